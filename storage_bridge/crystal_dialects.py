@@ -40,7 +40,7 @@ class _Rows:
     def of(self, answer: object) -> list[_Row]:
         """TypeError for what is no list."""
         if not isinstance(answer, list):
-            raise TypeError(f"a list of SLOs is a {type(answer).__name__}")
+            raise TypeError(f"the list of SLOs is a {type(answer).__name__}")
         rows, odd = [], set()
         for row in answer:
             try:
@@ -50,7 +50,7 @@ class _Rows:
             else:
                 rows += [] if read is None else [read]
         for row in odd - self._odd:
-            _log.warning("the storage controller lists an SLO that cannot be read; it is not counted: %s", row)
+            _log.warning("cannot parse an SLO that the storage controller lists; it is not counted: %s", row)
         self._odd = frozenset(odd)
         return rows
 
@@ -175,7 +175,7 @@ def _bytes_per_s(value: object) -> int:
     """Of MB/s as a number or as its text; ValueError."""
     text = str(value).strip()
     if not _NUMBER.fullmatch(text):
-        raise ValueError(f"{text[:_ROW_CHARACTERS_MAX]!r} is no rate")
+        raise ValueError(f"{text[:_ROW_CHARACTERS_MAX]!r} is not a rate")
     return int(Decimal(text) * MB)
 
 

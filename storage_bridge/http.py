@@ -57,7 +57,7 @@ class _Deadline:
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self._timer.cancel()
         if self._over and isinstance(error, httpx.HTTPError):
-            raise httpx.ReadTimeout("the answer does not come to an end in time") from None
+            raise httpx.ReadTimeout("the answer takes too long") from None
 
     def follow(self, event: str, info: Mapping[str, Any]) -> None:
         """What the client's trace says: of the connection that it makes."""
@@ -105,7 +105,9 @@ class ControllerHttp:
     ) -> Any:
         """The answer's JSON, None for an empty one; `absent` for 404 where that is an answer."""
         if self.circuit_open:
-            raise StorageUnavailableError("the storage controller did not answer lately and is left alone for a while")
+            raise StorageUnavailableError(
+                "the storage controller has not answered lately; requests are paused for some seconds"
+            )
         story = ""
         for _ in range(self._settings.attempts):
             try:
@@ -149,7 +151,7 @@ class ControllerHttp:
         try:
             return answer.json()
         except ValueError:
-            raise StorageUnavailableError(f"{answer.url} answers no JSON") from None
+            raise StorageUnavailableError(f"{answer.url} does not answer in JSON") from None
 
 
 def _said(answer: httpx.Response) -> str:
@@ -167,4 +169,4 @@ def understood(look: Callable[[], T]) -> T:
     try:
         return look()
     except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise StorageUnavailableError(f"the storage controller's answer makes no sense: {error}") from None
+        raise StorageUnavailableError(f"cannot parse the storage controller's answer: {error}") from None

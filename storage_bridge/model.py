@@ -56,7 +56,7 @@ def feasibility(now: StorageCapacity, slo: BandwidthSlo) -> DemandFeasibility:
         free = max(all_of_it - promised, 0)
         if wanted > free:
             return DemandFeasibility(
-                False, f"{wanted} bytes/s to {direction} are more than the {free} that are not promised"
+                False, f"{wanted} bytes/s to {direction} are more than the {free} that are still free"
             )
     return DemandFeasibility(True)
 
@@ -67,7 +67,7 @@ RATE_MAX = 10**15
 """Bytes per second that can be promised at most."""
 TOKEN_HEADER = "X-Storage-Token"  # noqa: S105 - the name of a header
 """What the controller is told a tenant's token in."""
-UNREADABLE = "the source cannot be read with the credential that is stored for its tenant"
+UNREADABLE = "the tenant's stored credential cannot read the source"
 """All that is said of a source that its tenant may not read."""
 VIEW_PREFIX = "zoe-view-"
 """Of the names of view containers."""

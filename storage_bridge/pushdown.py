@@ -25,11 +25,11 @@ def verdict(sample: ViewSample) -> ViewVerdict:
         return ViewVerdict(False, (), "plainly: there is nothing to read")
     plain_s, view_s = expected_s(sample)
     measured = (
-        f"{plain(sample.delivered_bytes / _MB)} of {plain(sample.sampled_bytes / _MB)} MB of a sample are wanted: "
-        f"{view_s:.2g} s expected through a view, {plain_s:.2g} s plainly"
+        f"{plain(sample.delivered_bytes / _MB)} of {plain(sample.sampled_bytes / _MB)} MB of a "
+        f"sample are needed: {view_s:.2g} s expected through a view, {plain_s:.2g} s plainly"
     )
     if view_s > GAIN_LEAST * plain_s:
-        return ViewVerdict(False, (), f"plainly: a view would not pay; {measured}")
+        return ViewVerdict(False, (), f"plainly: a view would not save time; {measured}")
     return ViewVerdict(True, sample.columns, f"through a view: {measured}")
 
 

@@ -95,7 +95,7 @@ class SimulatedController:
         """What `sampled` says, with the columns of the view."""
         self._answer()
         if view_id not in self._views:
-            raise StorageUnavailableError(f"simulated: there is no view {view_id}")
+            raise StorageUnavailableError(f"simulated: view {view_id} does not exist")
         return replace(self.sampled, columns=self._views[view_id].columns)
 
     def drop_view(self, view_id: str) -> None:

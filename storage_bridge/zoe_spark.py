@@ -59,7 +59,7 @@ def columns_of(spark: Any, entry: dict[str, Any]) -> str:
     lines = [row[0] for row in spark.read.text(entry["uri"]).take(SAMPLE_LINES)]
     names = entry["columns"] or entry["names"]
     if not any(line.strip() for line in lines):
-        raise ValueError(f"there is nothing to read in {entry['uri']}")
+        raise ValueError(f"nothing to read in {entry['uri']}")
     frame = spark.read.options(**options).csv(spark.sparkContext.parallelize(lines, 1))
     types = [_widened(field.dataType.simpleString()) for field in frame.schema.fields]
     named = zip(names or frame.columns, types, strict=False)
@@ -69,7 +69,7 @@ def columns_of(spark: Any, entry: dict[str, Any]) -> str:
 def _told(name: str) -> dict[str, Any]:
     inputs: dict[str, dict[str, Any]] = json.loads(Path(os.environ[_FILE]).read_text("utf-8"))
     if name not in inputs:
-        raise KeyError(f"there is no input {name}; there are {', '.join(sorted(inputs)) or 'none'}")
+        raise KeyError(f"input {name} does not exist; inputs: {', '.join(sorted(inputs)) or 'none'}")
     return inputs[name]
 
 
@@ -88,7 +88,7 @@ def read(spark: Any, entry: dict[str, Any]) -> Any:
     names = entry["columns"] or entry["names"] or _header(spark, entry["uri"], options)
     missing = [one for one in entry["needed"] if one not in names]
     if missing:
-        raise ValueError(f"there is no column {', '.join(missing)}; there are {', '.join(names)}")
+        raise ValueError(f"columns that do not exist: {', '.join(missing)}; columns: {', '.join(names)}")
     types = {one: entry["types"].get(one, "string") for one in names}
     read_as = {one: "string" if type_ in _CAST else type_ for one, type_ in types.items()}
     schema = ", ".join(f"{_quoted(one)} {type_}" for one, type_ in read_as.items())
@@ -107,7 +107,7 @@ def _header(spark: Any, uri: str, options: dict[str, str]) -> list[str]:
         names: list[str] = spark.read.options(**options).csv(unquote(path)).columns
         if names:
             return names
-    raise ValueError(f"there is no object with columns in {uri}")
+    raise ValueError(f"no object in {uri} has columns")
 
 
 def _cast(name: str, type_: str) -> str:

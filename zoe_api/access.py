@@ -1,4 +1,4 @@
-"""Who is asking, and whether they may: the one place where the scope of a route is enforced."""
+"""Authenticate requests and check scopes: the one place where the scope of a route is enforced."""
 
 from __future__ import annotations
 
@@ -23,23 +23,22 @@ from zoe_lib.store.people import AuditEntry, Principal
 
 _bearer = HTTPBearer(auto_error=False, description="An API token: zoe_<id>_<secret>")
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-# Sent by POST for the size of what is asked; they change nothing, so that the audit log has no use for them.
+# These requests use POST because of their size; they change nothing, so the audit log leaves them out.
 _QUESTIONS = frozenset(
     {"validate_description", "plan_application", "convert_description", "fill_form", "try_policy", "replay_journal"}
 )
-# A page asks by it which session the browser has now, with whatever proof it kept.
+# With these, a page finds out which session the browser has now, whatever proof the page kept.
 _TELLS_THE_SESSION = "get_session"
-# These put the entry into the transaction of the change itself; it is written alone when there is none.
+# These write the audit entry in the transaction of the change itself; without a change, the entry is written alone.
 _AUDITED_WITH_THE_CHANGE = frozenset({"submit_execution"})
 
 
 def get_principal(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 ) -> Principal:
-    """Who is asking, by token or by the cookie of a session; 401 for everybody else.
+    """Return the client, known by a token or the cookie of a session; 401 for all others.
 
-    Whoever asks for a change is written down before anything is done or with it, and what came of it afterwards.
-    """
+    A request for a change is recorded before or together with the change, and its result afterwards."""
     accounts: AccountStore = request.app.state.services.accounts
     asker = _by_token(accounts, credentials.credentials) if credentials else sessions.require(accounts, request)
     principal = asker.principal
@@ -61,10 +60,9 @@ def get_principal(
 
 
 def still(accounts: AccountStore, principal: Principal) -> bool:
-    """Return whether the session or token allows what it did, in the same tenant.
+    """Return whether the session or token still allows what it did, in the same tenant.
 
-    Also when the database cannot tell just now.
-    """
+    True also while the database cannot tell."""
     try:
         if principal.token_id:
             current = accounts.principal(principal.token_id, time.time())
@@ -77,36 +75,36 @@ def still(accounts: AccountStore, principal: Principal) -> bool:
 
 
 def asked_by(request: Request, principal: Principal) -> None:
-    """Have the line of the log that tells the answer name the one who asked."""
+    """Name the user in the log line of the answer."""
     request.state.user, request.state.tenant = principal.user, principal.tenant
 
 
 def proved(request: Request) -> bool:
-    """Return whether the request holds more than the cookie of a session: its proof, or a token."""
+    """Return whether the request holds more than the cookie of a session: the proof as well, or a token."""
     return bool(request.state.proved)
 
 
 class Requires:
-    """Requires a scope of whoever asks."""
+    """Require a scope of the client."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
 
     async def __call__(self, principal: Annotated[Principal, Depends(get_principal)]) -> Principal:
-        """The principal, who has the scope; 403."""
+        """Return the principal if it has the scope; else 403."""
         check(principal, self.scope)
         return principal
 
 
 def check(principal: Principal, scope: Scope) -> None:
-    """403 unless the role allows it, and the token, too."""
+    """Raise 403 unless both the role and the token allow the scope."""
     if scope in principal.scopes:
         return
     if scope in SCOPES[principal.role]:
-        raise ApiProblem(Code.SCOPE_MISSING, f"it lacks: {scope}")
+        raise ApiProblem(Code.SCOPE_MISSING, f"the token lacks the scope {scope}")
     if scope is Scope.ADMIN:
         raise ApiProblem(Code.NOT_ADMIN)
-    raise ApiProblem(Code.ROLE_MISSING, f"{principal.role}s have no scope {scope}")
+    raise ApiProblem(Code.ROLE_MISSING, f"the role {principal.role} does not have the scope {scope}")
 
 
 Reader = Annotated[Principal, Depends(Requires(Scope.READ))]
@@ -122,7 +120,8 @@ async def _signed_in(principal: Reader) -> Principal:
 
 
 SignedIn = Annotated[Principal, Depends(_signed_in)]
-"""Who has a session: a token must never become one, which has every scope of the role and outlives it."""
+"""A client with a session. A token must never become a session, which has every scope of the role and outlives the
+token."""
 
 
 def _by_token(accounts: AccountStore, text: str) -> Asker:
@@ -131,11 +130,11 @@ def _by_token(accounts: AccountStore, text: str) -> Asker:
         current = accounts.principal(token.id, time.time())
         if current is not None and hmac.compare_digest(current[1], token.hashed):
             return Asker(current[0], proved=True)
-    raise ApiProblem(Code.BAD_TOKEN, hint="ask for a new one")
+    raise ApiProblem(Code.BAD_TOKEN, hint="ask an admin or the user for a new one")
 
 
 def entry(principal: Principal, request: Request, action: str) -> AuditEntry:
-    """What is written down of a change before it is made."""
+    """Return the audit entry of a change that is about to be made."""
     return AuditEntry(
         at_s=time.time(),
         user=principal.user,

@@ -1,4 +1,4 @@
-"""Addresses of those who ask, and those that others wrote into a request or an answer."""
+"""Addresses of clients, and addresses inside requests and answers."""
 
 from __future__ import annotations
 
@@ -14,25 +14,24 @@ _PORT_MAX = 65535
 
 
 def address_of(connection: HTTPConnection) -> str:
-    """Return the address of the one who asks; as a trusted proxy says, when there is one between."""
+    """Return the client's address; behind a trusted proxy, the address that the proxy reports."""
     return connection.client.host if connection.client else ""
 
 
 def parts_of(address: str) -> SplitResult | None:
-    """Its parts; None when it is no address."""
+    """Return the parts of an address; None if it is invalid."""
     try:
         parts = urlsplit(address)
-        _ = parts.port  # looked at here only: it raises for what is no number
+        _ = parts.port  # only access raises an error for an invalid number
     except ValueError:
         return None
     return parts
 
 
 def host_name(host: str) -> str | None:
-    """Return the name or address that a header `Host` names, in lower case, without a last dot, brackets and port.
+    """Return the name or address in a `Host` header, in lower case, without a final dot, brackets and port.
 
-    None when it is none of these.
-    """
+    None if the header is neither."""
     match = _HOST.fullmatch(host.lower())
     if match is None or int(match[3] or 0) > _PORT_MAX:
         return None

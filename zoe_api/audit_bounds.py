@@ -1,4 +1,4 @@
-"""How many entries that strangers cause are written down in a minute, so that a flood does not fill the database."""
+"""Limit the audit entries that strangers can cause in a minute, so that a flood does not fill the database."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ _MINUTE_S = 60.0
 
 
 class PerMinute:
-    """Places for entries: the first of each key, for so many keys, and some that all share.
+    """Places for entries: the first entry of each key, for a number of keys, and a number of shared places.
 
-    Each API process has its own. Not for several threads at once.
-    """
+    Each API process has its own. Not thread-safe."""
 
     def __init__(self, keys_max: int, shared_max: int) -> None:
         self._keys_max = keys_max
@@ -21,7 +20,7 @@ class PerMinute:
         self._left = 0
 
     def take(self, key: str) -> bool:
-        """Return whether one more is written down."""
+        """Return whether one more entry may be written."""
         now_s = time.monotonic()
         if now_s >= self._until_s:
             self._until_s = now_s + _MINUTE_S
@@ -34,5 +33,5 @@ class PerMinute:
 
 
 def plain(text: str, letters_max: int) -> str:
-    """What a stranger wrote, short and of characters that can be stored."""
+    """Return a stranger's text, shortened and limited to characters that can be stored."""
     return "".join(letter if letter.isprintable() else "?" for letter in text[:letters_max])

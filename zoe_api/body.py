@@ -1,4 +1,4 @@
-"""The door for request bodies: bounded, and strict JSON before anything else sees them."""
+"""Limit request bodies, and check that they are strict JSON before any other code reads them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zoe_lib.descriptions import DescriptionError, load_json
 from zoe_lib.wire import Diagnostic
 
 _DIGITS_MAX = 18
-# Checking more than this takes long enough to keep other requests waiting, so it is done beside the event loop.
+# Checking a larger body would delay other requests, so it runs outside the event loop.
 _CHECKED_INLINE_BYTES_MAX = 16_384
 
 
@@ -27,17 +27,16 @@ class _Gone(Exception):  # noqa: N818 - it is a signal
 
 
 class BodyMiddleware:
-    """ASGI middleware: 413 for a declared or actual body beyond the bound, 400 for what is not clean JSON.
+    """ASGI middleware: 413 for a body beyond the bound, declared or actual; 400 for invalid JSON.
 
-    A body is read whole before the application sees the request: nothing is started for one that never arrives.
-    """
+    A body is read whole before the application sees the request: nothing is started for one that never arrives."""
 
     def __init__(self, app: ASGIApp, bytes_max: int) -> None:
         self._app = app
         self._bytes_max = bytes_max
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on with its body, or refuse it."""
+        """Forward a request with its body, or refuse it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -77,7 +76,7 @@ class BodyMiddleware:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """What the application reads: the whole body at once, then whatever comes, which is the disconnect."""
+    """Return what the application reads: the whole body at once, then the next event, which is the disconnect."""
     sent = False
 
     async def replay() -> Message:
@@ -102,7 +101,8 @@ async def _check(body: bytes) -> list[Diagnostic]:
 
 
 def _findings(body: bytes) -> list[Diagnostic]:
-    """What is wrong with the JSON: syntax, duplicate keys, NaN, depth, texts that can be neither sent nor kept."""
+    """Return the faults of the JSON: syntax, duplicate keys, NaN, depth, and text that can be
+    neither sent nor stored."""
     try:
         document = load_json(body)
     except DescriptionError as error:

@@ -1,4 +1,4 @@
-"""Ending an execution for a user."""
+"""Cancel an execution for a user."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def cancel(
     request_id: str,
     if_match: str | None = None,
 ) -> Execution:
-    """The execution as it is then. Idempotent while it stops; 409 when it had ended otherwise before."""
+    """Return the execution after the cancel. Idempotent while it stops; 409 if it has already
+    ended for another reason."""
     for _ in range(_CANCEL_ATTEMPTS_MAX):
         execution = visible_execution(store, principal, execution_id)
         check_if_match(if_match, execution.version)

@@ -1,4 +1,4 @@
-"""Every code that a refusal may carry, with its status and title; docs/reference/errors.md says what each means."""
+"""Codes of refusals, each with its status and title; docs/reference/errors.md explains them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Code(StrEnum):
-    """Stable names of refusals: clients decide by them, so they are never renamed."""
+    """Stable names of refusals: clients depend on them, so they are never renamed."""
 
     INVALID_JSON = "invalid_json"
     INVALID_CURSOR = "invalid_cursor"

@@ -1,9 +1,8 @@
-"""Bounds on connections to this process: how many, in all and of one address, how long a request may take to come, and
-how long an answer may wait for a client that does not read.
+"""Bounds on connections to this process: their number, in total and for one address, the time for a request to arrive,
+and the time for a client to read its answer.
 
 uvicorn ends a connection that is idle between two requests. It refuses none before its request, and waits for ever for
-the rest of a head or body that trickles, and for a client that does not read.
-"""
+the rest of a head or body that trickles, and for a client that does not read."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ from zoe_lib.config import Settings
 
 log = structlog.get_logger(__name__)
 
-# What the process needs beside connections: the database, the master, files, and as many as are accepted at a time.
+# What the process needs in addition: the database, the master, files, and as many as are accepted at a time.
 BACKLOG = 64
 DESCRIPTORS_KEPT = 64 + BACKLOG
 # One to the browser, and one to the application behind the proxy.
@@ -30,17 +29,16 @@ _DESCRIPTORS_EACH = 2
 _CONNECTIONS_MIN = 8
 _SWEEP_S_MAX = 1.0
 _TELL_S = 1.0
-# A client that has closed its sending side may wait for its answer, or be gone: the two look the same.
+# A client that has closed its sending side may wait for its answer, or be gone: both look the same.
 HALF_CLOSED_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one process grants.
+    """Limits of one process.
 
     A body has `body_s`, and longer while it brings so many bytes a second on average. What is written has `write_s`
-    until the client takes more of it.
-    """
+    until the client takes more of it."""
 
     in_all: int = 1000
     of_address: int = 250
@@ -49,11 +47,11 @@ class Bounds:
     body_bytes_per_s: int = 1000
     write_s: float = 60.0
     shared: Sequence[str] = ()
-    """Addresses and networks of proxies, behind each of which are many."""
+    """Addresses and networks of proxies, which stand for many clients."""
 
     @classmethod
     def of(cls, settings: Settings) -> Bounds:
-        """As the settings say, and no more connections than there are file descriptors for."""
+        """Return the limits of the settings, with at most as many connections as file descriptors allow."""
         soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         room = settings.api_connections_max if soft == resource.RLIM_INFINITY else _room(soft)
         return cls(
@@ -72,7 +70,7 @@ def _room(descriptors: int) -> int:
 
 
 def _place(address: str) -> str:
-    """Who is counted as one: an address, or the 2**64 of IPv6 that are given out together."""
+    """Return what counts as one client: an address, or the IPv6 /64 that a provider assigns as one."""
     if ":" not in address:
         return address
     try:
@@ -83,10 +81,9 @@ def _place(address: str) -> str:
 
 @dataclass(slots=True, eq=False)
 class Exchange:
-    """What has come so far of the request that a connection waits for, and what waits to be taken of an answer.
+    """State of one request and its answer on a connection.
 
-    `end` ends the connection with an answer, if none has begun; `abort` ends it at once.
-    """
+    `end` ends the connection with an answer, if none has begun; `abort` ends it at once."""
 
     end: Callable[[], None]
     abort: Callable[[], None]
@@ -100,11 +97,11 @@ class Exchange:
     _unsent_since_s: float = 0.0
 
     def all_came(self) -> None:
-        """Nothing is waited for."""
+        """The request is complete."""
         self.head_since_s = self.body_since_s = None
 
     def is_stuck(self, now_s: float, write_s: float) -> bool:
-        """Whether the client has taken nothing for so long; or has left, if it was seen to close its sending side."""
+        """Return whether the client has read nothing for too long, or has left after it closed its sending side."""
         unsent = self.unsent()
         if unsent != self._unsent_bytes or not unsent:
             self._unsent_bytes, self._unsent_since_s = unsent, now_s
@@ -129,7 +126,7 @@ class Connections:
     _told_s: float = float("-inf")
 
     def enter(self, address: str) -> bool:
-        """Count a new one; False when it is one too many."""
+        """Count a new connection; False if it is one too many."""
         full = self.open >= self.bounds.in_all
         place = _place(address)
         if full or (self._of_address[place] >= self.bounds.of_address and not self._is_shared(address)):
@@ -142,7 +139,7 @@ class Connections:
         return True
 
     def leave(self, address: str) -> None:
-        """One that was counted has ended."""
+        """Forget a counted connection that has ended."""
         place = _place(address)
         self.open -= 1
         self._of_address[place] -= 1
@@ -150,7 +147,7 @@ class Connections:
             del self._of_address[place]
 
     def sweep(self) -> None:
-        """End those whose request does not come, or whose answer is not taken."""
+        """End connections whose request does not arrive or whose answer is not read."""
         now_s = self.clock()
         for exchange in list(self.exchanges):
             if self._is_late(exchange, now_s):
@@ -188,7 +185,7 @@ class Connections:
             return False
 
     def _tell(self) -> None:
-        """At most one line a second, however many there are."""
+        """Log at most one line a second."""
         now_s = self.clock()
         some = self._refused or self._late or self._stuck
         if some and now_s >= self._told_s + _TELL_S:
@@ -203,7 +200,7 @@ class Connections:
 
 
 class AcceptTrouble:
-    """An event loop's exception handler: of accepts that fail, asyncio calls it for each try, thousands of times."""
+    """Handle exceptions of an event loop: when accepts fail, asyncio reports each of thousands of attempts."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -211,11 +208,11 @@ class AcceptTrouble:
         self._told_s = float("-inf")
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Tell of failed accepts once a second, of all else at once."""
+        """Log failed accepts once a second, and all other errors at once."""
         if not str(context.get("message", "")).startswith("socket.accept()"):
             loop.default_exception_handler(context)
             return
         self._failed += 1
         if self._clock() >= self._told_s + _TELL_S:
-            log.error("connections cannot be accepted", tries=self._failed, why=str(context.get("exception")))
+            log.error("cannot accept connections", tries=self._failed, why=str(context.get("exception")))
             self._failed, self._told_s = 0, self._clock()

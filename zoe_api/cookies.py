@@ -1,9 +1,8 @@
-"""Zoe's cookies: their names, how they are set, and every value that a browser sends for one.
+"""Zoe's cookies: their names, how they are set, and all values that a browser sends for a cookie.
 
 Over HTTPS they have the prefix that lets browsers refuse what other origins set (RFC 6265bis). Over plain HTTP an
 application on the same host, or below the same domain, can set cookies of our names with other paths; browsers send
-all of them, in an order that the application chooses.
-"""
+all of them, in an order that the application chooses."""
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ _HOST_ONLY = "__Host-"
 SESSION, APP, SIGN_IN = "zoe-session", "zoe-app", "zoe-sign-in"
 OURS = frozenset(f"{prefix}{name}" for name in (SESSION, APP, SIGN_IN) for prefix in ("", _HOST_ONLY))
 VALUES_MAX = 180
-"""Browsers keep no more cookies of a domain than this; what a header holds beyond is ignored."""
-# What `secrets.token_urlsafe` makes of 32 and of 48 bytes.
+"""Browsers keep at most this many cookies of a domain; further values in a header are ignored."""
+# The results of `secrets.token_urlsafe` for 32 and for 48 bytes.
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}|[A-Za-z0-9_-]{64}", re.ASCII)
 
 
@@ -32,25 +31,26 @@ def is_secure(connection: HTTPConnection) -> bool:
 
 
 def is_sent(connection: HTTPConnection, name: str) -> bool:
-    """Return whether the browser sends any cookie of that name."""
+    """Return whether the browser sends a cookie with this name."""
     return bool(_sent(connection, name))
 
 
 def secrets_in(connection: HTTPConnection, name: str) -> list[str]:
-    """Return what the browser sends for that cookie and could be a secret of ours: in its order, each once, bounded."""
+    """Return the cookie's values that could be one of Zoe's secrets: in order, without duplicates,
+    limited in number."""
     secrets = dict.fromkeys(value for value in _sent(connection, name) if _SECRET.fullmatch(value))
     return list(secrets)[:VALUES_MAX]
 
 
 def put(response: Response, connection: HTTPConnection, name: str, secret: str, lifetime_s: float) -> None:
-    """Set the cookie for this host only, as no domain is named, and not for scripts."""
+    """Set the cookie for this host only (no domain is given), hidden from scripts."""
     secure = is_secure(connection)
     age_s = round(lifetime_s)
     response.set_cookie(named(name, secure), secret, age_s, secure=secure, httponly=True, samesite="lax")
 
 
 def remove(response: Response, connection: HTTPConnection, name: str) -> None:
-    """Have the browser forget the cookie."""
+    """Tell the browser to delete the cookie."""
     secure = is_secure(connection)
     response.delete_cookie(named(name, secure), secure=secure, httponly=True, samesite="lax")
 

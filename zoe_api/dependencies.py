@@ -1,4 +1,4 @@
-"""What requests need: the store, the master, who is asking."""
+"""Dependencies of requests: the store, the master, and the client."""
 
 from __future__ import annotations
 
@@ -50,26 +50,26 @@ class Services:
         return self.store.accounts
 
 
-# Those that only hand something over are coroutines: a plain function would cost a change of threads each.
+# Those that only return something are coroutines: a plain function would cost a change of threads each.
 async def get_services(request: Request) -> Services:
-    """The process's services."""
+    """Return the services of the process."""
     services = request.app.state.services
     assert isinstance(services, Services)
     return services
 
 
 async def get_store(services: Annotated[Services, Depends(get_services)]) -> PostgresStore:
-    """The store."""
+    """Return the store."""
     return services.store
 
 
 async def get_accounts(services: Annotated[Services, Depends(get_services)]) -> AccountStore:
-    """The accounts."""
+    """Return the accounts."""
     return services.accounts
 
 
 async def get_master(services: Annotated[Services, Depends(get_services)]) -> MasterClient:
-    """The way to the master."""
+    """Return the client of the master."""
     return services.master
 
 
@@ -81,11 +81,10 @@ ServicesDep = Annotated[Services, Depends(get_services)]
 
 
 def visible_execution(store: ExecutionStore, principal: Principal, execution_id: str) -> Execution:
-    """The execution when it is the principal's tenant's or the principal may see all; NotFound otherwise.
+    """Return the execution if the principal may see it; else NotFound.
 
-    The two refusals are the same to the letter: whether a stranger's execution exists is not told.
-    """
-    unknown = NotFound(f"there is no execution {execution_id}")
+    Both refusals are identical, so that they do not reveal whether another tenant's execution exists."""
+    unknown = NotFound(f"execution {execution_id} does not exist")
     try:
         execution = store.execution(execution_id)
     except NotFound:
@@ -118,16 +117,16 @@ def stream_place(services: Services, principal: Principal) -> AbstractContextMan
 def check_if_match(if_match: str | None, version: int) -> None:
     """Check If-Match; 412 if the client saw another version."""
     if if_match is not None and not {tag.strip() for tag in if_match.split(",")} & {"*", etag(version)}:
-        raise ApiProblem(Code.VERSION_MISMATCH, f"its version is {version} now")
+        raise ApiProblem(Code.VERSION_MISMATCH, f"its version is now {version}")
 
 
 def etag(version: int) -> str:
-    """The entity tag of a version."""
+    """Return the entity tag of a version."""
     return f'"{version}"'
 
 
 def ask(master: MasterClient, kind: str, body: dict[str, Any], request: Request, asker: str = "") -> dict[str, Any]:
-    """The master's answer to a question that goes by the request's id; what it says no to becomes a problem."""
+    """Return the master's answer to a question, which has the request's id; a refusal becomes a problem."""
     try:
         return master.ask(kind, body, request.state.request_id, asker)
     except MasterRefused as refused:

@@ -1,8 +1,7 @@
-"""What trusted proxies say of the browser: its address and scheme (`X-Forwarded-For`, `X-Forwarded-Proto`).
+"""Trust the browser's address and scheme as reported by trusted proxies (`X-Forwarded-For`, `X-Forwarded-Proto`).
 
-uvicorn believes the scheme in lower case only, and no list. Proxies write `HTTPS`, and `https, http`
-when there are two.
-"""
+uvicorn accepts the scheme in lower case only, and no list. Proxies also write `HTTPS`, or `https, http` if there are
+two."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ class ForwardedDoor:
     """ASGI middleware, outermost: sets address and scheme of the browser."""
 
     def __init__(self, app: ASGIApp, trusted: Sequence[str]) -> None:
-        inner: Any = app  # uvicorn and Starlette have types of their own for the same
+        inner: Any = app  # uvicorn and Starlette have different types for the same thing
         self._proxies = ProxyHeadersMiddleware(inner, list(trusted))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -33,7 +32,8 @@ class ForwardedDoor:
     def _with_one_scheme(self, headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         schemes = [value.lower() for value in _listed(headers, _PROTO)]
         others = [(name, value) for name, value in headers if name != _PROTO]
-        # Each proxy adds what it saw: the scheme that counts stands where the browser's address does, from the end.
+        # Each proxy adds what it saw: the scheme that counts has the same position from the end as the browser's
+        # address.
         between = 0
         for address in reversed(_listed(headers, _FOR)):
             if address.decode("latin-1") not in self._proxies.trusted_hosts:
@@ -44,6 +44,6 @@ class ForwardedDoor:
 
 
 def _listed(headers: Sequence[tuple[bytes, bytes]], header: bytes) -> list[bytes]:
-    """All values of all lines, without those that are blank (RFC 9110, 5.6.1)."""
+    """Return all values of all lines, without blank ones (RFC 9110, 5.6.1)."""
     parts = (part.strip() for name, value in headers if name == header for part in value.split(b","))
     return [part for part in parts if part]

@@ -1,4 +1,4 @@
-"""uvicorn's HTTP protocols within the bounds on connections, and with refusals in the form of all others."""
+"""uvicorn's HTTP protocols with limits on connections, and with refusals in the API's form."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def guarded(protocol: type[asyncio.Protocol], connections: Connections) -> type[
 
 
 class _Guarded(_Protocol):  # type: ignore[misc]
-    """Before uvicorn's own: counts the connection, and notes since when it waits for what."""
+    """Precede uvicorn's own protocol: count the connection, and note what it waits for since when."""
 
     guard: Connections
     _address: str | None = None
@@ -45,7 +45,7 @@ class _Guarded(_Protocol):  # type: ignore[misc]
         super().__init__(config, *more, **named)
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        """Refuse one too many; the time for the first head begins."""
+        """Refuse a connection beyond the limit; start the time for the first head."""
         peer = transport.get_extra_info("peername")
         address = str(peer[0]) if isinstance(peer, tuple) else ""
         self._exchange = Exchange(
@@ -63,12 +63,12 @@ class _Guarded(_Protocol):  # type: ignore[misc]
         self.guard.exchanges.add(self._exchange)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Give its place back."""
+        """Release the connection's place."""
         self._leave()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Note what it is a part of, before and after uvicorn has read it."""
+        """Note what the data belong to, before and after uvicorn has read them."""
         if self.transport.is_closing():
             return
         if self._refused:
@@ -85,14 +85,14 @@ class _Guarded(_Protocol):  # type: ignore[misc]
             self._refuse_unread(too_large())
 
     def eof_received(self) -> bool:
-        """Answer what came whole: a client that sends no more may still read. Everything else ends."""
+        """Answer complete requests: a client that sends no more may still read. End everything else."""
         answering = not self._refused and not self._waits_for_head() and not self.cycle.more_body
         if answering:
             self._exchange.half_closed_since_s = self.guard.clock()
         return answering
 
     def on_response_complete(self) -> None:
-        """What comes from now on is of the next request, which may be here; uvicorn bounds how long nothing comes."""
+        """Expect the next request from now on; uvicorn limits how long a connection may be idle."""
         if self._waits_for_head():
             self._exchange.body_since_s = None
         super().on_response_complete()
@@ -101,7 +101,7 @@ class _Guarded(_Protocol):  # type: ignore[misc]
             self.transport.close()
 
     def _note_request(self) -> None:
-        """A head that is complete begins a body, if there is one."""
+        """Note that a complete head begins a body, if it has one."""
         services = self._exchange
         if self.cycle is not self._noted:
             self._noted = self.cycle
@@ -123,7 +123,7 @@ class _Guarded(_Protocol):  # type: ignore[misc]
             self._refuse(too_large())
             return
         if any(name in _OF_BODIES and value != b"0" for name, value in self.headers):
-            self._refuse(problem(Code.NOT_HTTP, "the handshake of a WebSocket has no body"))
+            self._refuse(problem(Code.NOT_HTTP, "a WebSocket handshake must not have a body"))
             return
         super().handle_websocket_upgrade(*event)
         successor: Any = self.transport.get_protocol()
@@ -138,14 +138,14 @@ class _Guarded(_Protocol):  # type: ignore[misc]
         successor.connection_lost = connection_lost
 
     def send_400_response(self, _msg: str) -> None:
-        """Refuse what uvicorn's parser does not take; too much of an incomplete head is among it."""
+        """Refuse a request that uvicorn's parser rejects, such as an incomplete head that is too large."""
         self._refuse_unread(too_large() if self._head_bytes > READ_BYTES_MAX else problem(Code.NOT_HTTP))
 
     def _waits_for_head(self) -> bool:
         return self.cycle is None or bool(self.cycle.response_complete)
 
     def _refuse(self, refusal: Problem) -> None:
-        """Hang up, with an answer unless one has begun."""
+        """Close the connection, with an answer unless one has begun."""
         self._exchange.all_came()
         if self._waits_for_head() or not self.cycle.response_started:
             self.transport.write(raw_response(refusal))

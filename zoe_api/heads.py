@@ -1,4 +1,4 @@
-"""One bound on the head of a request, however it arrives: parsers look at what is incomplete only."""
+"""One limit on the head of a request, however it arrives; parsers check incomplete heads only."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class HeadDoor:
 
 
 def too_large() -> Problem:
-    """The refusal."""
-    return problem(Code.HEAD_TOO_LARGE, f"request line and headers may have {HEAD_BYTES_MAX} bytes")
+    """Return the refusal."""
+    return problem(Code.HEAD_TOO_LARGE, f"request line and headers may have at most {HEAD_BYTES_MAX} bytes")
 
 
 def is_too_large(method: str, target: bytes, headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Whether the head is beyond the bound; with one blank after each colon, whatever the client wrote there."""
+    """Return whether the head is beyond the limit, counting one space after each colon, whatever the client wrote."""
     line = len(f"{method}  HTTP/1.1\r\n\r\n") + len(target)
     return line + sum(len(name) + len(value) + len(": \r\n") for name, value in headers) > HEAD_BYTES_MAX
 

@@ -1,9 +1,8 @@
-"""The names that this Zoe answers to.
+"""The host names of this Zoe.
 
 A page of another site can have its own name lead to the address of a Zoe that its visitors reach (DNS rebinding): their
 browsers then take the answers for the site's. Such a request names the site in `Host`, and is refused before anything
-is done. Names below `apps_domain` never come as far as here.
-"""
+is done. Names below `apps_domain` never come as far as here."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ _SHOWN_MAX = 200
 
 
 class HostDoor:
-    """ASGI middleware: passes on what is asked of a name of this Zoe."""
+    """ASGI middleware: forward requests for a host name of this Zoe."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
@@ -52,14 +51,14 @@ class HostDoor:
 
 
 def names_of(settings: Settings) -> frozenset[str]:
-    """Return the names that are allowed beside addresses, which no other site can take, and names below `localhost`."""
+    """Return the allowed names in addition to addresses, which no other site can have, and names below `localhost`."""
     public = parts_of(settings.public_url or "")
     hosts = ["localhost", os.uname().nodename, settings.api_host, (public and public.hostname) or ""]
     return frozenset(found for text in [*hosts, *(settings.allowed_hosts or ())] if (found := host_name(text)))
 
 
 def is_any(allowed: Iterable[str] | None) -> bool:
-    """Return whether the setting lets in every name: it is empty, or holds `*`."""
+    """Return whether the setting allows every name: it is empty, or contains `*`."""
     return allowed is not None and (not (names := list(allowed)) or ANY_HOST in names)
 
 
@@ -73,5 +72,5 @@ def _is_address(name: str) -> bool:
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, code: Code, why: str) -> None:
     note_refused(scope, code)
-    hint = "an admin can allow the name (allowed_hosts)" if code is Code.HOST_NOT_ALLOWED else ""
+    hint = "an admin can allow the host name (allowed_hosts)" if code is Code.HOST_NOT_ALLOWED else ""
     await refuse_unread(problem(code, why, hint, path=scope["path"]), scope, receive, send)

@@ -1,4 +1,4 @@
-"""Names of new executions, which sort by time, are short, and are legal in host names; and names of secrets."""
+"""Make ids of executions, which sort by time, are short and are valid in host names; and ids of secrets."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _RANDOM_LETTERS = 5
 
 
 def new_execution_id() -> str:
-    """A letter, milliseconds since the epoch and 25 random bits, in base 32."""
+    """Return a letter, milliseconds since the epoch and 25 random bits, in base 32."""
     return "x" + _base32(time.time_ns() // 1_000_000, _TIME_LETTERS) + _base32(secrets.randbits(25), _RANDOM_LETTERS)
 
 
 def hash_of(secret: str) -> str:
-    """What is kept in place of a secret, or of a text of any length that somebody typed."""
+    """Return the hash that is stored in place of a secret, or of user input of any length."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 

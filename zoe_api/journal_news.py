@@ -1,4 +1,4 @@
-"""The journal as it grows: one reader of the process, whose entries all streams share."""
+"""Follow the journal: one reader for the process, whose entries all streams share."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from zoe_lib.store.base import ExecutionStore, JournalEntry, StoreUnavailable, S
 T = TypeVar("T")
 _Read = tuple[Sequence[JournalEntry] | None, int, bool]
 _ENTRIES_PER_READ = 500
-# Under load every commit would wake all streams: events of so long a time come in one batch.
+# Under load every commit would wake all streams: events of this long come in one batch.
 _LOOK_PAUSE_S = 0.05
-# So many streams also wait for the events that follow a first one after a pause; few get that one at once.
+# With this many streams, all wait for the events that follow a first one; with fewer, they get the first at once.
 _MANY = 50
-# A quiet stream comes to life so often, for its sign of life and to see whether it is still allowed.
+# A quiet stream wakes this often to send a keep-alive and to check whether it is still allowed.
 TICK_S = 1.0
-# Streams wait in threads of their own, so that any number of them leaves the others to short requests.
+# Streams wait in their own threads, so that any number of them leaves the other threads to short requests.
 _THREADS_MAX = 16
 
 
 @dataclass(slots=True, eq=False)
 class _Watch:
-    """What somebody wants to hear of: a tenant, an execution, or with neither everything."""
+    """The subject of a watch: a tenant, an execution, or everything."""
 
     tenant: str | None
     execution_id: str | None
@@ -40,7 +40,7 @@ class _Watch:
 
 
 class JournalNews:
-    """One subscription and one reader of the process. A lost notice costs one poll interval."""
+    """One subscription and one reader for the process. A lost notification costs one poll interval."""
 
     def __init__(self, store: ExecutionStore, poll_s: float) -> None:
         self._store = store
@@ -52,11 +52,11 @@ class JournalNews:
         self.recent = RecentJournal()
         self._watches: set[_Watch] = set()
         self.threads = anyio.CapacityLimiter(_THREADS_MAX)
-        # Output may come from an engine that hangs: events do not wait behind it.
+        # Output may come from an engine that hangs: events must not wait behind it.
         self.output_threads = anyio.CapacityLimiter(_THREADS_MAX)
 
     def open(self) -> None:
-        """Begin to listen; called in the event loop."""
+        """Begin to listen; call this in the event loop."""
         self._loop = asyncio.get_running_loop()
         self._subscription = self._store.subscribe(self._notify)
         self._reader = self._loop.create_task(self._look_on())
@@ -71,12 +71,12 @@ class JournalNews:
 
     @property
     def followers(self) -> int:
-        """How many wait for news."""
+        """Return the number of followers."""
         return len(self._watches)
 
     @contextmanager
     def watch(self, tenant: str | None, execution_id: str | None) -> Iterator[asyncio.Event]:
-        """Give an event that is set by news of that tenant and that execution (None: of any), and at first."""
+        """Yield an event that is set by news of the tenant and the execution (None: any), and once at first."""
         watch = _Watch(tenant, execution_id)
         watch.news.set()
         self._watches.add(watch)
@@ -90,7 +90,7 @@ class JournalNews:
     async def follow(
         self, after_id: int, tenant: str | None, execution_id: str | None
     ) -> AsyncGenerator[Sequence[JournalEntry] | None, None]:
-        """Batches of entries after an id, for ever: an empty one when all is quiet, None while the store is away.
+        """Yield batches of entries after an id, forever: an empty one if nothing is new, None while the store is away.
 
         A stream reads the journal itself until it has caught up, and from then on takes what the process has read.
         """
@@ -140,7 +140,7 @@ class JournalNews:
                 await asyncio.sleep(_LOOK_PAUSE_S)
 
     async def _look(self) -> None:
-        """Read on, and wake those whom new entries concern; all when it is not known which entries are new."""
+        """Read on, and wake the followers of new entries; wake all if the new entries are unknown."""
         seen = self.recent.to_id
         entries: Sequence[JournalEntry] = ()
         try:

@@ -1,4 +1,4 @@
-"""The command zoe-keys: replaces the keys of an installation by new ones."""
+"""The command zoe-keys: replace the keys of an installation."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.base import StoreError
 from zoe_lib.store.postgres import PostgresStore
 
-# An API may have read the old key just before the new one came, and write what it sealed with it just now.
+# An API may have read the old key just before the new one was written, and may just now write what it encrypted with
+# it.
 _LATE_WRITES_S = 2.0
 
 
 def main() -> int:
-    """Replace what is named; 1 when there is no keys_dir, no database, or something cannot be decrypted."""
+    """Replace the given keys; return 1 without a keys_dir or a database, or if something cannot be decrypted."""
     options = _options()
     settings = read_settings(Settings, "zoe-keys")
     keys_dir = Path(settings.keys_dir)
     if not keys_dir.is_dir():
-        print(f"zoe-keys: keys_dir {keys_dir} is no directory; set ZOE_CONFIG or ZOE_KEYS_DIR", file=sys.stderr)
+        print(f"zoe-keys: keys_dir {keys_dir} is not a directory; set ZOE_CONFIG or ZOE_KEYS_DIR", file=sys.stderr)
         return 1
     if options.keys == "messaging":
         replace_keys(keys_dir)
@@ -45,11 +46,10 @@ def main() -> int:
 
 
 def rotate_credentials_key(accounts: AccountStore, keys_dir: Path, late_writes_s: float = _LATE_WRITES_S) -> int:
-    """Encrypt the storage credentials of all tenants with a new key, and forget the old one; how many there are.
+    """Encrypt the storage credentials of all tenants with a new key, remove the old key, and return their number.
 
-    Masters and APIs go on meanwhile: they can decrypt with both keys. What was interrupted goes on where it was. If
-    something cannot be decrypted, CannotOpen says whose it is, and the old key stays.
-    """
+    Masters and APIs continue meanwhile, since they can decrypt with both keys. An interrupted rotation resumes. If
+    something cannot be decrypted, CannotOpen names its owner, and the old key stays."""
     add_key(keys_dir)
     _reseal(accounts, keys_dir)
     time.sleep(late_writes_s)
@@ -64,7 +64,7 @@ def _reseal(accounts: AccountStore, keys_dir: Path) -> int:
         for credential in accounts.storage_credentials(tenant.name):
             belongs_to = (credential.tenant, credential.service, credential.login)
             secret = seal.opened(credential.sealed, *belongs_to)
-            # Whatever was set meanwhile was encrypted with the new key.
+            # Credentials set meanwhile were encrypted with the new key.
             accounts.reseal_storage_credential(credential, seal.sealed(secret, *belongs_to))
             count += 1
     return count

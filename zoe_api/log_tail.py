@@ -1,4 +1,4 @@
-"""The output of one service, followed through the master until nothing more can come."""
+"""Follow the output of one service through the master until it is complete."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PAUSE_S_MAX = 1.0
 
 
 class LogTail:
-    """Reads on from an offset; tells `waiting` once while there is nothing to read from, and `end` at the end."""
+    """Read from an offset; yield `waiting` once while there is no output yet, and `end` at the end."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class LogTail:
         self._told = False
 
     async def follow(self, offset: int) -> Batches:
-        """Events by batches; the id of each is the next offset."""
+        """Yield batches of events; the id of each is the next offset."""
         with self._news.watch(None, self._execution_id) as news:
             async with aclosing(self._followed(offset, news)) as batches:
                 async for batch in batches:
@@ -59,7 +59,7 @@ class LogTail:
             except MasterUnreachable:
                 yield self._waiting(offset, "the master is not reachable")
             except MasterRefused as refused:
-                if gone and refused.code != _BUSY:  # it ended without a start, or its output is not kept any more
+                if gone and refused.code != _BUSY:  # it ended without a start, or its output is no longer kept
                     yield [sse(offset, "end", {})]
                     return
                 yield self._waiting(offset, str(refused))
@@ -73,7 +73,7 @@ class LogTail:
                 if chunk["data"]:
                     pause_s = _PAUSE_S_MIN
                     continue
-            # Looked up before the next read, so that a read after the end finds all there is.
+            # Checked before the next read, so that a read after the end returns all output.
             gone = gone or await self._is_gone(news)
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 1.5, _PAUSE_S_MAX)
@@ -84,7 +84,7 @@ class LogTail:
         return await anyio.to_thread.run_sync(ask, limiter=self._threads)
 
     async def _is_gone(self, news: asyncio.Event) -> bool:
-        """Whether the journal knows the end of the service; it is asked when there is news of the execution."""
+        """Return whether the journal records the end of the service; called on news of the execution."""
         if not news.is_set():
             return False
         news.clear()
@@ -105,7 +105,7 @@ class LogTail:
 
 
 def is_alive(execution: Execution, service_id: str) -> bool:
-    """Whether the service may still print something; NotFound when it is none of this execution."""
+    """Return whether the service may still print; NotFound if the execution has no such service."""
     for service in execution.services:
         if service.id == service_id:
             return service.alive and not execution.terminal

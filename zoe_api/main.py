@@ -1,4 +1,4 @@
-"""The API: stateless, any number of processes. This module makes the application and runs it."""
+"""The API: stateless, in any number of processes. This module builds the application and runs it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ ROUTERS = tuple(
         use,
     )
 )
-"""All that is under the prefix of the API."""
+"""All routes below the prefix of the API."""
 API = APIRouter(generate_unique_id_function=openapi.operation_id)
 """Their routes, which all applications of a process share: FastAPI works out the parameters of a route, which takes
 longer than most requests, when it is first asked for."""
@@ -87,7 +87,7 @@ for router in ROUTERS:
 
 
 def bare_app() -> FastAPI:
-    """The routes and their document, without anything that answers them."""
+    """Return the routes and their document, without what answers them."""
     app = FastAPI(
         title="Zoe",
         version=version("zoe-analytics"),
@@ -105,7 +105,7 @@ def bare_app() -> FastAPI:
 
 
 def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -> FastAPI:
-    """The application over a store and a way to the master; both are the caller's to close."""
+    """Return the application for a store and a client of the master; the caller closes both."""
     news = JournalNews(store, settings.api_sse_poll_s)
 
     @asynccontextmanager
@@ -145,7 +145,7 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
 
 
 class _Audit:
-    """What cannot be written is left open, as after a crash; what was answered stands."""
+    """Write audit entries. An entry that cannot be written stays open, as after a crash; the answer stands."""
 
     def __init__(self, accounts: AccountStore) -> None:
         self._accounts = accounts
@@ -170,18 +170,18 @@ def main() -> int:
     endpoint = LeaderEndpoint(store.leader, settings.master_endpoint)
     master = MasterClient(endpoint, settings.keys_dir, settings.master_timeout_s, settings.master_attempts_max)
     for number in (signal.SIGTERM, signal.SIGINT):
-        # The server raises the signal again after its graceful stop; by then it has been obeyed.
+        # The server raises the signal again after its graceful stop, when it has already been obeyed.
         signal.signal(number, lambda *_: None)
     try:
         uvicorn.run(
             create_app(settings, store, master),
             host=settings.api_host,
             port=settings.api_port,
-            http=guarded(H11Protocol, Connections(Bounds.of(settings))),  # whatever else is installed beside it
+            http=guarded(H11Protocol, Connections(Bounds.of(settings))),  # ignore whatever else is installed
             backlog=BACKLOG,
             log_config=None,
             access_log=False,
-            proxy_headers=False,  # ForwardedDoor reads them
+            proxy_headers=False,  # ForwardedDoor reads these headers
             timeout_graceful_shutdown=2,
         )
     finally:

@@ -1,4 +1,4 @@
-"""How much of its limits a tenant, or a user in it, has."""
+"""How much of its limits a tenant, or a user in it, uses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zoe_lib.wire import Meter
 
 
 def meters(limits: Limits, uses: Mapping[LimitSubject, Mapping[str, int]], subject: LimitSubject) -> dict[str, Meter]:
-    """Return a meter for each amount that the subject may have a limit of."""
+    """Return a meter for each amount that can be limited for the subject."""
     limit, has = limits.of(*subject), uses.get(subject, {})
     names = (name for name in (AMOUNTS if subject.user is None else AMOUNTS_OF_USERS) if name not in NOT_METERED)
     return {name: Meter(used=has.get(name, 0), limit=getattr(limit, name)) for name in names}

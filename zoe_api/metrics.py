@@ -1,4 +1,4 @@
-"""What the API counts, for Prometheus. Labels are bounded: methods, route templates, status codes."""
+"""Metrics of the API for Prometheus. Labels are bounded: methods, route templates, status codes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 def known_method(method: str) -> str:
-    """The method, when it is one of HTTP's own: anybody can make up others, and each would be a series."""
+    """Return the method if it is one of HTTP's own: clients can invent others, and each would make a time series."""
     return method if method in _METHODS else "other"
 
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document: stable operation ids, and refusals declared as what they are."""
+"""The OpenAPI document: stable operation ids, and declared refusals."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _REFUSAL = {
     "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
 }
 _STREAM = {"text/event-stream": {"schema": {"type": "string"}}}
-# What the framework declares by itself, and never sends here.
+# Declared by the framework, but never sent by this API.
 _FOREIGN_SCHEMAS = ("HTTPValidationError", "ValidationError")
 
 
 def operation_id(route: APIRoute) -> str:
-    """The name of the function: clients are generated from it, so these functions are not renamed."""
+    """Return the function's name: clients are generated from it, so these functions are not renamed."""
     return route.name
 
 
 def install(app: FastAPI) -> None:
-    """Let the application give this document."""
+    """Make the application return this document."""
 
     def document() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -64,5 +64,5 @@ def _operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]
 
 
 def text(app: FastAPI) -> str:
-    """The document as it is kept in the tree."""
+    """Return the document as it is stored in the tree."""
     return json.dumps(app.openapi(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"

@@ -1,4 +1,4 @@
-"""Refuses what pages of other origins ask for: applications run code of their own in the same browser."""
+"""Refuse requests from pages of other origins, since applications run their own code in the same browser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Origin = tuple[str, str, int | None]
 
 
 class OriginMiddleware:
-    """ASGI middleware: whoever names an origin must name this one. Programs name none and pass."""
+    """ASGI middleware: a request that names an origin must name this one. Programs name none and pass."""
 
     def __init__(self, app: ASGIApp, prefixes: tuple[str, ...], public_url: str | None) -> None:
         self._app = app
@@ -32,10 +32,9 @@ class OriginMiddleware:
 
 
 def foreign(scope: Scope, public: _Origin | None = None) -> bool:
-    """Whether a page of another origin asks: another scheme, host or port than the request was sent to.
+    """Return whether a page of another origin made the request: another scheme, host or port than those of the request.
 
-    The scheme is what a trusted proxy says, or that of `public` if the request was sent to that host and port.
-    """
+    The scheme is the one reported by a trusted proxy, or that of `public` if the request went to that host and port."""
     headers = Headers(scope=scope)
     text = headers.get("origin")
     if text is None:
@@ -48,7 +47,7 @@ def foreign(scope: Scope, public: _Origin | None = None) -> bool:
 
 
 def _origin(text: str) -> _Origin | None:
-    """Return scheme, host and port of an address (RFC 6454); None when it has none."""
+    """Return scheme, host and port of an address (RFC 6454); None if they are missing."""
     parts = parts_of(text)
     if parts is None or not parts.scheme or not parts.hostname:
         return None

@@ -1,4 +1,4 @@
-"""Whose password it is: a local user's, or one of a directory's."""
+"""Check passwords of local users and of directories."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 async def signed_in(body: SignIn, request: Request, services: Services, then: Callable[[str], T]) -> T:
-    """Return what `then` makes of the user whose password that is, in a thread of the provider that was named."""
+    """Return what `then` returns for the user with this password, in a thread of the chosen provider."""
     name, check = _local(body, services) if body.provider == passwords.LOCAL else _directory(body, request, services)
     brake = Brake(body.provider, name, network_of(address_of(request)))
     try:
@@ -38,7 +38,7 @@ async def signed_in(body: SignIn, request: Request, services: Services, then: Ca
 
 
 Check = Callable[[], Callable[[], str] | None]
-"""Returns None for a wrong password, and for a right one how the user gets a name here, which may be refused."""
+"""Return None for a wrong password; for a right one, how the user gets a name in Zoe, which may be refused."""
 
 
 def _local(body: SignIn, services: Services) -> tuple[str, Check]:
@@ -52,8 +52,8 @@ def _local(body: SignIn, services: Services) -> tuple[str, Check]:
 def _directory(body: SignIn, request: Request, services: Services) -> tuple[str, Check]:
     settings = services.settings.ldap.get(body.provider)
     if settings is None:
-        raise ApiProblem(Code.NOT_FOUND, f"there is no directory {body.provider!r}")
-    # Only where there is one: the client takes a tenth of the API's start to load.
+        raise ApiProblem(Code.NOT_FOUND, f"directory {body.provider!r} does not exist")
+    # Only if a directory is configured: importing the client takes a tenth of the API's start.
     from zoe_api.sign_in.ldap import Ldap, alike
 
     directory = Ldap(body.provider, settings)

@@ -1,4 +1,4 @@
-"""Refuses passwords that are common, only digits, or of words that everybody here knows (NIST SP 800-63B, 5.1.1)."""
+"""Refuse passwords that are common, only digits, or made of words known to all users here (NIST SP 800-63B, 5.1.1)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from zoe_api.hosts import names_of
 from zoe_api.problems import ApiProblem
 from zoe_lib.wire import Diagnostic
 
-# By the estimate of zxcvbn; the brake lets through about two thousand guesses a day.
+# Estimated by zxcvbn; the brake allows about two thousand guesses a day.
 _GUESSES_MIN = 10**8
-_ESTIMATED_LENGTH_MAX = 72  # the estimate takes time that grows with the square of the length
-# What is put around a word where a rule asks for digits: a year, or one or two digits. zxcvbn counts each apart.
+_ESTIMATED_LENGTH_MAX = 72  # the estimate takes time quadratic in the length
+# Typical additions to a word where a rule requires digits: a year, or one or two digits. zxcvbn counts each separately.
 _DECORATION = re.compile(r"(?<!\d)(?:(?:19|20)\d\d|\d{1,2})(?!\d)|[\W_]+")
 _WORDS_DECORATED_MAX, _DIGITS_DECORATING_MAX = 2, 4
 _GUESSES_OF_WORDS_MIN = 10**6
 _WORD_LENGTH_MIN = 3
-_HINT = "four words that do not belong together are long and easy to keep; `zoe admin user password` can make one"
+_HINT = "four unrelated words are long and easy to remember; `zoe admin user password` can generate a password"
 
 
 def check_strength(password: str, user: str, services: Services, field: str) -> None:
-    """Refuse a password that is guessed early; `field` is where it stands in the body."""
+    """Refuse a password that would be guessed early; `field` is its place in the body."""
     if re.sub(r"[\W_]+", "", password).isdigit():
         why = "only digits"
     elif _common(password[:_ESTIMATED_LENGTH_MAX], own_words(user, services)):
@@ -35,7 +35,7 @@ def check_strength(password: str, user: str, services: Services, field: str) -> 
 
 
 def own_words(user: str, services: Services) -> Sequence[str]:
-    """Words that guesses at a user of this installation begin with: its names of hosts, tenants and the user."""
+    """Return words that an attacker would try first: names of hosts, tenants and the user."""
     names = [
         "zoe",
         user,
@@ -50,7 +50,7 @@ def own_words(user: str, services: Services) -> Sequence[str]:
 def _common(password: str, words: Sequence[str]) -> bool:
     if _guesses(password, words) < _GUESSES_MIN:
         return True
-    # Several names one after the other count as many guesses, which whoever knows this installation does not need.
+    # Several names in a row count as many guesses, but an attacker who knows this installation needs few.
     rest = re.sub("|".join(map(re.escape, sorted(words, key=len, reverse=True))), " ", password, flags=re.IGNORECASE)
     if rest != password and _guesses(_DECORATION.sub("", rest), ()) < _GUESSES_OF_WORDS_MIN:
         return True
@@ -62,7 +62,7 @@ def _common(password: str, words: Sequence[str]) -> bool:
 
 
 def _guesses(password: str, words: Sequence[str]) -> float:
-    # Here, as its lists take longer to load than most requests, and few set a password.
+    # Imported here, as its lists take longer to load than most requests, and few requests set a password.
     from zxcvbn import zxcvbn
 
     return float(zxcvbn(password, user_inputs=list(words))["guesses"]) if password else 0.0

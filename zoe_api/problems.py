@@ -32,7 +32,7 @@ from zoe_lib.store.base import (
 from zoe_lib.wire import Diagnostic, Problem
 
 MEDIA_TYPE = "application/problem+json"
-_ERRORS_MAX = 100  # more than anyone reads; bounds the answer to a hostile request
+_ERRORS_MAX = 100  # more than anyone reads; limits the answer to a hostile request
 _TEXT_MAX = 1000
 _RETRY_AFTER_S = "1"
 _RETRY_AFTER_S_OF = {
@@ -53,12 +53,12 @@ class ApiProblem(Exception):  # noqa: N818 - it is an answer
         self.problem = problem(code, detail, hint, errors)
 
     def at(self, path: str) -> Problem:
-        """The problem of a request to that path."""
+        """Return the problem of a request to this path."""
         return self.problem.model_copy(update={"instance": path})
 
 
 def problem(code: Code, detail: str = "", hint: str = "", errors: Sequence[Diagnostic] = (), path: str = "") -> Problem:
-    """The problem of a code."""
+    """Return the problem of a code."""
     status, title = PROBLEMS[code]
     return Problem(
         type=f"urn:zoe:problem:{code}",
@@ -73,7 +73,7 @@ def problem(code: Code, detail: str = "", hint: str = "", errors: Sequence[Diagn
 
 
 def problem_response(refusal: Problem) -> Response:
-    """The HTTP form of a problem."""
+    """Return a problem as an HTTP response."""
     headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
     if refusal.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
@@ -81,13 +81,13 @@ def problem_response(refusal: Problem) -> Response:
         headers["Retry-After"] = str(refusal.retry_after_s)
     elif refusal.status == 503 or refusal.code in _RETRY_AFTER_S_OF:
         headers["Retry-After"] = _RETRY_AFTER_S_OF.get(Code(refusal.code), _RETRY_AFTER_S)
-    # Parts of the request stand in it, which may hold what UTF-8 cannot: half of a surrogate pair.
+    # It contains parts of the request, which may be invalid in UTF-8: half of a surrogate pair.
     body = json.dumps(refusal.model_dump(), ensure_ascii=False).encode("utf-8", "replace")
     return Response(body, refusal.status, headers, MEDIA_TYPE)
 
 
 def raw_response(refusal: Problem) -> bytes:
-    """The whole HTTP answer of a problem, for a connection on which no request came so far as to be handled."""
+    """Return a problem as a raw HTTP response, for a connection whose request could not be handled."""
     response = problem_response(refusal)
     status = f"HTTP/1.1 {refusal.status} {HTTPStatus(refusal.status).phrase}".encode()
     headers = [b"%s: %s" % header for header in (*response.raw_headers, (b"connection", b"close"))]
@@ -95,17 +95,16 @@ def raw_response(refusal: Problem) -> bytes:
 
 
 async def refuse_unread(refusal: Problem, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer before the body was read, and end the connection: servers read on and throw away what else comes.
+    """Answer before the body was read, and end the connection; servers would read and discard the rest.
 
-    A WebSocket is not opened: its handshake gets the answer.
-    """
+    A WebSocket is not opened; its handshake gets the answer."""
     response = problem_response(refusal)
     response.headers["Connection"] = "close"
     await response(scope, receive, send)
 
 
 def install(app: FastAPI) -> None:
-    """Let every known error answer with its problem."""
+    """Make every known error answer with its problem."""
 
     @app.exception_handler(ApiProblem)
     def _api_problem(request: Request, error: ApiProblem) -> Response:
@@ -146,7 +145,7 @@ MASTER_AWAY_HINT = (
     "For admins: see the log of zoe-master; after `zoe-keys rotate messaging`, copy keys_dir to all hosts, then "
     "restart the master and each API (Replacing keys, docs/operations.md)"
 )
-_INNER = (StoreUnavailable, IllegalTransition)  # what these say is for the log
+_INNER = (StoreUnavailable, IllegalTransition)  # their messages are for the log
 
 
 def _translated(request: Request, error: Exception) -> Response:
@@ -180,13 +179,13 @@ def _http(request: Request, error: Exception) -> Response:
 
 
 def from_description(error: DescriptionError) -> ApiProblem:
-    """The refusal of a description, with every diagnostic."""
+    """Return the refusal of a description, with every diagnostic."""
     found = diagnostics_of(error.diagnostics)
     return ApiProblem(Code.INVALID_DESCRIPTION, _counted(len(found)), "`zoe validate FILE` shows them all", found)
 
 
 def diagnostics_of(found: Iterable[Finding]) -> list[Diagnostic]:
-    """Findings as they go over the wire."""
+    """Return findings as diagnostics of the API."""
     return [
         Diagnostic(pointer=d.pointer, code=d.code, message=d.message[:_TEXT_MAX], hint=d.hint[:_TEXT_MAX])
         for d in found
@@ -194,7 +193,7 @@ def diagnostics_of(found: Iterable[Finding]) -> list[Diagnostic]:
 
 
 def from_master(error: MasterRefused) -> ApiProblem:
-    """What the master said no to."""
+    """Return the problem of a refusal by the master."""
     if error.code == "no_logs":
         return ApiProblem(Code.NO_LOGS, str(error))
     if error.code in _HINTS_OF_MASTER:

@@ -1,4 +1,4 @@
-"""Which refusals go into the audit log, noted where they are made and written down when they are answered."""
+"""Note refusals for the audit log where they are made; they are written when they are answered."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from zoe_api.codes import Code
 
 
 def note_refused(scope: Scope, code: Code) -> None:
-    """Have the request of an unknown asker written down as refused, if there is a place."""
+    """Note that the request of an unknown client was refused, if there is a place."""
     scope.setdefault("state", {})["refused"] = code

@@ -1,4 +1,4 @@
-"""Requests of unknown askers in the audit log: those without a valid token, with a foreign host, or not JSON."""
+"""Requests of unknown clients in the audit log: without a valid token, for a foreign host, or not JSON."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from zoe_api.sign_in.brake import network_of
 from zoe_lib.store.people import AuditEntry
 
 ACTION = "refused"
-# Of each API process: the first of each network for each reason, of so many, and so many more. With rows of 300 bytes a
-# flood of a day leaves 30 MB.
+# For each API process: the first request of each network for each reason, up to a number, and a number of shared
+# places. With rows of 300 bytes a flood of a day adds 30 MB.
 NETWORKS_PER_MINUTE_MAX = 60
 MORE_PER_MINUTE_MAX = 10
 _TEXT_MAX = 200
 
 
 class RefusedAudit:
-    """Decides in the event loop which refused requests are written down, and counts the others."""
+    """Decide in the event loop which refused requests are recorded, and count the others."""
 
     def __init__(self) -> None:
         self._places = PerMinute(NETWORKS_PER_MINUTE_MAX, MORE_PER_MINUTE_MAX)
         self._left_out = 0
 
     def entry(self, scope: Scope, status: int) -> AuditEntry | None:
-        """Return what is written down of a request that was noted, if there is a place."""
+        """Return the entry of a noted request, if there is a place."""
         code = scope["state"].get("refused")
         if code is None:
             return None

@@ -1,4 +1,4 @@
-"""Runs a replay as a child process with bounds on memory, CPU time and time, and a connection that only reads."""
+"""Run a replay as a child process with limits on memory, CPU time and time, and a read-only database connection."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from zoe_lib.wire import ReplayRequest
 
 _REFUSED, _OUT_OF_MEMORY = 3, 4
 _SHORTER = "replay a shorter period"
-# One at a time in a process: each may take all the memory that is allowed.
+# One at a time in a process: each may take all the allowed memory.
 one_at_a_time = threading.Lock()
 
 
 def replay(settings: Settings, wanted: ReplayRequest, to_s: float) -> dict[str, Any]:
-    """The answer of `zoe-sim replay`, with the picture as base64; a problem when it does not come to an end."""
+    """Return the answer of `zoe-sim replay`, with the picture as base64; a problem if it fails."""
     if not one_at_a_time.acquire(blocking=False):
         raise ApiProblem(Code.REPLAY_BUSY)
     try:
@@ -55,7 +55,7 @@ def _answer(settings: Settings, command: list[str], directory: Path) -> dict[str
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(directory),
         "MPLCONFIGDIR": str(directory),
-        # Threads of numpy reserve address space that the bound on memory counts.
+        # Threads of numpy reserve address space that the memory limit counts.
         "OPENBLAS_NUM_THREADS": "1",
         "ZOE_DATABASE_URL": settings.database_url.get_secret_value(),
     }
@@ -66,7 +66,7 @@ def _answer(settings: Settings, command: list[str], directory: Path) -> dict[str
     except subprocess.TimeoutExpired:
         raise ApiProblem(Code.REPLAY_TOO_LONG, f"it took longer than {settings.replay_s_max:g} s", _SHORTER) from None
     words = done.stderr.decode(errors="replace").strip().splitlines()
-    last = words[-1][:500] if words else f"it ended with {done.returncode}"
+    last = words[-1][:500] if words else f"it exited with {done.returncode}"
     if done.returncode == _REFUSED:
         raise ApiProblem(Code.REPLAY_REFUSED, last)
     if done.returncode == _OUT_OF_MEMORY or done.returncode < 0:

@@ -1,4 +1,4 @@
-"""Around every request: its id, its line in the log, its place in the metrics, and an answer when something breaks."""
+"""The context of every request: its id, log line and metrics, and an answer if something fails."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ Changes = Mapping[str, Sequence[object]]
 
 
 class Audit(Protocol):
-    """Where what came of a change is written down."""
+    """Records the results of changes."""
 
     def end(self, entry_id: int, status: int, changes: Changes) -> None:
-        """An entry that was written before the change."""
+        """Complete an entry that was written before the change."""
         ...
 
     def add(self, entry: AuditEntry) -> None:
-        """One of a change that was not made."""
+        """Add an entry for a change that was not made."""
         ...
 
 
 class RequestContext:
-    """ASGI middleware. It passes streams through as they come, which middlewares made of functions do not."""
+    """ASGI middleware. It forwards streams as they come, unlike middleware made of functions."""
 
     def __init__(self, app: ASGIApp, audit: Audit) -> None:
         self._app = app
@@ -59,13 +59,15 @@ class RequestContext:
                 await self._app(scope, receive, head.send)
             except Exception:
                 log.exception("request failed", method=scope["method"], path=scope["path"])
-                if head.sent:  # too late for an answer: breaking off tells the client that this is not all
+                if (
+                    head.sent
+                ):  # too late for an answer: ending the connection shows the client that the answer is incomplete
                     raise
                 await problem_response(problem(Code.INTERNAL, path=scope["path"]))(scope, receive, head.send)
 
 
 class _Head:
-    """Sees the head of the answer pass."""
+    """Watch the head of the answer."""
 
     def __init__(self, scope: Scope, request_id: str, send: Send, audit: Audit, refused: RefusedAudit) -> None:
         self._audit = audit
@@ -78,13 +80,13 @@ class _Head:
         self.sent = False
 
     async def send(self, message: Message) -> None:
-        """Pass a message on; the head gets the request's id and is counted."""
+        """Forward a message; add the request's id to the head, and count it."""
         if message["type"] == "http.response.start":
             self.sent = True
             headers = MutableHeaders(scope=message)
             headers["X-Request-Id"] = self._request_id
             headers.setdefault("X-Content-Type-Options", "nosniff")
-            headers.setdefault("Cache-Control", "no-store")  # files of the web UI say how long they are kept
+            headers.setdefault("Cache-Control", "no-store")  # files of the web UI set their own cache time
             self._count(message["status"])
             await self._write_down(self._scope["state"], message["status"])
         await self._send(message)
@@ -117,20 +119,21 @@ class _Head:
 
 
 def _asker(scope: Scope) -> dict[str, str]:
-    """Return who asked, as far as it is known, and from where."""
+    """Return the client, if it is known, and its address."""
     state = scope["state"]
     details = {"user": state.get("user"), "tenant": state.get("tenant"), "address": (scope.get("client") or ("",))[0]}
     return {name: value for name, value in details.items() if value}
 
 
 def _request_id(text: str) -> str:
-    """The client's own id when it is sane: it goes into logs, events and the answer."""
+    """Return the client's own id if it is valid: it goes into logs, events and the answer."""
     sane = text.isascii() and text.replace("-", "").isalnum() and len(text) <= _REQUEST_ID_MAX
     return text if sane else f"req-{uuid4().hex[:16]}"
 
 
 def _route(scope: Scope) -> str:
-    """The template of the path: its values would make a series each. Others than the API's say what they are."""
+    """Return the template of the path, since each value would make a time series. Mounted
+    applications name themselves."""
     if "route" in scope["state"]:
         return str(scope["state"]["route"])
     template = getattr(scope.get("route"), "path", None)

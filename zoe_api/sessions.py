@@ -1,9 +1,8 @@
-"""Sessions of browsers: a random secret in a cookie, and another one, the proof, that only the page keeps.
+"""Sessions of browsers: a random secret in a cookie, and another one, the proof, that only the page has.
 
-Cookies ignore ports: a program that the user opens on another port of this host is sent the session's cookie. So the
-cookie alone reads at most; a change needs the proof, which is told once, at sign-in, and is not made from the cookie.
-The database keeps a hash of each.
-"""
+Cookies ignore ports: a program that the user opens on another port of this host receives the session's cookie. So the
+cookie alone may only read. A change needs the proof, which is returned once, at sign-in, and is not derived from the
+cookie. The database stores a hash of each."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ CSRF_HEADER = "X-CSRF-Token"
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who is asking, and whether the request holds more than a cookie: the session's proof, too, or a token."""
+    """The client, and whether the request has more than a cookie: the session's proof as well, or a token."""
 
     principal: Principal
     proved: bool
@@ -37,11 +36,10 @@ class Asker:
 def enter(
     services: Services, request: Request, response: Response, user: str, tenant: str | None
 ) -> tuple[str, Principal]:
-    """Sign a user in to that tenant, or to the first of the own ones; the proof, and who that is.
+    """Sign a user in to this tenant, or to the user's first; return the proof and the principal.
 
-    Ends the user's sessions of this browser, and nobody else's: a stolen cookie must not sign its owner out. 403
-    without membership.
-    """
+    This ends only the user's own sessions of this browser: a stolen cookie must not sign its owner out. 403 without
+    membership."""
     chosen = next((one for one in services.accounts.memberships(user=user) if tenant in (None, one.tenant)), None)
     if chosen is None:
         raise ApiProblem(Code.NO_MEMBERSHIP)
@@ -55,18 +53,17 @@ def enter(
 
 
 def end(accounts: AccountStore, request: Request, response: Response, asker: Asker | None) -> None:
-    """Sign out, and have the browser forget the cookie."""
+    """Sign out, and tell the browser to delete the cookie."""
     if asker is not None:
         accounts.end_session(asker.principal.session_id)
     cookies.remove(response, request, cookies.SESSION)
 
 
 def find(accounts: AccountStore, request: Request, proof: str | None = None) -> Asker | None:
-    """Return who is signed in; None without a session, or with one that is over.
+    """Return the signed-in user; None without a session, or if it has ended.
 
-    Of several sessions it is the one that the proof belongs to: an application can set cookies of this name, too.
-    Without a proof in the request, `proof` or the header, it is the first.
-    """
+    Of several sessions, it is the one that the proof belongs to, since an application can set cookies with this name.
+    Without a proof, in the argument or the header, it is the first."""
     proof_given = hash_of(request.headers.get(CSRF_HEADER, "") if proof is None else proof)
     live = list(_live(accounts, request))
     for principal, proof_hash in live:
@@ -76,7 +73,7 @@ def find(accounts: AccountStore, request: Request, proof: str | None = None) -> 
 
 
 def require(accounts: AccountStore, request: Request, proof: str | None = None) -> Asker:
-    """Return who is signed in; 401."""
+    """Return the signed-in user; else 401."""
     asker = find(accounts, request, proof)
     if asker is not None:
         return asker
@@ -86,15 +83,16 @@ def require(accounts: AccountStore, request: Request, proof: str | None = None) 
 
 
 def check_proved(asker: Asker) -> None:
-    """403 unless the request holds the proof of its session."""
+    """Raise 403 unless the request has the proof of its session."""
     if not asker.proved:
         raise ApiProblem(
-            Code.CSRF_TOKEN_MISSING, hint=f"sign in again: the token is told then only; send it as {CSRF_HEADER}"
+            Code.CSRF_TOKEN_MISSING,
+            hint=(f"sign in again: only the sign-in returns the CSRF token; send it in the header {CSRF_HEADER}"),
         )
 
 
 def check_meant(asker: Asker, request: Request) -> None:
-    """403 when the request holds the proof of another session: its page would show one tenant's data as another's."""
+    """Raise 403 if the request has the proof of another session: its page would show one tenant's data as another's."""
     if request.headers.get(CSRF_HEADER):
         check_proved(asker)
 
@@ -109,7 +107,7 @@ def _begin(
 
 
 def _live(accounts: AccountStore, request: Request) -> Iterator[tuple[Principal, str | None]]:
-    """The sessions of the browser's cookies, in their order, by one look into the database."""
+    """Return the live sessions of the browser's cookies, in their order, with one query."""
     ids = [hash_of(secret) for secret in cookies.secrets_in(request, cookies.SESSION)]
     sessions = accounts.sessions_among(ids, time.time()) if ids else {}
     return (sessions[one] for one in ids if one in sessions)

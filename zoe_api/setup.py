@@ -1,4 +1,4 @@
-"""The command zoe-setup: brings the database to this version, and makes the first admin's token."""
+"""The command zoe-setup: upgrade the database to this version, and make the first admin's token."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOTE = "first admin"
 
 
 class SetupRefused(Exception):  # noqa: N818 - the name is the fact
-    """The token cannot be used; the message says why and what helps."""
+    """The token cannot be used; the message says why and what to do."""
 
 
 def main() -> int:
@@ -41,21 +41,22 @@ def main() -> int:
 
 
 def first_token(accounts: AccountStore, chosen: TokenText | None) -> str:
-    """Make the first token unless somebody can administer already; what to tell: the token, if it was made here."""
+    """Make the first token unless an admin already has one; return the message to print, with the
+    token if it was made."""
     if anybody_administers(accounts, time.time()):
         return "an admin already has a token; nothing was made"
     token = chosen or TokenText.new()
     add_admin_token(accounts, token, _NOTE)
-    return str(token) if chosen is None else f"the token {token.id} administers this Zoe"
+    return str(token) if chosen is None else f"the token {token.id} now administers this Zoe"
 
 
 def _read(file: Path) -> TokenText:
     try:
         token = TokenText.read(file.read_text().strip())
     except OSError as error:
-        raise SetupRefused(f"the token file cannot be read: {error}") from None
+        raise SetupRefused(f"cannot read the token file: {error}") from None
     if token is None:
-        raise SetupRefused(f"{file} holds no token: it is one line, zoe_ID_SECRET")
+        raise SetupRefused(f"{file} does not contain a token: it must be one line, zoe_ID_SECRET")
     return token
 
 

@@ -1,4 +1,4 @@
-"""Spans of time that are asked for, and how finely they are told."""
+"""Requested spans of time, and their resolution."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ _STRETCHES_MAX = 120
 
 
 def stretch_of(from_s: float, to_s: float) -> float:
-    """Seconds of one stretch: some hundred in all, none below half a minute."""
+    """Return the seconds of one stretch: a few hundred stretches in total, none shorter than half a minute."""
     return max(_STRETCH_S_MIN, (to_s - from_s) / _STRETCHES_MAX)

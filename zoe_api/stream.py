@@ -1,4 +1,4 @@
-"""Server-sent events: journal and logs as streams that a client can take up again where it stopped."""
+"""Server-sent events: journal and logs as streams that a client can resume."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ _ID_DIGITS_MAX = 18
 
 
 class EventStream(StreamingResponse):
-    """An answer of server-sent events; what its source holds is let go when the client does.
+    """A response of server-sent events; when the client leaves, it closes its source.
 
-    `may_go_on` is asked every `CHECK_S`: a stream ends with the session or token that opened it. `place` is held
-    meanwhile; when there is none, its refusal is the answer.
-    """
+    `may_go_on` is called every `CHECK_S`: a stream ends with the session or token that opened it. `place` is held
+    meanwhile; if there is none, the response is its refusal."""
 
     media_type = "text/event-stream"
 
@@ -39,7 +38,7 @@ class EventStream(StreamingResponse):
         super().__init__(self._source, headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Stream until the source or the client has had enough."""
+        """Stream until the source ends or the client leaves."""
         try:
             with self._place, metrics.STREAMS.track_inprogress():
                 async with aclosing(self._source):
@@ -49,19 +48,19 @@ class EventStream(StreamingResponse):
 
 
 def resume_point(last_event_id: str | None) -> int | None:
-    """The number in a Last-Event-ID header; None when there is none of ours."""
+    """Return the number in a Last-Event-ID header; None if it is missing or invalid."""
     if last_event_id is None or not last_event_id.isascii() or not last_event_id.isdigit():
         return None
     return int(last_event_id) if len(last_event_id) <= _ID_DIGITS_MAX else None
 
 
 def sse(event_id: int | str, kind: str, data: object) -> bytes:
-    """One server-sent event."""
+    """Return one server-sent event."""
     return f"id: {event_id}\nevent: {kind}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n".encode()
 
 
 async def _with_keep_alive(batches: Batches, may_go_on: Callable[[], bool]) -> AsyncGenerator[bytes, None]:
-    """The events of all batches, with a comment whenever nothing was sent for a while."""
+    """Yield the events of all batches, and a comment when nothing was sent for a while."""
     loop = asyncio.get_running_loop()
     yield b": open\n\n"
     sent_at_s = checked_at_s = loop.time()

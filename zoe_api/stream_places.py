@@ -1,7 +1,6 @@
-"""How many streams, WebSockets and requests to applications one user may have open at this process.
+"""Limit the streams, WebSockets and requests to applications that one user may have open at this process.
 
-Bounds by address do not keep users behind one address (NAT) apart.
-"""
+Limits by address cannot separate users behind one address (NAT)."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ _Key = tuple[str, str]
 
 
 class StreamPlaces:
-    """Counts what is open. Thread-safe."""
+    """Count what is open. Thread-safe."""
 
     def __init__(self, of_user_max: int, of_token_max: int, requests_of_user_max: int) -> None:
         self._lock = threading.Lock()
@@ -27,10 +26,9 @@ class StreamPlaces:
         self._open: Counter[_Key] = Counter()
 
     def stream(self, user: str, opened_by: str) -> AbstractContextManager[None]:
-        """A place of the user and of the session or token of that id; entering it is refused (429) when none is left.
+        """Hold a place of the user and of the session or token with this id; refuse (429) if none is free.
 
-        For a stream of events or output, or a WebSocket.
-        """
+        For a stream of events or output, or a WebSocket."""
         return self._held(
             {
                 ("streams of one user", user): self._of_user_max,
@@ -39,7 +37,7 @@ class StreamPlaces:
         )
 
     def request(self, user: str) -> AbstractContextManager[None]:
-        """A place of a request of the user to an application, until its answer has ended; refused as above."""
+        """Hold a place for a request of the user to an application until its answer has ended; refuse as above."""
         return self._held({("requests of one user to applications", user): self._requests_of_user_max})
 
     @contextmanager
@@ -47,7 +45,7 @@ class StreamPlaces:
         with self._lock:
             for key, most in bounds.items():
                 if self._open[key] >= most:
-                    raise ApiProblem(Code.TOO_MANY_STREAMS, f"at most {most} {key[0]} are open at a time")
+                    raise ApiProblem(Code.TOO_MANY_STREAMS, f"the maximum of open {key[0]} is {most}")
             self._open.update(bounds.keys())
         try:
             yield

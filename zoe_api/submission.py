@@ -1,4 +1,4 @@
-"""What is decided about a description before it is kept."""
+"""Check a description before it is stored."""
 
 from __future__ import annotations
 
@@ -38,10 +38,9 @@ _NOT_ON_LOCAL: dict[str, Callable[[Component], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """An application that may run here, and what its user should know of how it will.
+    """An application that may run here, and notes for its user.
 
-    `notes` holds findings that are not certain, too.
-    """
+    `notes` also contains findings that are not certain."""
 
     application: Application
     priority: int
@@ -49,12 +48,11 @@ class Checked:
 
 
 def checked(document: dict[str, Any], services: Services, principal: Principal, priority: int | None = None) -> Checked:
-    """The application of a description, unless it can never run here: 422 with everything that stands in its way.
+    """Return the application of a description, unless it can never run here: 422 with all reasons.
 
-    `priority` is the description's when none is asked for, and no higher than this principal may give; without any it
-    is 0, or the highest that is allowed if that is lower. Submission, `validate`, `plan` and forms all go through here,
-    so that they cannot differ.
-    """
+    `priority` is the description's if none is requested, and at most the principal's maximum; without any it is 0, or
+    the maximum if that is lower. Submission, `validate`, `plan` and forms all use this function, so that they cannot
+    differ."""
     application, storage, platform = (
         _parsed(document),
         services.settings.storage_url is not None,
@@ -79,7 +77,7 @@ def checked(document: dict[str, Any], services: Services, principal: Principal, 
 
 
 def _access(application: Application, services: Services, principal: Principal) -> StoreAccess:
-    """What this user's tenant can reach of the object store; asked for only if the application has URIs."""
+    """Return what the user's tenant can reach of the object store; queried only if the application has URIs."""
     if application.storage is None or not (application.storage.inputs or application.storage.outputs):
         return StoreAccess()
     credentials = frozenset(one.service for one in services.accounts.storage_credentials(principal.tenant))
@@ -96,11 +94,13 @@ def _allowed_priority(wish: int | None, services: Services, principal: Principal
     if priority > most:
         raise ApiProblem(
             Code.PRIORITY_TOO_HIGH,
-            f"it asks for priority {priority}, and users of {principal.tenant} may give {most} at most",
+            f"the priority is {priority}; the maximum for users of {principal.tenant} is {most}",
             "ask for a lower priority, or ask an operator to submit it",
             [
                 wire.Diagnostic(
-                    pointer="/priority", code="too_high", message=f"higher than {most}, the most in {principal.tenant}"
+                    pointer="/priority",
+                    code="too_high",
+                    message=f"higher than {most}, the maximum in {principal.tenant}",
                 )
             ],
         )
@@ -120,7 +120,7 @@ def _check_bandwidth(application: Application, storage: bool) -> None:
 
 
 def _check_capacity(application: Application, capacity: StoreCapacity | None) -> None:
-    """422 when it requires more than the object store can promise in all; None where that is not known."""
+    """Raise 422 if it requires more than the object store can guarantee in total; return None if that is unknown."""
     reason = never_promised(application, capacity.rates) if capacity is not None else None
     if reason is not None:
         error = wire.Diagnostic(pointer="/storage/bandwidth", code="unavailable", message=reason.hint)
@@ -128,7 +128,7 @@ def _check_capacity(application: Application, capacity: StoreCapacity | None) ->
 
 
 def _notes_of(application: Application, settings: Settings, capacity: StoreCapacity | None) -> Iterator[str]:
-    """What the user should know of how it will run on this back-end."""
+    """Yield notes for the user on how it will run on this back-end."""
     storage, s3 = settings.storage_url is not None, settings.storage_services.get("s3a")
     schemes = view_schemes(s3 is not None and bool(s3.swift_url))
     if settings.backend == "local":
@@ -148,7 +148,7 @@ def _notes_of(application: Application, settings: Settings, capacity: StoreCapac
 
 
 def _parsed(document: dict[str, Any]) -> Application:
-    """422 with every diagnostic."""
+    """Return the application; 422 with every diagnostic."""
     try:
         return parse(document)
     except DescriptionError as error:

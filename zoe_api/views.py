@@ -1,4 +1,4 @@
-"""What of the store goes over the wire in more than one place."""
+"""Responses that several routers share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zoe_lib.wire import EventView, ExecutionView, TokenView
 
 
 def visible_policy(policy: Policy, principal: Principal) -> Policy:
-    """Return the policy with what it says of the own tenant; with all that it says for operators."""
+    """Return the policy limited to what it says of the user's own tenant; in full for operators."""
     if principal.operator:
         return policy
     tenants, users = shown_limits(policy)
@@ -35,18 +35,18 @@ def visible_policy(policy: Policy, principal: Principal) -> Policy:
 
 
 def _visible_hold(hold: NodeHold, principal: Principal) -> NodeHold:
-    """For others than its tenant, a reserved node is as closed as one that is drained."""
+    """Return a reservation as other tenants see it: like a drained node."""
     return hold if hold.tenant in (None, principal.tenant) else replace(hold, tenant=None, note="")
 
 
 _PAGE = 500
 POLICY_SET = "policy_set"
 DETAIL = "detail"
-"""The key of events that holds the platform's own words, which name addresses and the like."""
+"""The key of events with the platform's own messages, which contain addresses and the like."""
 
 
 def all_entries(store: ExecutionStore, execution_id: str) -> Iterator[JournalEntry]:
-    """All that the journal has of an execution, in order."""
+    """Return all journal entries of an execution, in order."""
     after = 0
     while entries := store.journal(after, _PAGE, execution_id=execution_id):
         after = entries[-1].id
@@ -54,7 +54,7 @@ def all_entries(store: ExecutionStore, execution_id: str) -> Iterator[JournalEnt
 
 
 def event_view(entry: JournalEntry, principal: Principal) -> EventView:
-    """An entry of the journal; what is for operators only is left out for others."""
+    """Return a journal entry; fields for operators are left out for others."""
     data = dict(entry.data if principal.operator else _for_members(entry, principal))
     return EventView.model_validate(replace(entry, data=data))
 
@@ -63,15 +63,15 @@ def _for_members(entry: JournalEntry, principal: Principal) -> Mapping[str, Any]
     if entry.execution_id is not None:
         return {key: value for key, value in entry.data.items() if key != DETAIL}
     if entry.kind != POLICY_SET:
-        return {}  # no other fact of the installation is known to be for everybody
+        return {}  # no other fact of the installation is known to be public
     try:
         return dict(encode(visible_policy(decode(Policy, entry.data), principal)))
-    except ValueError:  # of a version that had other fields
+    except ValueError:  # written by a version with other fields
         return {}
 
 
 def with_details(view: ExecutionView, entries: Iterable[JournalEntry], principal: Principal) -> ExecutionView:
-    """For operators, with the platform's own words in the services and the execution that they are about."""
+    """Add the platform's own messages to the execution and its services, for operators."""
     if not principal.operator:
         return view
     details = {entry.data.get("service_id"): entry.data[DETAIL] for entry in entries if entry.data.get(DETAIL)}
@@ -80,7 +80,7 @@ def with_details(view: ExecutionView, entries: Iterable[JournalEntry], principal
 
 
 def node_texts(texts: Mapping[str, Mapping[str, str]], nodes: Iterable[Node], principal: Principal) -> dict[str, Any]:
-    """Why each node refuses each component; for operators with what is wrong with nodes that are not ready."""
+    """Return why each node refuses each component; for operators, also what is wrong with nodes that are not ready."""
     wrong = {node.name: node.message for node in nodes if principal.operator and not node.ready and node.message}
     return {
         name: {part: f"{text}: {wrong[name]}" if name in wrong else text for part, text in by_part.items()}
@@ -89,7 +89,7 @@ def node_texts(texts: Mapping[str, Mapping[str, str]], nodes: Iterable[Node], pr
 
 
 def waited_for(execution: Execution, nodes: Iterable[Node], principal: Principal) -> dict[str, Any]:
-    """The nodes that are not ready on which services have not started yet, per component."""
+    """Return the nodes that are not ready and whose services have not started yet, per component."""
     away = {node.name: node for node in nodes if not node.ready}
     texts: dict[str, dict[str, str]] = {}
     for service in execution.services:
@@ -99,5 +99,5 @@ def waited_for(execution: Execution, nodes: Iterable[Node], principal: Principal
 
 
 def token_view(token: Token) -> TokenView:
-    """A token without its secret."""
+    """Return a token without its secret."""
     return TokenView.model_validate(token).model_copy(update={"scopes": sorted(token.scopes)})

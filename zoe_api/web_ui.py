@@ -1,4 +1,4 @@
-"""The web UI's files as `make web` built them; nothing of Node is needed to serve them."""
+"""Serve the web UI's files as `make web` built them, without Node."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from zoe_api.problems import problem, problem_response
 
 STATIC = Path(__file__).resolve().parent / "static"
 
-ROUTE = "web"  # what all of its answers are counted as
-# Pages of their own; every other path is one of index.html.
+ROUTE = "web"  # the route in the metrics of all its answers
+# Pages of their own; every other path is part of index.html.
 PAGES = {"api/docs": "api-docs.html"}
 
-# Styles that scripts set on elements pass; style elements and attributes in documents do not, nor any eval.
+# Styles that scripts set on elements are allowed; style elements and attributes in documents, and eval, are not.
 _POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
-# The style sheet of Swagger UI holds its arrows and ticks as data: URLs; as pictures, these can do nothing.
+# The style sheet of Swagger UI contains its icons as data: URLs, which are harmless as pictures.
 _POLICIES = {"api-docs.html": f"{_POLICY}; img-src 'self' data:"}
 SECURITY_HEADERS = {
     "Content-Security-Policy": _POLICY,
@@ -29,9 +29,9 @@ SECURITY_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin-allow-popups",
 }
-_FOR_EVER = "public, max-age=31536000, immutable"  # the names of these files change with their content
+_FOR_EVER = "public, max-age=31536000, immutable"  # names of these files change with their content
 _ASK_EACH_TIME = "no-cache"
-_COMPRESSED = ".gz"  # the build puts such a file beside each text
+_COMPRESSED = ".gz"  # the build writes such a file next to each text file
 _NOT_BUILT = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Zoe</title><h1>The web UI is not built</h1>
 <p>Run <code>make web</code>, and start Zoe again. <a href="/lite/">/lite/</a> does without it.</p></html>
@@ -46,7 +46,7 @@ class _File:
 
 
 class WebUi:
-    """ASGI application for paths that are nobody else's. All files are in memory, texts also compressed."""
+    """ASGI application for all paths that no other route has. All files are in memory, texts also compressed."""
 
     def __init__(self, otherwise: ASGIApp, directory: Path = STATIC) -> None:
         self._otherwise = otherwise
@@ -57,7 +57,7 @@ class WebUi:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with a file or a page; what is neither goes on. There are no WebSockets."""
+        """Answer with a file or a page; forward everything else. There are no WebSockets."""
         answer = None
         if scope["type"] == "websocket":
             answer = problem_response(problem(Code.NO_SUCH_ROUTE, path=scope["path"]))
@@ -69,11 +69,11 @@ class WebUi:
 
     @property
     def built(self) -> bool:
-        """Whether there is anything to show."""
+        """Return whether the web UI is built."""
         return "index.html" in self._files
 
     def answer(self, path: str, zipped: bool) -> Response | None:
-        """The file of that path; every other path without a suffix is one of the pages. None: there is nothing."""
+        """Return the file of this path; every other path without a suffix is a page. None if there is nothing."""
         name = path if path in self._files else PAGES.get(path, "index.html")
         if name == "index.html" and _no_page(path):
             return None
@@ -89,7 +89,7 @@ class WebUi:
 
 
 def _no_page(path: str) -> bool:
-    """Whether it is a file that is not there, or of the API."""
+    """Return whether the path is a missing file, or belongs to the API."""
     return path != "index.html" and ("." in path.rsplit("/", 1)[-1] or path.startswith(("assets/", "api/")))
 
 

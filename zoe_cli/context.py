@@ -1,4 +1,4 @@
-"""What every command needs: which server, with which token, and how to write."""
+"""What every command needs: the server, the token, and the output format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoe_cli.output import Format
 from zoe_lib import sdk, wire
 
 DEFAULT_URL = "http://127.0.0.1:5100"
-# What follows an execution for hours should live through a restart of the API.
+# A command that follows an execution for hours should survive a restart of the API.
 FOLLOWING_PATIENCE_S = 30.0
 
 
@@ -28,7 +28,7 @@ class Options:
     patience_s: float = 0.0
 
     def client(self, patience_s: float = 0.0) -> sdk.Client:
-        """A client of the server; a usage error when URL or token are none."""
+        """Return a client of the server; a usage error if the URL or the token is invalid."""
         if not self.url.startswith(("http://", "https://")) or not self.url.isprintable():
             raise typer.BadParameter(f"{self.url!r} is not an address such as {DEFAULT_URL} (--url or ZOE_URL)")
         token = self._token()
@@ -37,7 +37,7 @@ class Options:
         return sdk.Client(self.url, token, patience_s=max(self.patience_s, patience_s))
 
     def following(self) -> sdk.Client:
-        """A client for what takes long: it lives through a restart of the server."""
+        """Return a client for long operations, which survives a restart of the server."""
         return self.client(FOLLOWING_PATIENCE_S)
 
     def _token(self) -> str | None:
@@ -48,30 +48,30 @@ class Options:
             except OSError as error:
                 raise typer.BadParameter(f"cannot read the token in {self.token_file}: {error.strerror}") from None
             except UnicodeDecodeError:
-                raise typer.BadParameter(f"{self.token_file} does not hold a token") from None
+                raise typer.BadParameter(f"{self.token_file} does not contain a token") from None
         if token and not (token.isascii() and token.isprintable() and " " not in token):
-            raise typer.BadParameter("the token holds characters that no token has")
+            raise typer.BadParameter("the token contains characters that a token cannot have")
         return token or None
 
 
 def _without_token(url: str) -> NoReturn:
-    """Whether the server is there at all matters more to a newcomer than the missing token."""
+    """Return the problem of a missing token, or that the server does not answer, which a newcomer must know first."""
     try:
         with sdk.Client(url, "none") as client:
             client.me()
     except sdk.NotAllowed:
         pass
     hint = "set ZOE_TOKEN_FILE to a file with a token, or ZOE_TOKEN to one; `make serve` prints the line to copy"
-    raise sdk.NotAllowed(wire.Problem(title="This needs a token", status=401, code="no_token", hint=hint))
+    raise sdk.NotAllowed(wire.Problem(title="A token is required", status=401, code="no_token", hint=hint))
 
 
 def options(context: typer.Context) -> Options:
-    """The global options of this call."""
+    """Return the global options of this call."""
     found = context.find_object(Options)
     assert found is not None
     return found
 
 
 def on_terminal() -> bool:
-    """Whether a person watches standard error."""
+    """Return whether a person watches standard error."""
     return os.isatty(2)

@@ -19,7 +19,7 @@ from zoe_lib.sdk import (
 
 
 class Exit(IntEnum):
-    """What the exit code says."""
+    """The exit codes."""
 
     OK = 0
     APPLICATION_FAILED = 1
@@ -38,19 +38,22 @@ class Exit(IntEnum):
 MEANINGS: dict[Exit, str] = {
     Exit.OK: "done; with `--wait` and `wait`: the application succeeded",
     Exit.APPLICATION_FAILED: (
-        "the application failed or was cancelled; its own exit code is in the JSON, "
-        "and becomes this one with `--exit-code-from-app`"
+        "the application failed or was cancelled; the JSON has its own exit code, which `--exit-code-from-app` returns"
     ),
-    Exit.USAGE: "wrong use: an unknown option, a description that is not valid, a request that is refused",
-    Exit.NOT_FOUND: "there is no such execution, service, token or catalogue entry, or it is not yours",
-    Exit.NOT_ALLOWED: "no token, an unknown or expired one, or one without the scope; or the tenant's quota is used up",
-    Exit.CONFLICT: "it was changed meanwhile, has ended already, or the idempotency key was used for something else",
+    Exit.USAGE: "usage error: an unknown option, an invalid description, or a request that is refused",
+    Exit.NOT_FOUND: "the execution, service, token or catalogue entry does not exist, or you may not see it",
+    Exit.NOT_ALLOWED: (
+        "no token, an unknown or expired one, or one without the scope; or the quota of executions is used up"
+    ),
+    Exit.CONFLICT: (
+        "it was changed concurrently, has already ended, or the idempotency key was used for a different request"
+    ),
     Exit.NEVER_FITS: "the application can never run on this installation",
-    Exit.WOULD_WAIT: "`zoe plan`: it would have to wait",
-    Exit.UNREACHABLE: "the server does not answer, or cannot answer now",
-    Exit.TIMED_OUT: "the time given by `--timeout` is over; what was waited for goes on",
-    Exit.INTERRUPTED: "interrupted by Ctrl-C; what was waited for goes on",
-    Exit.BROKEN_PIPE: "whoever read the output has gone, as in `zoe ls | head -1`",
+    Exit.WOULD_WAIT: "`zoe plan`: the application would have to wait",
+    Exit.UNREACHABLE: "the server does not answer, or is unavailable",
+    Exit.TIMED_OUT: "the time given by `--timeout` is over; the executions continue",
+    Exit.INTERRUPTED: "interrupted by Ctrl-C; the executions continue",
+    Exit.BROKEN_PIPE: "the reader of the output has gone, as in `zoe ls | head -1`",
 }
 
 _BY_ERROR: dict[type[ZoeError], Exit] = {
@@ -66,7 +69,7 @@ _BY_ERROR: dict[type[ZoeError], Exit] = {
 
 
 def exit_of(error: ZoeError) -> Exit:
-    """The exit code for an error of the SDK; what the server refuses otherwise is a wrong use."""
+    """Return the exit code for an error of the SDK; any other refusal by the server is a usage error."""
     for kind, code in _BY_ERROR.items():
         if isinstance(error, kind):
             return code

@@ -1,4 +1,4 @@
-"""Commands whose modules are imported when they are called: most of what `zoe` could import, a call does not need."""
+"""Import the modules of commands only when they are called, since a call needs few of the modules."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class LazyGroup(TyperGroup):
 
 @contextmanager
 def _plainly() -> Iterator[None]:
-    """Say what is wrong with an option as the API does: Typer reads options by pydantic, and shows its sentences."""
+    """Report a wrong option in the words of the API instead of Typer's, which come from pydantic."""
     try:
         yield
     except typer.BadParameter as refused:

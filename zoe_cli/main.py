@@ -16,8 +16,8 @@ from zoe_cli.lazy_group import LazyGroup
 from zoe_cli.output import Format, note, report, write
 from zoe_lib.sdk import ZoeError
 
-# The command line of httpx, which is never called here, would import Click, Rich and Pygments with it; and looking for
-# plugins of pydantic reads the metadata of every installed package.
+# httpx's own command line, which is never called here, would import Click, Rich and Pygments; the search for plugins of
+# pydantic would read the metadata of every installed package.
 sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
@@ -49,15 +49,15 @@ def _options(
     context: typer.Context,
     url: Annotated[str, typer.Option(envvar="ZOE_URL", help="The server.")] = DEFAULT_URL,
     token: Annotated[
-        str | None, typer.Option(envvar="ZOE_TOKEN", help="An API token; others can see it in the list of processes.")
+        str | None, typer.Option(envvar="ZOE_TOKEN", help="API token; other users can see it in the list of processes.")
     ] = None,
-    token_file: Annotated[Path | None, typer.Option(envvar="ZOE_TOKEN_FILE", help="A file with the token.")] = None,
-    output: Annotated[Format, typer.Option("--output", "-o", help="How results are written.")] = Format.TABLE,
+    token_file: Annotated[Path | None, typer.Option(envvar="ZOE_TOKEN_FILE", help="File with the token.")] = None,
+    output: Annotated[Format, typer.Option("--output", "-o", help="Output format.")] = Format.TABLE,
     patience: Annotated[
-        float, typer.Option(min=0, help="Seconds to go on trying while the server does not answer.")
+        float, typer.Option(min=0, help="Seconds for which to retry while the server does not answer.")
     ] = 0.0,
     _version_wanted: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     context.obj = Options(url, token, token_file, output, patience)
@@ -67,7 +67,7 @@ def main() -> None:
     """Run the command line; every error of the SDK has its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A terminal that cannot show a letter gets an escape instead of a traceback.
+            # A terminal that cannot show a character gets an escape instead of a traceback.
             stream.reconfigure(errors="backslashreplace")
     try:
         app(prog_name="zoe")
@@ -79,7 +79,7 @@ def main() -> None:
         raise
     except SystemExit as end:
         if end.code == Exit.INTERRUPTED:
-            note("interrupted; what was submitted goes on")
+            note("interrupted; submitted executions continue")
         raise
 
 

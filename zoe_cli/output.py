@@ -1,4 +1,4 @@
-"""Results on standard output as table, JSON, YAML or names; notes and problems on standard error."""
+"""Write results to standard output as table, JSON, YAML or names; notes and problems to standard error."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from zoe_lib.wire import Diagnostic
 
 _UNREACHABLE_HINT = (
-    "`make serve` starts Zoe on this machine; ZOE_URL or --url names another server; --patience 60 keeps trying"
+    "`make serve` starts Zoe on this machine; set another server with --url or ZOE_URL; --patience 60 keeps retrying"
 )
 
 
 class Format(StrEnum):
-    """How results are written."""
+    """Output formats."""
 
     TABLE = "table"
     JSON = "json"
@@ -33,7 +33,7 @@ class Format(StrEnum):
 
 
 def emit(result: BaseModel | dict[str, Any], form: Format, rows: Rows) -> None:
-    """Write a result: whole as JSON or YAML, else the table or its names."""
+    """Write a result: as JSON or YAML, or as a table or its names."""
     if form in (Format.JSON, Format.YAML):
         emit_data(result if isinstance(result, dict) else result.model_dump(mode="json"), form)
     elif form is Format.NAME:
@@ -54,7 +54,7 @@ def _yaml(data: Any) -> str:
 
 
 def write(text: str) -> None:
-    """Write to standard output at once; a reader that has gone away ends the command as it ends every program."""
+    """Write to standard output without delay; end the command when its reader has gone."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -63,19 +63,19 @@ def write(text: str) -> None:
 
 
 def end_of_pipe() -> NoReturn:
-    """End because nobody reads standard output any more."""
-    # The interpreter flushes once more when it ends; that must not fail again.
+    """End because the reader of standard output has gone."""
+    # The interpreter flushes once more at exit, which must not fail again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise SystemExit(Exit.BROKEN_PIPE)
 
 
 def note(text: str) -> None:
-    """A line for people, on standard error."""
+    """Write a line for people to standard error."""
     print(printable(text), file=sys.stderr, flush=True)
 
 
 def report(error: ZoeError) -> None:
-    """Say what went wrong, with every diagnostic and the hint."""
+    """Report a problem with all its diagnostics and the hint."""
     note(f"zoe: {error}")
     if isinstance(error, Refused):
         report_diagnostics(error.problem.errors)
@@ -86,14 +86,14 @@ def report(error: ZoeError) -> None:
 
 
 def report_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
-    """One line per finding: where, what, what helps."""
+    """Write one line for each finding: place, message, hint."""
     for one in diagnostics:
         where = f"{one.pointer}: " if one.pointer else ""
         note(f"  {where}{one.message}" + (f" ({one.hint})" if one.hint else ""))
 
 
 def table(rows: Rows) -> str:
-    """Rows as aligned columns. To a terminal, sentences are folded and names shortened so that lines fit."""
+    """Return rows as aligned columns. On a terminal, fold sentences and shorten names so that lines fit."""
     from zoe_cli.tables import drawn
 
     return drawn(rows)

@@ -1,4 +1,4 @@
-"""Adding commands: each takes `-o` itself too, so that `zoe ls -o json` and `zoe -o json ls` are the same."""
+"""Add commands; each also takes `-o` itself, so that `zoe ls -o json` and `zoe -o json ls` are the same."""
 
 from __future__ import annotations
 
@@ -15,19 +15,17 @@ from zoe_cli.output import Format
 
 Command = Callable[..., None]
 
-OutputOption = Annotated[
-    Format | None, typer.Option("--output", "-o", help="How results are written.", show_default=False)
-]
+OutputOption = Annotated[Format | None, typer.Option("--output", "-o", help="Output format.", show_default=False)]
 
 
 def add(app: typer.Typer, name: str, command: Command, examples: Sequence[str] = (), *, results: bool = True) -> None:
-    """Add a command with examples to its help; `results` says that its output has formats."""
+    """Add a command with examples in its help; `results` says that its output has formats."""
     epilog = "\n\n".join(("Examples:", *(f"  {example}" for example in examples))) if examples else None
     app.command(name, epilog=epilog)(with_output(command) if results else command)
 
 
 def with_output(command: Command) -> Command:
-    """The same command with `-o`."""
+    """Return the same command with `-o`."""
     hints = get_type_hints(command, include_extras=True)
     signature = inspect.signature(command)
     own = [p.replace(annotation=hints[p.name]) for p in signature.parameters.values()]

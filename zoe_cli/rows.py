@@ -1,4 +1,4 @@
-"""What a table shows."""
+"""The contents of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows as aligned columns; apart, because the library that draws them takes long to import."""
+"""Draw rows as aligned columns; a module of its own, because the drawing library takes long to import."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _WIDTH_MAX = 1_000_000
 
 
 def drawn(rows: Rows) -> str:
-    """Rows as aligned columns. To a terminal, sentences are folded and names shortened so that lines fit."""
+    """Return rows as aligned columns. On a terminal, fold sentences and shorten names so that lines fit."""
     console = Console(highlight=False, markup=False, emoji=False)
     width, name_width = _WIDTH_MAX, None
     if sys.stdout.isatty():
-        # Where even that does not fit, whole lines are wrapped by the terminal.
+        # If even that does not fit, the terminal wraps whole lines.
         others = _least_width(console, _table(rows, name_width=1))
         name_width = max(console.width - others, _NAME_WIDTH_MIN)
         width = max(console.width, others + name_width)
@@ -40,7 +40,7 @@ def drawn(rows: Rows) -> str:
 def _table(rows: Rows, name_width: int | None) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for number, column in enumerate(rows.columns):
-        if column == "name" and number > 0:  # in the first place it is what people copy
+        if column == "name" and number > 0:  # people copy the first column
             table.add_column("NAME", overflow="ellipsis", no_wrap=True, max_width=name_width)
         else:
             table.add_column(column.upper(), overflow="fold", no_wrap=column not in _FOLDED)

@@ -1,4 +1,4 @@
-"""Text from anybody, made harmless for a terminal: names, messages and logs may hold control sequences."""
+"""Make untrusted text harmless for a terminal: names, messages and logs may contain control sequences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNPRINTABLE = re.compile(f"[\x00-\x1f{_HIDDEN}]")
 UNPRINTABLE_IN_JSON = re.compile(f"[{_HIDDEN}]")
 _SHORT = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
-# In logs, colours and the usual white space are wanted; whatever else drives a terminal is shown as text.
+# Logs keep colours and the usual white space; all other sequences that control a terminal are shown as text.
 _COLOUR = r"\x1b\[[0-9;:]{0,32}m"
 _LOG_PIECE = re.compile(f"({_COLOUR})|[\x00-\x08\x0b\x0c\x0e-\x1f{_HIDDEN}]")
 _UNFINISHED_COLOUR = re.compile(r"\x1b(\[[0-9;:]{0,32})?\Z")
@@ -21,18 +21,18 @@ _PLAIN_COLOUR = "\x1b[0m"
 
 
 def printable(text: str) -> str:
-    """The text on one line, with everything that a terminal would obey written as an escape."""
+    """Return the text on one line, with escapes for everything that a terminal would interpret."""
     return _UNPRINTABLE.sub(lambda found: _SHORT.get(found[0]) or _escape(found[0]), text)
 
 
 def json_text(data: Any) -> str:
-    """Readable JSON that holds nothing a terminal would obey."""
+    """Return readable JSON without anything that a terminal would interpret."""
     text = json.dumps(data, indent=2, ensure_ascii=False)
     return UNPRINTABLE_IN_JSON.sub(long_escape, text)
 
 
 class LogText:
-    """Turns pieces of a log into text for a terminal: UTF-8 and colours may be cut anywhere between two pieces."""
+    """Turn pieces of a log into text for a terminal; UTF-8 and colours may be cut anywhere between two pieces."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -40,14 +40,14 @@ class LogText:
         self._coloured = False
 
     def feed(self, data: bytes) -> str:
-        """What can be shown of the log now."""
+        """Return what can be shown of the log so far."""
         text = self._kept + self._decoder.decode(data)
         cut = _UNFINISHED_COLOUR.search(text)
         self._kept = text[cut.start() :] if cut else ""
         return self._shown(text[: cut.start()] if cut else text)
 
     def close(self) -> str:
-        """The rest, and the end of any colour."""
+        """Return the rest, and end any colour."""
         rest = self._shown(self._kept + self._decoder.decode(b"", final=True))
         return rest + (_PLAIN_COLOUR if self._coloured else "")
 
@@ -67,5 +67,5 @@ def _escape(character: str) -> str:
 
 
 def long_escape(found: re.Match[str]) -> str:
-    """What both JSON and a quoted text of YAML understand."""
+    """Return an escape that both JSON and a quoted YAML string accept."""
     return f"\\u{ord(found[0]):04x}"

@@ -1,4 +1,4 @@
-"""Times and sizes as people say them."""
+"""Format times and sizes for people."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["clock", "counted", "duration", "rate", "size"]
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people say them: 4.2s, 3m05s, 2h10m, 5d03h."""
+    """Return seconds as 4.2s, 3m05s, 2h10m or 5d03h."""
     seconds = max(seconds, 0.0)
     if round(seconds, 1) < 60:
         return f"{seconds:.1f}s"
@@ -22,12 +22,12 @@ def duration(seconds: float) -> str:
 
 
 def rate(bytes_per_s: float) -> str:
-    """Bytes per second in MB/s, as descriptions and storage controllers say them."""
+    """Return bytes per second in MB/s, the unit of descriptions and storage controllers."""
     return f"{plain(bytes_per_s / 1e6)} MB/s"
 
 
 def clock(at_s: float) -> str:
-    """A time since the epoch on the clock of this machine."""
+    """Return a time since the epoch in this machine's time zone."""
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at_s))
     except (OverflowError, OSError, ValueError):

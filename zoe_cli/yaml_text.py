@@ -1,4 +1,4 @@
-"""YAML for a terminal; apart, because few calls need the library."""
+"""Write YAML for a terminal; a module of its own, because few calls need the library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoe_cli.text import UNPRINTABLE_IN_JSON, long_escape
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes every text that needs escapes."""
+    """Quote every text that needs escapes."""
 
 
 def _quoted(dumper: _Dumper, text: str) -> yaml.ScalarNode:
@@ -22,6 +22,6 @@ _Dumper.add_representer(str, _quoted)
 
 
 def yaml_text(data: Any) -> str:
-    """YAML that holds nothing a terminal would obey."""
+    """Return YAML without anything that a terminal would interpret."""
     text = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
     return UNPRINTABLE_IN_JSON.sub(long_escape, text)

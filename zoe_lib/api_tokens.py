@@ -1,4 +1,4 @@
-"""The text of API tokens, and the first admin's, without which no other can be made."""
+"""The text of API tokens, and the first admin's token, with which all others are made."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ _PARTS = 3
 
 @dataclass(frozen=True, slots=True)
 class TokenText:
-    """What a user shows: the id by which the token is found, and the secret of which only a hash is kept."""
+    """A token as users send it: the id by which it is found, and the secret of which only a hash is stored."""
 
     id: str
     secret: str
 
     @classmethod
     def new(cls) -> TokenText:
-        """A random one."""
+        """Return a random token."""
         return cls(secrets.token_hex(6), secrets.token_hex(24))
 
     @classmethod
     def read(cls, text: str) -> TokenText | None:
-        """The parts of a text; None when it is no token."""
+        """Return the parts of a text; None if it is not a token."""
         parts = text.split("_", _PARTS - 1)
         return cls(parts[1], parts[2]) if len(parts) == _PARTS and parts[0] == _PREFIX else None
 
     @property
     def hashed(self) -> str:
-        """What is kept of the secret; it is random and long, so one round of SHA-256 is enough."""
+        """Return the stored hash of the secret, which is random and long, so one round of SHA-256 is enough."""
         return hashlib.sha256(self.secret.encode()).hexdigest()
 
     def __str__(self) -> str:
@@ -46,13 +46,13 @@ class TokenText:
 
 
 def add_admin_token(accounts: AccountStore, text: TokenText, note: str) -> None:
-    """Make the first tenant and its admin when missing, and let this token do everything in that admin's name."""
+    """Make the first tenant and its admin if missing, and let this token act with all rights of that admin."""
     accounts.ensure_member(FIRST_USER, FIRST_TENANT, "admin")
     accounts.add_token(Token(text.id, FIRST_USER, FIRST_TENANT, text.hashed, ALL_SCOPES, time.time(), None, note))
 
 
 def anybody_administers(accounts: AccountStore, now_s: float) -> bool:
-    """Whether a token that still holds lets somebody act as admin, so that others can be made with it."""
+    """Return whether an admin has a valid token, with which others can be made."""
     able = (token for token in accounts.tokens() if "admin" in token.scopes)
     found = (accounts.principal(token.id, now_s) for token in able)
     return any(who is not None and Scope.ADMIN in who[0].scopes for who in found)

@@ -19,7 +19,7 @@ from zoe_lib.predicate import And, Comparison, IsNull, Not, Or, Predicate
 Kind = Literal["string", "boolean", "byte", "short", "int", "long", "float", "double", "decimal", "date", "timestamp"]
 NAMES = "string, boolean, byte, short, int, long, float, double, decimal(p,s), date or timestamp"
 DIGITS_MAX = 38
-"""Of a decimal in Spark."""
+"""Maximum digits of a Spark decimal."""
 
 _PLAIN: Mapping[str, Kind] = {
     "string": "string", "boolean": "boolean", "byte": "byte", "tinyint": "byte", "short": "short", "smallint": "short",
@@ -34,30 +34,30 @@ _TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T](?:[01]\d|2[0-3]):[0-5]\d:[0-5
 
 @dataclass(frozen=True, slots=True)
 class ColumnType:
-    """What a column holds; `precision` and `scale` are of decimals."""
+    """The type of a column; `precision` and `scale` apply to decimals."""
 
     kind: Kind
     precision: int = 0
     scale: int = 0
 
     def __str__(self) -> str:
-        """Its name in Spark."""
+        """Return its Spark name."""
         return f"decimal({self.precision},{self.scale})" if self.kind == "decimal" else self.kind
 
     @property
     def is_integer(self) -> bool:
-        """Whether it holds whole numbers of a fixed size."""
+        """Return whether it holds whole numbers of a fixed size."""
         return self.kind in _BITS
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The least and the greatest whole number that it holds, if `is_integer`."""
+        """Return the least and the greatest whole number that it holds, if `is_integer`."""
         half = 1 << (_BITS[self.kind] - 1)
         return -half, half - 1
 
 
 def type_of(name: str) -> ColumnType | None:
-    """The type of that name in any case of letters; None when there is none."""
+    """Return the type of that name in any case of letters; None if there is none."""
     lower = name.strip().lower()
     if lower in _PLAIN:
         return ColumnType(_PLAIN[lower])
@@ -69,7 +69,7 @@ def type_of(name: str) -> ColumnType | None:
 
 
 def date_of(text: str) -> date | None:
-    """The day that a text `YYYY-MM-DD` means."""
+    """Return the day that a text `YYYY-MM-DD` means."""
     found = _DATE.fullmatch(text)
     try:
         return date(int(found[1]), int(found[2]), int(found[3])) if found else None
@@ -78,13 +78,13 @@ def date_of(text: str) -> date | None:
 
 
 def day_of_time(text: str) -> date | None:
-    """The day of a text `YYYY-MM-DD` or `YYYY-MM-DD HH:MM:SS`, fractions of a second allowed, without a zone."""
+    """Return the day of a text `YYYY-MM-DD` or `YYYY-MM-DD HH:MM:SS`, fractions of a second allowed, without a zone."""
     found = _TIMESTAMP.fullmatch(text)
     return date_of(found[1]) if found else None
 
 
 def mismatches(predicate: Predicate, types: Mapping[str, ColumnType]) -> Iterator[str]:
-    """A sentence for each comparison that its column's type does not allow."""
+    """Yield a sentence for each comparison that its column's type does not allow."""
     match predicate:
         case Comparison(column=column):
             if (type_ := types.get(column)) is not None and (wrong := _mismatch(predicate, type_)):
@@ -121,7 +121,7 @@ def _mismatch(test: Comparison, type_: ColumnType) -> str:
 
 
 def _too_long(literal: Decimal, type_: ColumnType) -> str:
-    """Spark compares such columns as decimals: both together must have a place in one of 38 digits."""
+    """Return a sentence if Spark, which compares such columns as decimals, would need more than 38 digits for both."""
     _, digits, exponent = literal.as_tuple()
     assert isinstance(exponent, int)  # the parser makes no infinities
     scale = max(-exponent, 0)

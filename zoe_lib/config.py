@@ -34,7 +34,7 @@ class NodeSettings(BaseModel):
 
 
 class ImageSettings(BaseModel):
-    """What stands for an image on the local back-end: directories for PATH, and variables."""
+    """The local back-end's substitute for an image: directories for PATH, and variables."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -402,7 +402,7 @@ class Settings(FileSettings):
     @classmethod
     def _check_networks(cls, proxies: list[str]) -> list[str]:
         for proxy in proxies:
-            ip_network(proxy)  # what is none would be believed of nobody, in silence
+            ip_network(proxy)  # an invalid name would be trusted for no proxy, without a warning
         return proxies
 
     @model_validator(mode="after")

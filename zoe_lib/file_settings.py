@@ -1,4 +1,4 @@
-"""Settings of a process: given values, then the environment, then the TOML file that a variable names."""
+"""Settings of a process: arguments first, then the environment, then the TOML file that a variable names."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What pydantic says, as plain sentences: the one place for requests, settings, descriptions and the command line.
+"""Plain sentences for pydantic's errors, shared by requests, settings, descriptions and the command line.
 
-A sentence goes behind the name of the value. It repeats numbers and words of choices; other texts may be
-secrets, so it only says that they are texts.
-"""
+A sentence follows the name of the value. It repeats numbers and words of choices; other texts may be secrets, so they
+are not repeated."""
 
 from __future__ import annotations
 
@@ -75,7 +74,7 @@ _INPUT = re.compile(r"^(Input|Value|String|List|Dictionary) should ")
 
 
 def sentence(detail: ErrorDetails) -> str:
-    """Return what is wrong and what is wanted, to be put behind the name of the value; without a full stop."""
+    """Return what is wrong and what is expected, to follow the name of the value, without a full stop."""
     kind, given = detail["type"], detail["input"]
     if kind in _WANTED:
         return f"must be {_WANTED[kind]}, is {shown(given) if isinstance(given, int | float) else named(given)}"
@@ -83,10 +82,10 @@ def sentence(detail: ErrorDetails) -> str:
 
 
 def _of_context(kind: str, given: object, context: Mapping[str, Any]) -> str | None:
-    """With the bound, length, choice or pattern that was wanted."""
+    """Return the sentence with the bound, length, choice or pattern that was expected."""
     if kind in _BOUNDS:
         word, key = _BOUNDS[kind]
-        # Of a query or of the command line it is the text of a number.
+        # In a query or on the command line it is the text of a number.
         return f"must be {word} {context[key]}, is {shown(given).strip(_QUOTES)}"
     if kind in _LENGTHS:
         return _ONE.sub(lambda found: _SINGULAR[found[0]], _LENGTHS[kind].format(**context))
@@ -96,7 +95,7 @@ def _of_context(kind: str, given: object, context: Mapping[str, Any]) -> str | N
 
 
 def sentences(error: ValidationError, called: Callable[[Sequence[int | str]], str] | None = None) -> Iterator[str]:
-    """Give a sentence for each error with the place before it, a hundred at most."""
+    """Return a sentence for each error, preceded by its place; at most a hundred."""
     name = called or dotted
     for detail in error.errors(include_url=False)[:ERRORS_MAX]:
         place = name(detail["loc"])
@@ -104,7 +103,7 @@ def sentences(error: ValidationError, called: Callable[[Sequence[int | str]], st
 
 
 def entered(error: ValidationError) -> str:
-    """Return what is wrong with a value of the command line, which is a text that its user sees anyway."""
+    """Return what is wrong with a value of the command line; the text may be repeated, since the user typed it."""
     detail = error.errors(include_url=False)[0]
     kind, given = detail["type"], detail["input"]
     return f"must be {_WANTED[kind]}, is {shown(given)}" if kind in _WANTED else sentence(detail)
@@ -116,7 +115,7 @@ def dotted(place: Sequence[int | str]) -> str:
 
 
 def named(value: object) -> str:
-    """Return what kind of JSON value it is."""
+    """Return the kind of a JSON value."""
     match value:
         case None:
             return "null"
@@ -132,7 +131,7 @@ def named(value: object) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a short number or word as it was given, and of anything else what kind it is."""
+    """Return a short number or word as it is, and the kind of any other value."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float | str) and len(text := repr(value)) <= _SHOWN_MAX:

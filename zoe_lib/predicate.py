@@ -22,11 +22,11 @@ from decimal import Decimal
 from typing import Literal, TypeAlias
 
 LENGTH_MAX = 4096
-"""Characters of a `where`."""
+"""Maximum characters of a `where`."""
 TERMS_MAX = 200
 DEPTH_MAX = 50
 EXPONENT_MAX = 300
-"""Of a number, positive or negative: within what double precision holds."""
+"""Maximum absolute value of a number: within double precision."""
 
 Operator = Literal["=", "!=", "<", "<=", ">", ">="]
 _OPERATORS = {"=": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -39,7 +39,7 @@ _WORDS = frozenset({"and", "or", "not", "in", "between", "is", "null"})
 
 
 class PredicateError(ValueError):
-    """A `where` that cannot be understood; the message says where."""
+    """A `where` that cannot be parsed; the message says where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class IsNull:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The opposite."""
+    """Negation."""
 
     term: Predicate
 
@@ -74,7 +74,7 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """One of these at least."""
+    """At least one of these."""
 
     terms: tuple[Predicate, ...]
 
@@ -83,7 +83,7 @@ Predicate: TypeAlias = Comparison | IsNull | Not | And | Or
 
 
 def parse(text: str) -> Predicate:
-    """What a `where` means; PredicateError."""
+    """Return the meaning of a `where`; PredicateError if it is invalid."""
     if len(text) > LENGTH_MAX:
         raise PredicateError(f"longer than {LENGTH_MAX} characters")
     parser = _Parser(list(_tokens(text)))
@@ -93,7 +93,7 @@ def parse(text: str) -> Predicate:
 
 
 def columns(predicate: Predicate) -> frozenset[str]:
-    """The columns that it looks at."""
+    """Return the columns that it reads."""
     match predicate:
         case Comparison(column=column) | IsNull(column=column):
             return frozenset({column})

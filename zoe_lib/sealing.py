@@ -1,8 +1,7 @@
-"""Secrets of tenants as the store keeps them: encrypted by a key that is in a file, never in the database.
+"""Tenants' secrets as they are stored: encrypted with a key that is in a file, never in the database.
 
-AES-256-GCM (NIST SP 800-38D) with a random nonce for each sealing. What a secret belongs to is authenticated, so
-that a row moved to another tenant cannot be opened there.
-"""
+AES-256-GCM (NIST SP 800-38D) with a random nonce for each encryption. The owner of a secret is authenticated, so a row
+moved to another tenant cannot be decrypted for it."""
 
 from __future__ import annotations
 
@@ -21,27 +20,27 @@ _NONCE_BYTES = 12
 
 
 class CannotOpen(Exception):  # noqa: N818 - the name is the fact
-    """Sealed by another key, or for something else, or not by us."""
+    """The secret was encrypted with another key, or for another owner, or is damaged."""
 
 
 class Seal:
-    """Seals with the first key, and opens with any."""
+    """Encrypt with the first key, and decrypt with any."""
 
     def __init__(self, key: bytes, *older: bytes) -> None:
         self._ciphers = [AESGCM(one) for one in (key, *older)]
 
     @classmethod
     def of(cls, keys_dir: Path) -> Seal:
-        """With the key of an installation, made where there is none; API and master share the directory."""
+        """Use the key of an installation, which is made if it is missing; API and master share the directory."""
         return cls(*_keys(keys_dir))
 
     def sealed(self, secret: str, *belongs_to: str) -> bytes:
-        """The secret, readable only by the key, and only for the same thing."""
+        """Encrypt the secret for its owner."""
         nonce = os.urandom(_NONCE_BYTES)
         return nonce + self._ciphers[0].encrypt(nonce, secret.encode(), _bound(belongs_to))
 
     def opened(self, sealed: bytes, *belongs_to: str) -> str:
-        """The secret again; CannotOpen."""
+        """Decrypt the secret; CannotOpen if that fails."""
         for cipher in self._ciphers:
             with contextlib.suppress(InvalidTag, ValueError):
                 return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], _bound(belongs_to)).decode()
@@ -49,12 +48,12 @@ class Seal:
 
 
 def derived_key(keys_dir: Path, purpose: str) -> bytes:
-    """Another key of 32 bytes, made of the installation's for one purpose (HKDF with SHA-256, RFC 5869)."""
+    """Derive another key of 32 bytes from the installation's, for one purpose (HKDF with SHA-256, RFC 5869)."""
     return HKDF(hashes.SHA256(), _KEY_BITS // 8, None, purpose.encode()).derive(_keys(keys_dir)[0])
 
 
 def add_key(keys_dir: Path) -> None:
-    """Seal with a new key from now on, and go on opening with the present one; nothing while an older one is there."""
+    """Encrypt with a new key from now on, and still decrypt with the present one; do nothing if an older one exists."""
     present = _keys(keys_dir)
     if len(present) == 1:
         _replace(keys_dir / KEY_FILE, new_key() + _text(present))
@@ -82,12 +81,13 @@ def _bound(belongs_to: tuple[str, ...]) -> bytes:
 
 
 def new_key() -> str:
-    """The text of a new key file."""
+    """Return the text of a new key file."""
     return AESGCM.generate_key(_KEY_BITS).hex() + "\n"
 
 
 def _make(path: Path) -> None:
-    """Once, whoever else begins at the same moment: a link to a whole file is made, or is there already."""
+    """Make the file once, even if others try at the same moment: a link to a complete file is made, or
+    already exists."""
     draft = _draft(path, new_key())
     with contextlib.suppress(FileExistsError):
         os.link(draft, path)
@@ -95,7 +95,7 @@ def _make(path: Path) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    """At once, for the same owner."""
+    """Replace the file atomically, with the same owner."""
     owner = path.stat()
     draft = _draft(path, text)
     os.chown(draft, owner.st_uid, owner.st_gid)

@@ -1,4 +1,4 @@
-"""Settings of other ways to sign in than local passwords, and what a user of theirs may do here."""
+"""Settings of sign-in by external providers, and the roles of their users."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class LdapSettings(BaseModel):
 
 
 class RoleRule(BaseModel):
-    """Who of a provider gets which role in which tenant; the highest of several holds."""
+    """Which users of a provider get which role in which tenant; the highest of several applies."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -12,7 +12,8 @@ _STRING = ColumnType("string")
 
 
 def expression(predicate: Predicate, types: Mapping[str, ColumnType]) -> str:
-    """The expression; a column without a type is a string. Literals have the types that make comparisons exact."""
+    """Return the expression; a column without a type is a string. Literals have the types that make
+    comparisons exact."""
     match predicate:
         case Comparison(column=column):
             return _comparison(predicate, types.get(column, _STRING))
@@ -47,7 +48,7 @@ def _literal(text: str, type_: ColumnType) -> str:
         case "boolean":
             return text.upper()
         case _:
-            if "'" in text or "\\" in text:  # how these are escaped depends on a setting of Spark
+            if "'" in text or "\\" in text:  # a setting of Spark decides how these are escaped
                 return f"CAST(X'{text.encode().hex()}' AS STRING)"
             return f"'{text}'"
 

@@ -1,4 +1,4 @@
-"""Structured logs on standard error: one JSON object a line, with the ids of what they are about."""
+"""Structured logs on standard error: one JSON object a line, with the ids of its subject."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def configure_logging(log_format: str, level: str, process: str, troubles_a_seco
 
 
 class Few:
-    """Counts the troubles of each second, by the clock of the time stamps. Thread-safe."""
+    """Count the warnings and errors of each second by the log's time stamps. Thread-safe."""
 
     def __init__(self, a_second_max: int | None, clock: Callable[[], float] = time.time) -> None:
         self._max = a_second_max
@@ -54,7 +54,7 @@ class Few:
         self._dropped = 0
 
     def take(self) -> int | None:
-        """How many were dropped before the one that may be written now; None when it may not."""
+        """Return how many were dropped before this line; None if it must be dropped, too."""
         with self._lock:
             second = int(self._clock())
             if second != self._second:
@@ -67,7 +67,7 @@ class Few:
             return dropped
 
     def drop(self, _logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
-        """Let a line of ours pass, or not."""
+        """Let one of Zoe's lines pass, or drop it."""
         if method in _QUIET:
             return event
         dropped = self.take()
@@ -76,7 +76,7 @@ class Few:
         return {**event, "lines_dropped": dropped} if dropped else event
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """The same for a library's line."""
+        """Do the same for a library's line."""
         if record.levelno < logging.WARNING:
             return True
         dropped = self.take()
@@ -86,25 +86,25 @@ class Few:
 
 
 class Unfailing:
-    """A stream whose writer never learns that it could not be written: a full disk shall cost logs and nothing else."""
+    """A stream that hides write errors: with a full disk only logs are lost."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write as far as that works."""
+        """Write as much as possible."""
         with contextlib.suppress(OSError):
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flush as far as that works; what is left is tried again with the next line, within the stream's buffer."""
+        """Flush as much as possible; the rest is retried with the next line, within the stream's buffer."""
         with contextlib.suppress(OSError):
             self._stream.flush()
 
 
 def _naming(process: str) -> Processor:
-    """By a processor, not by a context: threads that exist already have contexts of their own."""
+    """Add the name with a processor instead of a context: existing threads have their own contexts."""
 
     def name(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
         return {**event, "process": process}
@@ -113,7 +113,7 @@ def _naming(process: str) -> Processor:
 
 
 def _adopt_libraries(shared: Sequence[Processor], renderer: Processor, few: Few) -> None:
-    """Let warnings of the standard library's logging come out in the same form."""
+    """Log the standard library's warnings in the same form."""
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
         processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],

@@ -1,4 +1,4 @@
-"""Which certificates HTTP clients trust."""
+"""Certificates that HTTP clients trust."""
 
 from __future__ import annotations
 

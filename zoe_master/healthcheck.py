@@ -24,7 +24,7 @@ def main() -> int:
         with opener.open(url, timeout=_TIMEOUT_S) as answer:
             problem = problem_in(answer.read().decode(), settings.master_timer_s)
     except OSError as error:
-        problem = f"the master's metrics cannot be read: {error}"
+        problem = f"cannot read the master's metrics: {error}"
     if problem:
         print(problem, file=sys.stderr)
     return 1 if problem else 0
@@ -34,7 +34,7 @@ def problem_in(metrics: str, timer_s: float) -> str | None:
     """What is wrong by these metrics, in words."""
     found = LAG.search(metrics)
     if found is None:
-        return "these are not the metrics of a master"
+        return "the response does not contain a master's metrics"
     lag_s, most_s = float(found.group(1)), timer_s * _TICKS_MISSED_MAX
     return f"no tick for {lag_s:.0f} s (allowed: {most_s:.0f})" if lag_s > most_s else None
 

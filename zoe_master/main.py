@@ -86,7 +86,7 @@ class Process:
             except NotLeader as error:
                 log.warning("no longer the leader", why=str(error))
             except StoreUnavailable as error:
-                log.warning("the database cannot be reached", why=str(error))
+                log.warning("cannot reach the database", why=str(error))
                 self._waker.wait(_STORE_RETRY_S)
             finally:
                 metrics.stop_leading()
@@ -153,7 +153,7 @@ class Process:
                 tick = master.tick()
             except BackendError as error:
                 # Nothing was concluded from what could not be seen; services go on meanwhile.
-                log.warning("the back-end cannot be reached", why=str(error))
+                log.warning("cannot reach the back-end", why=str(error))
                 self._waker.wait(_BACKEND_RETRY_S)
                 continue
             metrics.observe_tick(tick, time.perf_counter() - began_s)
@@ -231,7 +231,7 @@ def credentials_of(settings: Settings, accounts: AccountStore) -> Callable[[str]
             try:
                 found[one.service] = Credential(one.login, seal.opened(one.sealed, tenant, one.service, one.login))
             except CannotOpen as error:
-                log.warning("a credential cannot be used; set it again", why=str(error))
+                log.warning("cannot decrypt a credential; set it again", why=str(error))
         return found
 
     return credentials
@@ -260,11 +260,16 @@ def main() -> int:
 
 
 def _settings() -> Settings:
-    parser = argparse.ArgumentParser(prog="zoe-master", description="Queue, place and run executions while it leads.")
+    parser = argparse.ArgumentParser(
+        prog="zoe-master", description="Queue, place and run executions while this master leads."
+    )
     parser.add_argument(
         "--insecure",
         action="store_true",
-        help="let the local back-end serve beyond loopback, or several tenants, who could read each other's data",
+        help=(
+            "let the local back-end serve beyond loopback, or several tenants; services can then "
+            "read other tenants' data"
+        ),
     )
     given = {"insecure": True} if parser.parse_args().insecure else {}
     return read_settings(Settings, "zoe-master", **given)

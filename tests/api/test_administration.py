@@ -89,7 +89,7 @@ def test_a_quota_of_users_leaves_room_for_the_others_of_their_tenant(api: Api) -
     admin, ada, bob = api.client(api.admin).admin, api.client(), api.client(make_token(api.store, "bob", "red"))
     admin.set_quota("red", None, 1)
     ada.submit(job())
-    with pytest.raises(Refused, match="ada in red may have 1"):
+    with pytest.raises(Refused, match="maximum for ada in red: 1"):
         ada.submit(job())
     bob.submit(job())
     assert [(one.used, one.limit) for one in (ada.quota().executions, ada.quota().executions_of_user)] == [

@@ -191,7 +191,7 @@ def test_why_a_directory_cannot_be_trusted_or_asked_is_logged_and_not_told(
     api.settings.ldap["corp"] = settings(**changed)
     told = problem(sign_in(api.http(None), "mia"))
     assert told["code"] == "provider_unavailable"
-    assert told["detail"] == "corp did not answer as it should"
+    assert told["detail"] == "corp gave no valid answer"
     [cause] = [line["cause"] for line in lines if line["event"] == "provider_unavailable"]
     assert words in cause
     assert PASSWORD not in str(lines)
@@ -222,7 +222,7 @@ def test_one_that_breaks_the_protocol_is_no_internal_error(api: Api, settings: A
 
 @pytest.mark.parametrize("fault", ["answers a byte at a time", "has entries without end"])
 def test_one_that_goes_on_is_not_heard_out(settings: Any, fault: str) -> None:
-    with broken_directory(BROKEN[fault]) as broken, pytest.raises(ApiProblem, match="did not answer"):
+    with broken_directory(BROKEN[fault]) as broken, pytest.raises(ApiProblem, match="gave no valid answer"):
         Ldap("corp", settings(url=broken.url, timeout_s=1.0)).identity("mia", PASSWORD)
     assert not broken.heard_out
 

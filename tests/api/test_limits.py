@@ -40,7 +40,7 @@ def test_an_admin_sets_cores_and_executions_and_a_user_submits_past_them(api: Ap
     zoe(api, "set", "--tenant", "red", "--cores", "4", "--executions", "2")
     client = api.client()
     first, second = (client.submit(sized(3, "sleep", "60", name=name)) for name in ("first", "second"))
-    with pytest.raises(QuotaExceeded, match="red may have 2 executions"):
+    with pytest.raises(QuotaExceeded, match="maximum for red: 2 executions"):
         client.submit(sized(1, "true", name="third"))
     until(lambda: client.execution(first.id).state is ExecutionState.RUNNING)
     told = until(lambda: client.explain(second.id).reason)
@@ -113,7 +113,7 @@ def test_the_narrowest_limit_that_says_an_amount_holds(api: Api) -> None:
         eve.submit(document(part("main")))
     ada.submit(document(part("main")))
     for client, most in ((eve, 2), (ada, 1)):
-        with pytest.raises(QuotaExceeded, match=f"in red may have {most}"):
+        with pytest.raises(QuotaExceeded, match=f"in red: {most}"):
             client.submit(document(part("main")))
     zoe(api, "clear", "--tenant", "red", "--user", "eve", "--only", "executions")
     assert eve.quota().executions_of_user.limit == 1
@@ -149,12 +149,12 @@ def test_what_is_no_limit_is_refused(api: Api) -> None:
             "time_limit_s is a limit of tenants; users have limits of executions, cores_milli, memory_bytes",
         )
     ]
-    with pytest.raises(Refused, match="name the tenant"):
+    with pytest.raises(Refused, match="give the tenant"):
         admin.set_limit(LimitAmounts(executions=1), "*", "eve")
     with pytest.raises(NotFound, match="no limit is set for each user of red"):
         admin.clear_limit("red", "*")
     assert "neither a size" in zoe(api, "set", "--memory", "much", code=2)
-    assert "name at least one" in zoe(api, "set", "--tenant", "red", code=2)
+    assert "give at least one" in zoe(api, "set", "--tenant", "red", code=2)
     assert "either --user or --each-user" in zoe(api, "get", "--user", "eve", "--each-user", code=2)
     assert "'gpus' is not an amount" in zoe(api, "clear", "--only", "gpus", code=2)
     assert api.http().get("/api/v1/admin/limits").status_code == 403

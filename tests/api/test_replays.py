@@ -75,7 +75,7 @@ def test_the_command_line_tells_it_side_by_side(busy: Api, tmp_path: Path) -> No
     picture = f"{tmp_path}/a.png"
     told = CliRunner().invoke(app, [*zoe, "--policy", "order=sjf", "--limits", "red=4", "--picture", picture])
     assert told.exit_code == 0, told.output
-    assert "3 of 3 decisions were made again as they were" in told.stderr
+    assert "3 of 3 decisions were reproduced" in told.stderr
     assert told.stdout.splitlines()[0].split() == ["AS", "IT", "WAS", "CHANGED"]
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert CliRunner().invoke(app, [*zoe, "--self-test"]).exit_code == 0

@@ -285,4 +285,4 @@ def test_failed_accepts_are_told_once_a_second(monkeypatch: pytest.MonkeyPatch) 
             trouble(loop, {"message": "socket.accept() out of system resource", "exception": OSError(24, "full")})
     trouble(loop, {"message": "Task exception was never retrieved"})
     assert len(others) == 1
-    assert told == [("connections cannot be accepted", 1), *[("connections cannot be accepted", 2048)] * 4]
+    assert told == [("cannot accept connections", 1), *[("cannot accept connections", 2048)] * 4]

@@ -68,7 +68,7 @@ class ScriptedMaster:
 
     def _logs(self, body: dict[str, Any]) -> dict[str, Any]:
         if body["service_id"] not in self.output:
-            raise MasterRefused("no_logs", f"service {body['service_id']} is not known here")
+            raise MasterRefused("no_logs", f"service {body['service_id']} does not exist")
         whole = self.output[body["service_id"]]
         piece = whole[body["offset"] : body["offset"] + body["limit"]]
         end = body["offset"] + len(piece)

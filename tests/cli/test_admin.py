@@ -51,7 +51,7 @@ def test_roles_quotas_and_disabling(server: Server, zoe: Zoe, app_file: Path) ->
 def test_a_quota_of_hours(server: Server, zoe: Zoe, app_file: Path) -> None:
     set_to = zoe("admin", "quota", "set", "lab", "--hours", "1.5")
     assert set_to.out.splitlines()[1].split() == ["lab", "any", "number", "any", "number", "1.5"]
-    assert zoe("quota").out.splitlines()[-1].split() == ["time", "limit", "of", "one", "-", "1h30m"]
+    assert zoe("quota").out.splitlines()[-1].split() == ["longest", "time", "limit", "-", "1h30m"]
     note = "note: no time limit is set: it gets the longest that lab may have, 5400 s (1.5 h)"
     for command in ("validate", "plan", "run"):
         assert note in zoe(command, str(app_file)).err.splitlines()

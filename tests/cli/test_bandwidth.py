@@ -105,7 +105,7 @@ def test_what_the_controller_does_not_tell_is_no_zero(
     assert (one["achieved"], one["missed"]) == (None, None)
     server.start(reader_of_much)
     assert (
-        "not told by the storage controller, of all of lab, who are granted 40 MB/s read"
+        "not reported by the storage controller, of all of lab, who are granted 40 MB/s read"
         in zoe("show", reader_of_much).out
     )
     server.end(reader_of_much)
@@ -117,10 +117,10 @@ def test_why_bandwidth_that_is_preferred_is_not_granted_is_told(server: Server, 
     assert "40 MB/s to read not granted: unknown tenant" in zoe("show", reader_of_much).out
     explained = zoe("explain", reader_of_much).out
     assert explained.startswith("It does not wait: it is running.\n")
-    assert "The bandwidth that it asks for is not granted: unknown tenant\n" in explained
+    assert "The requested bandwidth is not granted: unknown tenant\n" in explained
     assert zoe("explain", reader_of_much, "-o", "json").json()["storage_problem"] == "unknown tenant"
     server.end(reader_of_much)
-    assert "asks for was not granted at its end: unknown tenant\n" in zoe("explain", reader_of_much).out
+    assert "requested bandwidth was not granted at its end: unknown tenant\n" in zoe("explain", reader_of_much).out
 
 
 def test_that_granted_bandwidth_was_withdrawn_is_told_until_it_is_granted_again(
@@ -134,7 +134,7 @@ def test_that_granted_bandwidth_was_withdrawn_is_told_until_it_is_granted_again(
     assert "40 MB/s to read not granted any more: promised to others" in shown
     assert "storage_withdrawn " in shown
     assert "storage_granted" not in shown
-    assert "asks for is not granted: promised to others" in zoe("explain", reader_of_much).out
+    assert "requested bandwidth is not granted: promised to others" in zoe("explain", reader_of_much).out
     told = [one["kind"] for one in zoe("events", reader_of_much, "-o", "json").json()["events"]]
     assert told[-2:] == ["storage_granted", "storage_withdrawn"]
     server.append(reader_of_much, ev.StorageGranted(at_s=5.0))
@@ -161,7 +161,7 @@ def test_one_whose_required_bandwidth_is_refused_waits_and_says_why(
 def test_a_controller_that_is_away_or_absent_is_told(server: Server, zoe: Zoe, told: dict[str, Any]) -> None:
     server.master.storage = {"configured": True, "problem": "the storage controller cannot be reached", "resting": True}
     shown = zoe("storage", "status").out
-    assert "cannot be reached; it is left alone for some seconds" in shown
+    assert "cannot be reached; the master pauses its polls for some seconds" in shown
     server.master.storage = {"configured": False}
     assert "no storage controller" in zoe("storage", "status").err
     assert zoe("storage", "status", "-o", "json").json()["configured"] is False

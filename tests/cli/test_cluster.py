@@ -25,7 +25,7 @@ def test_a_warning_on_a_node_that_is_used_is_shown() -> None:
     def shown(ready: bool, message: str) -> str:
         return _state(cast(Any, SimpleNamespace(ready=ready, message=message, hold=None)))
 
-    assert shown(True, "containers there reach metadata") == "ready: containers there reach metadata"
+    assert shown(True, "containers on this node reach metadata") == "ready: containers on this node reach metadata"
     assert shown(False, "it is down") == "not ready: it is down"
     assert (shown(True, ""), shown(False, "")) == ("ready", "not ready")
 

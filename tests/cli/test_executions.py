@@ -129,9 +129,9 @@ def test_explain(server: Server, zoe: Zoe, submitted: str) -> None:
     reason = {"code": "no_resources", "sentence": "No room.", "counts": {"resources": 1}, "hint": "wait"}
     nodes = {"node-1": {"worker": "memory: 9 GiB needed, 1 GiB free"}}
     server.master.explanation = {"reason": reason, "ahead": 2, "nodes": nodes}
-    assert "\n2 executions are ahead of it: 2 of others.\n" in zoe("explain", submitted).out
+    assert "\n2 executions are ahead of it: 2 of other tenants.\n" in zoe("explain", submitted).out
     server.master.explanation |= {"ahead": 14, "ahead_of_tenant": 12, "ahead_ids": ["x1", "x2"]}
-    told = "\n14 executions are ahead of it: 12 of its tenant (x1, x2, ...), 2 of others.\n"
+    told = "\n14 executions are ahead of it: 12 of its tenant (x1, x2, ...), 2 of other tenants.\n"
     assert told in zoe("explain", submitted).out
     server.master.explanation |= {"ahead": 1, "ahead_of_tenant": 1, "ahead_ids": ["x1"]}
     text = zoe("explain", submitted).out
@@ -171,21 +171,21 @@ def test_plan_says_whether_a_smaller_core_was_looked_for(server: Server, zoe: Zo
         == "Executions ahead of it: 3000.\nNo smaller number of essential services would start now.\n"
     )
     server.master.proposal |= {"change_sought": False}
-    not_all = "Not all smaller cores were tried: the queue is very long, or the search takes too long."
+    not_all = "Not all smaller applications were tried: the queue is very long, or the search takes too long."
     assert zoe("plan", str(app_file)).out == f"Executions ahead of it: 3000.\n{not_all}\n"
 
 
 def test_eta_says_why_nothing_can_be_said(server: Server, zoe: Zoe, submitted: str) -> None:
     server.append(submitted, ev.Queued(at_s=1.0), ev.Forecasted(at_s=2.0, forecast=Forecast(2.0, None, None)))
     server.master.there = False
-    assert "Nothing can be said: something ahead of it has no known end." in zoe("eta", submitted).out
+    assert "No forecast is possible: an execution ahead of it has no known end." in zoe("eta", submitted).out
     away = Reason(ReasonCode.NODES_AWAY, "The nodes that it needs are away.")
     server.append(submitted, ev.ReasonChanged(at_s=3.0, reason=away))
-    told = "Nothing can be said: the nodes that it needs are down, drained or reserved."
+    told = "No forecast is possible: the nodes that it needs are down, drained or reserved."
     assert told in zoe("eta", submitted).out
     used = Reason(ReasonCode.FOREIGN_USE, "Its core does not fit next to other programs.")
     server.append(submitted, ev.ReasonChanged(at_s=4.0, reason=used))
-    told = "Nothing can be said: programs that Zoe does not run use the room that it needs."
+    told = "No forecast is possible: programs that Zoe does not run use resources that it needs."
     assert told in zoe("eta", submitted).out
     server.master.there = True
 
@@ -253,7 +253,9 @@ def test_explain_and_status_tell_of_nodes_that_are_not_ready(server: Server, zoe
     server.store.set_platform([replace(there, ready=False, message=silent)], now_s, epoch)
     try:
         told = zoe("explain", submitted).out
-        assert told.startswith("It does not wait: it is starting.\nServices of it wait for nodes that are not ready.\n")
+        assert told.startswith(
+            "It does not wait: it is starting.\nSome of its services wait for nodes that are not ready.\n"
+        )
         assert f"the node is not ready: {silent}" in told
     finally:
         server.store.set_platform([there], now_s, epoch)

@@ -33,7 +33,7 @@ def reader(zoe: Zoe, tmp_path: Path) -> str:
         InputRead(
             "meters", "swift2d://zoe-view-1.zoe/data", "1", ("id", "kwh"), "through a view: 0.1 of 8 MB are wanted"
         ),
-        InputRead("meters", SOURCE, why="plainly: a view would not pay"),
+        InputRead("meters", SOURCE, why="plainly: a view would not save time"),
     ],
 )
 def test_whether_a_view_is_used_and_why_is_told(server: Server, zoe: Zoe, reader: str, read: InputRead) -> None:

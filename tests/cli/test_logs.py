@@ -95,7 +95,7 @@ def test_following_goes_on_with_the_next_attempt(
     server.start(submitted)
     done = follow_over_attempts(server, zoe, asked, "logs", "-f", submitted)
     assert done.out == "attempt 1\nattempt 2\n"
-    assert done.err == "note: main-0 is tried again; the output of attempt 2 follows\n"
+    assert done.err == "note: main-0 is being retried; the output of attempt 2 follows\n"
 
 
 def test_the_document_of_what_is_followed_holds_all_attempts(
@@ -122,7 +122,7 @@ def test_a_run_that_is_followed_goes_on_with_the_next_attempt(
     server.master.output = Attempts()
     done = follow_over_attempts(server, zoe, asked, "run", "-f", str(app_file))
     assert (done.code, done.out) == (0, "attempt 1\nattempt 2\n")
-    assert "note: main-0 is tried again; the output of attempt 2 follows\n" in done.err
+    assert "note: main-0 is being retried; the output of attempt 2 follows\n" in done.err
 
 
 def test_following_ends_with_the_execution(server: Server, zoe: Zoe, submitted: str) -> None:

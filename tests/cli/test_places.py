@@ -47,9 +47,9 @@ def test_of_one_that_waits_those_that_hold_most() -> None:
 def test_a_sample_is_called_one_and_what_is_not_known_is_said() -> None:
     assert words(replace(PLACES, listed=InputObjects(500, 500 * MIB)), "n2").endswith("(a sample of 500 objects)")
     assert words(replace(PLACES, complete=False)).endswith("(a sample of more than 4 objects)")
-    assert words(None) == "it is not known on which nodes its objects lie"
-    assert words(Places()) == "there are no objects"
-    assert words(replace(PLACES, hosts={})) == "none of its 4 objects lies on a node"
+    assert words(None) == "Zoe does not know which nodes hold its objects"
+    assert words(Places()) == "it has no objects"
+    assert words(replace(PLACES, hosts={})) == "no node holds any of its 4 objects"
 
 
 def test_of_very_many_nodes_those_are_kept_that_hold_most() -> None:
@@ -66,4 +66,4 @@ def test_of_very_many_nodes_those_are_kept_that_hold_most() -> None:
 def test_one_object_is_no_objects() -> None:
     one = Places(InputObjects(1, MIB), InputObjects(1, MIB), {"n1": InputObjects(1, MIB)})
     assert words(one, "n1") == "1 of 1 object (1 MiB of 1 MiB) lies on node n1 with 1 of its services"
-    assert words(Places(InputObjects(1, MIB), InputObjects(1, MIB), {})) == "none of its 1 object lies on a node"
+    assert words(Places(InputObjects(1, MIB), InputObjects(1, MIB), {})) == "no node holds any of its 1 object"

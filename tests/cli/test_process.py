@@ -61,7 +61,7 @@ def test_ctrl_c_while_waiting(environment: dict[str, str], submitted: str, serve
     with Terminal("wait", submitted, environment=environment, on=frozenset({"stderr"})) as terminal:
         terminal.read_until("submitted")
         terminal.interrupt()
-        assert "goes on" in terminal.read_all()
+        assert "submitted executions continue" in terminal.read_all()
         assert terminal.end() == 130
     assert not server.get(submitted).terminal
 

@@ -73,7 +73,7 @@ def test_what_waits_is_explained_and_cancelled(stack: Stack, zoe: Zoe) -> None:
     until(lambda: "cores" in zoe("explain", waiting).out)
     eta = zoe("eta", waiting)
     assert eta.code == 0
-    assert "Its run time: " in eta.out
+    assert "Its expected run time: " in eta.out
     assert zoe("wait", waiting, "--timeout", "0.2").code == 124
     until(lambda: running in zoe("top").out)
     dry = zoe("policy", "set", "order=las", "--dry-run", "-o", "json")

@@ -102,10 +102,10 @@ def test_an_answer_that_makes_no_sense_is_as_none(
         line = ControllerHttp(settings)
         controller = CrystalController(line, settings, dialect(line, "zoe"))
         for call in (controller.slos, controller.capacity):
-            with pytest.raises(StorageUnavailableError, match="makes no sense"):
+            with pytest.raises(StorageUnavailableError, match="cannot parse the storage controller's answer"):
                 call()
         if dialect is LaterDialect:  # which looks first at what is there
-            with pytest.raises(StorageUnavailableError, match="makes no sense"):
+            with pytest.raises(StorageUnavailableError, match="cannot parse the storage controller's answer"):
                 controller.set_slo("a", BandwidthSlo(10 * MB))
         controller.clear_slo("a")
 
@@ -290,7 +290,7 @@ def test_one_that_is_away_costs_one_time_out_and_is_then_left_alone() -> None:
         for _ in range(2):
             with pytest.raises(StorageUnavailableError, match="GET /v1/capacity"):
                 line.ask("GET", "/v1/capacity")
-        with pytest.raises(StorageUnavailableError, match="left alone for a while"):
+        with pytest.raises(StorageUnavailableError, match="requests are paused"):
             line.ask("GET", "/v1/capacity")
         now_s[0] = 6.0
         with pytest.raises(StorageUnavailableError, match="GET /v1/capacity"):
@@ -302,7 +302,7 @@ def test_an_answer_that_does_not_come_to_an_end_is_none(served: Served, fault: s
     with faulty_controller(served.url) as between:
         between.fault = fault
         line = ControllerHttp(replace(served.settings(), url=between.url, timeout_s=0.2, attempts=1))
-        with pytest.raises(StorageUnavailableError, match=r"does not come to an end|timed out"):
+        with pytest.raises(StorageUnavailableError, match=r"takes too long|timed out"):
             line.ask("GET", "/v1/capacity")
 
 

@@ -40,7 +40,7 @@ def test_a_quota_counts_what_waits_and_runs(open_store: OpenStore) -> None:
     assert quota_of(open_store(), "red") == Quota(2)
     for number in (1, 2):
         store.submit(job(number), "request")
-    with pytest.raises(QuotaExceeded, match="the quota of red is 2"):
+    with pytest.raises(QuotaExceeded, match="maximum for red: 2"):
         open_store().submit(job(3), "request", "key")
     store.submit(job(4, "blue"), "request")
     end(store, 1)
@@ -55,11 +55,11 @@ def test_a_quota_of_users_counts_each_of_them(open_store: OpenStore) -> None:
     set_quota(store, "red", Quota(3, 1))
     assert quota_of(open_store(), "red") == Quota(3, 1)
     store.submit(job(1), "request")
-    with pytest.raises(QuotaExceeded, match="the quota of ada in red is 1"):
+    with pytest.raises(QuotaExceeded, match="maximum for ada in red: 1"):
         open_store().submit(job(2), "request")
     for number, user in ((3, "bob"), (4, "carl")):
         store.submit(job(number, user=user), "request")
-    with pytest.raises(QuotaExceeded, match="the quota of red is 3"):
+    with pytest.raises(QuotaExceeded, match="maximum for red: 3"):
         store.submit(job(5, user="dora"), "request")
     store.submit(job(6, "blue"), "request")
     end(store, 1)

@@ -82,7 +82,7 @@ def test_the_web_server_answers_with_what_lies_in_the_workspace(stack: Stack, ap
     submitted = api.submit(document("web-server.json"))
     ready = until(lambda: (e := api.execution(submitted.id)).core_ready and e)
     port = urlsplit(stack.url).port
-    shown = f"open {ready.id}.apps.localhost:{port}/ (server-0, web); let a browser in: zoe open {ready.id}"
+    shown = f"open {ready.id}.apps.localhost:{port}/ (server-0, web); to open it in a browser: zoe open {ready.id}"
     assert shown in re.sub(r" +(http://)?", " ", zoe(stack, "show", ready.id).stdout)
     check_opened(stack, ready.id)
     api.cancel(ready.id)

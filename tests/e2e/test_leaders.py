@@ -112,7 +112,7 @@ def paused_leader(installation: Installation, url: str, then: str) -> None:
     end_session_of_leader(url)
     state = ExecutionState.SUCCEEDED if then == "true" else ExecutionState.RUNNING
     until(lambda: store.execution(handed_over).state is state, seen)
-    assert "questions cannot be answered yet" in seen()
+    assert "cannot answer questions yet" in seen()
     os.kill(first.pid, signal.SIGCONT)
     until(lambda: "no longer the leader" in seen(), seen)
     later = submit(store, 2, script("true"))

@@ -55,7 +55,7 @@ def test_a_taken_port_is_told(installation: Installation) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert installation.start_master(ZOE_MASTER_METRICS_PORT=str(port)).wait(30) == 2
-    assert f"metrics cannot be served on port {port}" in installation.log("master")
+    assert f"cannot serve metrics on port {port}" in installation.log("master")
 
 
 def test_a_second_tenant_is_refused_on_the_local_backend(installation: Installation) -> None:

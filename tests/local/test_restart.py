@@ -124,7 +124,7 @@ def test_after_a_reboot_services_are_lost(world: LocalWorld) -> None:
     wait_until(lambda: not scratch.exists(), world.waker)
     scratch.mkdir()
     found = world.until_state(service, ObservedState.LOST)
-    assert "started anew" in found.message
+    assert "restarted" in found.message
     assert not scratch.exists()
     world.backend.forget([service])
     assert world.seen(service) is None

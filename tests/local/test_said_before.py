@@ -27,7 +27,7 @@ def test_what_cannot_run_is_told_before(world: LocalWorld) -> None:
     told = {}
     for number, component in enumerate(wishes.components()):
         found = findings(application(component), platform)
-        assert all("no runtime is set for it" in one.message for one in found if one.code == "image_not_allowed")
+        assert all("no runtime is configured for it" in one.message for one in found if one.code == "image_not_allowed")
         assert all(one.certain for one in found)
         told[f"e{number}.c.0.1"] = component, [one.code for one in found]
         world.start(component, f"e{number}.c.0.1")

@@ -27,7 +27,7 @@ def test_an_interpreter_that_is_gone_is_a_failed_start(world: LocalWorld, monkey
     monkeypatch.setattr("zoe_master.backends.local.launch.sys.executable", "/no/python")
     found = world.ended(world.start(shell("true")))
     assert found.cause is Cause.START_FAILED
-    assert "supervisor cannot be started" in found.message
+    assert "cannot start its supervisor" in found.message
 
 
 def test_one_broken_status_does_not_hide_the_others(world: LocalWorld) -> None:

@@ -19,6 +19,7 @@ from tests.support.applications import GIB, application, execution
 from tests.support.limits import Quota, set_quota
 from tests.support.same_as_before import digest
 from tests.support.snapshots import random_snapshot, varied
+from zoe_lib.domain.amounts import counted
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.limits import EVERY, Amounts, LimitSubject
 from zoe_lib.domain.policy import Policy, with_limits
@@ -126,11 +127,11 @@ def old_answer(one: Execution, quota: OldQuota, executions: int, executions_of_u
         longest = f"{longest_s:.15g} s ({longest_s / 3600:.6g} h)"
         notes = (*notes, f"no time limit is set: it gets the longest that {one.tenant} may have, {longest}")
         asked_s = longest_s
-    tail = "executions that wait or run at the same time"
+    tail = "waiting or running at the same time"
     if quota.executions_max is not None and executions >= quota.executions_max:
-        return f"the quota of {one.tenant} is {quota.executions_max} {tail}"
+        return f"maximum for {one.tenant}: {counted(quota.executions_max, 'execution')} {tail}"
     if quota.executions_of_user_max is not None and executions_of_user >= quota.executions_of_user_max:
-        return f"the quota of {one.user} in {one.tenant} is {quota.executions_of_user_max} {tail}"
+        return f"maximum for {one.user} in {one.tenant}: {counted(quota.executions_of_user_max, 'execution')} {tail}"
     return replace(one, application=replace(one.application, time_limit_s=asked_s), notes=notes)
 
 

@@ -162,7 +162,7 @@ def test_one_that_requires_what_the_controller_refuses_waits_with_its_sentence()
     [told] = of_kind(one, execution_id, "storage_refused")
     assert told["why"] == "unknown tenant"
     [stopping] = of_kind(one, execution_id, "stopping")
-    assert stopping["message"].endswith("requires within 30 s: unknown tenant")
+    assert stopping["message"].endswith("required bandwidth within 30 s: unknown tenant")
     one.run(60.0)
     assert len(of_kind(one, execution_id, "storage_refused")) == one.get(execution_id).attempt > 1
     controller.says = ""
@@ -190,7 +190,7 @@ def test_one_that_prefers_what_others_have_or_nobody_can_promise_is_told_that() 
     one.submit(wants(60))
     unlucky = one.submit(wants(50, Guarantee.PREFERRED))
     one.tick()
-    assert one.get(unlucky).storage_problem == "so much is not free of what the store can promise"
+    assert one.get(unlucky).storage_problem == "the store cannot guarantee that much at present"
     assert isinstance(one.controller, SimulatedController)
     one.controller.down = True
     late = one.submit(wants(10, Guarantee.PREFERRED))

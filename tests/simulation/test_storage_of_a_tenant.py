@@ -49,7 +49,7 @@ def test_what_is_preferred_and_cannot_be_had_costs_nothing_that_is_required(
     assert {one.state(requires), one.state(prefers)} == {ExecutionState.RUNNING}
     assert one.get(requires).storage_problem == ""
     [told] = of_kind(one, prefers, "storage_declined")
-    assert told["why"] == ("the storage controller does not answer to it" if silent else SAYS)
+    assert told["why"] == ("the storage controller does not answer" if silent else SAYS)
     one.run(200.0)
     assert {one.state(requires), one.state(prefers)} == {ExecutionState.SUCCEEDED}
     assert "storage_refused" not in kinds(one, requires)

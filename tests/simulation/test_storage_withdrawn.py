@@ -15,7 +15,7 @@ from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.crash_points import CrashPoint
 from zoe_simulator.invariants.journal import Journal
 
-TO_OTHERS = "so much is not free of what the store can promise"
+TO_OTHERS = "the store cannot guarantee that much at present"
 GRANTED, WITHDRAWN = "storage_granted", "storage_withdrawn"
 
 

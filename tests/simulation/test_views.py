@@ -74,7 +74,7 @@ def test_one_that_would_not_pay_is_not_kept_and_the_job_reads_the_plain_objects(
     one.tick()
     read = decided(one, execution_id)
     assert (read.uri, read.view, read.columns) == (METERS.uri, "", ())
-    assert "would not pay" in read.why
+    assert "would not save time" in read.why
     assert there(one) == []
     assert one.state(execution_id) is not ExecutionState.QUEUED
     one.run(60.0)
@@ -126,7 +126,7 @@ def test_a_try_after_one_that_failed_reads_plainly_and_says_so(cause: Cause, vie
     first, second = (entry.data["inputs"][0] for entry in entries)  # type: ignore[index]
     assert first["view"]
     assert bool(second["view"]) is view
-    assert ("an earlier try failed, and a view may have been the reason" in second["why"]) is not view
+    assert ("an earlier attempt failed, possibly because of a view" in second["why"]) is not view
     assert one.state(execution_id) is ExecutionState.SUCCEEDED
     assert there(one) == []
 
@@ -143,8 +143,8 @@ def test_a_job_without_retries_that_fails_through_a_view_has_one_plain_try_that_
     execution = one.get(execution_id)
     assert (execution.state, execution.attempt, execution.failed_attempts) == (ExecutionState.SUCCEEDED, 2, 0)
     assert decided(one, execution_id).why == (
-        "plainly: an earlier try failed, and a view may have been the reason; "
-        "that try does not count as one of its retries"
+        "plainly: an earlier attempt failed, possibly because of a view; "
+        "that attempt does not count as one of its retries"
     )
     assert [entry.data["plainly"] for entry in requeued(one, execution_id)] == [True]
     assert execution.marks[Mark.VIEW_FAILED] < execution.marks[Mark.PLACED]

@@ -34,4 +34,4 @@ def test_a_job_without_retries_reads_plainly_after_it_failed_through_a_view_and_
     first, second = (event.data["inputs"][0] for event in decided)
     assert first["view"], first["why"]
     assert second["uri"] == "swift2d://meters.zoe/2015"
-    assert second["why"].endswith("that try does not count as one of its retries")
+    assert second["why"].endswith("that attempt does not count as one of its retries")

@@ -105,7 +105,7 @@ def test_what_is_open_by_the_bridge_of_executions_with_devices_is_told(looking: 
                 if rule.startswith("-A") and "-i docker0" in rule and "ZOE" in rule:
                     host.inside("iptables", *rule.replace("-A", "-D", 1).split())
         for name, message in warnings(looking).items():
-            assert message.startswith("containers there on docker0 reach control ports"), (name, message)
+            assert message.startswith("containers on this node on docker0 reach control ports"), (name, message)
             assert "docker_gwbridge" not in message
             assert f"{swarm.host(name).address}:2376" in message
 

@@ -155,7 +155,7 @@ def test_an_image_that_is_on_no_node_is_told_and_cannot_be_started(harness: Swar
     harness.settings = replace(harness.settings, images=("**",))
     status = harness.backend.prepare("absent:1")
     assert status.state is ImageState.UNAVAILABLE
-    assert "on no node" in status.message
+    assert "no node has image" in status.message
     harness.start(replace(small("true"), image="absent:1"))
     ended = harness.reach(SERVICE, ObservedState.ENDED)
     assert (ended.cause, ended.exit_code) == (Cause.IMAGE_UNAVAILABLE, None)
@@ -268,7 +268,7 @@ def test_who_ends_a_container_by_hand_has_killed_it(harness: SwarmHarness, swarm
         act(container)
         ended = harness.reach(service, ObservedState.ENDED)
         assert (ended.cause, ended.exit_code) == (Cause.KILLED, 143 if "stop" in service else 137)
-        assert "somebody ended its container on node-2" in ended.message
+        assert "its container on node-2 was ended from outside" in ended.message
     for service in by_itself:
         assert harness.reach(service, ObservedState.ENDED).cause is Cause.EXITED
 

@@ -217,7 +217,7 @@ def test_it_delays_nothing_and_says_why_it_is_not_there(harness: SwarmHarness) -
     harness.reach(service, ObservedState.READY)
 
     def told() -> str:
-        with pytest.raises(BackendError, match="does not run yet") as caught:
+        with pytest.raises(BackendError, match="is not running yet") as caught:
             harness.backend.address(service, "web")
         return str(caught.value)
 

@@ -90,7 +90,7 @@ def test_what_a_tenant_could_replace_between_check_and_mount_is_refused(director
         os.chown(holder, NOBODY, NOBODY)
     else:
         holder.chmod(0o777)
-    with pytest.raises(PermissionError, match=f"others than root may change {holder},"):
+    with pytest.raises(PermissionError, match=f"users other than root may change {holder},"):
         directories.reads(str(directories.allowed.joinpath(*PARTS)))
 
 
@@ -107,7 +107,7 @@ def test_dots_that_lead_out_and_what_is_not_there_are_refused(directories: Direc
 
 
 def test_a_part_that_is_not_there_is_named(directories: Directories) -> None:
-    with pytest.raises(PermissionError, match="allowed/a/none does not exist there"):
+    with pytest.raises(PermissionError, match="allowed/a/none does not exist"):
         directories.reads(f"{directories.allowed}/a/none/c")
 
 
@@ -131,14 +131,14 @@ def test_an_allowed_path_inside_a_workspace_cannot_be_made_a_link(directories: D
     shared = directories.workspaces / "tenant" / "shared"
     shared.symlink_to(directories.outside)
     directories.harness.settings = replace(directories.harness.settings, host_paths_allowed=(shared,))
-    with pytest.raises(PermissionError, match=r"others than root may change .*/tenant,"):
+    with pytest.raises(PermissionError, match=r"users other than root may change .*/tenant,"):
         directories.reads(str(shared))
 
 
 def test_workspaces_that_tenants_may_replace_are_refused(directories: Directories) -> None:
     directories.use_workspaces()
     directories.workspaces.chmod(0o1777)
-    with pytest.raises(PermissionError, match=r"others than root may change .*/workspaces,"):
+    with pytest.raises(PermissionError, match=r"users other than root may change .*/workspaces,"):
         directories.reads_workspace()
 
 
@@ -149,4 +149,4 @@ def test_where_no_image_can_tell_nothing_is_mounted_and_it_is_the_platforms_doin
     harness.start(small("cat /seen/file", volumes=(Volume("/seen", host_path=path),)))
     ended = harness.reach("e.c.0.1", ObservedState.ENDED)
     assert ended.cause is Cause.ENGINE_FAULT
-    assert "no image that may look" in ended.message
+    assert "no allowed image" in ended.message

@@ -123,7 +123,7 @@ def test_pages_and_buttons_are_by_role(browser: Browser, admin: Visitor, stack: 
         expect(seen.get_by_role("link", name=name, exact=True)).to_have_count(0)
     for path in ("/cluster", "/admin"):
         viewer.open(path)
-        expect(seen.get_by_role("alert")).to_contain_text("There is no such page")
+        expect(seen.get_by_role("alert")).to_contain_text("This page does not exist")
     viewer.open("/catalogue/batch")
     expect(seen.get_by_text("It would")).to_be_visible()
     expect(seen.get_by_role("button", name="Launch", exact=True)).to_have_count(0)
@@ -153,9 +153,9 @@ def test_the_admin_tries_a_policy_and_puts_it_in_force(admin: Visitor, client: C
     page = admin.open("/cluster/policy")
     page.get_by_label("Queue order").select_option("fifo")
     page.get_by_role("button", name="Try it on the present queue", exact=True).click()
-    result = page.get_by_label("What it would do with the present queue", exact=True)
+    result = page.get_by_label("Effect on the present queue", exact=True)
     expect(result.get_by_role("listitem").first).to_contain_text("large (default) up 1")
-    page.get_by_role("button", name="Put it in force", exact=True).click()
+    page.get_by_role("button", name="Apply the policy", exact=True).click()
     expect(page.get_by_text(f"Version {policy.version + 1}.")).to_be_visible()
     assert client.policy().order == "fifo"
     admin.open("/cluster/queue")
@@ -169,11 +169,11 @@ def test_the_form_of_the_policy_tells_by_its_labels_what_cannot_be(
     page = admin.open("/cluster/policy")
     limits = page.get_by_label("Limits of tenants, as JSON")
     limits.fill('{"red": {"cores_milli": 5}, "red": {"cores_milli": 7}}')
-    expect(page.get_by_text('The key "red" is there twice in one object.')).to_be_visible()
-    expect(page.get_by_role("button", name="Put it in force", exact=True)).to_be_disabled()
+    expect(page.get_by_text('The key "red" occurs twice in one object.')).to_be_visible()
+    expect(page.get_by_role("button", name="Apply the policy", exact=True)).to_be_disabled()
     limits.fill('{"default": {"cores_milli": -7}}')
     page.get_by_label("Ageing, seconds (0: none)", exact=True).fill("-5")
-    page.get_by_role("button", name="Put it in force", exact=True).click()
+    page.get_by_role("button", name="Apply the policy", exact=True).click()
     told = page.get_by_role("alert").get_by_role("listitem")
     expect(told).to_have_text(
         [

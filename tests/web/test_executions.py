@@ -39,7 +39,7 @@ def test_settings_are_in_the_address_and_the_plan_answers_live(admin: Visitor) -
     memory = page.get_by_label("Memory", exact=True)
     memory.focus()
     memory.press("End")
-    expect(page.get_by_text("It would never start here")).to_be_visible()
+    expect(page.get_by_text("It can never start on this installation")).to_be_visible()
     memory.press("Home")
     expect(page.get_by_text("It would start now")).to_be_visible()
     page.wait_for_url(re.compile("memory=16777216"))

@@ -64,7 +64,7 @@ def test_an_execution_shows_where_its_inputs_lie_as_far_as_that_is_known(admin: 
     execution = client.submit(job("sleep", "1", name="reader", storage={"inputs": inputs}))
     assert client.wait(execution.id, 60).state is ExecutionState.SUCCEEDED
     page = admin.open(f"/executions/{execution.id}")
-    expect(page.get_by_text("Input meters: it is not known on which nodes its objects lie")).to_be_visible()
+    expect(page.get_by_text("Input meters: Zoe does not know which nodes hold its objects")).to_be_visible()
     assert admin.violations() == []
 
 
@@ -89,5 +89,5 @@ def test_the_form_says_before_the_launch_what_the_store_can_never_promise_and_th
     page.keyboard.press("Control+A")
     wanted = job("true", storage={"bandwidth": {"read": "101MB/s", "guarantee": "required"}})
     page.keyboard.insert_text(json.dumps(wanted))
-    expect(page.get_by_text("the object store can promise 100MB/s to read in all").first).to_be_visible()
+    expect(page.get_by_text("the object store can guarantee only 100MB/s to read in total").first).to_be_visible()
     expect(page.get_by_text("ask for at most 100MB/s to read").first).to_be_visible()

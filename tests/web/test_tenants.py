@@ -39,7 +39,7 @@ def set_limit(page: Page, whose: str, amount: str, most: str) -> None:
     for label, option in (("Tenant", "blue"), ("Of", whose), ("Amount", amount)):
         form.get_by_role("combobox", name=label, exact=True).select_option(option)
     form.get_by_label("At most (empty: no limit)", exact=True).fill(most)
-    button = form.get_by_role("button", name="Set the limit", exact=True)
+    button = form.get_by_role("button", name="Set limit", exact=True)
     button.click()
     expect(button).to_be_enabled()
 
@@ -56,9 +56,9 @@ def test_a_second_tenant_sees_nothing_of_the_first(browser: Browser, two_tenants
         expect(page.get_by_role("alert")).to_contain_text("scope")
         for tab in ("", "/logs", "/events", "/description"):
             visitor.open(f"/executions/{secret.id}{tab}")
-            expect(page.get_by_role("alert")).to_contain_text("there is no execution")
+            expect(page.get_by_role("alert")).to_contain_text("does not exist")
         visitor.open(f"/new?from={secret.id}")
-        expect(page.get_by_role("alert")).to_contain_text("there is no execution")
+        expect(page.get_by_role("alert")).to_contain_text("does not exist")
         visitor.open("/usage")
         expect(page.get_by_label("Quota", exact=True)).to_contain_text("Quota of blue")
         assert "secret-plan" not in page.content()
@@ -86,7 +86,7 @@ def test_the_admin_bounds_what_each_user_has(browser: Browser, two_tenants: Stac
         expect(its.get_by_role("region", name="Quota", exact=True)).to_contain_text("Your cores")
         visitor.open(f"/new?from={first}")
         its.get_by_role("button", name="Launch", exact=True).click()
-        expect(its.get_by_role("alert")).to_contain_text("bea in blue may have 1")
+        expect(its.get_by_role("alert")).to_contain_text("maximum for bea in blue: 1")
         cancel_all(client)
     admin.close()
     visitor.close()
@@ -98,7 +98,7 @@ def test_the_admin_bounds_how_long_each_may_run(browser: Browser, two_tenants: S
     page = admin.sign_in("admin", two_tenants.password)
     admin.open("/admin/tenants")
     page.get_by_role("region", name="blue", exact=True).get_by_role("link", name="Limits", exact=True).click()
-    set_limit(page, "the whole tenant", "Hours of an execution", "0.5")
+    set_limit(page, "the whole tenant", "Hours per execution", "0.5")
     visitor = Visitor.of(browser, two_tenants.url)
     its = visitor.sign_in("bea", PASSWORD)
     note = "it gets the longest that blue may have, 1800 s (0.5 h)"
@@ -107,7 +107,7 @@ def test_the_admin_bounds_how_long_each_may_run(browser: Browser, two_tenants: S
         visitor.open("/usage")
         expect(its.get_by_role("region", name="Quota", exact=True)).to_contain_text("an execution: 30 min")
         visitor.open("/catalogue/batch")
-        would = its.get_by_role("region", name="What would become of it", exact=True)
+        would = its.get_by_role("region", name="What would happen", exact=True)
         expect(would).to_contain_text("its time limit of 30 min")
         visitor.open("/new")
         expect(would).to_contain_text(note)
@@ -115,7 +115,9 @@ def test_the_admin_bounds_how_long_each_may_run(browser: Browser, two_tenants: S
         expect(its.locator("main")).to_contain_text(note)
         client.admin.set_quota("blue", None, None, 900.0)
         its.get_by_role("button", name="Run again", exact=True).click()
-        expect(its.get_by_role("alert")).to_contain_text("it asks for 1800 s (0.5 h), and blue may have 900 s (0.25 h)")
+        expect(its.get_by_role("alert")).to_contain_text(
+            "the time limit is 1800 s (0.5 h); the maximum for blue is 900 s (0.25 h)"
+        )
         visitor.open(f"/new?from={first}")
         expect(its.get_by_role("alert")).to_contain_text("longer than your tenant's quota allows")
         cancel_all(client)

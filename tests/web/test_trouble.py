@@ -95,7 +95,7 @@ def test_a_connection_that_broke_is_taken_up_behind_the_last_event(
         page = visitor.open("/executions?name=while-away")
         expect(page.get_by_text("live", exact=True)).to_be_visible()
         with balancer.broken():
-            expect(page.get_by_text("no connection, trying again")).to_be_visible()
+            expect(page.get_by_text("no connection, retrying")).to_be_visible()
             execution = client.submit(sized(0.1, "sleep", "600", name="while-away"))
             until(lambda: client.execution(execution.id).state is ExecutionState.RUNNING)
             expect(page.get_by_text("while-away")).to_have_count(0)
@@ -164,12 +164,12 @@ def test_without_the_master_the_page_says_what_still_works(browser: Browser, oth
     master = other_stack.processes["zoe_master.main"]
     os.kill(master, signal.SIGSTOP)
     try:
-        expect(page.get_by_text("The master is away")).to_be_visible()
+        expect(page.get_by_text("The master is not reachable")).to_be_visible()
         visitor.launch(job("echo", "later"))
         expect(page.locator("main .badge").first).to_have_text("submitted")
     finally:
         os.kill(master, signal.SIGCONT)
-    expect(page.get_by_text("The master is away")).to_have_count(0)
+    expect(page.get_by_text("The master is not reachable")).to_have_count(0)
     expect(page.locator("main .badge").first).to_have_text("succeeded")
     visitor.close()
     assert visitor.errors == []

@@ -53,7 +53,10 @@ function Pages() {
       <Route
         path="*"
         element={
-          <ProblemBox title="There is no such page" text="The address may be wrong, or not for your role." />
+          <ProblemBox
+            title="This page does not exist"
+            text="The address may be wrong, or your role may not open it."
+          />
         }
       />
     </Routes>

@@ -79,7 +79,7 @@ function Person() {
               setTheme(chosen);
             }}
           >
-            <option value="system">as the system</option>
+            <option value="system">system theme</option>
             <option value="light">light</option>
             <option value="dark">dark</option>
           </select>
@@ -105,8 +105,8 @@ function Health() {
     const refused = asRefused(error);
     const what =
       refused.status === 503
-        ? "The database does not answer. Running applications go on; lists, submissions and cancels wait for it."
-        : "Zoe does not answer. What you see is from before; the page tries again by itself.";
+        ? "The database does not answer. Running applications continue; lists, submissions and cancellations wait for it."
+        : "Zoe does not answer. This page shows earlier data and retries by itself.";
     return (
       <p className="health" role="status">
         {what}
@@ -116,8 +116,8 @@ function Health() {
   if (data && data.master === null) {
     return (
       <p className="health" role="status">
-        The master is away. Running applications go on, and submissions and cancels are accepted and done
-        later; live logs, charts, plans and forecasts wait for it.
+        The master is not reachable. Running applications continue; submissions and cancellations are accepted
+        and done later; live logs, charts, plans and forecasts wait for it.
       </p>
     );
   }

@@ -1,1 +1,1 @@
-"""The authenticated way to ports of running services: each from an origin of its own, entered by a one-time ticket."""
+"""Authenticated access to ports of running services: each port has its own origin, entered with a one-time ticket."""

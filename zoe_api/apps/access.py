@@ -1,4 +1,4 @@
-"""Who may use an application: tickets that work once become cookies of the application's own origin."""
+"""Access to applications: tickets that work once become cookies of the application's own origin."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from zoe_lib.store.people import AppAccess, Principal
 
 TICKET_S = 60.0
 ENTRANCE = "/.zoe/enter"
-# How long a signed-out user's requests may still pass; spares the database a look for each of a page's many.
+# How long requests of a signed-out user may still pass; saves a database query for each of a page's many requests.
 _REMEMBERED_S = 2.0
 _REMEMBERED_MAX = 10_000
 
 
 def ticket_for(accounts: AccountStore, principal: Principal, execution_id: ExecutionId, number: int) -> str:
-    """A ticket to a proxied port; whatever ends the session or token that asked for it ends the access, too."""
+    """Return a ticket to a proxied port; when its session or token ends, the access ends, too."""
     ticket, now_s = secrets.token_urlsafe(24), time.time()
     accounts.add_app_access(
         AppAccess(
@@ -50,7 +50,7 @@ class _Remembered:
 
 
 class Accesses:
-    """Looks cookies up, and remembers them for a moment."""
+    """Look cookies up, and remember them for a moment."""
 
     def __init__(self, accounts: AccountStore, lifetime_s: float) -> None:
         self._accounts = accounts
@@ -58,7 +58,7 @@ class Accesses:
         self._remembered: dict[str, _Remembered] = {}
 
     async def take_ticket(self, request: Request, execution_id: ExecutionId, number: int) -> str | None:
-        """Take the ticket; what the cookie is to hold, or None unless the ticket was for this port."""
+        """Use up the ticket and return the contents of the cookie; None if the ticket is not for this port."""
         ticket, secret, now_s = request.query_params.get("ticket", ""), secrets.token_urlsafe(32), time.time()
         until_s = now_s + self._lifetime_s
         access = await run_in_threadpool(self._accounts.enter_app, hash_of(ticket), hash_of(secret), now_s, until_s)
@@ -67,7 +67,7 @@ class Accesses:
         return secret
 
     def entered(self, request: Request, secret: str, path: str) -> Response:
-        """Set the cookie, go to the application."""
+        """Set the cookie, and redirect to the application."""
         answer = RedirectResponse(
             same_origin(path), 303, {"Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
         )
@@ -75,10 +75,10 @@ class Accesses:
         return answer
 
     async def of(self, connection: HTTPConnection, execution_id: ExecutionId, number: int) -> AppAccess | None:
-        """Whose request it is; None unless it may go to this port."""
+        """Return the principal of a request; None unless it may use this port."""
         ids = [hash_of(secret) for secret in cookies.secrets_in(connection, cookies.APP)]
         if len(ids) > 1:
-            # Over plain HTTP applications can set some for each other: one look tells which are of this port at all.
+            # Over plain HTTP, applications can set cookies for each other: one query finds the cookies of this port.
             of_port = await run_in_threadpool(self._accounts.app_accesses_among, ids, execution_id, number)
             ids = [one for one in ids if one in of_port]
         for access_id in ids:
@@ -102,10 +102,10 @@ class Accesses:
 
 
 def host_of(domain: str, execution_id: ExecutionId, number: int) -> str:
-    """Return the name of the host that is the port's for browsers."""
+    """Return the host name of the port for browsers."""
     return f"{label(execution_id, number)}.{domain}"
 
 
 def entrance(scheme: str, domain: str, execution_id: ExecutionId, number: int, ticket: str) -> str:
-    """Where a browser goes with a ticket."""
+    """Return the URL to which a browser goes with a ticket."""
     return f"{scheme}://{host_of(domain, execution_id, number)}{ENTRANCE}?ticket={ticket}"

@@ -1,4 +1,4 @@
-"""Tells what is a use of an application from what its pages ask by themselves; the store is told of uses."""
+"""Tell users' activity from requests that pages make by themselves, and report activity to the store."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _NAVIGATE = "navigate"
 
 
 def is_use(request: Request) -> bool:
-    """Whether somebody opens a page or does something; a page that is left open reads on, and saves, by itself.
+    """Return whether a person opens a page or acts; a page that is left open also reads and saves by itself.
 
-    JupyterLab 4 asks for its kernels and puts its layout every ten seconds, as long as it is open. Browsers say which
-    it is (Fetch Metadata, W3C) to hosts they trust: over HTTPS, and below `localhost`. What says nothing is a use.
-    """
+    JupyterLab 4 requests its kernels and saves its layout every ten seconds while it is open. Browsers mark such
+    requests (Fetch Metadata, W3C) for hosts that they trust: over HTTPS, and below `localhost`. A request without the
+    mark counts as activity."""
     return request.method not in _REPEATED or request.headers.get("sec-fetch-mode", _NAVIGATE) == _NAVIGATE
 
 
 class Activity:
-    """Of one API process: each application's use at most once a minute."""
+    """Record activity of this API process, at most once a minute for each application."""
 
     def __init__(self, store: ExecutionStore) -> None:
         self._store = store
         self._told_s: dict[ExecutionId, float] = {}
 
     async def seen(self, execution_id: ExecutionId) -> None:
-        """It is used now. What cannot be written now is written with a later use."""
+        """Record activity now. If it cannot be written, the next activity writes it."""
         now_s = time.monotonic()
         if now_s < self._told_s.get(execution_id, -EVERY_S) + EVERY_S:
             return

@@ -1,4 +1,4 @@
-"""Requests passed on to applications, and their answers back, both as streams."""
+"""Forward requests to applications and stream their answers back."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from zoe_api.apps.headers import Headers, is_sound, to_application, to_browser
 from zoe_api.apps.targets import Target
 from zoe_lib.tls import verification
 
-# Answers may take for ever; a connection may not.
+# Answers may take forever; connecting may not.
 _TIMEOUT = httpx.Timeout(None, connect=5.0).as_dict()
-_BYTE_BY_BYTE = "latin-1"  # what is in a header passes as it is, in whatever encoding it was written
-_STATUSES = range(200, 600)  # RFC 9110, section 15: others are none; and those that go before an answer are no answer
+_BYTE_BY_BYTE = "latin-1"  # header values pass unchanged, whatever their encoding
+_STATUSES = range(200, 600)  # RFC 9110, section 15: other numbers are not status codes, and 1xx is not a final answer
 _WITHOUT_BODY = (204, 304)
 _BODY_HEADERS = ("content-length", "transfer-encoding")
 
@@ -29,28 +29,26 @@ class BrowserLeft(Exception):  # noqa: N818 - the name is the fact
 
 
 class NoAnswer(Exception):  # noqa: N818 - the name is the fact
-    """What the application wrote is none that can be passed on."""
+    """The application's answer cannot be forwarded."""
 
 
 class BrokeOff(Exception):  # noqa: N818 - the name is the fact
-    """The application ended its answer in the middle. It is told in one line; the browser's connection ends."""
+    """The application ended its answer early. One log line reports it, and the browser's connection ends."""
 
 
 def not_told(record: logging.LogRecord) -> bool:
-    """A filter of uvicorn's log: no stack for what ends a connection by BrokeOff, which was told before.
+    """Filter uvicorn's log: no stack trace for a connection that ended with BrokeOff, which has its own log line.
 
-    And no error for each WebSocket that is answered instead of opened: uvicorn takes that for a mistake.
-    """
+    Also drop the error that uvicorn logs for each WebSocket that is answered instead of opened."""
     broke_off = record.exc_info is not None and isinstance(record.exc_info[1], BrokeOff)
     return not broke_off and record.msg != "ASGI callable returned without completing handshake."
 
 
 def new_transport() -> httpx.AsyncHTTPTransport:
-    """For all applications.
+    """Return the transport for all applications.
 
-    No client of httpx: that keeps cookies, which belong to browsers and would go to other users and applications, and
-    follows or at least reads redirections.
-    """
+    It is not an httpx client, which would keep cookies and send them to other users and applications, and would follow
+    or at least read redirects."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
     return httpx.AsyncHTTPTransport(verify=verification("http://"), limits=limits, trust_env=False)
 
@@ -60,11 +58,10 @@ async def forward(
 ) -> Response:
     """Return the application's answer to `request_target`.
 
-    Raises httpx.TransportError when there is none, NoAnswer when it is none of HTTP's, BrowserLeft when nobody waits
-    for it any more.
-    """
+    Raises httpx.TransportError without an answer, NoAnswer if it is not HTTP, BrowserLeft if the browser has gone."""
     headers = _encoded(to_application(_with_one_length(request), target, request.scope["scheme"]))
-    # The connection goes to this address, whatever the client wrote; its bytes are a target there and nothing else.
+    # The connection goes to this address, whatever the client wrote; the client's bytes are only a request target
+    # there.
     url = httpx.URL(scheme="http", host=target.host, port=target.port, path="/")
     body = _Body(request)
     extensions = {"target": request_target, "timeout": _TIMEOUT}
@@ -88,13 +85,14 @@ async def _passed_on(answer: httpx.Response) -> AsyncIterator[bytes]:
 
 
 def _with_one_length(request: Request) -> Headers:
-    """Chunks overrule a length beside them (RFC 9112, 6.3), and the application is told one of both."""
+    """Drop a length next to chunked encoding, which overrides it (RFC 9112, 6.3), so that the application sees only
+    one."""
     chunked = "transfer-encoding" in request.headers
     return ((name, value) for name, value in request.headers.items() if not (chunked and name == "content-length"))
 
 
 def _without_length_of_nothing(answer: httpx.Response) -> Headers:
-    """Some servers wait for as much body as these say, though there is none (RFC 9110, 8.6)."""
+    """Drop the length of a missing body: some servers would wait for that many bytes (RFC 9110, 8.6)."""
     has_body = answer.status_code not in _WITHOUT_BODY
     return ((k, v) for k, v in answer.headers.multi_items() if has_body or k.lower() != "content-length")
 
@@ -104,7 +102,7 @@ def _encoded(headers: Headers) -> list[tuple[bytes, bytes]]:
 
 
 class _Body:
-    """A request's body as a stream, and the news that the browser has left, which follows the body's end."""
+    """Stream a request's body, and report when the browser leaves, which can follow the body only."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -115,7 +113,7 @@ class _Body:
             self._sent.set()
 
     async def left(self) -> None:
-        """Return when the browser has closed its connection. It cannot be seen before its body was passed on."""
+        """Return when the browser has closed its connection, which cannot be seen before its body was forwarded."""
         await self._sent.wait()
         while (await self._request.receive())["type"] != "http.disconnect":
             pass
@@ -127,7 +125,7 @@ class _Body:
 
 
 async def _unless_left(sending: Coroutine[Any, Any, httpx.Response], body: _Body) -> httpx.Response:
-    """Return the answer; let go of an application that does not answer when the browser has left."""
+    """Return the answer; abandon an application that does not answer after the browser has left."""
     answer, departure = asyncio.create_task(sending), asyncio.create_task(body.left())
     try:
         await asyncio.wait((answer, departure), return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""What of the headers passes between a browser and an application, and what is ours or only of one hop."""
+"""Select the headers that pass between a browser and an application; others are Zoe's or belong to one hop."""
 
 from __future__ import annotations
 
@@ -26,20 +26,21 @@ HOP_BY_HOP = frozenset(
     }
 )
 _OF_WEBSOCKETS = "sec-websocket-"
-# CGI, WSGI and much else fold other characters to the one that stands for a dash: `x_zoe_secret` would be X-Zoe-Secret.
+# CGI, WSGI and others convert other characters to underscores or dashes: `x_zoe_secret` would become X-Zoe-Secret.
 _UNFOLDED = re.compile(r"[A-Za-z0-9-]+", re.ASCII)
-# RFC 9110, sections 5.1 and 5.5. Obsolete folding and control characters would end a header where we see none.
+# RFC 9110, sections 5.1 and 5.5. Obsolete folding and control characters could end a header.
 _NAME = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _VALUE = re.compile(rb"[\t\x20-\x7e\x80-\xff]*")
 
 
 def is_sound(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Whether these can be written into an answer."""
+    """Return whether these headers may be written into an answer."""
     return all(_NAME.fullmatch(name) and _VALUE.fullmatch(value) for name, value in headers)
 
 
 def to_application(headers: Headers, target: Target, scheme: str) -> Iterator[tuple[str, str]]:
-    """As if the browser had asked the application itself: many check names of hosts and origins against their own."""
+    """Rewrite headers as if the browser used the application's own address, since many applications check host and
+    origin."""
     headers = list(headers)
     dropped = {name.lower() for name in target.headers} | _of_this_hop(headers)
     for name, value in headers:
@@ -68,11 +69,11 @@ def to_application(headers: Headers, target: Target, scheme: str) -> Iterator[tu
 
 
 _OF_EACH_SERVER = frozenset({"date", "server"})
-"""The API's server sends its own, and each may be there once (RFC 9110, sections 6.6.1 and 10.2.4)."""
+"""The API's server sends its own; each may occur only once (RFC 9110, sections 6.6.1 and 10.2.4)."""
 
 
 def to_browser(headers: Headers, target: Target) -> Iterator[tuple[str, str]]:
-    """Redirections to the application's own address lead to its origin here; cookies stay on that."""
+    """Rewrite redirects to the application's own address to its origin here; limit cookies to that origin."""
     headers = list(headers)
     dropped = _of_this_hop(headers)
     for name, value in headers:
@@ -90,7 +91,8 @@ def to_browser(headers: Headers, target: Target) -> Iterator[tuple[str, str]]:
 
 
 def _of_this_hop(headers: Headers) -> set[str]:
-    """What ends here, in lower case: also what a sender names in `Connection` (RFC 9110, section 7.6.1)."""
+    """Return the headers of this hop in lower case, including those listed in `Connection` (RFC
+    9110, section 7.6.1)."""
     named = (value.split(",") for name, value in headers if name.lower() == "connection")
     return {name.strip().lower() for names in named for name in names} | HOP_BY_HOP
 
@@ -101,12 +103,12 @@ def _without_ours(cookies: str) -> str:
 
 
 def _host_only(cookie: str) -> str | None:
-    """None for a cookie that would take the place of ours."""
+    """Return the cookie limited to this host; None if it would replace one of Zoe's cookies."""
     first, *attributes = cookie.split(";")
     if first.partition("=")[0].strip() in OURS:
         return None
     kept = (a for a in attributes if a.partition("=")[0].strip().lower() != "domain")
-    return ";".join([first, *kept]).strip(" \t")  # no server takes a value with blanks around it
+    return ";".join([first, *kept]).strip(" \t")  # no server accepts a value with spaces around it
 
 
 def _relative(location: str, target: Target) -> str:

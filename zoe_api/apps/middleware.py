@@ -1,4 +1,4 @@
-"""The first thing a request meets: names below the domain of applications lead to them, all others to the API."""
+"""Route requests: host names below the domain of applications go to them, all others to the API."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from zoe_lib.store.postgres import PostgresStore
 
 log = structlog.get_logger(__name__)
 
-_LEFT = 499  # as nginx logs it
+_LEFT = 499  # the status that nginx logs
 
 
 class AppsMiddleware:
-    """ASGI middleware, outermost: nothing of the API, its cookies included, is seen by what goes to an application."""
+    """ASGI middleware, outermost: a request to an application meets nothing of the API, not even its cookies."""
 
     def __init__(
         self,
@@ -112,8 +112,8 @@ class AppsMiddleware:
             return pages.unreachable()
 
     async def _enter(self, request: Request, execution_id: ExecutionId, number: int) -> Response:
-        """Look nothing up before the ticket was taken: whoever has none learns nothing, and costs one look at it."""
-        if request.method != "GET":  # such as HEAD, by which programs look at a link without following it
+        """Take the ticket before any other look-up: a client without one learns nothing, and costs one query."""
+        if request.method != "GET":  # such as HEAD, which programs use to check a link without following it
             return pages.only_get()
         secret = await self._accesses.take_ticket(request, execution_id, number)
         if secret is None:
@@ -121,7 +121,7 @@ class AppsMiddleware:
         try:
             target = await self._targets.of(execution_id, number)
         except (MasterUnreachable, StoreUnavailable):
-            target = None  # the ticket is used; once the master is back, the cookie lets in
+            target = None  # the ticket is used up; once the master is back, the cookie admits the browser
         return self._accesses.entered(request, secret, "/" if target is None else target.path)
 
     async def _forward(
@@ -136,7 +136,7 @@ class AppsMiddleware:
         except forwarding.NoAnswer:
             return pages.no_answer()
         except forwarding.BrowserLeft:
-            return Response(status_code=_LEFT)  # that nobody reads
+            return Response(status_code=_LEFT)  # a body that will not be read
         except httpx.TransportError:
             self._targets.doubt(execution_id, number)
             return pages.unreachable()
@@ -146,7 +146,8 @@ class AppsMiddleware:
             return await self._accesses.of(browser, execution_id, number)
 
         try:
-            # A browser always names the origin of a WebSocket; one without is not a browser's and has no cookie.
+            # A browser always sends the origin of a WebSocket; a client without an origin is not a browser and has no
+            # cookie.
             app_access = None if foreign(browser.scope) else await access()
             if app_access is None:
                 raise ApiProblem(Code.SOCKET_REFUSED, hint="open the application from Zoe")
@@ -165,7 +166,7 @@ class AppsMiddleware:
 
 
 async def _end(browser: WebSocket, refused: ApiProblem) -> None:
-    """Answer the handshake with the refusal; after it, close."""
+    """Answer the handshake with the refusal, and then close."""
     if browser.application_state is WebSocketState.CONNECTING:
         await problem_response(refused.at(browser.url.path))(browser.scope, browser.receive, browser.send)
     else:
@@ -173,5 +174,6 @@ async def _end(browser: WebSocket, refused: ApiProblem) -> None:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, why: str) -> None:
-    """Answer 400 to what names no path or no host: neither an application nor the API could tell what is meant."""
+    """Answer 400 to a request without a valid path or host, which neither an application nor the
+    API could interpret."""
     await refuse_unread(problem(Code.HTTP_ERROR, why, path=scope["path"]), scope, receive, send)

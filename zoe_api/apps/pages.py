@@ -1,4 +1,4 @@
-"""What a browser is told where an application should be and is not."""
+"""Pages for browsers in place of an application."""
 
 from __future__ import annotations
 
@@ -15,53 +15,53 @@ _HEADERS = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
-    # What was asked may have a body, which nobody reads.
+    # The request may have a body, which stays unread.
     "Connection": "close",
 }
 
 
 def told(status: int, title: str, text: str, *, at_zoe: bool = False) -> Response:
-    """A page without scripts and styles; where the origin is Zoe's own, it leads back."""
+    """Return a page without scripts and styles; on Zoe's own origin it links back to Zoe."""
     more = '<p><a href="/">Back to Zoe</a></p>' if at_zoe else ""
     return HTMLResponse(_PAGE.format(title=escape(title), text=escape(text), more=more), status, _HEADERS)
 
 
 def not_entered() -> Response:
-    """Nobody is known by a cookie."""
+    """No cookie identifies a user."""
     return told(401, "Not signed in to this application", "Open this application from Zoe, or with: zoe open ID")
 
 
 def only_get() -> Response:
-    """Another method than GET was used with a ticket, which stays as it is."""
+    """The client used a ticket with another method than GET; the ticket stays valid."""
     page = told(405, "Method not allowed", "A browser opens this address with GET.")
     page.headers["Allow"] = "GET"
     return page
 
 
 def ticket_used() -> Response:
-    """The ticket is unknown, used or over."""
+    """The ticket is unknown, used up or expired."""
     return told(
         401, "This link was already used", "It works once, within one minute. Open the application from Zoe again."
     )
 
 
 def foreign() -> Response:
-    """A page of another origin asked."""
+    """A page of another origin made the request."""
     return told(403, "Refused", "Pages of other origins may not use this application.")
 
 
 def not_running() -> Response:
-    """The service does not live now."""
+    """The service is not running."""
     return told(404, "The application is not running", "The application has ended, or has not started yet.")
 
 
 def unreachable() -> Response:
-    """It lives, and does not answer."""
+    """The service runs but does not answer."""
     return told(
         502, "The application does not answer", "The application runs, but its port does not answer. Try again soon."
     )
 
 
 def no_answer() -> Response:
-    """It answered, and not as HTTP has it."""
+    """The service's answer is not valid HTTP."""
     return told(502, "Invalid answer", "The application answered with something that is not HTTP.")

@@ -1,7 +1,6 @@
-"""Names of proxied ports: `<execution>` is an execution's first one, `<execution>-<n>` another.
+"""Names of proxied ports: `<execution>` is the first port of an execution, `<execution>-<n>` another.
 
-They count through the description, not through services, so that an address holds when services are tried again.
-"""
+Numbers follow the description, not the services, so that an address stays valid when services are retried."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from zoe_lib.domain.execution import Execution, Service
 from zoe_lib.store.base import NotFound
 
 NO_PORT = -1
-"""The number of no port."""
+"""A number that no port has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class ProxiedPort:
 
 
 def proxied_ports(execution: Execution) -> Iterator[ProxiedPort]:
-    """All of an execution, as the description names them."""
+    """Return all proxied ports of an execution, in the order of the description."""
     number = 0
     for component in execution.application.components:
         for index in range(component.total_count):
@@ -38,7 +37,7 @@ def proxied_ports(execution: Execution) -> Iterator[ProxiedPort]:
 
 
 def number_of(execution: Execution, service: Service, port: str) -> ProxiedPort:
-    """The proxied port of a service; NotFound."""
+    """Return the number of a service's proxied port; NotFound if there is none."""
     for proxied in proxied_ports(execution):
         if (proxied.component, proxied.index, proxied.port.name) == (service.component, service.index, port):
             return proxied
@@ -46,7 +45,7 @@ def number_of(execution: Execution, service: Service, port: str) -> ProxiedPort:
 
 
 def service_at(execution: Execution, number: int) -> tuple[Service, Port] | None:
-    """The living service behind a number, with its port; None when none lives now, or ever will."""
+    """Return the live service behind a number, and its port; None if none is live."""
     for proxied in proxied_ports(execution):
         if proxied.number == number:
             alive = (
@@ -60,12 +59,12 @@ def service_at(execution: Execution, number: int) -> tuple[Service, Port] | None
 
 
 def label(execution_id: str, number: int) -> str:
-    """The first part of the host name."""
+    """Return the first label of the host name."""
     return execution_id if number == 0 else f"{execution_id}-{number}"
 
 
 def read_label(text: str) -> tuple[str, int]:
-    """Return execution and number of such a part, as `label` writes it; NO_PORT for any other. Ids hold no dash."""
+    """Return execution and number from a label as `label` writes it, else NO_PORT. Ids contain no dash."""
     execution_id, _, digits = text.partition("-")
     number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else 0
     return execution_id, number if label(execution_id, number) == text else NO_PORT

@@ -6,7 +6,7 @@ import re
 
 from starlette.types import Scope
 
-# What browsers send unquoted is passed on byte by byte. A backslash in the path is a slash to some and not to others.
+# Characters that browsers send unquoted pass unchanged. A backslash in the path is a slash to some servers only.
 _PATH = re.compile(rb"/[!-~]*", re.ASCII)
 _QUERY = re.compile(rb"[!-~]*", re.ASCII)
 _NEVER_IN_PATHS = frozenset(b"\\#?")
@@ -16,9 +16,8 @@ _FRAGMENT = ord("#")
 def origin_form(scope: Scope) -> bytes | None:
     """Return the target's bytes as the client sent them; None unless it is a path with an optional query.
 
-    Absolute-form (`http://host/`), authority-form (`host:port`), `*`, an empty target, and bytes that no target may
-    hold are refused. A path that begins with two slashes is a path.
-    """
+    Absolute-form (`http://host/`), authority-form (`host:port`), `*`, an empty target, and invalid bytes are refused. A
+    path that begins with two slashes is a path."""
     path, query = scope["raw_path"], scope["query_string"]
     if not _PATH.fullmatch(path) or not _NEVER_IN_PATHS.isdisjoint(path):
         return None
@@ -28,9 +27,8 @@ def origin_form(scope: Scope) -> bytes | None:
 
 
 def same_origin(path: str) -> str:
-    """Return a reference to this path of the present origin.
+    """Return a reference to this path on the present origin.
 
     Browsers read `//name` as another host, and a backslash as a slash; `/.//name` is the same path here (RFC 3986,
-    section 4.2).
-    """
+    section 4.2)."""
     return f"/.{path}" if path[1:2] in ("/", "\\") else path

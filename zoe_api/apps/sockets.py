@@ -1,4 +1,4 @@
-"""WebSockets passed on to applications, message by message."""
+"""Forward WebSockets to applications, message by message."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from zoe_api.apps.targets import Target
 from zoe_lib.store.base import StoreUnavailable
 
 _OPEN_S = 10.0
-# A message is put together before it is passed on. As much as uvicorn takes of a browser.
+# A message is assembled before it is forwarded. The maximum is the one that uvicorn sets for browsers.
 MESSAGE_BYTES_MAX = 16 << 20
-# A socket lives for hours; whoever signed out meanwhile loses it within this time.
+# A socket lives for hours; after a sign-out it closes within this time.
 _CHECK_S = 15.0
-# How long nobody loses a socket because the database cannot tell; the kernels behind them go on working meanwhile.
+# How long sockets stay open while the database cannot check them; the kernels behind them continue to work.
 _UNKNOWN_S = 60.0
 GONE = 1001
 REFUSED = 1008
 TRY_AGAIN = 1013
-_RESERVED_CODES = (1005, 1006, 1015)  # never sent in a closing frame
+_RESERVED_CODES = (1005, 1006, 1015)  # must not be sent in a close frame
 
 
 async def forward(
@@ -38,10 +38,9 @@ async def forward(
     allowed: Callable[[], Awaitable[object]],
     used: Callable[[], Awaitable[None]],
 ) -> None:
-    """Pass messages on until one of both ends it; OSError or WebSocketException when the application refuses.
+    """Forward messages until one side ends the socket; OSError or WebSocketException if the application refuses.
 
-    `used` is called for each message of the browser.
-    """
+    Each message from the browser calls `used`."""
     headers = [
         (name, value)
         for name, value in to_application(browser.headers.items(), target, browser.scope["scheme"])
@@ -103,7 +102,7 @@ async def _down(browser: WebSocket, application: ClientConnection) -> None:
 
 
 async def _watch(allowed: Callable[[], Awaitable[object]]) -> None:
-    """Until it is not allowed any more; StoreUnavailable when nobody could tell for too long."""
+    """Return when access is no longer allowed; StoreUnavailable if it could not be checked for too long."""
     known_s = time.monotonic()
     while True:
         try:
@@ -117,7 +116,7 @@ async def _watch(allowed: Callable[[], Awaitable[object]]) -> None:
 
 
 def _code(watch: asyncio.Task[None]) -> int | None:
-    """What the end of the watch says; None when it was not the reason."""
+    """Return the close code for the end of the watch; None if the watch was not the reason."""
     if watch.cancelled():
         return None
     return REFUSED if watch.exception() is None else TRY_AGAIN

@@ -1,4 +1,4 @@
-"""Where a proxied port answers now: asked of the master, and remembered while it is away."""
+"""Addresses of proxied ports: the master reports them, and they are remembered while it is away."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreacha
 from zoe_lib.store.base import ExecutionStore, NotFound
 
 _REMEMBERED_S = 5.0
-# Without a master nothing moves; what ended meanwhile by itself is told by nobody, and its address may be given anew.
+# Without a master nothing moves; but a service that ends by itself is not reported, and its address may be reused.
 _WITHOUT_MASTER_S = 3600.0
 _REMEMBERED_MAX = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An address; every request must bear the headers, which no browser may see."""
+    """An address, and headers that every request to it must have and no browser may see."""
 
     host: str
     port: int
@@ -30,13 +30,13 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """Host and port as in a URL."""
+        """Return host and port as in a URL."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the master told, and of which service; `ask_again_s` and `told_s` by the clock that never goes back."""
+    """The master's report, and the service it is about; `ask_again_s` and `told_s` use the monotonic clock."""
 
     target: Target
     service_id: ServiceId
@@ -45,7 +45,7 @@ class _Told:
 
 
 class Targets:
-    """Raises MasterUnreachable while nobody can tell a new address."""
+    """Addresses of ports; MasterUnreachable while a new address cannot be found out."""
 
     def __init__(self, store: ExecutionStore, master: MasterClient) -> None:
         self._store = store
@@ -53,7 +53,7 @@ class Targets:
         self._told: dict[tuple[ExecutionId, int], _Told] = {}
 
     async def of(self, execution_id: ExecutionId, number: int) -> Target | None:
-        """None when it is not running."""
+        """Return the target; None if the service is not running."""
         key = (execution_id, number)
         before = self._told.get(key)
         if before is not None and time.monotonic() < before.ask_again_s:
@@ -68,7 +68,7 @@ class Targets:
         return answer.target
 
     def doubt(self, execution_id: ExecutionId, number: int) -> None:
-        """Ask again next time; without a master, what it told still holds."""
+        """Ask the master again next time; while it is away, its last report stays valid."""
         answer = self._told.get((execution_id, number))
         if answer is not None:
             self._told[execution_id, number] = replace(answer, ask_again_s=0.0)

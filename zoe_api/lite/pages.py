@@ -1,4 +1,4 @@
-"""The pages: HTML made here, with forms, and nothing that a browser would have to run."""
+"""The pages: HTML with forms, without scripts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ Page = Callable[[Services, Request, Mapping[str, str]], Response]
 
 
 def application(services: Services) -> Starlette:
-    """All pages, to be mounted at `/lite`."""
+    """Return all pages, to be mounted at `/lite`."""
     return Starlette(
         routes=[
             Route("/", _endpoint(services, _executions), methods=["GET", "POST"]),
@@ -81,7 +81,7 @@ async def _fields(request: Request) -> Mapping[str, str]:
 
 
 def _answer(services: Services, page: Page, request: Request, fields: Mapping[str, str]) -> Response:
-    """The page, or what is in its way."""
+    """Return the page, or the page of an error."""
     try:
         return page(services, request, fields)
     except _TOLD as error:
@@ -91,7 +91,7 @@ def _answer(services: Services, page: Page, request: Request, fields: Mapping[st
 
 
 def _told(services: Services, error: Exception) -> Response:
-    """Return the page of an error, which is one of `_TOLD`."""
+    """Return the page of an error in `_TOLD`."""
     if isinstance(error, ApiProblem):
         refusal = error.problem
         signing = refusal.status == 401 or refusal.code in _TOLD_AT_SIGN_IN
@@ -112,8 +112,8 @@ def _executions(services: Services, request: Request, fields: Mapping[str, str])
 
 
 def _list(services: Services, request: Request, principal: Principal, proof: str) -> Response:
-    """The page of executions. Its forms hold the session's proof, by which it goes from page to page; without, it only
-    shows."""
+    """Return the page of executions. Its forms carry the session's proof from page to page; without it, the page is
+    read-only."""
     access.check(principal, Scope.READ)
     cursor = request.query_params.get("cursor")
     every = "all" in request.query_params and principal.operator
@@ -153,7 +153,7 @@ def _sign_in(services: Services) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _entered(services: Services, request: Request, user: str, tenant: str | None) -> Response:
-    """Sign in, and answer with the page itself: a redirection would lose the proof, or put it into an address."""
+    """Sign in, and answer with the page itself: a redirect would lose the proof, or put it into a URL."""
     entered = Response()
     proof, principal = sessions.enter(services, request, entered, user, tenant)
     answer = _list(services, request, principal, proof)
@@ -182,7 +182,7 @@ def _signed_in(services: Services, request: Request, fields: Mapping[str, str]) 
 
 
 def _changing(services: Services, request: Request, fields: Mapping[str, str], action: str) -> sessions.Asker:
-    """Who asks for a change by a form of ours; it is written down before anything is done."""
+    """Return the client that requests a change with a form; the change is recorded before it is made."""
     asker = _signed_in(services, request, fields)
     request.state.audit_id = services.accounts.add_audit(access.entry(asker.principal, request, action))
     sessions.check_proved(asker)

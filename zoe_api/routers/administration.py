@@ -95,7 +95,7 @@ def _changed(user: str, body: UserChange, services: Services, request: Request) 
     if body.disabled is not None:
         accounts.set_disabled(user, body.disabled)
         if body.disabled:
-            accounts.end_access(user)  # or who stole a token would have it again when the user is enabled
+            accounts.end_access(user)  # else a stolen token would work again when the user is enabled
     after = accounts.user(user)
     note_changes(request, _shown(before, ""), _shown(after, "replaced" if body.password is not None else ""))
     return _user(after, accounts.memberships(user=user))
@@ -182,7 +182,7 @@ def list_audit(
     _principal: Admin,
     services: ServicesDep,
     user: Annotated[str | None, Query(max_length=200)] = None,
-    before: Annotated[int | None, Query(ge=1, le=ID_MAX, description="Entries with a lower id.")] = None,
+    before: Annotated[int | None, Query(ge=1, le=ID_MAX, description="Only entries with a lower id.")] = None,
     limit: Annotated[int, Query(ge=1)] = 50,
 ) -> AuditList:
     """List who requested which change, newest first."""

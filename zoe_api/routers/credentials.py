@@ -37,7 +37,7 @@ def set_storage_credential(
     """Store how the tenant logs in to a service. Zoe's services that start from now on get it as a file."""
     if service not in services.settings.storage_services:
         names = ", ".join(sorted(services.settings.storage_services)) or "none"
-        raise NotFound(f"there is no service {service[:200]!r} of an object store; known: {names}")
+        raise NotFound(f"object-store service {service[:200]!r} does not exist; known: {names}")
     owner = _tenant(principal, tenant)
     sealed = Seal.of(services.settings.keys_dir).sealed(body.key, owner, service, body.user)
     credential = SealedCredential(owner, service, body.user, sealed, time.time(), principal.user)

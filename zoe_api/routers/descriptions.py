@@ -57,10 +57,9 @@ def plan_application(body: PlanRequest, principal: Reader, request: Request, ser
     """Say whether an application would start now; if not, when, why not, and which smallest change would start it.
     Nothing is stored.
 
-    Refused as a submission would be: 422 `never_fits` when it never would start, `time_limit_too_long` when the own
-    tenant may not have it so long; 429 `quota_exceeded` while the quota of executions is used up. 429, too:
-    `check_busy` while the description waits to be checked here, `plan_busy` while the master computes other plans.
-    """
+    Refuses what a submission would refuse: 422 `never_fits` if it can never start, `time_limit_too_long` beyond your
+    tenant's longest time limit; 429 `quota_exceeded` while the quota of executions is used up. Also 429: `check_busy`
+    while too many descriptions are checked, `plan_busy` while the master computes other plans."""
     with checking(services, principal):
         application, notes, priority = _as_submitted(body.application, principal, services, body.priority)
         demand = _demand(services.store, principal, application)

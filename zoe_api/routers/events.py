@@ -80,7 +80,7 @@ def stream_events(
     after = after if resumed is None else resumed
     if after is None:
         after = services.store.last_journal_id()
-    # Looked up after that id, or an end between the two would never be seen.
+    # Looked up after that id, or an end between the two would be missed.
     execution = None if execution_id is None else visible_execution(services.store, principal, execution_id)
     tenant = None if all_tenants or execution is not None else principal.tenant
     over = execution is not None and execution.terminal

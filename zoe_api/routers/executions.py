@@ -69,7 +69,7 @@ def submit_execution(
     is down.
     """
     fingerprint = _fingerprint(body)
-    # What was accepted once is not refused when it is repeated, though nodes or limits have changed meanwhile.
+    # An accepted submission is not refused when it is repeated, even if nodes or limits have changed.
     earlier = idempotency_key and services.store.submitted_with(principal.tenant, idempotency_key, fingerprint)
     if earlier:
         return _accepted(earlier, response)

@@ -108,7 +108,7 @@ def set_quota(tenant: str, body: QuotaView, _principal: Admin, services: Service
     return body
 
 
-# Whose limit, and which, each field of a quota is.
+# The limit of each field of a quota.
 _OF_QUOTA = {
     "executions_max": (None, "executions"),
     "executions_of_user_max": (EVERY, "executions"),
@@ -124,7 +124,7 @@ def quota_of(limits: Limits, tenant: str) -> QuotaView:
 def check_tenant(accounts: AccountStore, tenant: str) -> None:
     """Raise NotFound if the tenant does not exist."""
     if all(one.name != tenant for one in accounts.tenants()):
-        raise NotFound(f"there is no tenant {tenant!r}")
+        raise NotFound(f"tenant {tenant!r} does not exist")
 
 
 def name_of(subject: LimitSubject) -> str:
@@ -145,7 +145,7 @@ def _change(services: Services, request: Request, change: Callable[[Limits], Lim
 
 def _check_subject(accounts: AccountStore, subject: LimitSubject, amounts: Amounts) -> None:
     if subject.tenant == EVERY and subject.user not in (None, EVERY):
-        raise ApiProblem(Code.INVALID_REQUEST, "name the tenant in which the user has the limit")
+        raise ApiProblem(Code.INVALID_REQUEST, "give the tenant in which the user has the limit")
     _check_names(accounts, subject)
     errors = list(_amounts_of_tenants(subject, amounts))
     if errors:

@@ -84,7 +84,7 @@ async def oidc_callback(
 async def _in_its_lane(services: Services, request: Request, provider: str, work: Callable[[], T]) -> T:
     """Return what the work returns, in threads of the provider, so that a slow provider delays no other."""
     if provider not in services.settings.oidc:
-        raise ApiProblem(Code.NOT_FOUND, f"there is no provider {provider!r}")
+        raise ApiProblem(Code.NOT_FOUND, f"provider {provider!r} does not exist")
     return await services.password_checks.run_unbraked(provider, network_of(address_of(request)), work)
 
 
@@ -95,7 +95,7 @@ def _taken(request: Request, services: Services, state: str, code: str, error: s
     if attempt is None or not any(hmac.compare_digest(attempt.browser, browser) for browser in browsers):
         raise ApiProblem(Code.SIGN_IN_FAILED, "it was not started in this browser, took too long, or was already used")
     if error or not code:
-        raise ApiProblem(Code.SIGN_IN_FAILED, f"the provider says: {error[:100] or 'nothing'}")
+        raise ApiProblem(Code.SIGN_IN_FAILED, f"the provider's error: {error[:100] or 'none'}")
     return attempt
 
 
@@ -125,7 +125,7 @@ def _landing(proof: str, next_path: str) -> str:
 
 
 def _provider(services: Services, name: str) -> Oidc:
-    # Only where there is one: what reads its tokens takes a fifth of the API's start to load.
+    # Only if a provider is configured: importing the library takes a fifth of the API's start.
     from zoe_api.sign_in.oidc import Oidc
 
     return Oidc(name, services.settings.oidc[name])
@@ -136,7 +136,7 @@ def _redirect_uri(request: Request, services: Services) -> str:
 
 
 def _own(path: str) -> str:
-    """A path of this origin; `//host` and `/\\host` are others."""
+    """Return a path of this origin; `//host` and `/\\host` lead to others."""
     plain = path.isascii() and path.isprintable() and path.startswith("/") and path[1:2] not in ("/", "\\")
     return path if plain else "/"
 

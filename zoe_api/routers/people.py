@@ -1,4 +1,4 @@
-"""Who is asking, and API tokens."""
+"""The client, and API tokens."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def add_token(body: TokenRequest, principal: Submitter, services: ServicesDep) -
     accounts = services.accounts
     missing = set(body.scopes) - principal.scopes
     if missing:
-        raise ApiProblem(Code.SCOPE_MISSING, f"it lacks: {', '.join(sorted(missing))}")
+        raise ApiProblem(Code.SCOPE_MISSING, f"the token used lacks: {', '.join(sorted(missing))}")
     now_s, text = time.time(), TokenText.new()
     token = Token(
         id=text.id,
@@ -67,7 +67,7 @@ def add_token(body: TokenRequest, principal: Submitter, services: ServicesDep) -
 def revoke_token(token_id: str, principal: Reader, accounts: AccountsDep) -> Response:
     """Revoke one of your tokens and all that it made. A token may revoke itself; others need the scope `submit`."""
     if all(token.id != token_id for token in accounts.tokens(principal.user)):
-        raise NotFound(f"no token {token_id}")
+        raise NotFound(f"token {token_id} does not exist")
     if token_id != principal.token_id:
         check(principal, Scope.SUBMIT)
     accounts.revoke_token(token_id)

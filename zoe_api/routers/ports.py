@@ -1,4 +1,4 @@
-"""Where the ports of running services answer."""
+"""Addresses of the ports of running services."""
 
 from __future__ import annotations
 
@@ -33,12 +33,11 @@ def get_port_address(
     services: ServicesDep,
     direct: Direct = False,
 ) -> AddressView:
-    """The address of a port by its name while the service runs: of a proxied port the one in Zoe's proxy, where
-    `POST .../open` lets a browser in; of another the one that the master's machine sees.
+    """Return the address of a port while the service runs: for a proxied port the address in Zoe's proxy, which `POST
+    .../open` lets a browser into; for another port the address that the master's machine sees.
 
-    With `direct`, operators get the latter of proxied ports, too. What a request there must bear is told to members of
-    the execution's tenant who may submit, and not for a session's cookie alone.
-    """
+    With `direct`, operators get the latter for proxied ports, too. The headers that a request there needs are returned
+    only to members of the execution's tenant who may submit, and never for a session's cookie alone."""
     if direct:
         check(principal, Scope.OPERATE)
     execution = visible_execution(services.store, principal, execution_id)

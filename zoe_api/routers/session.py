@@ -78,7 +78,7 @@ def choose_tenant(
 async def change_password(
     body: PasswordChange, principal: SignedIn, request: Request, services: ServicesDep
 ) -> Response:
-    """Change the own password; every session of the user's ends, this one, too, and if wanted every token."""
+    """Change your password; all your sessions end, including this one, and all tokens if you ask for it."""
     address = address_of(request)
 
     def change() -> None:

@@ -44,10 +44,13 @@ def storage_over_time(
     store: StoreDep,
     from_s: FromS,
     to_s: ToS = None,
-    tenant: Annotated[str | None, Query(description="This one alone; not the own: operators only.")] = None,
+    tenant: Annotated[
+        str | None, Query(description="Only this tenant; another tenant than your own needs an operator.")
+    ] = None,
 ) -> BandwidthOverTimeView:
-    """What the own tenant, or all for operators, were granted, moved and missed on average, as far back as samples are
-    kept; at most some hundred stretches, none below 30 s. Those in which the controller told nothing are missing."""
+    """Return what your tenant (or all tenants, for operators) was granted, moved and missed on average, for as long as
+    samples are kept; at most a few hundred stretches of at least 30 s. Stretches without a report of the controller are
+    missing."""
     until_s = time.time() if to_s is None else to_s
     stretch_s = stretch_of(from_s, until_s)
     points = [
@@ -64,7 +67,7 @@ def storage_over_time(
 
 
 def _seen_by(principal: Principal, tenant: str | None) -> str | None:
-    """The tenant of which is told; None: all. 403 for another than the own to whoever is no operator."""
+    """Return the tenant to report; None for all. 403 for another tenant unless the client is an operator."""
     if tenant not in (None, principal.tenant):
         check(principal, Scope.OPERATE)
     return tenant if principal.operator else principal.tenant

@@ -1,4 +1,4 @@
-"""What is used now, what was used by day, and how much of a tenant's and a user's limits that is."""
+"""Present use, use by day, and how much of their limits a tenant and a user have reached."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _AS_CSV = {_CSV: {"schema": {"type": "string"}}}
 
 @router.get("/usage", response_model=UsageList)
 def current_usage(principal: Reader, store: StoreDep, master: MasterDep, request: Request) -> UsageList:
-    """What running services use now: those of the own tenant, or all for operators."""
+    """Return what running services use now: those of your tenant, or all for operators."""
     visible = {e.id for e in store.active() if principal.operator or e.tenant == principal.tenant}
     answer = ask(master, "usage", {}, request)
     views = [UsageView(**one) for one in answer["usage"]]
@@ -47,9 +47,12 @@ def daily_usage(
     request: Request,
     from_s: FromS,
     to_s: ToS = None,
-    form: Annotated[Literal["json", "csv"] | None, Query(alias="format", description="Or by `Accept`.")] = None,
+    form: Annotated[
+        Literal["json", "csv"] | None,
+        Query(alias="format", description="Format of the response (default: from `Accept`)."),
+    ] = None,
 ) -> DailyUse | Response:
-    """What was reserved on each day (UTC), until now: by users of the own tenant, or of all for operators."""
+    """Return what was reserved on each day (UTC) so far: by users of your tenant, or of all tenants for operators."""
     now_s = time.time()
     to_day = int((now_s if to_s is None else to_s) // DAY_S)
     use_of = store.daily_use(int(from_s // DAY_S), to_day, now_s, None if principal.operator else principal.tenant)
@@ -74,7 +77,7 @@ def daily_usage(
 
 @router.get("/quota", response_model=QuotaMeters)
 def get_quota(principal: Reader, store: StoreDep) -> QuotaMeters:
-    """How much of what the own tenant, and oneself in it, may have at the same time they have now."""
+    """Return how much of their limits your tenant, and you in it, use now."""
     limits, uses = store.policy().limits, used(store.active())
     tenant, user = (
         meters(limits, uses, one)
@@ -103,9 +106,10 @@ def usage_over_time(
     store: StoreDep,
     from_s: FromS,
     to_s: ToS = None,
-    by: Annotated[Literal["node", "application"], Query(description="What is one line.")] = "node",
+    by: Annotated[Literal["node", "application"], Query(description="What one row counts.")] = "node",
 ) -> UseOverTimeView:
-    """What all services used, as far back as samples are kept; at most some hundred stretches, none below 30 s."""
+    """Return what all services used, for as long as samples are kept; at most a few hundred
+    stretches of at least 30 s."""
     until_s = time.time() if to_s is None else to_s
     stretch_s = stretch_of(from_s, until_s)
     points = store.use_over_time(from_s, until_s, stretch_s, by_node=by == "node")

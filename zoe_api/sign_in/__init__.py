@@ -1,1 +1,1 @@
-"""Signing in by others: OpenID Connect providers and LDAP directories."""
+"""Sign-in with external identities: OpenID Connect providers and LDAP directories."""

@@ -1,8 +1,8 @@
-"""Sign-ins in the audit log: right, wrong and braked, so many in a minute that a flood does not fill the database.
+"""Sign-ins in the audit log: successful, failed and braked, limited per minute so that a flood does not fill the
+database.
 
-Those for users of this Zoe have places of their own, so that made-up names do not hide them. Nobody outside sees which
-names are users': refused sign-ins are written down after their answer, which takes as long in either case.
-"""
+Users of this Zoe have separate places, so that invented names do not hide them. Response times do not reveal which
+names are users: refused sign-ins are recorded after their answer."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from zoe_lib.store.base import StoreUnavailable
 from zoe_lib.store.people import AuditEntry
 
 ACTION = "sign_in"
-# Of each API process; a row takes about 200 bytes, so that a flood of a day leaves 20 MB.
+# For each API process; a row takes about 200 bytes, so a flood of a day adds 20 MB.
 REFUSED_PER_MINUTE_MAX = 60
 RIGHT_PER_MINUTE_MAX = 600
-# The first that is refused to each user, of so many users, and as many more as of made-up names. Whoever knows names of
-# users adds 300 KB a day for each.
+# The first refusal of each user, up to a number of users, and as many more as for invented names. An attacker who knows
+# names of users adds 300 KB a day for each.
 USERS_PER_MINUTE_MAX = 600
 _NAMES_KEPT_S = 60.0
 _TEXT_MAX = 64
 
 
 class SignInAudit:
-    """Decides which sign-ins are written down, and counts the others."""
+    """Decide which sign-ins are recorded, and count the others."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -42,13 +42,13 @@ class SignInAudit:
         self._names_until_s = 0.0
 
     def note_right(self, request: Request, user: str, provider: str) -> None:
-        """Have the sign-in that this request asks for written down before its answer."""
+        """Record the successful sign-in of this request before its answer."""
         with self._lock:
             listed = self._right.take(user)
         self._note(request, user, provider, listed)
 
     def note_refused(self, request: Request, accounts: AccountStore, user: str, provider: str) -> None:
-        """Have the sign-in that was refused written down after its answer. It may ask the database."""
+        """Record the refused sign-in after its answer. This may query the database."""
         is_user = user.casefold() in self._names_of(accounts)
         with self._lock:
             listed = (self._of_users if is_user else self._of_others).take(user.casefold())
@@ -67,7 +67,7 @@ class SignInAudit:
         request.state.audit = _entry(request, user, provider)
 
     def _names_of(self, accounts: AccountStore) -> frozenset[str]:
-        """The names of all users, as of a minute ago at most; those of before while the database is away."""
+        """Return the names of all users, at most a minute old; older while the database is away."""
         now_s = time.monotonic()
         if now_s >= self._names_until_s:
             self._names_until_s = now_s + _NAMES_KEPT_S

@@ -1,4 +1,4 @@
-"""The brake on guessing passwords: counts failures by user and network, and refuses more before anything is hashed."""
+"""Limit password guesses: count failures by user and network, and refuse more before any hashing."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from zoe_lib.store.accounts import AccountStore
 WITHIN_S = 300.0
 FAILURES_OF_PAIR_MAX = 10
 FAILURES_OF_NETWORK_MAX = 100
-# Over all networks, against guesses from many machines; NIST SP 800-63B (5.2.2) allows no more than a hundred.
+# Over all networks, against guesses from many machines; NIST SP 800-63B (5.2.2) allows at most a hundred.
 USER_WITHIN_S = 3600.0
 FAILURES_OF_USER_MAX = 100
-# What bounds a user over all networks, or a network over all users, lets strangers keep others out. So it does not
-# count for a user at networks from which that user signed in within this time (as OWASP's device cookies do), and
-# sessions and tokens go on in any case. The bound on the user at the network always counts.
+# A limit on a user over all networks, or on a network over all users, lets strangers lock others out. So it does not
+# apply to a user at networks from which that user signed in within this time (like OWASP's device cookies), and
+# sessions and tokens continue in any case. The limit on the user at one network always applies.
 FAMILIAR_S = 4 * 86400.0
-_IPV6_NETWORK_BITS = 64  # the least that a subscriber gets, so that one machine has 2^64 addresses
+_IPV6_NETWORK_BITS = 64  # the smallest network of a subscriber, in which one machine has 2^64 addresses
 
 
 class Braked(ApiProblem):
-    """429 after too many failures; `key` is what the refusal holds for."""
+    """429 after too many failures; `key` is the subject of the refusal."""
 
     def __init__(self, key: str, within_s: float) -> None:
         super().__init__(Code.TOO_MANY_SIGN_INS, f"try again in {within_s / 60:.0f} minutes")
@@ -36,7 +36,7 @@ class Braked(ApiProblem):
 
 @dataclass(frozen=True, slots=True)
 class Brake:
-    """The brake for one user name of one provider, as asked from one network."""
+    """The brake for one user name of one provider, from one network."""
 
     provider: str
     user: str
@@ -44,17 +44,17 @@ class Brake:
 
     @property
     def pair(self) -> str:
-        """The key of the user at this network."""
+        """Return the key of the user at this network."""
         return hash_of(f"{self.network} {self.provider} {self.user}")
 
     @property
     def place(self) -> str:
-        """The key of the network."""
+        """Return the key of the network."""
         return hash_of(self.network)
 
     @property
     def everywhere(self) -> str:
-        """The key of the user over all networks."""
+        """Return the key of the user over all networks."""
         return hash_of(f"everywhere {self.provider} {self.user}")
 
     @property
@@ -66,10 +66,10 @@ class Brake:
         return hash_of(f"familiar {self.network} {self.provider} {self.user}")
 
     def take(self, accounts: AccountStore) -> float:
-        """Count a guess before it is checked, and return when; after too many failures raise Braked and count nothing.
+        """Count a guess before it is checked, and return its time; after too many failures raise Braked and count
+        nothing.
 
-        Guesses that are checked at the same moment, here or in other processes, are counted one after the other.
-        """
+        Simultaneous guesses, here or in other processes, are counted one after the other."""
         now_s = time.time()
         limits = {self.pair: (now_s - WITHIN_S, FAILURES_OF_PAIR_MAX)}
         if not self.is_familiar(accounts):
@@ -83,25 +83,24 @@ class Brake:
         return now_s
 
     def succeeded(self, accounts: AccountStore, taken_s: float) -> None:
-        """Give the guess that was taken then back, and remember that the user signs in from this network.
+        """Give back the guess that was taken at that time, and remember that the user signs in from this network.
 
-        The mark is kept as long as failures are.
-        """
+        The mark is kept as long as failures are."""
         self.give_back(accounts, taken_s)
         if not self.is_familiar(accounts, FAMILIAR_S / 2):
             accounts.add_failure(self._familiar, time.time())
 
     def give_back(self, accounts: AccountStore, taken_s: float) -> None:
-        """Forget the guess that was taken then: it was not wrong."""
+        """Give back the guess that was taken at that time: it was not wrong."""
         accounts.give_back_guess(self._keys, taken_s)
 
     def is_familiar(self, accounts: AccountStore, within_s: float = FAMILIAR_S) -> bool:
-        """Return whether the user signed in from this network lately."""
+        """Return whether the user recently signed in from this network."""
         return bool(accounts.failures([self._familiar], time.time() - within_s).get(self._familiar))
 
 
 def network_of(address: str) -> str:
-    """Return what is braked as one: an IPv4 address, or the /64 of an IPv6 address; other texts stay as they are."""
+    """Return the network that is braked: an IPv4 address, or the /64 of an IPv6 address; other text stays as it is."""
     try:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:

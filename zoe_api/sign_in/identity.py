@@ -1,4 +1,4 @@
-"""Who somebody is elsewhere, and what follows from it here."""
+"""External identities, and their users and roles in Zoe."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RANK = {role: rank for rank, role in enumerate(Role)}
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """`subject` stays the same at the provider for ever; `name` is what the user is to be called here."""
+    """An identity: `subject` never changes at the provider; `name` is the desired user name in Zoe."""
 
     provider: str
     subject: str
@@ -34,7 +34,7 @@ class Identity:
 
 
 def roles_of(identity: Identity, rules: Iterable[RoleRule]) -> Mapping[str, Role]:
-    """The highest role by tenant."""
+    """Return the highest role by tenant."""
     roles: dict[str, Role] = {}
     for rule in rules:
         if rule.provider == identity.provider and (rule.group is None or rule.group in identity.groups):
@@ -44,11 +44,11 @@ def roles_of(identity: Identity, rules: Iterable[RoleRule]) -> Mapping[str, Role
 
 
 def admit(accounts: AccountStore, identity: Identity, rules: Iterable[RoleRule], request: Request) -> str:
-    """The user's name here, made at the first time, with the roles of now; 403 when there is no being let in."""
+    """Return the user's name in Zoe, made at the first sign-in, with present roles; 403 if the user may not sign in."""
     rules = [rule for rule in rules if rule.provider == identity.provider]
     name = identity.name.lower()
     if not re.fullmatch(NAME_PATTERN, name) or len(name) > _NAME_MAX:
-        raise ApiProblem(Code.SIGN_IN_REFUSED, f"{identity.name[:80]!r} cannot be the name of a user here")
+        raise ApiProblem(Code.SIGN_IN_REFUSED, f"{identity.name[:80]!r} is not a valid user name in Zoe")
     user = User(name, provider=identity.provider, subject=identity.subject)
     path, request_id = request.url.path, request.state.request_id
     asked_from = address_of(request)

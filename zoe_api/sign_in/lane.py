@@ -1,4 +1,4 @@
-"""A few threads for which networks take turns, so that one that asks much waits behind itself."""
+"""A few threads for which networks take turns, so that a busy network delays only itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class NoPlace(Exception):  # noqa: N818 - the name is the fact
-    """As many wait as are let in; or one that waited gave its place to a network with fewer."""
+    """The lane is full, or a waiting work gave its place to a network with fewer."""
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class _Job:
 
 
 class Lane:
-    """Runs works in a few threads, one of each network in turn. Thread-safe."""
+    """Run works in a few threads, taking one of each network in turn. Thread-safe."""
 
     def __init__(self, name: str, at_once_max: int, inside_max: int, of_network_max: int) -> None:
         self._lock = threading.Lock()
@@ -33,23 +33,23 @@ class Lane:
         self._inside_max = inside_max
         self._of_network_max = of_network_max
         self._running = 0
-        self._inside: Counter[str] = Counter()  # those that run or wait, by network
-        self._waiting: OrderedDict[str, deque[_Job]] = OrderedDict()  # whose turn is next comes first
+        self._inside: Counter[str] = Counter()  # running or waiting works by network
+        self._waiting: OrderedDict[str, deque[_Job]] = OrderedDict()  # the network whose turn is next comes first
 
     @property
     def inside(self) -> int:
-        """How many run or wait."""
+        """Return the number of running and waiting works."""
         with self._lock:
             return self._inside.total()
 
     @property
     def is_busy(self) -> bool:
-        """Whether one more would have to wait."""
+        """Return whether one more work would have to wait."""
         with self._lock:
             return self._running >= self._at_once_max
 
     def submit(self, network: str, work: Callable[[], T]) -> Future[T]:
-        """Have the work done when it is the network's turn; NoPlace, at once or later, when too many wait."""
+        """Run the work when it is the network's turn; NoPlace, at once or later, if too many wait."""
         job = _Job(_in_this_context(work), Future())
         with self._lock:
             if self._inside[network] >= self._of_network_max:
@@ -63,11 +63,12 @@ class Lane:
         return job.future
 
     def close(self) -> None:
-        """Let the threads end; what runs comes to its end."""
+        """Let the threads end after their running work."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _displaced_by(self, network: str) -> Future[Any]:
-        """Take the last one out of the longest queue; NoPlace unless that stays at least as long as the newcomer's."""
+        """Remove the last work of the longest queue; NoPlace unless that queue stays at least as long as the
+        newcomer's."""
         most = max(self._waiting, key=lambda one: len(self._waiting[one]), default=network)
         own = len(self._waiting.get(network, ()))
         if len(self._waiting.get(most, ())) < own + 2:

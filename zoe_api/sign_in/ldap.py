@@ -1,4 +1,4 @@
-"""LDAP: the one entry of a user is searched for, and must bind with the password that was typed (RFC 4513)."""
+"""LDAP: search the one entry of a user, and bind as it with the typed password (RFC 4513)."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from zoe_api.sign_in.identity import Identity
 from zoe_api.sign_in.provider_errors import provider_unavailable
 from zoe_lib.sign_in_settings import LdapSettings
 
-# How directories refuse a user's bind (RFC 4511, appendix A): a wrong password, an entry that has none, an account that
-# is locked or expired, characters that no password has. All are told as a wrong password: strangers learn of no entry.
+# How directories refuse a user's bind (RFC 4511, appendix A): a wrong password, an entry without one, a locked or
+# expired account, invalid characters. All count as a wrong password, so that strangers learn nothing about entries.
 _NOT_LET_IN = (
     LDAPInvalidCredentialsResult,
     LDAPInappropriateAuthenticationResult,
@@ -40,12 +40,13 @@ _NOT_LET_IN = (
     LDAPNoSuchObjectResult,
     LDAPSASLPrepError,
 )
-# What ldap3 raises when it decodes an answer that is not LDAP, or lacks a part.
+# What ldap3 raises when it decodes an answer that is not LDAP, or is incomplete.
 _MALFORMED = (LookupError, ValueError, TypeError, AttributeError, AssertionError, RecursionError)
 
 
 def alike(user: str) -> str:
-    """The same for all names that a directory may take for one (RFC 4518): by case, spaces, and what is not seen."""
+    """Return the same text for all names that a directory may treat as equal (RFC 4518): case, spaces, invisible
+    characters."""
     folded = unicodedata.normalize("NFKC", user).casefold()
     return "".join(letter for letter in folded if unicodedata.category(letter)[0] in "LNPS")
 
@@ -58,7 +59,8 @@ class Ldap:
         self._settings = settings
 
     def identity(self, user: str, password: str) -> Identity | None:
-        """Whose password that is; None when it is wrong, or there is no such user. 502 without an answer."""
+        """Return the identity with this password; None if it is wrong or the user does not exist. 502 without an
+        answer."""
         # Without a password a bind is anonymous and succeeds for any name (RFC 4513, section 5.1.2).
         if not password or not user:
             return None
@@ -81,7 +83,7 @@ class Ldap:
 
     @contextmanager
     def _bound(self, dn: str, password: str, until_s: float) -> Iterator[Connection]:
-        """Give a connection bound as that entry, which breaks at `until_s` of the monotonic clock."""
+        """Yield a connection bound as this entry, which breaks at `until_s` of the monotonic clock."""
         settings = self._settings
         left_s = until_s - time.monotonic()
         if left_s <= 0:
@@ -103,7 +105,7 @@ class Ldap:
             auto_referrals=False,
             raise_exceptions=True,
             read_only=True,
-            receive_timeout=math.ceil(settings.timeout_s),  # a socket option of whole seconds
+            receive_timeout=math.ceil(settings.timeout_s),  # a socket option in whole seconds
         )
         with _broken_after(connection, left_s):
             try:
@@ -115,11 +117,11 @@ class Ldap:
                 yield connection
             finally:
                 connection.strategy.close()
-                if connection.socket is not None:  # it was not opened as far as to be closed
+                if connection.socket is not None:  # it was not opened far enough to be closed
                     connection.socket.close()
 
     def _find(self, searching: Connection, user: str) -> tuple[str, str] | None:
-        """DN and subject of the one entry; None when there is none, or more than one."""
+        """Return DN and subject of the one entry; None if there is none, or more than one."""
         attribute = self._settings.subject_attribute
         user_filter = self._settings.filter.replace("{user}", escape_filter_chars(user))
         searching.search(self._settings.base, user_filter, attributes=[attribute], size_limit=2)
@@ -151,13 +153,13 @@ class Ldap:
 
 @contextmanager
 def _broken_after(connection: Connection, seconds: float) -> Iterator[None]:
-    """Break the connection after so long. Its own time-outs bound each read, of which there may be many."""
+    """Break the connection after this time. Its own time-outs limit each read, and there may be many."""
     ended = threading.Event()
 
     def break_it() -> None:
         if ended.wait(seconds):
             return
-        while not ended.wait(0.1):  # again: a socket under a TLS handshake is not the connection's yet
+        while not ended.wait(0.1):  # again: during a TLS handshake the socket does not yet belong to the connection
             with suppress(OSError, AttributeError):
                 connection.socket.shutdown(socket.SHUT_RDWR)
 

@@ -22,7 +22,7 @@ from zoe_api.sign_in.identity import Identity
 from zoe_api.sign_in.provider_errors import provider_unavailable
 from zoe_lib.sign_in_settings import OidcSettings
 
-# Signatures by a key that only the provider has; `none`, and any made with the client's own secret, are no proof.
+# Signatures with a key that only the provider has; `none`, and signatures with the client's own secret, prove nothing.
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 _LEEWAY_S = 60
 _DISCOVERY = "/.well-known/openid-configuration"
@@ -32,14 +32,14 @@ Json = Mapping[str, Any]
 
 
 class Oidc:
-    """A provider; what it publishes is asked anew for each sign-in, so that changed keys need nothing here."""
+    """A provider; its metadata are read for each sign-in, so changed keys need no action."""
 
     def __init__(self, name: str, settings: OidcSettings) -> None:
         self._name = name
         self._settings = settings
 
     def start_url(self, redirect_uri: str, state: str, nonce: str, verifier: str) -> str:
-        """Where the browser goes."""
+        """Return the URL to which the browser goes."""
         with self._client() as client:
             endpoint = str(self._discover(client)["authorization_endpoint"])
             url, _ = self._oauth(client, redirect_uri).create_authorization_url(
@@ -48,7 +48,7 @@ class Oidc:
         return str(url)
 
     def identity(self, code: str, redirect_uri: str, nonce: str, verifier: str) -> Identity:
-        """Who the browser's code stands for; ApiProblem when it is no proof of that."""
+        """Return the identity that the browser's code stands for; ApiProblem if it proves none."""
         with self._client() as client:
             published = self._discover(client)
             tokens = self._tokens(client, published, code, redirect_uri, verifier)
@@ -58,7 +58,9 @@ class Oidc:
                 claims = {**self._userinfo(client, published, tokens, claims), **claims}
         name = claims.get(self._settings.user_claim)
         if not isinstance(name, str) or not name:
-            raise ApiProblem(Code.SIGN_IN_REFUSED, f"the provider tells no {self._settings.user_claim}", "ask an admin")
+            raise ApiProblem(
+                Code.SIGN_IN_REFUSED, f"the provider returns no {self._settings.user_claim}", "ask an admin"
+            )
         groups = claims.get(self._settings.groups_claim)
         member_of = frozenset(group for group in groups if isinstance(group, str)) if isinstance(groups, list) else ()
         return Identity(self._name, claims["sub"], name, frozenset(member_of))
@@ -100,7 +102,7 @@ class Oidc:
         except OAuthError:
             raise ApiProblem(Code.SIGN_IN_FAILED, "the provider rejects the code") from None
         except (httpx.HTTPStatusError, ValueError, TypeError) as error:
-            raise provider_unavailable(self._name, f"its answer to the code cannot be read: {error}") from None
+            raise provider_unavailable(self._name, f"its token response cannot be read: {error}") from None
         return dict(tokens)
 
     def _oauth(self, client: httpx.Client, redirect_uri: str) -> OAuth2Client:
@@ -113,7 +115,7 @@ class Oidc:
         )
 
     def _verified(self, token: object, keys: Json, nonce: str) -> dict[str, Any]:
-        """The claims of an ID token, once everything about it is right."""
+        """Return the claims of an ID token after all checks."""
         issuer, client_id = self._settings.issuer, self._settings.client_id
         registry = jwt.JWTClaimsRegistry(
             leeway=_LEEWAY_S,
@@ -156,12 +158,12 @@ class Oidc:
         except ValueError:
             document = None
         if not isinstance(document, dict):
-            raise provider_unavailable(self._name, f"it answered {answer.status_code}, or not in JSON")
+            raise provider_unavailable(self._name, f"it answered with status {answer.status_code}, or not in JSON")
         return document
 
 
 class _Client(httpx.Client):
-    """A client whose failures are the provider's. An answer is bounded in bytes, and in time as a whole."""
+    """A client that reports failures as the provider's. It limits the size of an answer and its total time."""
 
     def __init__(self, provider: str, timeout: float, **more: Any) -> None:
         super().__init__(timeout=timeout, **more)
@@ -189,7 +191,7 @@ class _Client(httpx.Client):
 
 
 def _is_endpoint(address: object, issuer: str) -> bool:
-    """Return whether it is a whole URL, and as safe on its way as the issuer's."""
+    """Return whether it is a complete URL with a transport as safe as the issuer's."""
     try:
         parts = urlsplit(address) if isinstance(address, str) and address.isprintable() else None
     except ValueError:

@@ -1,5 +1,5 @@
-"""Where passwords are checked and made, and providers asked: a few threads of each, apart from those that answer all
-other requests, and apart from each other for users at networks that they sign in from."""
+"""Threads that check and make passwords and ask providers: a few for each, separate from all other requests, and
+separate for users at networks from which they sign in."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from zoe_lib.store.accounts import AccountStore
 
 T = TypeVar("T")
 AT_ONCE_MAX = 4  # a check takes 64 MiB
-# A check takes about 0.1 s, so that the last of those who wait is answered within about a second.
+# A check takes about 0.1 s, so the last one waiting is answered within about a second.
 INSIDE_MAX = AT_ONCE_MAX + 32
-OF_NETWORK_MAX = 16  # inside at the same time
+OF_NETWORK_MAX = 16  # running or waiting at the same time
 FAMILIAR_AT_ONCE_MAX = 2
-# A look whether somebody is familiar takes about a millisecond.
+# A check whether a user is familiar takes about a millisecond.
 _LOOKS_AT_ONCE_MAX, _LOOKS_MAX, _LOOKS_OF_NETWORK_MAX = 2, 64, 8
 REMEMBERED_S = 10.0
 ADMINS = "admins"
-"""The lane of passwords that admins set: a flood of sign-ins takes no place of theirs."""
+"""The lane of passwords that admins set, so that a flood of sign-ins takes none of their places."""
 _FAMILIAR = " familiar"
 _REMEMBERED_MAX = 10_000
 
 
 class PasswordChecks:
-    """Runs checks of passwords, and refuses what is braked or finds no place without a hash."""
+    """Run password checks; refuse braked ones, and those without a place, before any hashing."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -40,10 +40,9 @@ class PasswordChecks:
         self._braked: dict[str, float] = {}
 
     async def run(self, brake: Brake, accounts: AccountStore, work: Callable[[], T]) -> T:
-        """Return what the work gives; Braked, or 429 when the places are taken.
+        """Return what the work returns; Braked, or 429 if all places are taken.
 
-        Whoever would wait or be refused for what others at the network did goes, where familiar, to a lane apart.
-        """
+        A familiar user who would wait or be refused because of others at the network uses a separate lane."""
         if self._is_braked(brake.pair):
             raise _too_many()
         braked = self._is_braked(brake.place)
@@ -57,11 +56,11 @@ class PasswordChecks:
             raise
 
     async def run_unbraked(self, lane: str, network: str, work: Callable[[], T]) -> T:
-        """Return what the work gives that guesses no password; 429, without a thread, when the lane's places are taken.
+        """Return what the work returns, without a brake, as it guesses no password; 429, without a thread, if the lane
+        is full.
 
-        A lane is a provider, or ADMINS. A place is held until the work has ended, not until its caller has left: it
-        takes memory and a thread.
-        """
+        A lane is a provider, or ADMINS. A place is held until the work has ended, even if its caller has left, since it
+        takes memory and a thread."""
         try:
             return await asyncio.wrap_future(self.lane(lane).submit(network, work))
         except NoPlace:
@@ -72,14 +71,14 @@ class PasswordChecks:
         return self.lane(lane).inside
 
     def close(self) -> None:
-        """Let the threads end; a check that runs comes to its end."""
+        """Let the threads end after their running check."""
         with self._lock:
             for lane in (*self._lanes.values(), self._looks):
                 lane.close()
             self._lanes.clear()
 
     def lane(self, name: str) -> Lane:
-        """Return the lane of that name; each has threads of its own: a slow directory holds up no other."""
+        """Return the lane of this name; each has its own threads, so that a slow directory delays no other."""
         with self._lock:
             if name not in self._lanes:
                 at_once_max = FAMILIAR_AT_ONCE_MAX if name.endswith(_FAMILIAR) else AT_ONCE_MAX
@@ -87,7 +86,7 @@ class PasswordChecks:
             return self._lanes[name]
 
     async def _is_familiar(self, brake: Brake, accounts: AccountStore) -> bool:
-        """False also when too many ask."""
+        """Return whether the user is familiar; False also if too many such checks run."""
         try:
             return await asyncio.wrap_future(self._looks.submit(brake.network, lambda: brake.is_familiar(accounts)))
         except NoPlace:

@@ -18,33 +18,33 @@ from zoe_lib.store.base import NotFound
 T = TypeVar("T")
 LENGTH_MIN, LENGTH_MAX = 10, 1000
 LOCAL = "local"
-"""The provider of passwords that are kept here."""
+"""The provider of local passwords."""
 hasher = PasswordHasher()
 """With the library's parameters, which follow RFC 9106."""
 
 
 def hashed(password: str) -> str:
-    """What is kept of a password."""
+    """Return the stored form of a password."""
     return hasher.hash(password)
 
 
 @cache
 def _nobodys(_of: PasswordHasher) -> str:
-    """Verified when there is no such user, so that the time of an answer does not tell who exists."""
+    """A hash to verify for unknown users, so that response times do not reveal who exists."""
     return hasher.hash("nobody's password")
 
 
 def verify(accounts: AccountStore, user: str, password: str, address: str) -> None:
-    """Return when that is the user's password; 401 when it is not, 429 after too many failures."""
+    """Return if this is the user's password; 401 if not, 429 after too many failures."""
     guess(accounts, Brake(LOCAL, user, network_of(address)), lambda: right(accounts, user, password))
 
 
 def guess(accounts: AccountStore, brake: Brake, check: Callable[[], T | None]) -> T:
-    """Return what a check of a password gives; None is a wrong one: 401. 429 without a check after too many of them."""
+    """Return what a password check returns; None means a wrong password: 401. 429 without a check after too many."""
     taken_s = brake.take(accounts)
     try:
         result = check()
-    except BaseException:  # nobody could tell whether it is right
+    except BaseException:  # the check failed without a result
         brake.give_back(accounts, taken_s)
         raise
     if result is None:
@@ -54,7 +54,7 @@ def guess(accounts: AccountStore, brake: Brake, check: Callable[[], T | None]) -
 
 
 def right(accounts: AccountStore, user: str, password: str) -> str | None:
-    """Return the user whose password that is; None when it is wrong, or there is no such user."""
+    """Return the user with this password; None if it is wrong or the user does not exist."""
     try:
         account = accounts.user(user)
     except NotFound:

@@ -1,4 +1,4 @@
-"""What is told when a provider of identities fails: a sentence to whoever asks, the cause to the log."""
+"""Failures of identity providers: the client gets a sentence, the log gets the cause."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ log = structlog.get_logger(__name__)
 def provider_unavailable(provider: str, cause: str) -> ApiProblem:
     """Return the refusal, and log the cause.
 
-    The cause names addresses and entries of the provider, and whoever asks has not signed in yet.
-    """
+    The cause contains addresses and entries of the provider, and the client has not signed in yet."""
     log.warning("provider_unavailable", provider=provider, cause=cause[:500])
-    return ApiProblem(
-        Code.PROVIDER_UNAVAILABLE, f"{provider} did not answer as it should", "try again later, or ask an admin"
-    )
+    return ApiProblem(Code.PROVIDER_UNAVAILABLE, f"{provider} gave no valid answer", "try again later, or ask an admin")

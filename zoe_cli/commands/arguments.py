@@ -11,7 +11,7 @@ from zoe_cli.commands.completion import execution_ids
 
 def _check(value: str) -> str:
     if not value or not value.isprintable():
-        raise typer.BadParameter("not an id")
+        raise typer.BadParameter("not a valid id")
     return value
 
 

@@ -1,4 +1,4 @@
-"""A change that would help, in words."""
+"""Describe a change that would help."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from zoe_lib.wire import ChangeView
 
 
 def change_words(change: ChangeView) -> str:
-    """The change in words, after "with"."""
+    """Return the change as text to follow "with"."""
     match change.part:
         case "essential_count":
             return f"{counted(change.after, 'essential instance')} of {change.component} instead of {change.before}"

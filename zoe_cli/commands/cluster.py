@@ -1,4 +1,4 @@
-"""top, status, whoami, and the list of nodes: how the installation is."""
+"""top, status, whoami, and the list of nodes: the state of the installation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 
 def nodes(context: typer.Context) -> None:
-    """List nodes: what they have, what Zoe reserves there, what foreign work takes."""
+    """List nodes: what they have, what Zoe reserves on them, and what foreign work takes."""
     with options(context).client() as client:
         answer = client.nodes()
     rows = [
@@ -81,7 +81,7 @@ def quota(context: typer.Context) -> None:
     )
     rows = [(name, text(m.used), "no limit" if m.limit is None else text(m.limit)) for name, m, text in meters]
     longest_s = answer.time_limit_s_max
-    rows.append(("time limit of one", "-", "no limit" if longest_s is None else duration(longest_s)))
+    rows.append(("longest time limit", "-", "no limit" if longest_s is None else duration(longest_s)))
     emit(answer, options(context).output, Rows(("what", "used", "limit"), rows))
 
 
@@ -128,7 +128,7 @@ def _cores(milli: int) -> str:
 
 
 def _nodes_of(master: dict[str, Any]) -> list[tuple[str, str]]:
-    """How many nodes are ready, where not all are."""
+    """Return how many nodes are ready, if not all are."""
     nodes, ready = master.get("nodes", 0), master.get("nodes_ready")
     return [] if ready in (None, nodes) else [("nodes", f"{ready} of {nodes} ready (see zoe nodes)")]
 

@@ -31,13 +31,13 @@ def register(app: typer.Typer) -> None:
     add(app, "completion", completion, examples, results=False)
 
 
-def completion(shell: Annotated[Shell, typer.Argument(help="The shell to complete in.")]) -> None:
+def completion(shell: Annotated[Shell, typer.Argument(help="Shell to complete in.")]) -> None:
     """Print the completion script of a shell."""
     write(get_completion_script(prog_name="zoe", complete_var="_ZOE_COMPLETE", shell=shell.value) + "\n")
 
 
 def execution_ids(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-    """The newest executions that begin so, with what they are; none when the server cannot be asked."""
+    """Return the newest executions whose id begins so, with descriptions; none if the server does not answer."""
     given = {key: value for key, value in context.find_root().params.items() if key in ("url", "token", "token_file")}
     try:
         with Options(**given).client() as client:

@@ -24,7 +24,7 @@ Tenant = Annotated[str | None, typer.Option(help="Another tenant than your own; 
 
 
 def show(context: typer.Context, tenant: Tenant = None) -> None:
-    """List the services that the tenant has credentials for; keys are never shown."""
+    """List the services for which the tenant has credentials; keys are never shown."""
     with options(context).client() as client:
         answer = client.storage_credentials(tenant)
     emit(answer, options(context).output, _rows(answer.credentials))

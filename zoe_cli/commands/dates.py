@@ -10,14 +10,14 @@ from zoe_lib.wire.base import SECONDS_MAX
 
 
 def date(text: str) -> float:
-    """Seconds since the epoch of a date, or of a date and a time of day, on the clock of this machine."""
+    """Return a date, or a date and time in this machine's time zone, as seconds since the epoch."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not a date; use 2026-11-01 or '2026-11-01 08:30'") from None
     try:
         found = moment.timestamp()
-    except (ValueError, OverflowError):  # the first and the last years of Python, in this time zone
+    except (ValueError, OverflowError):  # Python's first and last years, in this time zone.
         found = -1.0
     if not 0 <= found <= SECONDS_MAX:
         last = datetime.fromtimestamp(SECONDS_MAX, UTC).date()

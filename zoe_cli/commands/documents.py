@@ -1,4 +1,4 @@
-"""Reading descriptions from files, and telling what is wrong with them."""
+"""Read descriptions from files, and report their faults."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Settings = Annotated[
 
 
 def load(file: Path) -> Any:
-    """The JSON in a file, whatever it holds; findings end the command."""
+    """Return the JSON in a file; findings end the command."""
     try:
         return load_json(_read(file))
     except DescriptionError as error:
@@ -33,10 +33,10 @@ def load(file: Path) -> Any:
 
 
 def load_description(file: Path, settings: Sequence[str] | None) -> dict[str, Any]:
-    """The description in a file, with `--set` done; findings end the command."""
+    """Return the description in a file after `--set`; findings end the command."""
     document = load(file)
     if not isinstance(document, dict):
-        raise typer.BadParameter(f"{_name(file)} does not hold a JSON object")
+        raise typer.BadParameter(f"{_name(file)} does not contain a JSON object")
     try:
         return set_values(document, settings) if settings else document
     except DescriptionError as error:
@@ -44,7 +44,7 @@ def load_description(file: Path, settings: Sequence[str] | None) -> dict[str, An
 
 
 def refuse(error: DescriptionError) -> NoReturn:
-    """Tell every finding and end."""
+    """Report every finding, and end the command."""
     note("zoe: the description is not valid")
     report_diagnostics(
         [Diagnostic(pointer=d.pointer, code=d.code, message=d.message, hint=d.hint) for d in error.diagnostics]
@@ -53,12 +53,12 @@ def refuse(error: DescriptionError) -> NoReturn:
 
 
 def data_format(context: typer.Context) -> Format:
-    """How a document is written: JSON unless YAML is wanted."""
+    """Return the format of documents: JSON unless YAML is requested."""
     return Format.YAML if options(context).output is Format.YAML else Format.JSON
 
 
 def _read(file: Path) -> str:
-    """The text, and no more of it than shows that it is too long."""
+    """Return the text, or just enough of it to show that it is too long."""
     try:
         if str(file) == "-":
             return sys.stdin.buffer.read(DOCUMENT_BYTES_MAX + 1).decode("utf-8")
@@ -67,7 +67,7 @@ def _read(file: Path) -> str:
     except OSError as error:
         raise typer.BadParameter(f"cannot read {_name(file)}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        if error.end >= DOCUMENT_BYTES_MAX:  # a letter that the bound has cut
+        if error.end >= DOCUMENT_BYTES_MAX:  # a character that the bound has cut
             return " " * (DOCUMENT_BYTES_MAX + 1)
         raise typer.BadParameter(f"{_name(file)} is not UTF-8 text") from None
 

@@ -64,7 +64,7 @@ def cancel(context: typer.Context, execution_ids: Ids) -> None:
 
 
 def wait_for(client: Client, execution: ExecutionView, give_up_s: float | None) -> ExecutionView:
-    """The ended execution; what happens on the way is told to whoever watches. TimedOut after `give_up_s`."""
+    """Return the ended execution, and report its progress to people; TimedOut after `give_up_s`."""
     if execution.state in TERMINAL_STATES:
         return execution
     for event, state in client.follow(execution.id, deadline_s=give_up_s):

@@ -1,4 +1,4 @@
-"""ls, show: executions, many and one."""
+"""ls, show: many executions, or one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from zoe_lib.sdk import Client, ZoeError
 from zoe_lib.wire import ExecutionList, ExecutionView, ServiceView
 
 _PAGE_MAX = 500
-_OPENS_MAX = 10  # each is a question to the master
+_OPENS_MAX = 10  # Each of these is a question to the master.
 _LABEL_WIDTH = 18
 
 
@@ -43,7 +43,7 @@ def ls(
         bool, typer.Option("--all-tenants", help="Executions of all tenants; operators only.")
     ] = False,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of executions.")] = 50,
-    cursor: Annotated[str | None, typer.Option(help="Continue an earlier list.")] = None,
+    cursor: Annotated[str | None, typer.Option(help="Cursor from which to continue an earlier list.")] = None,
 ) -> None:
     """List executions, newest first.
 
@@ -72,14 +72,14 @@ def show(context: typer.Context, execution_id: Id) -> None:
 
 
 def _more(client: Client, execution: ExecutionView) -> Iterator[tuple[str, str]]:
-    """What the master alone can tell; nothing while it is away."""
+    """Return what only the master knows; nothing while it does not answer."""
     with suppress(ZoeError):
         yield from bandwidth_of(client, execution)
     yield from _opens(client, execution)
 
 
 def _opens(client: Client, execution: ExecutionView) -> Iterator[tuple[str, str]]:
-    """Where a browser finds the ports meant for users, and how it gets in, as far as the master can tell now."""
+    """Return where and how to open the ports meant for users, as far as the master knows."""
     ports = {
         str(component["name"]): [str(port["name"]) for port in component.get("ports", []) if port.get("proxied")]
         for component in execution.description.get("components", [])
@@ -89,7 +89,10 @@ def _opens(client: Client, execution: ExecutionView) -> Iterator[tuple[str, str]
     for service, port in wanted[:_OPENS_MAX]:
         with suppress(ZoeError):
             address = client.port_address(execution.id, service.id, port)
-            yield "open", f"{address.url} ({service.name}, {port}); let a browser in: {_open_command(service, port)}"
+            yield (
+                "open",
+                (f"{address.url} ({service.name}, {port}); to open it in a browser: {_open_command(service, port)}"),
+            )
 
 
 def _open_command(service: ServiceView, port: str) -> str:
@@ -105,7 +108,7 @@ def _pages(
     limit: int,
     cursor: str | None,
 ) -> ExecutionList:
-    """So many executions, in as many pages as the server makes of them."""
+    """Return this many executions, in as many pages as the server makes of them."""
     listed = ExecutionList(executions=[], next_cursor=cursor)
     while len(listed.executions) < limit:
         page_size = min(limit - len(listed.executions), _PAGE_MAX)

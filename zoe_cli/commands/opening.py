@@ -1,4 +1,4 @@
-"""open: a browser's way to a port of a running service."""
+"""open: let a browser into a port of a running service."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def open_port(
 
 
 def _chosen(execution: ExecutionView, service: str | None, port: str | None) -> tuple[str, str]:
-    """Ids of a ready service and one of its proxied ports; exits with NOT_FOUND."""
+    """Return the ids of a ready service and of one of its proxied ports; exit with NOT_FOUND if there is none."""
     for component in execution.description["components"]:
         names = [p["name"] for p in component.get("ports", []) if p.get("proxied") and port in (None, p["name"])]
         for one in execution.services:

@@ -49,9 +49,8 @@ def logs(
     """Print the output of a service, standard output and error together, also after its end.
 
     To a terminal, control sequences other than colours are shown as text; to a file or a pipe every byte is as it was.
-    With -f, when the service is tried again, the output of the next attempt follows. With -o json or yaml one document
-    holds the service's id and its output as text, with -f once the execution has ended; -o name prints the id alone.
-    """
+    With -f, when the service is retried, the output of the next attempt follows. With -o json or yaml one document
+    holds the service's id and its output as text, with -f once the execution has ended; -o name prints the id alone."""
     with options(context).client() as client:
         execution = client.execution(execution_id)
     chosen = choose(execution, service, following)
@@ -71,10 +70,10 @@ def logs(
 
 
 def choose(execution: ExecutionView, name: str | None, following: bool = False) -> ServiceView:
-    """The newest try of the service of that name, id or component; else of the one that ends the application.
+    """Return the newest attempt of the service with this name, id or component; else of the one that ends the
+    application.
 
-    Who does not follow gets the newest that began: one that was never started has nothing to show.
-    """
+    Without --follow, return the newest attempt that started, as others have no output."""
     name_wanted = name or _ending_component(execution)
     services = [s for s in execution.services if name_wanted in (s.id, s.name, s.component)]
     if not services:
@@ -112,7 +111,7 @@ def follow(client: Client, execution_id: str, service_id: str, offset: int = 0) 
 def _all_attempts(client: Client, execution_id: str, service_id: str, offset: int) -> Iterator[bytes]:
     yield from client.follow_logs(execution_id, service_id, offset)
     while following := client.next_attempt(execution_id, service_id):
-        note(f"note: {following.name} is tried again; the output of attempt {following.attempt} follows")
+        note(f"note: {following.name} is being retried; the output of attempt {following.attempt} follows")
         service_id = following.id
         yield from client.follow_logs(execution_id, service_id)
 
@@ -124,7 +123,7 @@ def _ending_component(execution: ExecutionView) -> str:
 
 
 def _read(client: Client, execution_id: str, service_id: str) -> tuple[bytes, int]:
-    """All there is now, and where it ends."""
+    """Return all output so far, and where it ends."""
     data, offset = b"", 0
     while True:
         chunk = client.logs(execution_id, service_id, offset)

@@ -1,4 +1,4 @@
-"""Where inputs lie, in words."""
+"""Describe where inputs are."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ _NODES_MAX = 3
 
 
 def places_words(one: InputPlacesView) -> str:
-    """What the nodes that matter hold of an input: those that have its services, else those that hold most."""
+    """Return how much of an input the important nodes hold: those with its services, else those that hold most."""
     if not one.known:
-        return "it is not known on which nodes its objects lie"
+        return "Zoe does not know which nodes hold its objects"
     if not one.objects:
-        return "there are no objects"
+        return "it has no objects"
     holding = [held for held in one.nodes if held.objects or held.services]
     shown = [held for held in holding if held.services] or holding[:_NODES_MAX]
     if not shown:
-        return f"none of its {counted(one.objects, 'object')} lies on a node"
+        return f"no node holds any of its {counted(one.objects, 'object')}"
     text = ", ".join(_on_node(held, one) for held in shown)
     return text + (f" (a sample of {_listed(one)})" if one.objects < one.listed or not one.complete else "")
 
 
 def _on_node(held: HeldView, one: InputPlacesView) -> str:
-    """As in: 3 of 4 objects (75 MiB of 100 MiB) lie on node n2, with 2 services of it."""
+    """Return text such as: 3 of 4 objects (75 MiB of 100 MiB) lie on node n2, with 2 of its services."""
     verb = "lies" if held.objects == 1 else "lie"
     services = f" with {held.services} of its services" if held.services else ""
     amounts = f"{held.objects} of {counted(one.objects, 'object')} ({size(held.bytes)} of {size(one.bytes)})"

@@ -1,4 +1,4 @@
-"""plan: what would become of an application, without submitting it."""
+"""plan: what would happen to an application, without submitting it."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def _sentences(answer: PlanView) -> Iterator[str]:
     forecast = answer.forecast
     if forecast is not None and forecast.start_p50_s is not None and forecast.start_p90_s is not None:
         p50, p90 = clock(forecast.start_p50_s), clock(forecast.start_p90_s)
-        yield f"As likely as not it would start by {p50}, nine times of ten by {p90}."
+        yield f"It is 50 % likely to start by {p50}, and 90 % likely by {p90}."
     if answer.change is not None:
         yield f"It would start now with {change_words(answer.change)}."
     elif answer.change_sought:
         yield "No smaller number of essential services would start now."
     else:
-        yield "Not all smaller cores were tried: the queue is very long, or the search takes too long."
+        yield ("Not all smaller applications were tried: the queue is very long, or the search takes too long.")

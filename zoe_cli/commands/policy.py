@@ -55,7 +55,7 @@ def _emit_dry_run(context: typer.Context, answer: DryRunView) -> None:
         (what, str(present), str(wanted))
         for what, present, wanted in (
             ("would start", answer.present.starts_total, answer.wanted.starts_total),
-            ("elastic services to go", answer.present.preempted_total, answer.wanted.preempted_total),
+            ("elastic services to stop", answer.present.preempted_total, answer.wanted.preempted_total),
             ("first in the queue", " ".join(answer.present.first[:5]), " ".join(answer.wanted.first[:5])),
         )
     ]
@@ -63,7 +63,7 @@ def _emit_dry_run(context: typer.Context, answer: DryRunView) -> None:
 
 
 def setting(text: str) -> tuple[str, Any]:
-    """A setting and its value, from KEY=VALUE."""
+    """Return a setting and its value from KEY=VALUE."""
     key, separator, value = text.partition("=")
     if not separator or key not in PolicyView.model_fields:
         known = ", ".join(name for name in PolicyView.model_fields if name != "version")
@@ -78,7 +78,7 @@ def setting(text: str) -> tuple[str, Any]:
 
 
 def _check_keys(key: str, text: str) -> None:
-    """Refuse a key that stands twice in one object, of which the standard parser keeps the last."""
+    """Refuse a key that occurs twice in one object; the standard parser would keep only the last."""
     try:
         load_json(text)
     except DescriptionError as error:

@@ -27,7 +27,7 @@ WORDS = {
     "max_wait_s": "longest wait",
     "mean_bounded_slowdown": "mean bounded slowdown",
     "max_bounded_slowdown": "greatest bounded slowdown",
-    "preempted_services": "elastic services taken back",
+    "preempted_services": "elastic services stopped early",
     "reserved_core_hours": "core-hours reserved",
     "allocation": "share of cores reserved",
 }
@@ -98,8 +98,8 @@ def replay(
 
 def _tell(context: typer.Context, answer: ReplayView) -> None:
     note(
-        f"{clock(answer.from_s)} to {clock(answer.to_s)}: {answer.reproduced} of {answer.decisions} decisions "
-        "were made again as they were"
+        f"{clock(answer.from_s)} to {clock(answer.to_s)}: {answer.reproduced} of "
+        f"{answer.decisions} decisions were reproduced"
     )
     if answer.first_difference:
         note(f"first difference: {answer.first_difference}")

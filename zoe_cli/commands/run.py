@@ -56,7 +56,7 @@ def run(
 ) -> None:
     """Submit an application, and optionally wait until it has ended."""
     if following and timeout is not None:
-        raise typer.BadParameter("--timeout goes with --wait, not with --follow")
+        raise typer.BadParameter("--timeout works with --wait, not with --follow")
     document = load_description(file, settings)
     with options(context).client() as client:
         execution = client.submit(document, name=name, priority=priority, deadline_s=deadline, idempotency_key=key)

@@ -51,7 +51,7 @@ app.command("status", epilog="Examples:\n\n  zoe storage status\n\n  zoe storage
 
 
 def bandwidth_of(client: Client, execution: ExecutionView) -> Iterator[tuple[str, str]]:
-    """What an execution that runs is granted, and what its tenant gets."""
+    """Return the bandwidth that a running execution is granted, and what its tenant gets."""
     wanted = (execution.description.get("storage") or {}).get("bandwidth")
     if not wanted or execution.state.value not in ("starting", "running", "stopping"):
         return
@@ -60,7 +60,7 @@ def bandwidth_of(client: Client, execution: ExecutionView) -> Iterator[tuple[str
     rates = {one.tenant: one for one in client.storage().tenants}.get(execution.tenant)
     if rates is not None:
         subject = (
-            f"{both(rates.achieved)} by" if rates.achieved is not None else "not told by the storage controller, of"
+            f"{both(rates.achieved)} by" if rates.achieved is not None else "not reported by the storage controller, of"
         )
         yield "achieved", f"{subject} all of {execution.tenant}, who are granted {both(rates.granted)}"
 
@@ -74,7 +74,7 @@ def _granted(execution: ExecutionView) -> str:
 
 
 def both(rates: BandwidthView) -> str:
-    """Each way."""
+    """Return both directions as text."""
     return f"{rate(rates.read_bytes_per_s)} read, {rate(rates.write_bytes_per_s)} write"
 
 
@@ -83,7 +83,7 @@ def _told(rates: BandwidthView | None) -> str:
 
 
 def _facts(answer: StorageView) -> Iterator[tuple[str, str]]:
-    resting = "; it is left alone for some seconds" if answer.resting else ""
+    resting = "; the master pauses its polls for some seconds" if answer.resting else ""
     yield "controller", (answer.problem or "answers") + resting
     if answer.capacity is not None:
         yield "capacity", both(answer.capacity)

@@ -58,7 +58,7 @@ def revoke(
 
 
 def expiry(token: TokenView) -> str:
-    """In how long a token ends."""
+    """Return the time until a token expires."""
     return "never" if token.expires_at_s is None else duration(token.expires_at_s - time.time())
 
 

@@ -1,4 +1,4 @@
-"""Executions and their services as rows and lines."""
+"""Show executions and their services as rows and lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoe_lib.wire import ExecutionSummary, ExecutionView, ServiceView
 
 
 def rows_of(executions: Sequence[ExecutionSummary]) -> Rows:
-    """Executions as a table."""
+    """Return executions as a table."""
     now_s = time.time()
     rows = [
         (
@@ -32,7 +32,7 @@ def rows_of(executions: Sequence[ExecutionSummary]) -> Rows:
 
 
 def service_rows(execution: ExecutionView) -> Rows:
-    """The services of an execution as a table, earlier tries included."""
+    """Return the services of an execution as a table, including earlier attempts."""
     rows = [
         (
             s.name,
@@ -51,7 +51,7 @@ def service_rows(execution: ExecutionView) -> Rows:
 
 
 def facts(execution: ExecutionView) -> Iterator[tuple[str, str]]:
-    """What there is to say about an execution, in the order in which people ask."""
+    """Return the facts about an execution, most important first."""
     yield "id", execution.id
     yield "name", execution.name
     yield "application", f"{execution.application} ({execution.kind})"
@@ -84,14 +84,14 @@ def facts(execution: ExecutionView) -> Iterator[tuple[str, str]]:
 
 
 def timeline(execution: ExecutionView) -> Iterator[tuple[str, str]]:
-    """The marks reached so far, by time, each with the seconds since the submission."""
+    """Return the marks reached so far, by time, with the seconds since the submission."""
     yield "submitted", clock(execution.submitted_at_s)
     for mark, at_s in sorted(execution.marks.items(), key=lambda reached: reached[1]):
         yield mark.value, f"{clock(at_s)}  {at_s - execution.submitted_at_s:+.2f} s"
 
 
 def _ready(execution: ExecutionSummary) -> str:
-    """Ready essential services of all, and elastic ones after a plus; of what has ended only how many there were."""
+    """Return ready essential services of all, and elastic ones after a plus; after the end, only their numbers."""
     parts = [(execution.core_ready, execution.core_total), (execution.elastic_ready, execution.elastic_total)]
     over = execution.state in TERMINAL_STATES
     return "+".join(str(total) if over else f"{ready}/{total}" for ready, total in parts if total)

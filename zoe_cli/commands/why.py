@@ -22,32 +22,34 @@ from zoe_lib.sdk import Client
 from zoe_lib.wire import Eta, EventList, Explanation
 
 WAIT_CAUSES = {
-    WaitCause.MASTER: "the master had not looked at it",
+    WaitCause.MASTER: "the master had not yet considered it",
     WaitCause.CLUSTER_FULL: "the cluster had no room for its essential services",
     WaitCause.NODES_AWAY: "the nodes that it needs were down, drained or reserved",
-    WaitCause.FOREIGN_USE: "programs that Zoe does not run used the nodes",
-    WaitCause.OTHERS_AHEAD: "others came first by the policy, and the first of them had no room",
+    WaitCause.FOREIGN_USE: "programs that Zoe does not run used the nodes' resources",
+    WaitCause.OTHERS_AHEAD: "others were ahead by the policy, and the first of them had no room",
     WaitCause.QUOTA: "its tenant had reached a limit",
-    WaitCause.STORAGE: "the bandwidth that it requires was not free, or the store was asked where its inputs lie",
+    WaitCause.STORAGE: (
+        "the bandwidth that it requires was not free, or the master was asking the store where its inputs are"
+    ),
     WaitCause.IMAGE: "an image was being pulled",
-    WaitCause.MAKING_ROOM: "services were leaving its places",
-    WaitCause.OWN_FAILURE: "it had failed and was to be tried again after a pause",
-    WaitCause.POLICY: "one pass looks at so many only",
-    WaitCause.NEVER_FITS: "it could not fit on the nodes there were",
+    WaitCause.MAKING_ROOM: "services were leaving its nodes",
+    WaitCause.OWN_FAILURE: "it had failed and was waiting for its next attempt",
+    WaitCause.POLICY: "one pass considers only a limited number of executions",
+    WaitCause.NEVER_FITS: "it could not fit on the present nodes",
 }
 NODES_AWAY = "the nodes that it needs are down, drained or reserved"
 NO_FORECAST: dict[str, str] = {
     ReasonCode.NODES_AWAY: NODES_AWAY,
     ReasonCode.NO_NODES: NODES_AWAY,
-    ReasonCode.FOREIGN_USE: "programs that Zoe does not run use the room that it needs",
+    ReasonCode.FOREIGN_USE: "programs that Zoe does not run use resources that it needs",
 }
 _OLD_S = 60.0
 SOURCES = {
     "declared": "as declared",
     "past_runs": "the mean of the last two runs of the same user and application",
     "time_limit": "its time limit",
-    "idle": "that nobody used it",
-    "unknown": "neither declared nor limited, and it never ran before",
+    "idle": "the time after which it is stopped as unused",
+    "unknown": "unknown: neither declared nor limited, and it has not run before",
 }
 
 
@@ -77,7 +79,7 @@ def explain(context: typer.Context, execution_id: Id) -> None:
 
 
 def eta(context: typer.Context, execution_id: Id) -> None:
-    """Say when an execution is expected to start and to end, and how good such forecasts have been."""
+    """Say when an execution is expected to start and end, and how accurate such forecasts have been."""
     with options(context).client() as client:
         answer = client.eta(execution_id)
     forecast = answer.forecast
@@ -87,7 +89,7 @@ def eta(context: typer.Context, execution_id: Id) -> None:
             ("start", *_by(forecast.start_p50_s, forecast.start_p90_s)),
             ("end", *_by(forecast.end_p50_s, forecast.end_p90_s)),
         ]
-    form, times = options(context).output, Rows(("", "as likely as not by", "nine times of ten by"), rows)
+    form, times = options(context).output, Rows(("", "50 % likely by", "90 % likely by"), rows)
     if form is not Format.TABLE:
         emit(answer, form, times)
         return
@@ -97,7 +99,7 @@ def eta(context: typer.Context, execution_id: Id) -> None:
 
 
 def why_waited(context: typer.Context, execution_id: Id) -> None:
-    """Say where the time before the start went: every second of waiting under a named cause."""
+    """Show how the time before the start was spent; every second of waiting has a cause."""
     with options(context).client() as client:
         answer = client.why_waited(execution_id)
     rows = [(WAIT_CAUSES[share.cause], duration(share.seconds), f"{share.percent} %") for share in answer.causes]
@@ -118,7 +120,7 @@ def events(context: typer.Context, execution_id: Id) -> None:
 
 
 def _all_events(client: Client, execution_id: str) -> EventList:
-    """All pages in one list."""
+    """Return all pages as one list."""
     found = client.events(execution_id).events
     page = found
     while page:
@@ -132,27 +134,27 @@ def _by(*times_s: float | None) -> list[str]:
 
 
 def _about(answer: Eta) -> list[str]:
-    """What the times rest on."""
+    """Yield what the times are based on."""
     forecast = answer.forecast
     if forecast is None:
         return [f"There is no forecast: it is {answer.state.value}."]
     lines = []
     if forecast.wait_s is None:
         code = "" if answer.reason is None else answer.reason.code
-        why = NO_FORECAST.get(code, "something ahead of it has no known end")
-        lines.append(f"Nothing can be said: {why}.")
+        why = NO_FORECAST.get(code, "an execution ahead of it has no known end")
+        lines.append(f"No forecast is possible: {why}.")
     if answer.run_time_source is not None:
         run = "unknown" if forecast.run_s is None else duration(forecast.run_s)
-        lines.append(f"Its run time: {run} ({SOURCES[answer.run_time_source]}).")
+        lines.append(f"Its expected run time: {run} ({SOURCES[answer.run_time_source]}).")
     if answer.forecast_age_s is not None and answer.forecast_age_s >= _OLD_S:
         lines.append(f"This was computed {duration(answer.forecast_age_s)} ago: things may have changed since.")
     if forecast.extrapolated:
         lines.append("The queue is too long to simulate all of it; the rest is extrapolated.")
     if answer.told:
         share = f"{100 * answer.held / answer.told:.0f} %"
-        lines.append(f"Of {answer.told} earlier forecasts, {share} started by the time given for nine of ten.")
+        lines.append(f"Of {answer.told} earlier forecasts, {share} started by the time given as 90 % likely.")
     if not forecast.samples:
-        lines.append("Too few forecasts have come true yet to say how good they are: these times are a rule of thumb.")
+        lines.append("Too few forecasts have been checked to calibrate them: these times are a rule of thumb.")
     return lines
 
 
@@ -163,18 +165,18 @@ def _sentences(answer: Explanation) -> list[str]:
 
 
 def _without(answer: Explanation) -> list[str]:
-    """What a reason does not say already."""
+    """Return what the reason does not already say."""
     if answer.reason is not None or not answer.storage_problem:
         return []
     when = "was not granted at its end" if answer.state in TERMINAL_STATES else "is not granted"
-    return [f"The bandwidth that it asks for {when}: {answer.storage_problem}"]
+    return [f"The requested bandwidth {when}: {answer.storage_problem}"]
 
 
 def _waits(answer: Explanation) -> list[str]:
     if answer.reason is None:
         verb = "has" if answer.state in (ExecutionState.SUCCEEDED, ExecutionState.FAILED) else "is"
         sentences = [f"It does not wait: it {verb} {answer.state.value}."]
-        return [*sentences, *(["Services of it wait for nodes that are not ready."] if answer.nodes else [])]
+        return [*sentences, *(["Some of its services wait for nodes that are not ready."] if answer.nodes else [])]
     lines = [answer.reason.sentence]
     if answer.ahead:
         lines.append(_ahead(answer.ahead, answer.ahead_of_tenant, answer.ahead_ids))
@@ -188,5 +190,5 @@ def _waits(answer: Explanation) -> list[str]:
 def _ahead(count: int, of_tenant: int, ids: Sequence[str]) -> str:
     named = ", ".join(ids) + (", ..." if of_tenant > len(ids) else "")
     parts = [f"{of_tenant} of its tenant ({named})"] if of_tenant else []
-    parts += [f"{count - of_tenant} of others"] if count > of_tenant else []
+    parts += [f"{count - of_tenant} of other tenants"] if count > of_tenant else []
     return f"{count} {'execution is' if count == 1 else 'executions are'} ahead of it: {', '.join(parts)}."

@@ -7,14 +7,14 @@ KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
 DOCUMENT_BYTES_MAX = MIB
 """The largest description of the original Zoe is 8 KiB; frameworks keep ours shorter."""
 DEPTH_MAX = 24
-"""A pushdown is at depth 5; the rest is room for mistakes that are told better than "too deep"."""
+"""A pushdown is at depth 5; the rest is room for mistakes that deserve a better message than "too deep"."""
 NODES_MAX = 50_000
-"""Values in one document; bounds the work of every check."""
+"""Values in one document; limits the work of every check."""
 INTEGER_MAX = 2**63 - 1
-"""What PostgreSQL and JSON readers elsewhere hold."""
+"""Range that PostgreSQL and JSON readers elsewhere support."""
 
 NAME_LENGTH_MAX = 63
-"""A DNS label: component names become host names."""
+"""A DNS label, since component names become host names."""
 TITLE_LENGTH_MAX = 128
 DESCRIPTION_LENGTH_MAX = 4096
 IMAGE_LENGTH_MAX = 255
@@ -27,7 +27,7 @@ WHERE_LENGTH_MAX = predicate.LENGTH_MAX
 COMPONENTS_MAX = 1000
 """Formats 0 and 1 of the original have one entry per instance."""
 SERVICES_MAX = 10_000
-"""Services of one application: as many as are placed in one pass."""
+"""Services of one application: as many as one pass places."""
 FRAMEWORKS_MAX = 20
 ARGUMENTS_MAX = 512
 VARIABLES_MAX = 512

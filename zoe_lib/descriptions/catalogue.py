@@ -21,12 +21,11 @@ FieldType = Literal["string", "integer", "number", "boolean", "memory"]
 
 
 class FormField(Model):
-    """One field of an entry's form: what is put in goes to every path in `settings` (as `set_values` takes them).
+    """One field of an entry's form: its value goes to every path in `settings` (in the form of `set_values`).
 
     `memory` is a size: texts such as `2GiB` in the catalogue, bytes in forms. For some roles a field may not be shown
     (`hidden_for`), may not be changed (`fixed_for`), or not go beyond a smaller maximum (`caps`). That keeps forms
-    simple; it is no protection, as everybody who may submit may write a description of their own.
-    """
+    simple; it is no protection, since every user who may submit may write their own description."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$")]
     title: s.Description
@@ -57,7 +56,7 @@ class CatalogueEntry(Model):
     denied_roles: Annotated[list[str], Field(default_factory=list)]
 
     def allows(self, role: str) -> bool:
-        """Whether people of that role may launch it."""
+        """Return whether people with this role may launch it."""
         return role not in self.denied_roles and (not self.allowed_roles or role in self.allowed_roles)
 
 
@@ -68,18 +67,18 @@ class _Catalogue(Model):
 
 @functools.cache
 def catalogue() -> Sequence[CatalogueEntry]:
-    """All entries of the catalogue in its own order, read once."""
+    """Return all entries of the catalogue in its own order, read once."""
     text = (catalogue_directory() / "catalogue.json").read_text("utf-8")
     return tuple(_Catalogue.model_validate(json.loads(text)).entries)
 
 
 def catalogue_entry(entry_id: str) -> CatalogueEntry:
-    """The entry of that id; KeyError when there is none."""
+    """Return the entry with this id; KeyError if there is none."""
     return {entry.id: entry for entry in catalogue()}[entry_id]
 
 
 def catalogue_document(entry: CatalogueEntry) -> dict[str, Any]:
-    """The description of an entry, as written in the catalogue."""
+    """Return the description of an entry, as written in the catalogue."""
     document = load_json((catalogue_directory() / entry.file).read_text("utf-8"))
     if not isinstance(document, dict):
         raise TypeError(f"{entry.file} does not contain a JSON object")
@@ -89,10 +88,9 @@ def catalogue_document(entry: CatalogueEntry) -> dict[str, Any]:
 def fill_form(
     entry: CatalogueEntry, document: Mapping[str, Any], values: Mapping[str, object], role: str | None = None
 ) -> dict[str, Any]:
-    """The entry's document with the form's values in their places; DescriptionError when a value is not allowed.
+    """Return the entry's document with the form's values filled in; DescriptionError if a value is not allowed.
 
-    Without a role nothing is hidden, fixed or capped.
-    """
+    Without a role nothing is hidden, fixed or capped."""
     fields = {one.name: one for one in entry.fields if role is None or role not in one.hidden_for}
     diagnostics = [
         Diagnostic("", Code.BAD_SETTING, f"the form has no field {name[:64]!r}", did_you_mean(name, list(fields)))
@@ -147,7 +145,7 @@ _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 def _amount(one: FormField, value: Any) -> Any:
-    """A number as it is, and the bytes of a memory field's text."""
+    """Return a number as it is, and the text of a memory field in bytes."""
     return bytes_of(value) if one.type == "memory" and isinstance(value, str) else value
 
 

@@ -1,4 +1,4 @@
-"""Where the catalogue's files are, and the frameworks among them."""
+"""Locations of the catalogue's files and its frameworks."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def catalogue_directory() -> Path:
-    """The catalogue: inside the installed package when it is there, else `app_descriptions/` of the source tree."""
+    """Return the catalogue: inside the installed package when it is there, else `app_descriptions/` of
+    the source tree."""
     installed = _PACKAGE / "catalogue"
     return installed if installed.is_dir() else _PACKAGE.parent / "app_descriptions"
 
 
 @functools.cache
 def frameworks() -> Mapping[str, Framework]:
-    """The catalogue's frameworks by name, read once."""
+    """Return the catalogue's frameworks by name, read once."""
     found = [
         read_framework(path.read_text("utf-8")) for path in sorted(catalogue_directory().glob("frameworks/*.json"))
     ]

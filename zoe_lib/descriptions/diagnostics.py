@@ -1,4 +1,4 @@
-"""What is wrong with a description: every finding at once, each with a place, a stable code and a hint."""
+"""Faults of a description: all findings at once, each with a place, a stable code and a hint."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 
 DIAGNOSTICS_MAX = 100
-"""More findings than anyone reads; bounds the answer to a hostile document."""
+"""More findings than anyone reads; limits the answer to a hostile document."""
 TEXT_MAX = 1000
 """Characters of one text of a finding."""
 
@@ -57,22 +57,22 @@ class DescriptionError(ValueError):
 
 
 def _bounded(one: Diagnostic) -> Diagnostic:
-    """A hostile document's own keys and values stand in findings; they must not make the answer large."""
+    """Limit a text: findings repeat keys and values of hostile documents."""
     return replace(one, pointer=one.pointer[:TEXT_MAX], message=one.message[:TEXT_MAX], hint=one.hint[:TEXT_MAX])
 
 
 def pointer(*parts: str | int) -> str:
-    """The JSON pointer of a path of keys and indexes."""
+    """Return the JSON pointer of a path of keys and indexes."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
 def index_of(part: str) -> int | None:
-    """The index that one part of a JSON pointer is, or None when it is a key."""
+    """Return the index that one part of a JSON pointer is, or None if it is a key."""
     return int(part) if part.isascii() and part.isdecimal() and len(part) < 9 else None
 
 
 def did_you_mean(wrong: str, known: Sequence[str]) -> str:
-    """A hint with the closest known word, or with the known words when none is close."""
+    """Return a hint with the closest known word, or with the known words when none is close."""
     close = get_close_matches(wrong[:64], known[:200], n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"
@@ -80,7 +80,7 @@ def did_you_mean(wrong: str, known: Sequence[str]) -> str:
 
 
 def duplicates(named: Iterable[tuple[str, str | int | None]], noun: str) -> Iterator[Diagnostic]:
-    """A finding for every value that was there before."""
+    """Yield a finding for every value that occurs again."""
     seen: set[str | int] = set()
     for place, value in named:
         if value is not None and value in seen:

@@ -1,4 +1,4 @@
-"""Frameworks put in place of their references: a pure function over documents, with the way back for findings."""
+"""Replace references to frameworks by their components: a pure function over documents that can map findings back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _UNITS = {"KiB": KIB, "MiB": MIB, "GiB": GIB}
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an expanded component comes from: the reference at `use`, the framework's component `local`."""
+    """Origin of an expanded component: the reference at `use`, the framework's component `local`."""
 
     use: int
     local: str
@@ -34,14 +34,14 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """An expanded document, the origins of its first components, and what went wrong on the way."""
+    """An expanded document, the origins of its first components, and the findings."""
 
     document: dict[str, Any]
     origins: tuple[Origin, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = field(default=())
 
     def located(self, found: Diagnostic) -> Diagnostic:
-        """The finding with its pointer led back from the expanded into the user's document."""
+        """Return the finding with its pointer mapped from the expanded document back to the user's document."""
         parts = found.pointer.split("/")
         index = index_of(parts[2]) if parts[:2] == ["", "components"] and len(parts) > 2 else None
         if index is None or not self.origins:
@@ -55,7 +55,7 @@ class Expansion:
 
 
 def expand_frameworks(document: Mapping[str, Any], frameworks: Mapping[str, Framework]) -> Expansion:
-    """The document with its framework references replaced by their components, which come first."""
+    """Return the document with its framework references replaced by their components, which come first."""
     uses = document.get("frameworks", [])
     rest = {key: value for key, value in document.items() if key != "frameworks"}
     if not isinstance(uses, list) or len(uses) > FRAMEWORKS_MAX:
@@ -131,13 +131,13 @@ def _merge(base: Any, override: Any) -> Any:
 
 
 def _renamed(component: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Templates that name a component of the framework name it by its full name."""
+    """Rewrite templates that refer to a component of the framework to its full name."""
 
     def rewrite(value: object) -> object:
         try:
             return rename(value, lambda name: names.get(name, name)) if isinstance(value, str) else value
         except TemplateError:
-            return value  # told with its place by the rules
+            return value  # the rules report it with its place
 
     if isinstance(component.get("command"), list):
         component["command"] = [rewrite(argument) for argument in component["command"]]
@@ -147,7 +147,7 @@ def _renamed(component: dict[str, Any], names: Mapping[str, str]) -> dict[str, A
 
 
 def _origin_pointer(origin: Origin, parts: list[str]) -> str:
-    """Into the override as deep as it wrote the place; the reference itself when the framework wrote it."""
+    """Return the place within the override as far as it exists there, or the reference itself."""
     here: object = origin.override
     for depth, part in enumerate(parts):
         if isinstance(here, list) and depth:
@@ -162,7 +162,7 @@ def _origin_pointer(origin: Origin, parts: list[str]) -> str:
 
 
 def read_framework(text: str) -> Framework:
-    """The framework in a file's text; ValueError when it is none."""
+    """Return the framework in a file's text; ValueError if it is not valid."""
     try:
         return Framework.model_validate(json.loads(text))
     except ValidationError as error:

@@ -1,7 +1,6 @@
 """Arithmetic in framework files: `$(core_workers + elastic_workers)` over the framework's parameters.
 
-Numbers, texts, names, + - * / // and min, max: enough for counts and heap sizes, and nothing that could run away.
-"""
+Numbers, texts, names, + - * / // and min, max: enough for counts and heap sizes, and always bounded."""
 
 from __future__ import annotations
 
@@ -28,10 +27,9 @@ class ExpressionError(ValueError):
 
 
 def substitute(value: object, values: Mapping[str, object]) -> object:
-    """A copy of a JSON value with every `$(...)` computed; `$$(` is a literal `$(`.
+    """Return a copy of a JSON value with every `$(...)` computed; `$$(` is a literal `$(`.
 
-    In lists and environments, which hold texts, computed numbers become texts; a list within a list is spliced.
-    """
+    In lists and environments, which hold texts, computed numbers become texts; a list within a list is spliced."""
     if isinstance(value, dict):
         computed = {key: substitute(item, values) for key, item in value.items()}
         environment = computed.get("environment")
@@ -70,7 +68,7 @@ def _replacement(piece: re.Match[str], values: Mapping[str, object]) -> str:
 
 
 def evaluate(expression: str, values: Mapping[str, object]) -> object:
-    """The value of an expression, whole numbers as int; ExpressionError when it holds anything else than told above."""
+    """Return the value of an expression, whole numbers as int; ExpressionError if it contains anything else."""
     try:
         value = _value(ast.parse(expression.strip(), mode="eval").body, values)
         return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -40,7 +40,7 @@ class Framework(Model):
 def parameter_values(
     framework: Framework, given: Mapping[str, object], place: str
 ) -> tuple[dict[str, object], list[Diagnostic]]:
-    """The value of each parameter, given or default, and what is wrong with the given ones."""
+    """Return the value of each parameter, given or default, and the findings of the given values."""
     declared = {parameter.name: parameter for parameter in framework.parameters}
     found = [_unknown(f"{place}/{name}", name, declared) for name in given if name not in declared]
     values: dict[str, object] = {}

@@ -1,4 +1,4 @@
-"""JSON text to a document, more careful than the standard parser: duplicate keys, NaN, depth and size are refused."""
+"""Parse JSON more strictly than the standard parser: refuse duplicate keys, NaN, excessive depth and size."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import NoReturn
 from zoe_lib.descriptions.bounds import DEPTH_MAX, DOCUMENT_BYTES_MAX
 from zoe_lib.descriptions.diagnostics import Code, DescriptionError, Diagnostic, pointer
 
-# A string without an end takes all the rest: looking for another one within it would be quadratic.
+# An unterminated string takes all the rest: searching it for another string would be quadratic.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]|\b(?:NaN|Infinity)\b', re.DOTALL)
 _COLON = re.compile(r"\s*+:")
 
 
 def load_json(text: str | bytes) -> object:
-    """The document in a JSON text; DescriptionError names line and column of what is wrong."""
+    """Return the document in a JSON text; DescriptionError has line and column of the fault."""
     decoded = _decode(text)
     _scan(decoded)
     try:
@@ -39,7 +39,7 @@ def _decode(text: str | bytes) -> str:
 
 
 def _scan(text: str) -> None:
-    """Refuse depth, duplicate keys and NaN with their place; other mistakes are the parser's to tell."""
+    """Refuse depth, duplicate keys and NaN with their place; the parser reports other mistakes."""
     keys: list[set[str]] = []
     for token in _TOKEN.finditer(text):
         match token.group()[0]:

@@ -1,7 +1,6 @@
 """The description format, version 4, as pydantic models: the source of the JSON Schema and of the structural checks.
 
-What needs two fields at once (duplicates, references, contradictions) is in `rules`.
-"""
+`rules` has the checks that need two fields (duplicates, references, contradictions)."""
 
 from __future__ import annotations
 
@@ -14,13 +13,13 @@ from zoe_lib.descriptions import scalars as s
 
 
 class Model(BaseModel):
-    """Strict, closed and immutable: what is not in the format is an error."""
+    """Strict, closed and immutable: unknown keys are errors."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
 class Limits(Model):
-    """What an instance may use at most; absent is the reservation."""
+    """Maximum that an instance may use; the default is the reservation."""
 
     memory: Annotated[s.Memory | None, Field(description="hard limit of memory")] = None
     cores: Annotated[s.Cores | None, Field(description="hard limit of cores")] = None
@@ -47,7 +46,7 @@ class SignIn(Model):
 
 
 class Port(Model):
-    """A port that other components or users reach by its name."""
+    """A port that other components or users reach by name."""
 
     name: Annotated[s.Label, Field(description="name for `{port:NAME}`, unique in the component")]
     number: Annotated[int, Field(ge=1, le=65535, description="port number inside the container")]
@@ -136,7 +135,7 @@ class FrameworkUse(Model):
 
 
 class TypedColumn(Model):
-    """A column wanted, and what it holds."""
+    """A column to read, and its type."""
 
     name: Annotated[s.Column, Field(description="column name in the header, or in `names`")]
     type: Annotated[s.ColumnType | None, Field(description="Spark type (default: string)", examples=["long"])] = None
@@ -178,7 +177,7 @@ class Pushdown(Model):
 
 
 class Csv(Model):
-    """How an input's CSV is written."""
+    """CSV format of an input."""
 
     delimiter: Annotated[s.Sign, Field(description="separator between two fields")] = ","
     quote: Annotated[s.Sign, Field(description="quote around fields that contain separators")] = '"'
@@ -213,7 +212,7 @@ class Output(Model):
 
 
 class Bandwidth(Model):
-    """Bandwidth wanted from the object store."""
+    """Bandwidth of the object store that the application asks for."""
 
     read: Annotated[s.Rate | None, Field(description="bytes per second, or a text such as '40MB/s'")] = None
     write: Annotated[s.Rate | None, Field(description="bytes per second, or a text such as '40MB/s'")] = None

@@ -1,4 +1,4 @@
-"""The way of a document: shape, version, frameworks, structure and rules together, domain value."""
+"""The steps of parsing: shape, version, frameworks, structure and rules together, domain value."""
 
 from __future__ import annotations
 
@@ -22,20 +22,19 @@ _OLD_KEYS = ("services", "processes")
 
 
 def parse(document: object, frameworks: Mapping[str, Framework] | None = None) -> Application:
-    """The Application that a version-4 document describes; DescriptionError carries all findings at once.
+    """Return the Application that a version-4 document describes; DescriptionError carries all findings at once.
 
-    Frameworks come from the catalogue unless given.
-    """
+    Frameworks come from the catalogue unless given."""
     return application_of(_checked(document, frameworks)[1])
 
 
 def expand(document: object, frameworks: Mapping[str, Framework] | None = None) -> dict[str, Any]:
-    """The valid document with its framework references replaced by their components; else as `parse`."""
+    """Return the valid document with its framework references replaced by their components; errors as in `parse`."""
     return _checked(document, frameworks)[0]
 
 
 def located(document: dict[str, Any], found: Diagnostic) -> Diagnostic:
-    """A finding about the expanded form of a valid document, with its pointer led back into the document."""
+    """Return a finding about the expanded form of a valid document, with its pointer mapped back to the document."""
     return expand_frameworks(document, catalogue_frameworks()).located(found)
 
 
@@ -43,7 +42,7 @@ def _checked(document: object, frameworks: Mapping[str, Framework] | None) -> tu
     usable = _usable(document)
     expansion = expand_frameworks(usable, catalogue_frameworks() if frameworks is None else frameworks)
     read, structural = read_model(model.Document, expansion.document)
-    # A flood of findings costs a hint each: a hostile document must not buy more of them than are told.
+    # Each of a flood of findings costs a hint: a hostile document must not cause more of them than are reported.
     semantic = islice(check_rules(expansion.document, complete=not expansion.diagnostics), DIAGNOSTICS_MAX)
     found = [*expansion.diagnostics, *(expansion.located(one) for one in [*structural, *semantic])]
     if found or read is None:
@@ -52,7 +51,7 @@ def _checked(document: object, frameworks: Mapping[str, Framework] | None) -> tu
 
 
 def _usable(document: object) -> dict[str, Any]:
-    """The document, when it is an object of version 4 that is safe to look at."""
+    """Return the document if it is an object of version 4 that is safe to read."""
     wrong = check_shape(document)
     if not wrong and not isinstance(document, dict):
         wrong = [Diagnostic("", Code.WRONG_TYPE, "a description is a JSON object")]

@@ -13,17 +13,18 @@ _NUMBER = re.compile(r"([0-9.]+) ?([a-zA-Z]*?)B?", re.ASCII)
 
 
 def bytes_of(text: str) -> int:
-    """Bytes of a size such as "512MiB" or "2GB" (powers of 1024 and of 1000); ValueError when it is none."""
+    """Return the bytes of a size such as "512MiB" or "2GB" (powers of 1024 and of 1000); ValueError if it is not a
+    size."""
     return _amount(text, SIZE_PATTERN, "write bytes as a number, or a text such as '2GiB' or '500MB'")
 
 
 def bytes_per_s_of(text: str) -> int:
-    """Bytes per second of a rate such as "40MB/s"; ValueError when it is none."""
+    """Return the bytes per second of a rate such as "40MB/s"; ValueError if it is not a rate."""
     return _amount(text, RATE_PATTERN, "write bytes per second as a number, or a text such as '40MB/s'")
 
 
 def size_text(amount: int) -> str:
-    """A size as people write it: the largest binary unit that divides it, else plain bytes."""
+    """Return a size as people write it: the largest binary unit that divides it, else plain bytes."""
     for power, unit in reversed(list(enumerate(("KiB", "MiB", "GiB", "TiB"), start=1))):
         if amount and amount % 2 ** (10 * power) == 0:
             return f"{amount // 2 ** (10 * power)}{unit}"

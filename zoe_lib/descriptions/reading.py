@@ -1,4 +1,4 @@
-"""Careful reads of a plain document whose types are not known yet."""
+"""Read a plain document whose types are not yet known."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from typing import Any
 
 
 def objects(owner: dict[str, Any], key: str) -> list[tuple[int, dict[str, Any]]]:
-    """The objects in a list under that key with their indexes; what is no object is left out."""
+    """Yield the objects in the list under this key with their indexes; skip entries of other types."""
     found = owner.get(key)
     return [(i, item) for i, item in enumerate(found) if isinstance(item, dict)] if isinstance(found, list) else []
 
 
 def mapping(owner: dict[str, Any], key: str) -> dict[str, Any]:
-    """The object under that key; empty when there is none."""
+    """Return the object under this key; empty if there is none."""
     found = owner.get(key)
     return found if isinstance(found, dict) else {}
 
 
 def text(owner: dict[str, Any], key: str) -> str | None:
-    """The text under that key, or None."""
+    """Return the text under that key, or None."""
     found = owner.get(key)
     return found if isinstance(found, str) else None
 
 
 def number(owner: dict[str, Any], key: str) -> int | None:
-    """The whole number under that key, or None."""
+    """Return the whole number under that key, or None."""
     found = owner.get(key)
     return found if isinstance(found, int) and not isinstance(found, bool) else None

@@ -1,8 +1,7 @@
 """Rules beyond structure: duplicates, contradictions and references between parts of an expanded document.
 
-They read the plain document and step over what has the wrong type, so that their findings come together with the
-structural ones.
-"""
+They read the plain document and skip values of the wrong type, so that their findings come together with the structural
+ones."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ _PLACE = pointer("components")
 
 
 def check_rules(document: dict[str, Any], complete: bool) -> Iterator[Diagnostic]:
-    """All findings; not `complete` (a framework is missing) leaves out what only follows from that."""
+    """Yield all findings; not `complete` (a framework is missing) leaves out what only follows from that."""
     components = objects(document, "components")
     yield from duplicates(((pointer("components", i, "name"), text(c, "name")) for i, c in components), "component")
     yield from _check_reserved_names(components)

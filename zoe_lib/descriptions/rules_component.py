@@ -10,7 +10,7 @@ from zoe_lib.descriptions.quantities import bytes_of
 from zoe_lib.descriptions.reading import mapping, number, objects, text
 from zoe_lib.domain.paths import plain_path
 
-# What carries the request itself, or is the proxy's own to say.
+# Headers that carry the request itself, or that only the proxy sets.
 RESERVED_HEADERS = frozenset(
     {
         "connection", "content-encoding", "content-length", "content-type", "cookie", "date", "expect", "forwarded",

@@ -36,7 +36,7 @@ def check_storage(storage: object) -> Iterator[Diagnostic]:
 
 
 def _check_pushdown(pushdown: dict[str, Any], index: int) -> Iterator[Diagnostic]:
-    """What can be known without the data; whether it has these columns is found out before the application starts."""
+    """Check what is known without the data; its columns are checked before the application starts."""
     columns, where = pushdown.get("columns"), text(pushdown, "where")
     if not columns and pushdown.get("where") is None:
         place = pointer("storage", "inputs", index, "pushdown")
@@ -45,7 +45,7 @@ def _check_pushdown(pushdown: dict[str, Any], index: int) -> Iterator[Diagnostic
         places = (pointer("storage", "inputs", index, "pushdown", "columns", i) for i in range(len(columns)))
         named = [(place, name) for place, one in zip(places, columns, strict=True) if (name := _name(one))]
         yield from duplicates(named, "column")
-    if where and len(where) <= bounds.WHERE_LENGTH_MAX:  # the shape has told of a longer one
+    if where and len(where) <= bounds.WHERE_LENGTH_MAX:  # the shape already reports a longer one
         place = pointer("storage", "inputs", index, "pushdown", "where")
         try:
             predicate = parse(where)
@@ -85,7 +85,7 @@ _SIGNS = {"delimiter": ",", "quote": '"', "escape": "\\"}
 
 
 def _name(column: object) -> str | None:
-    """Of a column that is written as a name or as an object with one."""
+    """Return the name of a column that is written as a name or as an object with a name."""
     found = column.get("name") if isinstance(column, dict) else column
     return found if isinstance(found, str) else None
 

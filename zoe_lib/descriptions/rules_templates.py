@@ -1,4 +1,4 @@
-"""Rules of address templates: each is known, and names a component and a port that are there."""
+"""Rules of address templates: each is known, and refers to a component and a port that exist."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SYNTAX_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class _Peer:
-    """What templates may ask of a component."""
+    """What templates may use of a component."""
 
     ports: tuple[str, ...]
     has_core: bool
@@ -29,7 +29,7 @@ class _Peer:
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What templates may name: components, and the inputs and outputs of the storage section."""
+    """What templates may refer to: components, and the inputs and outputs of the storage section."""
 
     peers: Mapping[str, _Peer]
     inputs: tuple[str, ...]

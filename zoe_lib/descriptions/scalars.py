@@ -1,4 +1,4 @@
-"""The small typed texts and numbers of a description, each with its bounds, its message and its JSON Schema."""
+"""Typed strings and numbers of a description, each with its bounds, its message and its JSON Schema."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zoe_lib.descriptions.quantities import RATE_PATTERN, SIZE_PATTERN, bytes_of
 
 
 def _check(pattern: str, message: str) -> AfterValidator:
-    """A validator that tells what is wanted instead of a regular expression."""
+    """A validator whose message says what is allowed, instead of a regular expression."""
     compiled = re.compile(pattern.removeprefix("^").removesuffix("$"))
 
     def check(text: str) -> str:

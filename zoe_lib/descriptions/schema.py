@@ -16,7 +16,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def keys_at(model: type[Model], path: Sequence[str | int]) -> list[str]:
-    """The keys that an object at this place may have, for hints; none where any key goes."""
+    """Return the keys that an object at this place may have, for hints; none if any key is allowed."""
     schema = _schema_of(model)
     here: dict[str, Any] | None = schema
     for part in path:
@@ -38,7 +38,7 @@ def _step(schema: dict[str, Any], here: dict[str, Any], part: str | int) -> dict
 
 
 def _resolve(schema: dict[str, Any], here: dict[str, Any]) -> dict[str, Any]:
-    """Follow a reference, also the one beside null of an optional field."""
+    """Follow a reference, also the one next to null of an optional field."""
     candidates = [here, *here.get("anyOf", [])]
     for candidate in candidates:
         if "$ref" in candidate:

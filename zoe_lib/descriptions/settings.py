@@ -1,4 +1,4 @@
-"""Changes to a document by path, as `--set` on the command line and form fields of the catalogue give them."""
+"""Changes to a document by path, from `--set` on the command line and form fields of the catalogue."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ _TEXTS = ("environment", "labels")
 
 
 def set_values(document: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:
-    """A copy of the document with each `PATH=VALUE` done; DescriptionError tells all that cannot be done.
+    """Return a copy of the document with each `PATH=VALUE` applied; DescriptionError has all that fail.
 
-    VALUE is JSON where it is JSON, else text; variables and labels are always text.
-    """
+    VALUE is JSON where it is JSON, else text; variables and labels are always text."""
     diagnostics: list[Diagnostic] = []
     assignments: list[tuple[str, object]] = []
     for setting in settings:
@@ -36,13 +35,12 @@ def set_values(document: Mapping[str, Any], settings: Iterable[str]) -> dict[str
 def assign(
     document: Mapping[str, Any], assignments: Iterable[tuple[str, object]], diagnostics: Sequence[Diagnostic] = ()
 ) -> dict[str, Any]:
-    """A copy of the document with each value put at its path; DescriptionError tells all that cannot be done.
+    """Return a copy of the document with each value set at its path; DescriptionError has all that fail.
 
     A path is a key of the application (`time_limit_s`), `COMPONENT.key` (also below: `driver.environment.NAME`,
     `driver.resources.memory`, `driver.command.3`), `FRAMEWORK.parameter` with the name of a framework reference,
     `FRAMEWORK-COMPONENT.key` for an override, or `*.environment.NAME` for every component that has the variable.
-    A text given for a command is split as a shell would.
-    """
+    A text given for a command is split as a shell would."""
     changed = copy.deepcopy(dict(document))
     wrong = list(diagnostics)
     for path, value in assignments:
@@ -77,7 +75,7 @@ def _assign(document: dict[str, Any], path: list[str], value: object) -> None:
 
 
 def _override(uses: Mapping[str | None, dict[str, Any]], owner: str) -> tuple[dict[str, Any], str] | None:
-    """The reference and the component's own name for `spark-worker`; None when no reference has that prefix."""
+    """Return the reference and the component's own name for `spark-worker`; None if no reference has that prefix."""
     for name, use in uses.items():
         if name and owner.startswith(name + "-"):
             return use, owner.removeprefix(name + "-")

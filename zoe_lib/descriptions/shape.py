@@ -1,4 +1,4 @@
-"""First look at a document from anywhere: is it JSON at all, of bearable size, without texts that no store keeps."""
+"""First check of an untrusted document: it is JSON, its size is bounded, and its texts can be stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _Path = tuple[str | int, ...]
 
 
 def check_shape(document: object) -> list[Diagnostic]:
-    """Findings that make looking further unsafe; linear in the document, never recursive."""
+    """Return findings that make further checks unsafe; linear in the document, never recursive."""
     diagnostics: list[Diagnostic] = []
     todo: list[tuple[_Path, object]] = [((), document)]
     nodes, characters = 0, 0
@@ -29,7 +29,7 @@ def check_shape(document: object) -> list[Diagnostic]:
 
 def _children(path: _Path, value: object) -> Iterator[tuple[_Path, object]]:
     if isinstance(value, dict):
-        # Keys are looked at as texts of their own, so that they count and are checked alike.
+        # Keys count and are checked as texts.
         yield from (((*path, key), item) for key, item in value.items() if isinstance(key, str))
         yield from ((path, key) for key in value if isinstance(key, str))
     elif isinstance(value, list):

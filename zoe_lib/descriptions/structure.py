@@ -1,4 +1,4 @@
-"""Structural findings: what pydantic says about a document, told in the words of the format."""
+"""Structural findings: pydantic's errors in the words of the format."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CODES = {
 
 
 def read_model(model: type[M], document: object) -> tuple[M | None, list[Diagnostic]]:
-    """The document as that model, or None and why not."""
+    """Return the document as this model, or None and the findings."""
     try:
         return model.model_validate(document), []
     except ValidationError as error:
@@ -44,7 +44,7 @@ def read_model(model: type[M], document: object) -> tuple[M | None, list[Diagnos
 def _diagnostic(model: type[Model], detail: ErrorDetails) -> Diagnostic:
     path: Sequence[str | int] = detail["loc"]
     kind = detail["type"]
-    if path[-1:] == ("[key]",) and kind != "extra_forbidden":  # pydantic's word for a key that is wrong itself
+    if path[-1:] == ("[key]",) and kind != "extra_forbidden":  # pydantic's name for a wrong key
         path = path[:-1]
     code = _CODES.get(kind, Code.WRONG_TYPE)
     return Diagnostic(pointer(*path), code, _message(kind, detail), _hint(model, kind, path, detail["input"]))

@@ -1,4 +1,4 @@
-"""From the domain's Application to its canonical document: what the store keeps, and what `parse` reads back."""
+"""Convert the domain's Application to its canonical document, which the store keeps and `parse` reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ _Json = dict[str, Any]
 
 
 def to_document(application: Application) -> _Json:
-    """The canonical version-4 document, without frameworks and defaults; `parse` gives the Application back equal."""
+    """Return the canonical version-4 document, without frameworks and defaults; `parse` gives the Application back
+    equal."""
     document: _Json = {
         "version": 4,
         "name": application.name,
@@ -116,7 +117,8 @@ def _storage_object(item: StorageObject) -> _Json:
 
 
 def _without(document: _Json, defaults: Mapping[str, object]) -> _Json:
-    """The document without nulls, empty values and defaults; an empty section of its own meaning is never passed."""
+    """Return the document without nulls, empty values and defaults; sections whose emptiness has a meaning are not
+    passed."""
     return {k: v for k, v in document.items() if v is not None and v not in ([], {}) and defaults.get(k, _NO) != v}
 
 

@@ -1,4 +1,4 @@
-"""From the model of a document to the domain's Application."""
+"""Convert the model of a document to the domain's Application."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from zoe_lib.domain.storage import Bandwidth, CsvInput, Guarantee, Pushdown, Sto
 
 
 def application_of(document: model.Document) -> Application:
-    """The Application of a checked, expanded document; environments and labels sorted, their order means nothing."""
+    """Return the Application of a checked, expanded document; environments and labels are sorted, as their order has no
+    meaning."""
     return Application(
         name=document.name,
         components=tuple(_component(component) for component in document.components),
@@ -73,7 +74,7 @@ def _reservation(resources: model.Resources) -> Resources:
 
 
 def _milli(cores: float) -> int:
-    """In thousandths; the least that is asked for is one, as nothing would be counted for anybody."""
+    """Return thousandths; at least one, as a reservation of zero would not be counted."""
     return max(round(cores * 1000), 1) if cores > 0 else 0
 
 
@@ -103,7 +104,7 @@ def _pushdown(pushdown: model.Pushdown | None) -> Pushdown | None:
 
 
 def _csv(csv: model.Csv | None) -> CsvInput | None:
-    """None for one that says nothing."""
+    """Return None for an empty section."""
     if csv is None or csv == model.Csv():
         return None
     return CsvInput(csv.delimiter, csv.quote, csv.escape, csv.header, tuple(csv.names), csv.null_text, csv.multi_line)

@@ -1,4 +1,4 @@
-"""Amounts in sentences, written plainly: no exponents, four digits at most where a unit keeps it short."""
+"""Amounts in sentences: no exponents, and at most four digits where a unit keeps them short."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ _DIGITS = 4
 
 
 def size(amount: float) -> str:
-    """Bytes in the largest binary unit of which there is at least one, such as `1.5 GiB`."""
+    """Return bytes in the largest binary unit of which there is at least one, such as `1.5 GiB`."""
     for unit, power in _UNITS:
         if abs(amount) >= 2**power:
             return f"{plain(amount / 2**power)} {unit}"

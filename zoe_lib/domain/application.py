@@ -19,7 +19,7 @@ class ApplicationKind(StrEnum):
 
 
 class PortProtocol(StrEnum):
-    """What is spoken on a port; only http can be proxied to users."""
+    """Protocol of a port; only http can be proxied to users."""
 
     TCP = "tcp"
     HTTP = "http"
@@ -27,16 +27,15 @@ class PortProtocol(StrEnum):
 
 @value(frozen=True, slots=True)
 class PortSignIn:
-    """How Zoe's proxy signs in at a port: by a header of `scheme`, if any, and the secret of the try.
+    """How Zoe's proxy signs in at a port: with a header that has `scheme`, if any, and the secret of the attempt.
 
-    The service finds the secret in a file, see `{secret_file}`; no browser sees it.
-    """
+    The service finds the secret in a file, see `{secret_file}`; no browser sees it."""
 
     header: str = "Authorization"
     scheme: str = "Bearer"
 
     def value(self, secret: str) -> str:
-        """What the header says."""
+        """Return the value of the header."""
         return f"{self.scheme} {secret}" if self.scheme else secret
 
 
@@ -53,7 +52,7 @@ class Port:
 
 
 class ProbeKind(StrEnum):
-    """How readiness is asked for: a connection, or an HTTP answer below 500."""
+    """How readiness is probed: by a connection, or by an HTTP answer with a status below 500."""
 
     TCP = "tcp"
     HTTP = "http"
@@ -61,7 +60,7 @@ class ProbeKind(StrEnum):
 
 @value(frozen=True, slots=True)
 class Probe:
-    """Readiness: `port` (by name) must answer within `timeout_s` of the start, asked every `interval_s`."""
+    """Readiness: `port` (by name) must answer within `timeout_s` of the start; it is probed every `interval_s`."""
 
     kind: ProbeKind
     port: str
@@ -84,11 +83,9 @@ class Volume:
 class Component:
     """One container template. The first `essential_count` instances are essential, the rest elastic.
 
-    `reservation` is taken off the node; the limits bound what the instance may use. Without one, memory is
-    bound to the reservation, and cores are not bound: what nobody reserved may be used.
-    Texts in `command`, `environment` and `work_dir` may hold address templates such as `{host:master}`.
-    `labels` are node labels that an instance insists on.
-    """
+    `reservation` is taken off the node; the limits bound what the instance may use. Without one, memory is bound to the
+    reservation, and cores are not bound: unreserved cores may be used. Texts in `command`, `environment` and `work_dir`
+    may hold address templates such as `{host:master}`. `labels` are node labels that an instance requires."""
 
     name: str
     image: str
@@ -112,28 +109,27 @@ class Component:
 
     @property
     def elastic_count(self) -> int:
-        """How many instances only make it faster."""
+        """Return the number of instances that only make it faster."""
         return self.total_count - self.essential_count
 
     @property
     def has_secret(self) -> bool:
-        """Whether its services are told the secret by which the proxy signs in."""
+        """Return whether its services get the secret with which the proxy signs in."""
         return any(port.sign_in is not None for port in self.ports)
 
     @cached_property
     def demand(self) -> Hashable:
-        """What an instance asks of a node. Components with the same demand find the same nodes."""
+        """Return what an instance asks of a node. Components with the same demand find the same nodes."""
         wanted = self.reservation
         return wanted.cores_milli, wanted.memory_bytes, tuple(sorted(wanted.devices.items())), self.labels
 
 
 @value(frozen=True)
 class Application:
-    """What a user submits, after frameworks were expanded and everything was checked.
+    """An application after frameworks were expanded and everything was checked.
 
     `expected_run_s` is the size hint of size-based policies: the run time expected with all services.
-    Priority and deadline are only defaults; they belong to the Execution.
-    """
+    Priority and deadline are only defaults; they belong to the Execution."""
 
     name: str
     components: tuple[Component, ...]
@@ -147,7 +143,7 @@ class Application:
     storage: StorageDemand | None = None
 
     def component(self, name: str) -> Component:
-        """The component of that name; KeyError when there is none."""
+        """Return the component of that name; KeyError when there is none."""
         return self._by_name[name]
 
     @cached_property
@@ -156,18 +152,18 @@ class Application:
 
     @property
     def ending_component(self) -> Component | None:
-        """The component whose end is the application's end, when one is named."""
+        """Return the component whose end is the application's end, when one is named."""
         return next((c for c in self.components if c.ends_application), None)
 
     def instances(self) -> Iterator[tuple[Component, int]]:
-        """Every (component, index) in start-up order; an index below essential_count is core."""
+        """Yield every (component, index) in start-up order; an index below essential_count is core."""
         for component in sorted(self.components, key=lambda c: c.startup_order):
             for index in range(component.total_count):
                 yield component, index
 
     @cached_property
     def instance_count(self) -> int:
-        """How many instances it has, core and elastic."""
+        """Return how many instances it has, core and elastic."""
         return sum(component.total_count for component in self.components)
 
     @cached_property
@@ -177,11 +173,11 @@ class Application:
         return tuple((c, c.essential_count) for c in ordered if c.essential_count)
 
     def core_resources(self) -> Resources:
-        """What all essential services together reserve."""
+        """Return what all essential services together reserve."""
         return self._core_resources
 
     def total_resources(self) -> Resources:
-        """What all services together reserve."""
+        """Return what all services together reserve."""
         return self._total_resources
 
     @cached_property
@@ -194,10 +190,10 @@ class Application:
 
     @cached_property
     def malleable(self) -> bool:
-        """Whether it has elastic services; else it is rigid."""
+        """Return whether it has elastic services; else it is rigid."""
         return any(component.elastic_count for component in self.components)
 
     @cached_property
     def images(self) -> tuple[str, ...]:
-        """The images of all components, each once, by name."""
+        """Return the images of all components, each once, by name."""
         return tuple(sorted({component.image for component in self.components}))

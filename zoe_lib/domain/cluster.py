@@ -14,19 +14,18 @@ from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import NOTHING, Resources
 from zoe_lib.domain.values import value
 
-# Says how many bytes per second a node's path to the object store can move.
+# Bytes per second that a node's path to the object store can move.
 STORAGE_PATH_LABEL = "storage_bytes_per_s"
-# Says by which names or addresses the object store knows a node, separated by commas, where the back-end cannot tell.
+# Names or addresses by which the object store knows a node, separated by commas, if the back-end does not know them.
 STORAGE_HOST_LABEL = "storage_host"
 
 
 @value(frozen=True, slots=True)
 class NodeHold:
-    """An admin keeps a node: for one tenant's executions, or with `tenant` None for nobody's (it is drained).
+    """A hold by an admin: the node is reserved for one tenant, or drained if `tenant` is None.
 
-    From `since_s` until before `until_s` (None: until it is taken back), seconds since the epoch. What runs there
-    goes on. Before it begins, others may only use the node if they are expected to have ended by then.
-    """
+    From `since_s` until before `until_s` (None: until it is released), seconds since the epoch. Services on the node
+    continue. Before it begins, others may only use the node if they are expected to have ended by then."""
 
     tenant: str | None = None
     since_s: float = 0.0
@@ -34,7 +33,7 @@ class NodeHold:
     note: str = ""
 
     def refuses(self, tenant: str, begins_s: float, ends_s: float) -> bool:
-        """Whether it is in the way of somebody who wants to use the node for that time."""
+        """Return whether the hold keeps a tenant from using the node for that time."""
         if self.tenant == tenant:
             return False
         return ends_s > self.since_s and (self.until_s is None or begins_s < self.until_s)
@@ -44,10 +43,9 @@ class NodeHold:
 class Node:
     """A machine as the back-end sees it.
 
-    `foreign` is what work that is not Zoe's takes now; `usable` is what Zoe may reserve in all. `gateway` is what the
-    gateway of an execution takes here, the same on all nodes of a back-end. `hold` is what an admin has set.
-    `addresses` are those by which other machines may know it, apart from its name.
-    """
+    `foreign` is what foreign work takes now; `usable` is what Zoe may reserve in total. `gateway` is what the gateway
+    of an execution takes here, the same on all nodes of a back-end. `hold` is what an admin has set. `addresses` are
+    those by which other machines may know it, apart from its name."""
 
     name: str
     total: Resources
@@ -66,12 +64,13 @@ class Node:
         return self.total - self.foreign
 
     def open_to(self, tenant: str, begins_s: float, ends_s: float) -> bool:
-        """Whether somebody of the tenant may use it for that time: it is ready, and no hold is in the way."""
+        """Return whether the tenant may use the node for that time: it is ready, and no hold prevents it."""
         return self.ready and (self.hold is None or not self.hold.refuses(tenant, begins_s, ends_s))
 
 
 def storage_path(node: Node) -> float | None:
-    """Bytes per second that the node's path to the object store can move, from its label; None when it tells none."""
+    """Return the bytes per second that the node's path to the object store can move, from its label; None
+    without one."""
     label = node.labels.get(STORAGE_PATH_LABEL)
     if label is None or not label.isdecimal():
         return None
@@ -79,13 +78,13 @@ def storage_path(node: Node) -> float | None:
 
 
 def gateway_reservation(nodes: Iterable[Node]) -> Resources:
-    """What the gateway of an execution takes on these nodes; nothing where the back-end needs none."""
+    """Return what the gateway of an execution takes on these nodes; nothing where the back-end needs none."""
     gateway = next((node.gateway for node in nodes), NO_GATEWAY)
     return NO_GATEWAY if gateway is NO_GATEWAY or gateway == NO_GATEWAY else gateway
 
 
 def lacks_labels(component: Component, node: Node) -> str | None:
-    """Which wanted labels the node does not carry; None when it has all."""
+    """Return which wanted labels the node does not carry; None if it has all."""
     for key, wanted in component.labels:
         if node.labels.get(key) != wanted:
             return f"label {key}={wanted} is missing"
@@ -93,7 +92,7 @@ def lacks_labels(component: Component, node: Node) -> str | None:
 
 
 def lacks_devices(component: Component, free: Resources) -> str | None:
-    """Which devices are short; None when there are enough."""
+    """Return which devices are short; None if there are enough."""
     for kind, amount in component.reservation.devices.items():
         if free.devices.get(kind, 0) < amount:
             return f"{kind}: {amount} needed, {free.devices.get(kind, 0)} free"
@@ -101,7 +100,7 @@ def lacks_devices(component: Component, free: Resources) -> str | None:
 
 
 def lacks_resources(component: Component, free: Resources, foreign: Resources = NOTHING) -> str | None:
-    """Which of cores and memory are short, and how much of it other programs use; None when there is enough."""
+    """Return which of cores and memory are short, and how much of it other programs use; None if there is enough."""
     wanted = component.reservation
     if free.cores_milli < wanted.cores_milli:
         short = f"cores: {_number(wanted.cores_milli)} needed, {_number(free.cores_milli)} free"
@@ -142,7 +141,7 @@ def fits_when_empty(application: Application, platform: Sequence[Node], steps: S
     gateway = gateway_reservation(platform)
     groups = core_groups(application, gateway)
     if len(groups) <= 1 and gateway == NO_GATEWAY:
-        return True  # instances of one kind were counted node by node, and fill them in any order
+        return True  # instances of one kind were counted node by node, and fill the nodes in any order
     return _sum_never_fits(application, platform, gateway) or _packs(application, platform, groups, steps)
 
 
@@ -178,10 +177,10 @@ def elastic_never_fits(component: Component, platform: Sequence[Node]) -> Reason
 
 
 def _shortfall(needed: Resources, nodes: Sequence[Node]) -> str:
-    """Which node comes closest to holding it, and what that lacks."""
+    """Return which node comes closest to holding it, and what that lacks."""
 
     def lacking(node: Node) -> list[tuple[float, str]]:
-        """Each amount that is short, as a share of what is wanted and in words."""
+        """Yield each amount that is short, as a share of the wanted amount, and a sentence."""
         there = node.total
         cores_milli, memory_bytes = needed.cores_milli - there.cores_milli, needed.memory_bytes - there.memory_bytes
         found = []

@@ -20,7 +20,7 @@ from zoe_lib.domain.lifecycle import apply, outcome_of
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import awaits_grant, awaits_inputs
 
-# Trying again would only run into the same wall.
+# A retry would fail in the same way.
 _NEVER_RETRIED = frozenset({Cause.TIME_LIMIT, Cause.CANCELLED, Cause.IMAGE_UNAVAILABLE, Cause.NEVER_FITS})
 _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
@@ -35,7 +35,7 @@ def settle(execution: Execution, now_s: float, policy: Policy, cause_id: str) ->
 
 
 def next_event(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
-    """The next thing that follows from what is known, or None."""
+    """Return the next event that follows from the present state, or None."""
     if execution.state is ExecutionState.SUBMITTED:
         return ev.Queued(at_s=now_s, cause_id=cause_id)
     if execution.state in _STARTED:
@@ -52,7 +52,7 @@ def next_event(execution: Execution, now_s: float, policy: Policy, cause_id: str
 
 
 def due_at_s(execution: Execution, policy: Policy) -> float | None:
-    """When something will follow from the passing of time alone; None when nothing will."""
+    """Return the time at which something follows from the passing of time alone; None if nothing does."""
     times = [s.not_before_s for s in execution.current() if s.state is ServiceState.CREATED and s.not_before_s > 0]
     if execution.state is ExecutionState.QUEUED:
         times = [execution.not_before_s] if execution.not_before_s > 0 else []
@@ -157,7 +157,7 @@ def _time_limit(execution: Execution, now_s: float, cause_id: str) -> ev.Event |
 
 
 def _never_granted(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
-    """One that holds nodes without the promise that it requires goes back to the queue, where it harms nobody."""
+    """Requeue an execution that holds nodes without its required guarantee, so that others can use them."""
     patience_s = policy.storage_patience_s
     if execution.state is not ExecutionState.STARTING or not awaits_grant(execution):
         return None
@@ -193,7 +193,7 @@ def _elastic_retry(execution: Execution, now_s: float, policy: Policy, cause_id:
 
 
 def _failures(execution: Execution, service: Service) -> int:
-    """How often this elastic slot failed in all tries; being preempted is no failure."""
+    """Return how often this elastic slot failed in all attempts; being preempted is no failure."""
     slot = (service.component, service.index)
     return sum(
         1
@@ -222,7 +222,7 @@ def _finish(execution: Execution, now_s: float, policy: Policy, cause_id: str) -
 
 
 def will_retry(execution: Execution, policy: Policy) -> bool:
-    """Whether an execution that stops is queued again when nothing is left of it."""
+    """Return whether a stopping execution is queued again when nothing of it is left."""
     if execution.outcome is not Outcome.FAILED or execution.cause in _NEVER_RETRIED:
         return False
     if execution.cause in (Cause.STOPPED, Cause.STORAGE_UNAVAILABLE):
@@ -236,7 +236,8 @@ def will_retry(execution: Execution, policy: Policy) -> bool:
 
 
 def _may_be_the_views(execution: Execution) -> bool:
-    """Whether this try failed while it read an input through a view; once at most, since later ones read plainly."""
+    """Return whether this attempt failed while it read an input through a view; at most once, as retries
+    read plainly."""
     if execution.cause in PLATFORM_CAUSES or Mark.VIEW_FAILED in execution.marks:
         return False
     ran = any(service.started_at_s is not None for service in execution.current())

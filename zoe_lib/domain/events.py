@@ -14,10 +14,9 @@ from zoe_lib.domain.values import value
 
 @value(frozen=True, slots=True, kw_only=True)
 class Event:
-    """A fact: when it happened (seconds since the epoch) and what brought it about.
+    """A fact: its time (seconds since the epoch) and its cause.
 
-    `cause_id` names the request, plan or observation behind it; the same name stands in logs and labels.
-    """
+    `cause_id` names the request, plan or observation behind it; the same name stands in logs and labels."""
 
     kind: ClassVar[str] = ""
     at_s: float
@@ -40,7 +39,7 @@ class Queued(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class ReasonChanged(Event):
-    """It waits for another reason than before."""
+    """It now waits for another reason."""
 
     kind: ClassVar[str] = "reason_changed"
     reason: Reason
@@ -48,7 +47,7 @@ class ReasonChanged(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Forecasted(Event):
-    """Its user was told when it is expected to start and to end."""
+    """Its expected start and end, as its user was told."""
 
     kind: ClassVar[str] = "forecasted"
     forecast: Forecast
@@ -76,7 +75,7 @@ class StartPlanned(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class StorageGranted(Event):
-    """The storage controller holds the SLO of it."""
+    """The storage controller has put its guarantee in force."""
 
     kind: ClassVar[str] = "storage_granted"
     read_bytes_per_s: int | None = None
@@ -85,7 +84,7 @@ class StorageGranted(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class StorageRefused(Event):
-    """The storage controller refuses the bandwidth that it requires, and says why; it is asked again meanwhile."""
+    """The storage controller refuses the required bandwidth, and why; the master keeps asking."""
 
     kind: ClassVar[str] = "storage_refused"
     why: str
@@ -93,7 +92,7 @@ class StorageRefused(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class StorageDeclined(Event):
-    """The bandwidth that it prefers is not promised, and why; it starts without."""
+    """The preferred bandwidth is not guaranteed, and why; it starts without a guarantee."""
 
     kind: ClassVar[str] = "storage_declined"
     read_bytes_per_s: int | None = None
@@ -103,7 +102,7 @@ class StorageDeclined(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class StorageWithdrawn(Event):
-    """The bandwidth that was granted is not in force any more, and why; what has started goes on without."""
+    """The granted bandwidth is no longer in force, and why; services that have started continue without it."""
 
     kind: ClassVar[str] = "storage_withdrawn"
     read_bytes_per_s: int | None = None
@@ -177,7 +176,7 @@ class ServiceEnded(ServiceEvent):
 
 @value(frozen=True, slots=True, kw_only=True)
 class ServiceLost(ServiceEvent):
-    """Nobody can say what became of it: its node is gone."""
+    """Its node is gone, and its fate is unknown."""
 
     kind: ClassVar[str] = "service_lost"
     message: str = ""
@@ -201,7 +200,7 @@ class Running(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class IdleWarned(Event):
-    """Nobody has used it since `used_at_s`; unless somebody does, it ends at `ends_at_s`."""
+    """It has been unused since `used_at_s`; unless it is used, it ends at `ends_at_s`."""
 
     kind: ClassVar[str] = "idle_warned"
     used_at_s: float
@@ -228,11 +227,10 @@ class Ended(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Requeued(Event):
-    """Nothing is left and it is tried again, not before `not_before_s`.
+    """Nothing is left of it, and it is retried, not before `not_before_s`.
 
     plainly: it failed while it read an input through a view, which may have been the reason. It reads plain objects
-    from now on, and what failed uses up none of the user's `retries`.
-    """
+    from now on, and what failed uses up none of the user's `retries`."""
 
     kind: ClassVar[str] = "requeued"
     not_before_s: float = 0.0
@@ -241,7 +239,7 @@ class Requeued(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Refused(Event):
-    """It ended while waiting: it can never run, or its user cancelled it."""
+    """It ended while waiting: it can never run, or a user cancelled it."""
 
     kind: ClassVar[str] = "refused"
     outcome: Outcome

@@ -28,7 +28,7 @@ class PlacementShortage(StrEnum):
 
 
 class StepBudget:
-    """How many steps several searches may still take together."""
+    """Steps that several searches may still take in total."""
 
     def __init__(self, left: int = STEPS_OF_A_SEARCH) -> None:
         self.left = left
@@ -43,7 +43,7 @@ def pack_exactly(
 ) -> list[list[str]] | PlacementShortage:
     """Return node names per group, one for each of its services; or why there are none."""
     if len(groups) * len(free) > steps.grant():
-        return PlacementShortage.NOT_SHOWN  # not even a first look at each pair is within the bound
+        return PlacementShortage.NOT_SHOWN  # the bound does not even allow a first look at each pair
     search = _Search(groups, free, allowed, steps.grant())
     shortage = search.run()
     steps.left -= search.steps
@@ -51,7 +51,7 @@ def pack_exactly(
 
 
 class _Search:
-    """One search. `steps` counts the pairs of a group and a node that were looked at."""
+    """One search. `steps` counts the examined pairs of a group and a node."""
 
     def __init__(
         self, groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, steps_max: int
@@ -132,7 +132,7 @@ class _Search:
             del self._placed[position][node]
 
     def _may_fit(self, position: int) -> bool:
-        """Whether each kind left has room by itself, and all of them in sum."""
+        """Return whether each kind left has room by itself, and all of them in sum."""
         cores = memory = 0
         used: set[int] = set()
         for kind in self._kinds[position:]:
@@ -155,14 +155,15 @@ _Level = Iterator["_Level"]
 
 
 class _Row:
-    """The nodes of one kind in the sequence tried: room on each, room from each on, and whether like the one before."""
+    """The nodes of one kind in the order tried: room on each, room from each on, and whether it equals
+    the one before."""
 
     def __init__(self, nodes: list[int], room: list[int], beyond: list[int], same: list[bool]) -> None:
         self.nodes, self.room, self.beyond, self.same = nodes, room, beyond, same
 
 
 class _Kind:
-    """Services that are alike in what they want and where they may go, of one or several groups."""
+    """Equal services of one or several groups: equal in resources and in allowed nodes."""
 
     def __init__(self, wanted: Resources, nodes: tuple[int, ...]) -> None:
         self.wanted = wanted

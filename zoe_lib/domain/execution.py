@@ -87,8 +87,8 @@ class Cause(StrEnum):
     STORAGE_UNAVAILABLE = "storage_unavailable"
 
 
-# Ends that are the platform's doing: they are tried again without using up the user's `retries`. A service that was
-# stopped or killed while nobody of ours wanted it to end was ended with its node or its supervisor.
+# The platform caused these ends: a retry after them does not count against the user's `retries`. A service that ended
+# without a command from Zoe was ended with its node or its supervisor.
 PLATFORM_CAUSES = frozenset(
     {
         Cause.ENGINE_FAULT,
@@ -147,8 +147,7 @@ class Execution:
     how this try reads them. `storage_problem` says why the bandwidth that it asks for is not granted, once that was
     told of this try, or of the last one until this one is placed. `granted_s`: for how many seconds of each day (since
     the epoch, UTC) it was granted before the present grant, in all tries. `places`: what nodes held of its inputs when
-    this try was placed.
-    """
+    this try was placed."""
 
     id: ExecutionId
     name: str
@@ -179,23 +178,23 @@ class Execution:
 
     @property
     def terminal(self) -> bool:
-        """True when nothing more will happen."""
+        """Return whether nothing more will happen."""
         return self.state in TERMINAL_STATES
 
     def service(self, service_id: ServiceId) -> Service:
-        """The service of that id; KeyError when it is another execution's."""
+        """Return the service of that id; KeyError when it is another execution's."""
         for service in self.services:
             if service.id == service_id:
                 return service
         raise KeyError(service_id)
 
     def component_of(self, service: Service) -> Component:
-        """The component that the service is an instance of."""
+        """Return the component that the service is an instance of."""
         return self.application.component(service.component)
 
     def current(self) -> tuple[Service, ...]:
-        """The newest service of every (component, index), in start-up order."""
-        if len(self.services) == self.application.instance_count:  # nothing was tried again
+        """Return the newest service of every (component, index), in start-up order."""
+        if len(self.services) == self.application.instance_count:  # nothing was retried
             return self.services
         newest: dict[tuple[str, int], Service] = {}
         for service in self.services:
@@ -203,25 +202,26 @@ class Execution:
         return tuple(newest.values())
 
     def core_services(self) -> tuple[Service, ...]:
-        """The newest essential services."""
+        """Return the newest essential services."""
         if not self.application.malleable:
             return self.current()
         return tuple(s for s in self.current() if s.core)
 
     def elastic_services(self) -> tuple[Service, ...]:
-        """The newest elastic services."""
+        """Return the newest elastic services."""
         if not self.application.malleable:
             return ()
         return tuple(s for s in self.current() if not s.core)
 
 
 def service_id(execution_id: ExecutionId, component: str, index: int, attempt: int) -> ServiceId:
-    """The id of a service; made of what it is, so that the same plan always names the same service."""
+    """Return the id of a service; it is derived from the service, so that the same plan always names the
+    same service."""
     return f"{execution_id}.{component}.{index}.{attempt}"
 
 
 def new_services(execution_id: ExecutionId, application: Application, attempt: int) -> tuple[Service, ...]:
-    """A created service for every instance of the application, in start-up order."""
+    """Return a created service for every instance of the application, in start-up order."""
     return tuple(
         Service(
             id=service_id(execution_id, component.name, index, attempt),

@@ -1,7 +1,6 @@
-"""The pure answer to "what of this application cannot run here?", before anything is started.
+"""Decide what of an application cannot run on this platform, before anything is started. Pure.
 
-Submission, `validate`, `plan` and forms ask it, and back-ends refuse by the same rules.
-"""
+Submission, `validate`, `plan` and forms ask it, and back-ends refuse by the same rules."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ class Finding:
 
 
 def findings(application: Application, platform: Platform, access: StoreAccess | None = None) -> list[Finding]:
-    """Return all of them, by component; nothing that is not known counts."""
+    """Return all findings, by component; unknown facts cause none."""
     found = [
         finding
         for index, component in enumerate(application.components)
@@ -51,7 +50,7 @@ def findings(application: Application, platform: Platform, access: StoreAccess |
 
 
 def _of_storage(application: Application, access: StoreAccess) -> Iterator[Finding]:
-    """Return notes: a program may bring its own way to the store, and anyone may read a public container."""
+    """Yield notes: a program may authenticate to the store itself, and anyone may read a public container."""
     storage = application.storage or StorageDemand()
     for kind, ones in (("input", storage.inputs), ("output", storage.outputs)):
         for index, one in enumerate(ones):
@@ -95,7 +94,7 @@ def _of_devices(application: Application, able: BackendCapabilities) -> Iterator
 
 
 def needs_peers(application: Application, component: Component) -> bool:
-    """Return whether its services talk to each other, or are talked to."""
+    """Return whether its services talk to each other or to users."""
     return bool(component.ports) or len(application.components) > 1
 
 
@@ -117,7 +116,7 @@ def _of_image(place: tuple[str | int, ...], component: Component, able: BackendC
 
 
 def image_refusal(image: str, able: BackendCapabilities) -> tuple[str, str, str] | None:
-    """Return why an image may not run (a code and a sentence), and what may; None when it may."""
+    """Return why an image may not run (a code and a sentence), and what may; None if it may."""
     if able.engine is not None and not is_reference(image):
         hint = "write a name such as zoe/spark or registry.example.org/team/tool:1.2"
         return "image_name_invalid", f"{image} is not a valid image name", hint
@@ -154,7 +153,7 @@ def _of_volume(
 
 
 def mount_refusal(component: Component, volume: Volume, taken: Iterable[MountPath]) -> tuple[str, str] | None:
-    """Return why nothing can be mounted at the volume's target, and what helps; None when it can."""
+    """Return why nothing can be mounted at the volume's target, and what helps; None if it can."""
     target = plain_path(volume.target)
     for point in taken:
         if target != point.path and not (point.below and is_below(target, [point.path])):

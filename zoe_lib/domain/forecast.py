@@ -1,4 +1,4 @@
-"""When an execution is expected to start and to end, as it was told at one time."""
+"""When an execution is expected to start and end, forecast at one time."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""The gateway of an execution: which of its services bears it, and what is held for it.
+"""The gateway of an execution: which of its services it runs beside, and what is reserved for it.
 
 Where a back-end reaches proxied ports through a gateway, each execution with such a port has one beside one of its core
 services. It is infrastructure and no Service; its reservation is fixed by the back-end and counts on that node, as the
-overhead of a pod does in Kubernetes.
-"""
+overhead of a pod does in Kubernetes."""
 
 from __future__ import annotations
 
@@ -15,14 +14,14 @@ from zoe_lib.domain.execution import SERVICE_TERMINAL_STATES, Execution, Service
 from zoe_lib.domain.resources import Resources
 
 NO_GATEWAY = Resources()
-"""What is held where a back-end needs none."""
+"""The reservation where a back-end needs no gateway."""
 
 
 def bearing_component(application: Application) -> Component | None:
-    """The one whose first instance bears the gateway: the first core one with a proxied port, else the first core one.
+    """Return the component whose first instance runs beside the gateway: the first core one with a proxied port, else
+    the first core one.
 
-    None when no port is proxied, and so none is needed.
-    """
+    None when no port is proxied, and so none is needed."""
     if not any(_proxied(component) for component in application.components):
         return None
     core = [component for component in application.components if component.essential_count]
@@ -30,7 +29,7 @@ def bearing_component(application: Application) -> Component | None:
 
 
 def bearer(execution: Execution) -> Service | None:
-    """The newest service that bears the gateway; it has a node from its placement on."""
+    """Return the newest service beside which the gateway runs; it has a node after its placement."""
     bearing = bearing_component(execution.application)
     if bearing is None:
         return None
@@ -82,7 +81,7 @@ def held(execution: Execution, gateway: Resources) -> Sequence[tuple[Service, Re
 
 
 def wanted(execution: Execution, service: Service, gateway: Resources) -> Resources:
-    """What a service is to hold once it is placed."""
+    """Return what a service is to hold once it is placed."""
     amount = execution.component_of(service).reservation
     bearing = bearing_component(execution.application) if gateway != NO_GATEWAY else None
     return amount + gateway if _bears(service, bearing) else amount

@@ -28,7 +28,10 @@ def is_reference(image: str) -> bool:
         return False
     host, path = found["host"] or "", found["path"]
     if host and not (set(".:") & set(host) or host == "localhost/"):
-        host, path = _HUB.removesuffix("library/"), host + path  # its first part is no host, so it is in lower case
+        host, path = (
+            _HUB.removesuffix("library/"),
+            host + path,
+        )  # the first part is not a host, so it must be in lower case
     elif not host:
         host = _HUB
     return path == path.lower() and len(host) + len(path) <= _NAME_LENGTH_MAX

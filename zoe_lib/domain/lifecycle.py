@@ -31,7 +31,7 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.Forecasted: frozenset({E.QUEUED}),
     ev.StartPlanned: frozenset({E.QUEUED}),
     ev.Refused: frozenset({E.SUBMITTED, E.QUEUED}),
-    # What a controller says may come when one that did not wait for it is ready already.
+    # A guarantee may come when an execution that did not wait for it is already ready.
     ev.StorageGranted: frozenset({E.STARTING, E.RUNNING}),
     ev.StorageRefused: frozenset({E.STARTING}),
     ev.StorageDeclined: frozenset({E.STARTING, E.RUNNING}),
@@ -47,7 +47,7 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.ServiceRetried: frozenset({E.STARTING, E.RUNNING}),
     ev.Running: frozenset({E.STARTING}),
     ev.IdleWarned: frozenset({E.RUNNING}),
-    # A cancellation may still overtake a failure that would be tried again.
+    # A cancellation may still overtake a failure that would be retried.
     ev.Stopping: frozenset({E.STARTING, E.RUNNING, E.STOPPING}),
     ev.Ended: frozenset({E.STOPPING}),
     ev.Requeued: frozenset({E.STOPPING}),
@@ -75,7 +75,7 @@ class IllegalTransition(Exception):  # noqa: N818 - the name is the fact
 
 
 def story(execution: Execution) -> str:
-    """The state of the execution and its services in one line, for errors and logs."""
+    """Return the state of the execution and its services in one line, for errors and logs."""
     services = ", ".join(
         f"{s.name}#{s.attempt} {s.state}" + (f" on {s.node}" if s.node else "") for s in execution.services
     )
@@ -84,7 +84,7 @@ def story(execution: Execution) -> str:
 
 
 def apply(execution: Execution, event: ev.Event) -> Execution:
-    """The execution after the event, with the version one higher; IllegalTransition when the tables forbid it."""
+    """Return the execution after the event, with the next version; IllegalTransition if the tables forbid it."""
     if execution.state not in EXECUTION_TRANSITIONS[type(event)]:
         raise IllegalTransition(execution, event, f"it is {execution.state}")
     if isinstance(event, ev.ServiceEvent):
@@ -170,7 +170,7 @@ def _(event: ev.StorageDeclined, execution: Execution, version: int) -> Executio
 
 @_change.register
 def _(event: ev.StorageWithdrawn, execution: Execution, version: int) -> Execution:
-    """Of the marks granted and withdrawn there is the one that holds."""
+    """Of the marks granted and withdrawn, only the valid one exists."""
     if Mark.STORAGE_GRANTED not in execution.marks:
         raise IllegalTransition(execution, event, "it has no guarantee")
     marks = {**execution.marks, Mark.STORAGE_WITHDRAWN: event.at_s}
@@ -269,7 +269,7 @@ def _(event: ev.Running, execution: Execution, version: int) -> Execution:
 
 @_change.register
 def _(event: ev.IdleWarned, execution: Execution, version: int) -> Execution:
-    """The newest warning counts: each use takes the one before back."""
+    """Only the newest warning counts: each use cancels the one before."""
     return changed(execution, version=version, marks={**execution.marks, Mark.IDLE_WARNED: event.at_s})
 
 
@@ -341,7 +341,7 @@ def _(event: ev.Refused, execution: Execution, version: int) -> Execution:
 
 
 def _view_failed(execution: Execution, event: ev.Requeued) -> Mapping[Mark, float]:
-    """The one mark that later tries keep: they read plainly."""
+    """The only mark that later attempts keep: they read plainly."""
     if event.plainly:
         return {Mark.VIEW_FAILED: event.at_s}
     return {mark: at_s for mark, at_s in execution.marks.items() if mark is Mark.VIEW_FAILED}
@@ -370,10 +370,10 @@ def _of_service(
 
 
 def _marked(execution: Execution, event: ev.Event, *marks: Mark) -> Mapping[Mark, float]:
-    """The first time counts; a mark is never moved."""
+    """Return the first time counts; a mark is never moved."""
     return {**execution.marks, **{mark: event.at_s for mark in marks if mark not in execution.marks}}
 
 
 def outcome_of(exit_code: int | None) -> Outcome:
-    """Success is exit code 0 and nothing else."""
+    """Return success for exit code 0, else failure."""
     return Outcome.SUCCEEDED if exit_code == 0 else Outcome.FAILED

@@ -1,4 +1,4 @@
-"""Limits: the most that a tenant, or a user in it, may have at the same time, and how much of that each has."""
+"""Limits: the maximum that a tenant, or a user in it, may have at the same time, and how much of it is used."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.values import value
 
 EVERY = "*"
-"""Stands for all tenants, or for all users of a tenant, that have no limit of their own."""
-# Names of tenants have none.
+"""All tenants, or all users of a tenant, without a limit of their own."""
+# `*` is not a valid name of a tenant.
 _OF = "/"
 
 Amounts = Mapping[str, int | float | None]
-"""What is set for a subject, by the fields of `Limit`: None is no limit; what is left out follows the default."""
+"""Amounts that are set for a subject, by field of `Limit`: None is unlimited; a missing amount follows the default."""
 ByName = Mapping[str, Amounts]
-"""Of tenants by their names; of users by the tenant, for each of its users, or by `tenant/user`."""
+"""Limits of tenants by name; of users by tenant, for each of its users, or by `tenant/user`."""
 
 
 @value(frozen=True, slots=True)
 class Limit:
-    """The most that a subject may have; None is no limit.
+    """The maximum that a subject may have; None is unlimited.
 
     executions: that wait or run; time_limit_s: the longest that one execution may have; cores_milli, memory_bytes: that
-    running services reserve; read_bytes_per_s, write_bytes_per_s: that are guaranteed of the object store.
-    """
+    running services reserve; read_bytes_per_s, write_bytes_per_s: that are guaranteed of the object store."""
 
     executions: int | None = None
     time_limit_s: float | None = None
@@ -41,15 +40,15 @@ class Limit:
 
 AMOUNTS = tuple(one.name for one in fields(Limit))
 AMOUNTS_OF_USERS = ("executions", "cores_milli", "memory_bytes")
-# What documents of the policy say of a tenant, and of each of its users.
+# What documents of the policy say about a tenant, and about each of its users.
 POLICY_OF_TENANTS = ("cores_milli", "memory_bytes", "read_bytes_per_s", "write_bytes_per_s")
 POLICY_OF_USERS = ("cores_milli", "memory_bytes")
-# Of one execution, so that nothing is used of it.
+# A limit on each execution, so that none of it is used up.
 NOT_METERED = frozenset({"time_limit_s"})
 
 
 class LimitSubject(NamedTuple):
-    """Whom a limit is for: a tenant, or a user in it; `*` in either place is the default for all others."""
+    """The subject of a limit: a tenant, or a user in it; `*` is the default for all others."""
 
     tenant: str = EVERY
     user: str | None = None
@@ -63,7 +62,7 @@ class Limits:
     users: ByName = field(default_factory=dict)
 
     def of(self, tenant: str, user: str | None = None) -> Limit:
-        """Return what holds for a tenant or a user: each amount is its own, else that of the next default."""
+        """Return the limit of a tenant or a user: each amount is its own, or that of the nearest default."""
         where, key = self._place(LimitSubject(tenant, user))
         return Limit(**_resolved(where, key))  # type: ignore[arg-type]  # as checked when they were set
 
@@ -73,7 +72,7 @@ class Limits:
         return any(not own.keys().isdisjoint(POLICY_OF_TENANTS) for own in some)
 
     def own(self, subject: LimitSubject) -> Amounts:
-        """Return what is set for the subject itself."""
+        """Return what is set for the subject only."""
         where, key = self._place(subject)
         return where.get(key, {})
 
@@ -85,14 +84,14 @@ class Limits:
             yield LimitSubject(tenant, user or EVERY)
 
     def replaced(self, subject: LimitSubject, amounts: Amounts) -> Limits:
-        """Return the limits with these amounts of the subject and no others."""
+        """Return the limits with exactly these amounts of the subject."""
         where, key = self._place(subject)
         rest = {one: set_there for one, set_there in where.items() if one != key}
         new = {**rest, key: dict(amounts)} if amounts else rest
         return Limits(new, self.users) if subject.user is None else Limits(self.tenants, new)
 
     def changed(self, subject: LimitSubject, amounts: Amounts) -> Limits:
-        """Return the limits with these amounts of the subject; its others stay."""
+        """Return the limits with these amounts of the subject; its other amounts stay."""
         return self.replaced(subject, {**self.own(subject), **amounts})
 
     def cleared(self, subject: LimitSubject, names: Collection[str] = AMOUNTS) -> Limits:
@@ -122,7 +121,7 @@ def _resolved(where: ByName, key: str) -> Amounts:
 
 
 def names_nobody(key: str, of_users: bool) -> bool:
-    """Return whether no tenant, or no user, can be meant by a key of the limits of tenants, or of users."""
+    """Return whether a key in the limits of tenants, or of users, can match no tenant or user."""
     tenant, slash, user = key.partition(_OF)
     if not of_users or not slash:
         return not tenant or bool(slash)

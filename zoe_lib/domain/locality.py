@@ -1,4 +1,4 @@
-"""Where the objects of inputs lie, as the object store tells it."""
+"""Places of the objects of inputs, as the object store reports them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NODES_TOLD_MAX = 20
 
 @value(frozen=True, slots=True)
 class InputPlaces:
-    """Where an input lies, by its name and the names of nodes; None: not known."""
+    """Places of an input: its name, and bytes by node; None: unknown."""
 
     name: str
     places: Places | None = None
@@ -49,7 +49,7 @@ class InputPlaces:
 def places_of(
     inputs: Iterable[StorageObject], tenant: str, locality: Mapping[Located, Places | None]
 ) -> tuple[InputPlaces, ...]:
-    """Of these inputs, as far as anything was asked; of the nodes those 20 that hold most."""
+    """Return the places of these inputs, as far as they are known, with the 20 nodes that hold most."""
     found = []
     for one in inputs:
         key = located(tenant, one.uri)

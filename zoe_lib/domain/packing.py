@@ -17,12 +17,12 @@ from zoe_lib.domain.application import Component
 from zoe_lib.domain.exact_packing import Allowed, Group, PlacementShortage, StepBudget, pack_exactly
 from zoe_lib.domain.resources import Resources
 
-# Memory and cores that are free, both negative for the emptiest first; ties fall to the first name.
+# Free memory and cores, both negated so that the emptiest node comes first; ties are broken by name.
 Key = tuple[int, int, str]
 
 
 class NodeFit(IntEnum):
-    """Which node is taken among those with room: the fullest or the emptiest."""
+    """Which node to choose among those with room: the fullest or the emptiest."""
 
     BEST = 1
     WORST = -1
@@ -42,7 +42,7 @@ def pack_somehow(
 def pack(
     groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, fit: NodeFit
 ) -> list[list[str]] | None:
-    """Node names per group, one for each of its services; None when some service finds no room.
+    """Node names per group, one for each of its services; None if some service finds no room.
 
     Nodes are kept in order, so that a group costs its services and the nodes before them without room, not all nodes.
     """
@@ -67,9 +67,9 @@ def _pack_group(
     """Take room for up to `count` services; `order` and `free_of` are updated."""
     reservation = component.reservation
     names: list[str] = []
-    taken: list[Key] = []  # nodes that got one and have room for more, the next to be taken on top
+    taken: list[Key] = []  # nodes that got a service and have room for more; the next one to use is on top
     full: list[Key] = []
-    places: list[int] = []  # where in `order` they stood
+    places: list[int] = []  # their former positions in `order`
     room = _with_room(component, order, free_of, allowed, fit)
     following = next(room, None)
     while len(names) < count and (taken or following is not None):

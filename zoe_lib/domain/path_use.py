@@ -1,4 +1,4 @@
-"""What a node moves to and from the object store, against what its path there can."""
+"""How much of its path to the object store a node uses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from zoe_lib.domain.values import value
 
 @value(frozen=True, slots=True)
 class PathUse:
-    """Bytes per second: what moves now, reads and writes together, and what the path can move in all."""
+    """Bytes per second: present reads and writes together, and the maximum of the path."""
 
     moved: int
     width: int

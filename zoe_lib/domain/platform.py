@@ -1,4 +1,4 @@
-"""What there is to run applications on: nodes, what the back-end can and may do beside their size, and the store."""
+"""Where applications run: nodes, capabilities of the back-end, and the object store."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ class MountPath:
 
 @value(frozen=True, slots=True)
 class EngineLimits:
-    """The least that a container engine runs: less is refused when a container is made.
+    """The minimum that a container engine accepts; it refuses to make a container with less.
 
-    memory_min_bytes: of a reservation. memory_limit_min_bytes, cores_limit_min_milli: of a limit.
-    """
+    memory_min_bytes: of a reservation. memory_limit_min_bytes, cores_limit_min_milli: of a limit."""
 
     memory_min_bytes: int
     memory_limit_min_bytes: int
@@ -39,11 +38,10 @@ class EngineLimits:
 
 @value(frozen=True, slots=True)
 class ImageFacts:
-    """What nodes tell of an image that they have.
+    """What nodes report about an image.
 
     `has_command`: it names a command of its own. `made_for`: the platform that it was built for, such as
-    `linux/arm64`, when no node that has it is such; empty when one is.
-    """
+    `linux/arm64`, when no node that has it is such; empty when one is."""
 
     has_command: bool = True
     made_for: str = ""
@@ -51,7 +49,7 @@ class ImageFacts:
 
 @value(frozen=True, slots=True)
 class BackendCapabilities:
-    """What the back-end can and may run, apart from what its nodes have room for.
+    """What the back-end can and may run, apart from the size of its nodes.
 
     The first fields are settings: what is beyond them never runs until an admin changes them.
     images: patterns of images that may run; None: any. See `images.image_matches`.
@@ -65,8 +63,7 @@ class BackendCapabilities:
     network_addresses: what an execution's network has for its services, its gateway and their nodes; None: enough.
     The others are what nodes told last, and may change at any time.
     images_there: images that nodes have, by full name; None: not known.
-    pulls: nodes fetch images that they lack. unavailable: those that no node has or can fetch, by full name.
-    """
+    pulls: nodes fetch images that they lack. unavailable: those that no node has or can fetch, by full name."""
 
     images: tuple[str, ...] | None = None
     why_no_image: str = "it is not on the admin's list"
@@ -84,10 +81,9 @@ class BackendCapabilities:
 
 @value(frozen=True, slots=True)
 class Platform:
-    """All of it, as a master saw it last; without nodes and capabilities, nothing is known.
+    """The platform as a master last saw it; without nodes and capabilities, nothing is known.
 
-    storage: what the object store can promise in all; None while no master was told.
-    """
+    storage: what the object store can promise in all; None while no master was told."""
 
     nodes: tuple[Node, ...] = ()
     capabilities: BackendCapabilities = field(default_factory=BackendCapabilities)

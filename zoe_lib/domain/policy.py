@@ -29,7 +29,7 @@ PREEMPTIONS = frozenset({"none", "elastic"})
 TENANCIES = frozenset({"none", "drf"})
 FILTERS = frozenset({"readiness", "holds", "labels", "devices", "resources"})
 WEIGHERS = frozenset({"fewest_containers", "free_memory", "locality", "storage_headroom"})
-# Without these a service could be put where it cannot run, so no policy may leave them out.
+# Without these filters a service could be placed where it cannot run, so every policy must include them.
 FILTERS_NEEDED = frozenset({"readiness", "labels", "devices", "resources"})
 
 DEFAULT_FILTERS = ("readiness", "holds", "labels", "devices", "resources")
@@ -40,7 +40,7 @@ DEFAULT_WEIGHERS: Mapping[str, float] = {"fewest_containers": 1.0, "free_memory"
 
 
 PRIORITY_MAX = 1000
-"""Of executions; the lowest is its negative."""
+"""Highest priority of executions; the lowest is its negative."""
 
 
 @value(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Policy:
 
     @property
     def limits(self) -> Limits:
-        """All limits that are set."""
+        """Return all limits that are set."""
         return Limits(self.tenant_limits, self.user_limits)
 
 
@@ -121,7 +121,7 @@ def shown_limits(policy: Policy) -> tuple[Mapping[str, Amounts], Mapping[str, Am
 
 
 def with_shown_limits(present: Policy, document: Policy) -> Policy:
-    """Return the policy of a document, put in force where the present one is: what documents do not say stays."""
+    """Return the policy of a document; settings that the document does not contain stay as they are."""
     tenants, users = shown_limits(document)
     return replace(
         document,
@@ -131,13 +131,14 @@ def with_shown_limits(present: Policy, document: Policy) -> Policy:
 
 
 def priority_max_of(policy: Policy, tenant: str) -> int:
-    """The highest priority that a tenant's users may give: its own, else everybody's, else the highest there is."""
+    """Return the highest priority that a tenant's users may set: the tenant's own, else the default, else
+    the maximum."""
     limits = policy.priorities_max
     return limits.get(tenant, limits.get(EVERY, PRIORITY_MAX))
 
 
 def limits_of(policy: Policy, tenant: str, user: str) -> Sequence[tuple[LimitSubject, Limit]]:
-    """All limits of cores and memory for a user's executions in a tenant, the narrowest subject first."""
+    """Return all limits of cores and memory for a user's executions in a tenant, the narrowest subject first."""
     subjects = (LimitSubject(tenant, user), LimitSubject(tenant))
     limits = ((subject, policy.limits.of(*subject)) for subject in subjects)
     return tuple(
@@ -146,7 +147,7 @@ def limits_of(policy: Policy, tenant: str, user: str) -> Sequence[tuple[LimitSub
 
 
 def problems(policy: Policy, filters: Collection[str] = FILTERS, weighers: Collection[str] = WEIGHERS) -> list[str]:
-    """Everything wrong with a policy, in words; empty when it can be put in force.
+    """Return everything wrong with a policy as sentences; empty if it is valid.
 
     `filters` and `weighers` are the names of those that are installed.
     """

@@ -1,4 +1,4 @@
-"""Bandwidth of the object store: what executions ask for, and what of it can be promised."""
+"""Bandwidth of the object store: what executions ask for, and what of it can be guaranteed."""
 
 from __future__ import annotations
 
@@ -23,28 +23,27 @@ class Rates:
     write: int = 0
 
     def __add__(self, other: Rates) -> Rates:
-        """Both together."""
+        """Add both."""
         return Rates(self.read + other.read, self.write + other.write)
 
     def __sub__(self, other: Rates) -> Rates:
-        """What is left; below zero where more is taken than there was."""
+        """Subtract; negative where more is used than exists."""
         return Rates(self.read - other.read, self.write - other.write)
 
     def at_most(self, other: Rates) -> Rates:
-        """The lesser of both, each way."""
+        """Return the lesser of both in each direction."""
         return Rates(min(self.read, other.read), min(self.write, other.write))
 
     def fits_in(self, room: Rates) -> bool:
-        """Whether there is room in both directions; one that nothing is asked of does not count."""
+        """Return whether there is room in both directions; a direction without a demand does not count."""
         return (not self.read or self.read <= room.read) and (not self.write or self.write <= room.write)
 
 
 @value(frozen=True, slots=True)
 class StoreCapacity:
-    """Bytes per second that the object store can promise in all, to everybody together.
+    """Bytes per second that the object store can guarantee in total, to all clients together.
 
-    one_proxy: what its largest proxy moves, both ways together; proxies: what all of them do. None: not told.
-    """
+    one_proxy: what its largest proxy moves, both ways together; proxies: what all of them do. None: unknown."""
 
     read: int = 0
     write: int = 0
@@ -53,13 +52,13 @@ class StoreCapacity:
 
     @property
     def rates(self) -> Rates:
-        """What can be promised each way."""
+        """Return what can be guaranteed in each direction."""
         return Rates(self.read, self.write)
 
 
 @value(frozen=True, slots=True)
 class BandwidthSupply:
-    """What of the store's bandwidth can be promised to executions in all; `problem` says why nothing is known of it."""
+    """Bandwidth that can be guaranteed to executions in total; `problem` says why it is unknown."""
 
     rates: Rates = Rates()
     problem: str = ""
@@ -67,7 +66,7 @@ class BandwidthSupply:
 
 @value(frozen=True, slots=True)
 class BandwidthGuarantee:
-    """What an execution is to be promised as a part of its tenant's SLO."""
+    """Bandwidth to guarantee to an execution as a part of its tenant's SLO."""
 
     execution_id: ExecutionId
     tenant: str
@@ -77,10 +76,10 @@ class BandwidthGuarantee:
 
 @value(frozen=True, slots=True)
 class TenantBandwidth:
-    """Bytes per second: granted to its executions in all, moved lately, and of what is granted missed at present.
+    """Bytes per second of a tenant: granted to its executions in total, moved lately, and granted but missed at
+    present.
 
-    None: the storage controller does not tell.
-    """
+    None: the storage controller does not report it."""
 
     granted: Rates = Rates()
     achieved: Rates | None = Rates()
@@ -88,25 +87,24 @@ class TenantBandwidth:
 
 
 def required(application: Application) -> Rates | None:
-    """The bandwidth without which it must not start; None when it may always."""
+    """Return the bandwidth without which it must not start; None if there is none."""
     return _wish(application, Guarantee.REQUIRED)
 
 
 def preferred(application: Application) -> Rates | None:
-    """The bandwidth that it would like to have; None when it asks for none or requires it."""
+    """Return the bandwidth that it prefers; None if it asks for none or requires it."""
     return _wish(application, Guarantee.PREFERRED)
 
 
 def wished(application: Application) -> Rates | None:
-    """The bandwidth that it requires or prefers; None when it asks for none."""
+    """Return the bandwidth that it requires or prefers; None if it asks for none."""
     return required(application) or preferred(application)
 
 
 def never_promised(application: Application, capacity: Rates) -> Reason | None:
-    """Return why the bandwidth that it requires can never be promised, with the largest that could; None if it could.
+    """Return why the required bandwidth can never be guaranteed, with the largest that could; None if it could.
 
-    capacity: what the object store can promise in all, to everybody together.
-    """
+    capacity: what the object store can promise in all, to everybody together."""
     wanted = required(application)
     if wanted is None or wanted.fits_in(capacity):
         return None
@@ -118,7 +116,7 @@ def never_promised(application: Application, capacity: Rates) -> Reason | None:
 
 
 def never_granted(application: Application, capacity: Rates) -> str:
-    """Return a sentence for who prefers bandwidth that can never be promised; nothing if it could."""
+    """Return a sentence if the preferred bandwidth can never be guaranteed; empty if it could."""
     wanted = preferred(application)
     if wanted is None or wanted.fits_in(capacity):
         return ""
@@ -126,7 +124,7 @@ def never_granted(application: Application, capacity: Rates) -> str:
 
 
 def not_always_kept(application: Application, capacity: StoreCapacity) -> str:
-    """Return a sentence about bandwidth that can be promised, and that proxies do not always move; else nothing."""
+    """Return a sentence if the bandwidth can be guaranteed, but proxies cannot always move it; else empty."""
     wanted = wished(application) or Rates()
     verb = "prefers" if required(application) is None else "requires"
     bound = _bound_of_proxies(wanted, capacity)
@@ -134,7 +132,7 @@ def not_always_kept(application: Application, capacity: StoreCapacity) -> str:
 
 
 def not_always_kept_together(tenant: str, granted: Rates, capacity: StoreCapacity) -> str:
-    """Return a sentence about what a tenant is granted in all, and that proxies do not always move; else nothing."""
+    """Return a sentence if proxies cannot always move all that a tenant is granted; else empty."""
     bound = _bound_of_proxies(granted, capacity)
     return f"{tenant} is granted {_each_way(granted, capacity)}, but {bound}" if bound else ""
 
@@ -155,7 +153,7 @@ def _bound_of_proxies(wanted: Rates, capacity: StoreCapacity) -> str:
 
 
 def beyond(wanted: Rates, capacity: Rates) -> str:
-    """Return what of a wish is more than the object store can promise in all, and how much that is."""
+    """Return which demand exceeds what the object store can guarantee in total, and that total."""
     short = [f"{_exactly(rate)} to {what}" for what, rate, most in _ways(wanted, capacity) if rate > most]
     there = [f"{_exactly(most)} to {what}" for what, rate, most in _ways(wanted, capacity) if rate > most]
     return f"{' and '.join(short)}, but the object store can guarantee only {' and '.join(there)} in total"
@@ -167,23 +165,22 @@ def _largest(wanted: Rates, capacity: Rates) -> str:
 
 
 def _ways(wanted: Rates, capacity: Rates) -> list[tuple[str, int, int]]:
-    """Each direction in which something is wanted: its name, what is wanted, and what there is."""
+    """Return each direction with a demand: its name, the demand, and the capacity."""
     both = (("read", wanted.read, capacity.read), ("write", wanted.write, capacity.write))
     return [(what, rate, max(most, 0)) for what, rate, most in both if rate]
 
 
 def _exactly(rate: int) -> str:
-    """A rate as descriptions have it, not rounded: what is named as the largest is accepted."""
+    """Return a rate as in descriptions, not rounded, so that the largest rate given is accepted."""
     return f"{(Decimal(rate) / _MB).normalize():f}MB/s"
 
 
 def promises(active: Iterable[Execution], supply: Rates | None) -> tuple[BandwidthGuarantee, ...]:
-    """What those that start, run or stop are to be promised, in the sequence in which it is asked for.
+    """Return what to guarantee to executions that start, run or stop, in the order of requests.
 
-    All that is required, since only what fits was admitted; then of what is preferred whatever fits in the supply
-    beside it. In both what is granted already comes first, then who was placed first. supply: in all; None while it was
-    never told: then what is preferred and granted is kept, and nothing is added.
-    """
+    It includes all that is required, since only what fits was admitted; then each preference that still fits in the
+    supply. In both groups, present grants come first, then executions by time of placement. supply: in total; None
+    while it is unknown: then granted preferences are kept, and no others are added."""
     placed = sorted(active, key=lambda e: (Mark.STORAGE_GRANTED not in e.marks, e.marks[Mark.PLACED], e.id))
     result = [
         BandwidthGuarantee(e.id, e.tenant, wish, True) for e in placed if (wish := required(e.application)) is not None
@@ -203,17 +200,16 @@ def promises(active: Iterable[Execution], supply: Rates | None) -> tuple[Bandwid
 
 
 def awaits_grant(execution: Execution) -> bool:
-    """Whether nothing of it may run before the controller holds the promise that it requires.
+    """Return whether it must wait until the controller has put its required guarantee in force.
 
-    One of which something has started had it by then: it goes on when it is withdrawn.
-    """
+    An execution that has started anything had its guarantee then; it continues when that is withdrawn."""
     if Mark.STORAGE_GRANTED in execution.marks or required(execution.application) is None:
         return False
     return Mark.STORAGE_WITHDRAWN not in execution.marks or not any(map(_has_started, execution.current()))
 
 
 def refused(execution: Execution) -> Reason | None:
-    """Why one waits whose required bandwidth the storage controller refused, in this try or the last; else None."""
+    """Return why an execution waits whose required bandwidth was refused, in this or the last attempt; else None."""
     waits = execution.state in (ExecutionState.QUEUED, ExecutionState.STARTING)
     if not waits or not execution.storage_problem or not awaits_grant(execution):
         return None
@@ -225,7 +221,7 @@ def refused(execution: Execution) -> Reason | None:
 
 
 def pushed_down(application: Application) -> tuple[StorageObject, ...]:
-    """The inputs of which the store shall deliver only some rows and columns."""
+    """Return the inputs of which the store shall deliver only some rows and columns."""
     storage = application.storage
     return tuple(one for one in storage.inputs if one.pushdown is not None) if storage is not None else ()
 
@@ -244,7 +240,7 @@ def no_service(one: StorageObject, services: Collection[str] | None) -> str:
 
 
 def why_no_view(one: StorageObject, schemes: Collection[str], services: Collection[str] | None = None) -> str:
-    """Why the store has no views of it, as a part of a sentence; nothing when it may have one."""
+    """Return why the store has no views of it, as a part of a sentence; empty if it may have one."""
     if why := no_service(one, services):
         return why
     if one.uri.partition("://")[0] not in schemes:
@@ -258,12 +254,12 @@ def why_no_view(one: StorageObject, schemes: Collection[str], services: Collecti
 
 
 def awaits_inputs(execution: Execution) -> bool:
-    """Whether nothing of it may run before it is decided how its inputs are read."""
+    """Return whether it must wait until it is decided how its inputs are read."""
     return not execution.inputs and bool(pushed_down(execution.application))
 
 
 def by_tenant(promised: Iterable[BandwidthGuarantee]) -> dict[str, Rates]:
-    """The SLO of each tenant: the sum of what is promised to its executions."""
+    """Return the SLO of each tenant: the sum of the guarantees of its executions."""
     result: dict[str, Rates] = {}
     for promise in promised:
         result[promise.tenant] = result.get(promise.tenant, Rates()) + promise.rates

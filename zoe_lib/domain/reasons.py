@@ -31,7 +31,7 @@ class ReasonCode(StrEnum):
 
 @value(frozen=True, slots=True)
 class Reason:
-    """Why an execution waits: a stable code, one sentence, how many nodes each filter refused, and what helps."""
+    """Why an execution waits: a stable code, one sentence, how many nodes each filter refused, and a hint."""
 
     code: ReasonCode
     sentence: str
@@ -42,7 +42,7 @@ class Reason:
 NOT_SHOWN_TO_FIT = (
     "it was not shown to fit, not even on empty nodes; it starts when a place is found and holds up no other"
 )
-"""The hint of a core that the search for a packing could neither place nor refuse."""
+"""The hint for a core for which the search neither found a packing nor proved that there is none."""
 
 
 def holds_up_others(reason: Reason) -> bool:

@@ -47,7 +47,7 @@ class Resources:
         )
 
     def fits_in(self, free: Resources) -> bool:
-        """True when every amount asked for is there; an exact fit is a fit."""
+        """Return whether every amount asked for is there; an exact fit is a fit."""
         return (
             self.cores_milli <= free.cores_milli
             and self.memory_bytes <= free.memory_bytes
@@ -59,7 +59,7 @@ NOTHING = Resources()
 
 
 def total(amounts: Iterable[Resources]) -> Resources:
-    """The sum of all amounts; nothing for none."""
+    """Return the sum of all amounts; nothing for none."""
     return reduce(add, amounts, NOTHING)
 
 

@@ -1,4 +1,4 @@
-"""What people may do: a role in a tenant gives scopes, and a token or a session never has more than those."""
+"""What people may do: a role in a tenant gives scopes, and a token or a session never has more than the role."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ class Scope(StrEnum):
     """A right that a route asks for."""
 
     READ = "read"
-    """See what is the own tenant's, and the state of the cluster."""
+    """See the user's own tenant, and the state of the cluster."""
     SUBMIT = "submit"
-    """Submit and cancel in the own tenant; make own tokens."""
+    """Submit and cancel in the user's own tenant; make tokens."""
     OPERATE = "operate"
     """See and cancel the executions of all tenants; drain and reserve nodes; replay the journal."""
     ADMIN = "admin"
@@ -20,7 +20,7 @@ class Scope(StrEnum):
 
 
 class Role(StrEnum):
-    """What a user is in a tenant; each may do all that those before may."""
+    """A user's role in a tenant; each includes the ones before."""
 
     VIEWER = "viewer"
     USER = "user"

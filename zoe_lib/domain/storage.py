@@ -9,7 +9,7 @@ from zoe_lib.domain.values import value
 
 
 class Guarantee(StrEnum):
-    """How an application stands to its bandwidth: `required` waits for it, `preferred` starts without."""
+    """How an application treats its bandwidth: `required` waits for it, `preferred` starts without it."""
 
     REQUIRED = "required"
     PREFERRED = "preferred"
@@ -17,7 +17,7 @@ class Guarantee(StrEnum):
 
 @value(frozen=True, slots=True)
 class Bandwidth:
-    """Bytes per second that an application wants from the store; None is no wish."""
+    """Bytes per second that an application asks of the store; None: no demand."""
 
     read_bytes_per_s: int | None = None
     write_bytes_per_s: int | None = None
@@ -36,7 +36,7 @@ class Pushdown:
 
 @value(frozen=True, slots=True)
 class CsvInput:
-    """How an input's CSV is written. names: all columns in order; empty: those of the header."""
+    """CSV format of an input. names: all columns in order; if empty, those of the header."""
 
     delimiter: str = ","
     quote: str = '"'
@@ -61,7 +61,7 @@ _SWIFT, S3 = "swift2d", "s3a"
 
 
 def service_of(uri: str) -> str:
-    """The name of the object-store service that a URI leads to; empty for a plain file, which needs none."""
+    """Return the name of the object-store service of a URI; empty for a plain file, which needs none."""
     scheme, _, rest = uri.partition("://")
     if scheme == S3:
         return S3
@@ -69,27 +69,26 @@ def service_of(uri: str) -> str:
 
 
 Located = str
-"""A tenant's object whose places are told: each tenant has an account with containers of its own."""
+"""A tenant's object whose places are reported: each tenant has its own account with containers."""
 
 
 def located(tenant: str, uri: str) -> Located:
-    """The object that a tenant means by a URI."""
+    """Return the object that a tenant means by a URI."""
     return f"{tenant} {uri}"
 
 
 def whose(one: Located) -> tuple[str, str]:
-    """The tenant, in whose name there is no space, and the URI."""
+    """Return the tenant, whose name contains no space, and the URI."""
     tenant, _, uri = one.partition(" ")
     return tenant, uri
 
 
 @value(frozen=True, slots=True)
 class InputRead:
-    """How an input is read in one try, decided once before anything of it starts.
+    """How an input is read in one attempt, decided once before anything of it starts.
 
     uri: what services read. view: the id of the view that it is, empty for the plain objects; columns: those that the
-    view has, in order. why: a sentence for users.
-    """
+    view has, in order. why: a sentence for users."""
 
     name: str
     uri: str

@@ -32,7 +32,7 @@ from enum import StrEnum
 from zoe_lib.domain.values import value
 
 SELF = "self"
-"""The word for the service itself in `{host:self}`; no component may be called so."""
+"""The name of the service itself in `{host:self}`; no component may have it."""
 
 
 class TemplateKind(StrEnum):
@@ -82,7 +82,7 @@ class Template:
 
 
 class TemplateError(ValueError):
-    """A text holds an unknown template or a single brace; `offset` is where, in characters."""
+    """A text contains an unknown template or a single brace; `offset` is its position in characters."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -90,17 +90,17 @@ class TemplateError(ValueError):
 
 
 def references(text: str) -> list[Template]:
-    """All templates of a text in order, repeated ones too; TemplateError when one is unknown."""
+    """Return all templates of a text in order, repeated ones too; TemplateError when one is unknown."""
     return [piece for piece in _pieces(text) if isinstance(piece, Template)]
 
 
 def fill(text: str, resolve: Callable[[Template], str]) -> str:
-    """The text with each template replaced by `resolve(template)`; what that returns is not looked at again."""
+    """Return the text with each template replaced by `resolve(template)`, whose result is not expanded again."""
     return "".join(resolve(piece) if isinstance(piece, Template) else piece for piece in _pieces(text))
 
 
 def rename(text: str, new_name: Callable[[str], str]) -> str:
-    """The text with the component of each template renamed; all else stays, literal braces too."""
+    """Return the text with the component of each template renamed; all else stays, literal braces too."""
 
     def renamed(piece: Template) -> str:
         return str(piece if piece.component is None else replace(piece, component=new_name(piece.component)))
@@ -109,7 +109,7 @@ def rename(text: str, new_name: Callable[[str], str]) -> str:
 
 
 def escape(text: str) -> str:
-    """The text with its braces doubled, so that `fill` gives it back unchanged."""
+    """Return the text with its braces doubled, so that `fill` gives it back unchanged."""
     return text.replace("{", "{{").replace("}", "}}")
 
 

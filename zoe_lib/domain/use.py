@@ -1,4 +1,4 @@
-"""What executions have reserved over time, by day: what is left of them when they are removed."""
+"""Reservations of executions over time, by day: the only record after executions are removed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def daily_use(executions: Iterable[Execution], now_s: float | None = None) -> Ma
 
 
 def granted_by_day(execution: Execution, until_s: float | None) -> Mapping[int, float]:
-    """For how many seconds of each day its bandwidth was granted; the present grant counts until then, or not at all.
+    """Return for how many seconds of each day its bandwidth was granted; the present grant counts until the given time,
+    or not at all.
 
     One number a day, however often grants and withdrawals take turns.
     """
@@ -63,7 +64,7 @@ def granted_by_day(execution: Execution, until_s: float | None) -> Mapping[int, 
 
 
 def granted_until(before: Mapping[int, float], since_s: float | None, until_s: float | None) -> Mapping[int, float]:
-    """Seconds of each day: what was granted before, and from `since_s` until `until_s` if both are known."""
+    """Return seconds of each day: what was granted before, and from `since_s` until `until_s` if both are known."""
     if since_s is None or until_s is None:
         return before
     result = dict(before)

@@ -1,8 +1,7 @@
-"""Frozen values, and such that follow from others.
+"""Frozen values, and attributes computed from others.
 
 Every event of the journal makes several, so nothing is done as often as this. A dataclass that forbids assignment at
-run time has to get round its own ban for each field it is given, which takes a constructor ten times as long.
-"""
+run time has to get round its own ban for each field it is given, which takes a constructor ten times as long."""
 
 from __future__ import annotations
 
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING
 __all__ = ["changed", "value"]
 
 if TYPE_CHECKING:
-    # The type checker sees what the standard library says: who assigns to a field of a frozen value is refused here.
+    # The type checker sees the declaration of the standard library: it refuses an assignment to a field of a frozen
+    # value.
     from dataclasses import dataclass as value
     from dataclasses import replace as changed
 else:
@@ -20,7 +20,7 @@ else:
     from operator import attrgetter
 
     def value(*, frozen, slots=False, kw_only=False):
-        """A dataclass that compares and hashes as a frozen one, and is kept frozen by the type checker alone."""
+        """Make a dataclass that compares and hashes as a frozen one; only the type checker keeps it frozen."""
         return dataclass(unsafe_hash=frozen, slots=slots, kw_only=kw_only)
 
     def changed(old, /, **changes):

@@ -1,4 +1,4 @@
-"""Where the time went: every second that an execution waited, under a named cause, from its journal."""
+"""How an execution spent its waiting time: every second has a cause, computed from its journal."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _BY_REASON = {
 
 @value(frozen=True, slots=True)
 class CauseSpan:
-    """A stretch of waiting under one cause, in seconds since the epoch; `sentence` is what was said of it then."""
+    """A stretch of waiting under one cause, in seconds since the epoch; `sentence` is the reason at that time."""
 
     cause: WaitCause
     since_s: float
@@ -62,7 +62,7 @@ class CauseSpan:
 
 @value(frozen=True, slots=True)
 class CauseShare:
-    """What one cause comes to: seconds, and whole percent; the percents of all causes are 100 together."""
+    """Total time of one cause: seconds, and whole percent; the percentages of all causes add up to 100."""
 
     cause: WaitCause
     seconds: float
@@ -70,7 +70,8 @@ class CauseShare:
 
 
 def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
-    """All waiting of an execution until now, in order and without gaps between submission (or requeue) and start."""
+    """Return all waiting of an execution so far, in order and without gaps between submission (or
+    requeue) and start."""
     closed: list[CauseSpan] = []
     open_span: CauseSpan | None = None
     why_again = WaitCause.OWN_FAILURE
@@ -96,7 +97,7 @@ def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
 
 
 def shares(waited: Iterable[CauseSpan]) -> list[CauseShare]:
-    """The causes, longest first. Percents are rounded by largest remainder, so that they add up."""
+    """Return the causes, longest first. Percents are rounded by largest remainder, so that they add up."""
     seconds: dict[WaitCause, float] = defaultdict(float)
     for span in waited:
         seconds[span.cause] += span.until_s - span.since_s
@@ -113,7 +114,7 @@ def shares(waited: Iterable[CauseSpan]) -> list[CauseShare]:
 
 
 def cause_of(reason: Reason) -> WaitCause:
-    """The cause behind a reason. A full cluster is full, also while nodes are away that it does not need."""
+    """Return the cause behind a reason. A full cluster counts as full even if nodes that it does not need are away."""
     return _BY_REASON[reason.code]
 
 

@@ -19,7 +19,7 @@ _HINTS_WAITING_MAX = 16
 
 
 class MasterUnreachable(Exception):  # noqa: N818 - the name is the fact
-    """No answer came in time."""
+    """No answer arrived in time."""
 
 
 class MasterRefused(Exception):  # noqa: N818
@@ -31,16 +31,16 @@ class MasterRefused(Exception):  # noqa: N818
 
 
 class MasterClient:
-    """Asks the master. Thread-safe.
+    """Ask the master. Thread-safe.
 
-    A question that the master has not received within `timeout_s` is sent again, `attempts_max` times in all. One that
-    it has received is not: its answer is waited for until all attempts would be over, and the master is told how long
-    that is. A master of an older version sends no receipts, and is asked again when it has not answered.
+    A question that the master has not received within `timeout_s` is sent again, up to `attempts_max` times. A question
+    that it has received is not: the client waits for the answer until all attempts would be over, and tells the master
+    how long that is. A master of an older version sends no receipts, so it is asked again if it has not answered.
 
-    After a question that nobody answered, only one caller at a time tries again; the others are told at once. So while
-    the master is away, questions do not use up the threads that other requests need.
+    After a question without an answer, only one caller at a time retries; the others fail at once. So while the master
+    is away, questions do not use up the threads that other requests need.
 
-    `endpoint` is where the master answers, or a function that returns where the present leader does: each attempt
+    `endpoint` is where the master answers, or a function that returns the present leader's endpoint; each attempt
     calls it.
     """
 
@@ -60,10 +60,9 @@ class MasterClient:
     def ask(
         self, kind: str, body: dict[str, Any] | None = None, request_id: str | None = None, asker: str = ""
     ) -> dict[str, Any]:
-        """The answer's body; MasterUnreachable after all attempts, MasterRefused when it says no.
+        """Return the answer's body; MasterUnreachable after all attempts, MasterRefused for a refusal.
 
-        `asker` is the user: slow questions are bounded for each.
-        """
+        `asker` is the user: slow questions are limited for each user."""
         request = Request(id=request_id or uuid4().hex, kind=kind, body=body or {})
         if not self._away:
             return self._ask(request, asker)
@@ -75,7 +74,7 @@ class MasterClient:
             self._prober.release()
 
     def hint(self) -> None:
-        """Tell the master that there is something to do. Never waits; a lost hint costs one timer interval."""
+        """Tell the master that there is work. This never waits; a lost hint costs one timer interval."""
         payload = write(Request(id=uuid4().hex, kind="hint"))
         endpoint = self._endpoint_of()
         with self._hints_lock:
@@ -90,7 +89,7 @@ class MasterClient:
                 return
 
     def close(self) -> None:
-        """Let go of the sockets."""
+        """Close the sockets."""
         with self._hints_lock:
             self._hints.close()
         self._context.destroy(linger=0)
@@ -106,7 +105,8 @@ class MasterClient:
         raise MasterUnreachable(f"no answer from the master after {self._attempts_max} attempts")
 
     def _try(self, request: Request, header: bytes, until_s: float) -> dict[str, Any] | None:
-        """The answer's body; None when the question was not received. MasterUnreachable when it was, and in vain."""
+        """Return the answer's body; None if the question was not received. MasterUnreachable if it was, but not
+        answered."""
         socket = self._connect(self._endpoint_of())
         try:
             socket.send_multipart([header, write(request)])
@@ -118,7 +118,7 @@ class MasterClient:
                 if not socket.poll(max(round((until_s - time.monotonic()) * 1000), 0)):
                     raise MasterUnreachable("the master received the question but did not answer in time")
                 frames = socket.recv_multipart()
-            reply = read(Reply, frames[-1])  # before it, an older master gives the header back
+            reply = read(Reply, frames[-1])  # an older master returns the header before its answer
         except (zmq.ZMQError, BadEnvelope):
             return None
         finally:

@@ -17,11 +17,11 @@ _TEXT_MAX = 500
 
 
 class BadEnvelope(Exception):  # noqa: N818 - the name is the fact
-    """The bytes are no message of ours."""
+    """The bytes are not a valid message."""
 
 
 class Request(BaseModel):
-    """A question, or a hint that something is there to do. Asking twice does no harm."""
+    """A question, or a hint that there is work. Repeating it does no harm."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -52,7 +52,7 @@ class Reply(BaseModel):
 
 
 def read(message: type[M], data: bytes) -> M:
-    """The message in these bytes; BadEnvelope."""
+    """Return the message in these bytes; BadEnvelope."""
     try:
         return message.model_validate_json(data)
     except ValidationError as error:
@@ -62,5 +62,5 @@ def read(message: type[M], data: bytes) -> M:
 
 
 def write(message: Request | Reply) -> bytes:
-    """The bytes of a message."""
+    """Return the bytes of a message."""
     return message.model_dump_json().encode()

@@ -1,8 +1,7 @@
-"""What travels before a question, in a frame of its own: how long its asker waits, and who it is.
+"""The frame before a question: how long its client waits, and who it is.
 
-A master that does not know it takes it for a part of the way back and answers all the same; a client that does not know
-it sends none. The time is relative: clocks of two machines differ.
-"""
+A master that does not know it takes it for a part of the return address and still answers; a client that does not know
+it sends none. The time is relative, since clocks of two machines differ."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 RECEIVED = b"received"
-"""The whole of a receipt: the question is here, and asking again would only ask twice."""
+"""A receipt: the question arrived, and need not be sent again."""
 _REMAINING_MS_MAX = 3_600_000
 
 
@@ -28,7 +27,7 @@ class Header(BaseModel):
 
 
 def read_header(data: bytes) -> Header | None:
-    """Return the header in these bytes; None when it is none of ours."""
+    """Return the header in these bytes; None if they are not a valid header."""
     try:
         return Header.model_validate_json(data)
     except (ValidationError, ValueError, RecursionError):
@@ -43,10 +42,9 @@ def write_header(question: str, remaining_s: float, asker: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A message as it arrived: the way back, its bytes, and what its header says.
+    """A message as it arrived: the return address, its bytes, and its header.
 
-    `key` is empty without a header; `until_s` is by the monotonic clock, infinite without one.
-    """
+    `key` is empty without a header; `until_s` is by the monotonic clock, infinite without one."""
 
     route: tuple[bytes, ...]
     payload: bytes
@@ -56,7 +54,7 @@ class Question:
     clock: Callable[[], float] = time.monotonic
 
     def left(self) -> bool:
-        """Whether its asker waits no longer."""
+        """Return whether its client has stopped waiting."""
         return self.clock() >= self.until_s
 
 

@@ -1,4 +1,4 @@
-"""CURVE keys: who may speak to the master, and that it is the master who answers."""
+"""CURVE keys: they authenticate the clients of the master, and the master itself."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Only:
         self._allowed = allowed
 
     def callback(self, domain: str, key: bytes) -> bool:
-        """Called by the authenticator with the key that the peer has proved to hold."""
+        """Return whether a peer that holds this key may connect; the authenticator calls this."""
         return domain is not None and key in self._allowed
 
 
@@ -43,17 +43,16 @@ def ensure_keys(directory: Path) -> None:
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not _missing(directory):
         return
-    with (directory / "lock").open("w") as lock:  # master and API may be started at the same moment
+    with (directory / "lock").open("w") as lock:  # master and API may start at the same moment
         fcntl.flock(lock, fcntl.LOCK_EX)
         for name in _missing(directory):
             _make_keys(directory, name)
 
 
 def replace_keys(directory: Path) -> None:
-    """New key pairs for master and API; both speak with the old ones until they are started again.
+    """New key pairs for master and API; both use the old ones until they are restarted.
 
-    Halves whose counterpart is elsewhere are replaced as well, so every directory of an installation needs a copy.
-    """
+    Halves whose counterpart is elsewhere are replaced as well, so every directory of an installation needs a copy."""
     with (directory / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for name in (MASTER, API):
@@ -70,7 +69,7 @@ def _make_keys(directory: Path, name: str) -> None:
         with tempfile.TemporaryDirectory(dir=directory) as draft:
             public, secret = zmq.auth.create_certificates(draft, name)
             owner = directory.stat()
-            # The public half says that both are there, so it comes last.
+            # The public half marks the pair as complete, so it is written last.
             for half, suffix in ((secret, "key_secret"), (public, "key")):
                 os.chown(half, owner.st_uid, owner.st_gid)
                 Path(half).rename(directory / f"{name}.{suffix}")
@@ -79,7 +78,7 @@ def _make_keys(directory: Path, name: str) -> None:
 
 
 def load_keys(directory: Path, name: str) -> KeyPair:
-    """The key pair of that name; FileNotFoundError when it was never made."""
+    """Return the key pair with this name; FileNotFoundError if it was never made."""
     public, secret = zmq.auth.load_certificate(directory / f"{name}.key_secret")
     if secret is None:
         raise ValueError(f"{directory / name}.key_secret does not contain a secret key")
@@ -87,6 +86,6 @@ def load_keys(directory: Path, name: str) -> KeyPair:
 
 
 def load_public(directory: Path, name: str) -> bytes:
-    """The public half alone."""
+    """Return the public half."""
     public, _ = zmq.auth.load_certificate(directory / f"{name}.key")
     return public

@@ -1,4 +1,4 @@
-"""The master's side: a ROUTER socket that only known keys can reach, and a few workers that answer."""
+"""The master's side: a ROUTER socket for known keys only, and a few workers that answer."""
 
 from __future__ import annotations
 
@@ -27,19 +27,18 @@ log = structlog.get_logger(__name__)
 Handler = Callable[[dict[str, Any]], dict[str, Any]]
 
 _WORKERS = 4
-_WAITING_MAX = 1000  # as many as ZeroMQ itself would keep for a socket
+_WAITING_MAX = 1000  # ZeroMQ's own maximum for a socket
 _REPLIES_ENDPOINT = "inproc://replies"
 _Answer = Callable[[], dict[str, Any]]
-_LaneQueue = Queue[tuple[Question, Request] | None]  # bounded by the places of its kinds
+_LaneQueue = Queue[tuple[Question, Request] | None]  # the places of its kinds limit it
 
 
 class Server:
-    """Answers requests by kind. What is malformed is answered with a problem or dropped; nothing disturbs the rest.
+    """Answers requests by kind. Malformed requests get a problem or are dropped, and do not disturb others.
 
     One thread owns the socket: it sends a receipt for each question that came with a header, and gives it to the
     workers. A question that is sent again is answered once, where it was sent from last. `slow` ones wait in lanes,
-    each with threads of its own. Whose asker has left is dropped before it is begun.
-    """
+    each with threads of its own. Whose asker has left is dropped before it is begun."""
 
     def __init__(
         self, endpoint: str, keys_dir: Path, handlers: Mapping[str, Handler], slow: Mapping[str, Slow] | None = None
@@ -73,22 +72,22 @@ class Server:
 
     @property
     def endpoint(self) -> str:
-        """Where it listens; the port is known even when the kernel chose it."""
+        """Return its endpoint; the port is known even if the kernel chose it."""
         return self._endpoint
 
     def close(self) -> None:
-        """Stop answering; what is being answered is finished first, or given up if it is slow."""
+        """Stop answering; finish running answers first, but abandon slow ones."""
         self._authenticator.stop()
         self._closing.set()
         for _ in range(_WORKERS):
-            with suppress(Full):  # then no worker waits
+            with suppress(Full):  # no worker waits after this
                 self._waiting.put_nowait(None)
         for lane, waiting in self._lanes.items():
             for _ in range(lane.threads):
                 waiting.put(None)
         for thread in self._workers:
             thread.join()
-        # Ends the waiting of the last thread, and returns when it has closed its sockets.
+        # Ends the wait of the last thread, and returns when it has closed its sockets.
         self._context.term()
         self._passing.join()
 
@@ -104,7 +103,7 @@ class Server:
         return socket
 
     def _pass_on(self) -> None:
-        """Take questions and give replies; the only thread that touches the two sockets."""
+        """Forward questions and replies; the only thread that uses the two sockets."""
         poller = zmq.Poller()
         poller.register(self._front, zmq.POLLIN)
         poller.register(self._replies, zmq.POLLIN)
@@ -121,13 +120,13 @@ class Server:
             try:
                 self._waiting.put_nowait(question)
             except Full:
-                return  # without a receipt it is sent again
+                return  # without a receipt the client sends it again
         if question.key:
             self._routes[question.key] = question.route
             self._front.send_multipart([*question.route, RECEIVED])
 
     def _give(self, key: bytes, *reply: bytes) -> None:
-        """Send a reply to where its question came from last; none: the question was dropped."""
+        """Send a reply to the last sender of its question; None: the question was dropped."""
         *route, payload = reply or (b"",)
         route = list(self._routes.pop(key, route))
         if payload:
@@ -167,7 +166,7 @@ class Server:
                 _reply(replies, question, reply)
 
     def _answer(self, question: Question, request: Request) -> Reply | None:
-        """Return the reply; None when the asker has left, before or meanwhile."""
+        """Return the reply; None if the client has left."""
 
         def left() -> bool:
             return self._closing.is_set() or question.left()

@@ -1,4 +1,4 @@
-"""Questions that may take long: lanes with threads of their own, and bounds on how many are taken at once."""
+"""Questions that may take long: lanes with their own threads, and limits on how many are accepted at a time."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from zoe_lib.messaging.refusal import Refusal
 
 Left = Callable[[], bool]
 SlowHandler = Callable[[dict[str, Any], Left], dict[str, Any]]
-"""Answers a question; is to end soon once its asker has left, with any exception."""
+"""Answer a question; end soon after the client has left, with any exception."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """Threads for questions that wait for the same thing; `busy` is the code that says that no place is left."""
+    """Threads for questions that wait for the same thing; `busy` is the code of a refusal."""
 
     name: str
     threads: int
@@ -27,7 +27,8 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How many of a kind are taken at once: in all, and of one asker. `busy` is the code of a refusal."""
+    """How many questions of a kind are accepted at a time: in total, and of one client. `busy` is the code of a
+    refusal."""
 
     in_all_max: int
     of_asker_max: int
@@ -36,7 +37,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Slow:
-    """A handler, how many of its questions are taken at once (in all, and of one asker), and the lane they wait in."""
+    """A handler, how many of its questions are accepted at a time (in total, and of one client), and their lane."""
 
     handler: SlowHandler
     in_all_max: int
@@ -45,7 +46,7 @@ class Slow:
 
     @property
     def bounds(self) -> Bounds:
-        """Its bounds, with the code of its lane."""
+        """Return its bounds, with the code of its lane."""
         return Bounds(self.in_all_max, self.of_asker_max, self.lane.busy)
 
 
@@ -57,7 +58,7 @@ class Places:
         self._taken: Counter[tuple[str, str]] = Counter()
 
     def take(self, kind: str, asker: str, bounds: Bounds) -> None:
-        """Take a place; Refusal when none is left. Who sends no name is bounded by the others only."""
+        """Take a place; Refusal if none is free. Anonymous clients are limited in total only."""
         with self._lock:
             if asker and self._taken[kind, asker] >= bounds.of_asker_max:
                 amount = "one" if bounds.of_asker_max == 1 else str(bounds.of_asker_max)
@@ -72,7 +73,7 @@ class Places:
 
     @contextmanager
     def held(self, kind: str, asker: str) -> Iterator[None]:
-        """Give a place that was taken back at the end."""
+        """Release a taken place at the end."""
         try:
             yield
         finally:
@@ -82,7 +83,7 @@ class Places:
 
     @contextmanager
     def one(self, kind: str, asker: str, bounds: Bounds) -> Iterator[None]:
-        """Hold a place meanwhile; Refusal when none is left."""
+        """Hold a place; Refusal if none is free."""
         self.take(kind, asker, bounds)
         with self.held(kind, asker):
             yield

@@ -19,16 +19,15 @@ _REPLAY_TIMEOUT_S = 3600.0
 
 
 class Client(Transport):
-    """Speaks to one Zoe. Use it as a context manager, or call `close`.
+    """Client of one Zoe. Use it as a context manager, or call `close`.
 
-    While the server does not answer, what may be done twice is tried again for up to `patience_s`: reads, submissions
-    (they carry an idempotency key) and cancellations. All else only if the connection was never made. `transport`
-    replaces the network in tests.
-    """
+    While the server does not answer, requests that may safely be repeated are retried for up to `patience_s`: reads,
+    submissions (they carry an idempotency key) and cancellations. Others are retried only if no connection was made.
+    `transport` replaces the network in tests."""
 
     @property
     def admin(self) -> Administration:
-        """What admins do with people."""
+        """Administration of people."""
         return Administration(self)
 
     # -- executions ------------------------------------------------------------------------------------------------
@@ -41,13 +40,13 @@ class Client(Transport):
         deadline_s: float | None = None,
         idempotency_key: str | None = None,
     ) -> wire.ExecutionView:
-        """Queue an application; with the same idempotency key the same execution comes back."""
+        """Submit an application; the same idempotency key returns the same execution."""
         body = wire.SubmitRequest(application=application, name=name, priority=priority, deadline_s=deadline_s)
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
         return self.call(wire.ExecutionView, "POST", "/executions", body=body, headers=headers, again=True)
 
     def execution(self, execution_id: str) -> wire.ExecutionView:
-        """One execution."""
+        """Return one execution."""
         return self.call(wire.ExecutionView, "GET", f"/executions/{path_part(execution_id)}")
 
     def executions(
@@ -60,7 +59,7 @@ class Client(Transport):
         limit: int = 50,
         cursor: str | None = None,
     ) -> wire.ExecutionList:
-        """One page of executions, newest first.
+        """Return one page of executions, newest first.
 
         With `name` a page may be short, or empty, and have a `next_cursor`: the server searches part by part.
         """
@@ -75,23 +74,23 @@ class Client(Transport):
         return self.call(wire.ExecutionList, "GET", "/executions", parameters=parameters)
 
     def cancel(self, execution_id: str) -> wire.ExecutionView:
-        """End an execution."""
+        """Cancel an execution."""
         return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/cancel", again=True)
 
     def explain(self, execution_id: str) -> wire.Explanation:
-        """Why it is not running."""
+        """Explain why it is not running."""
         return self.call(wire.Explanation, "GET", f"/executions/{path_part(execution_id)}/explain")
 
     def eta(self, execution_id: str) -> wire.Eta:
-        """When it is expected to start and to end."""
+        """Return when it is expected to start and end."""
         return self.call(wire.Eta, "GET", f"/executions/{path_part(execution_id)}/eta")
 
     def why_waited(self, execution_id: str) -> wire.WhyWaited:
-        """Where the time before its start went."""
+        """Return how the time before its start was spent."""
         return self.call(wire.WhyWaited, "GET", f"/executions/{path_part(execution_id)}/waits")
 
     def wait(self, execution_id: str, timeout_s: float | None = None) -> wire.ExecutionView:
-        """The execution once it has ended; TimedOut. Follows the stream of events, over restarts of the server."""
+        """Return the execution after its end; TimedOut. Follow the stream of events, even if the server restarts."""
         deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
         for _ in self.follow(execution_id, deadline_s=deadline_s):
             pass
@@ -100,10 +99,9 @@ class Client(Transport):
     def follow(
         self, execution_id: str, *, after: int = 0, deadline_s: float | None = None
     ) -> Iterator[tuple[wire.EventView, ExecutionState | None]]:
-        """Every event of an execution until it has ended, each with the state it led to where that is known.
+        """Yield every event of an execution until it has ended, each with its resulting state if that is known.
 
-        `deadline_s` is a time of `time.monotonic`; TimedOut when it passes first.
-        """
+        `deadline_s` is a time of `time.monotonic`; TimedOut when it passes first."""
         parameters: dict[str, str | int] = {"execution_id": execution_id, "after": after}
         for event in self.stream("/events", parameters, deadline_s):
             view = wire.EventView.model_validate_json(event.data)
@@ -111,25 +109,25 @@ class Client(Transport):
             yield view, state
 
     def events(self, execution_id: str, after: int = 0) -> wire.EventList:
-        """What happened so far, in order."""
+        """Return the events so far, in order."""
         return self.call(
             wire.EventList, "GET", f"/executions/{path_part(execution_id)}/events", parameters={"after": after}
         )
 
     def logs(self, execution_id: str, service_id: str, offset: int = 0, limit: int = 65536) -> wire.LogChunkView:
-        """A piece of a service's output."""
+        """Return a piece of a service's output."""
         path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/logs"
         return self.call(wire.LogChunkView, "GET", path, parameters={"offset": offset, "limit": limit})
 
     def follow_logs(self, execution_id: str, service_id: str, offset: int = 0) -> Iterator[bytes]:
-        """A service's output until it has ended, over restarts of the server, each byte once."""
+        """Yield a service's output until it has ended, each byte once, even if the server restarts."""
         path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/logs/stream"
         for event in self.stream(path, {"offset": offset}):
             if event.kind == "log":
                 yield base64.b64decode(json.loads(event.data)["data"])
 
     def next_attempt(self, execution_id: str, service_id: str) -> wire.ServiceView | None:
-        """Wait until a service is tried again, and return the next attempt; None once the execution has ended."""
+        """Wait until a service is retried, and return the next attempt; None once the execution has ended."""
         for event, _ in self.follow(execution_id):
             retried = event.kind == "service_retried" and event.data.get("service_id") == service_id
             if (retried or event.kind == "requeued") and (found := self._successor(execution_id, service_id)):
@@ -143,38 +141,39 @@ class Client(Transport):
         return min(later, key=lambda one: one.attempt, default=None)
 
     def port_address(self, execution_id: str, service_id: str, port: str, *, direct: bool = False) -> wire.AddressView:
-        """Where a named port of a running service answers: in the proxy, or for operators who ask for it, directly."""
+        """Return the address of a named port of a running service: in the proxy, or the direct one if an operator asks
+        for it."""
         path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/ports/{path_part(port)}"
         return self.call(wire.AddressView, "GET", path, parameters={"direct": direct} if direct else None)
 
     def open_port(self, execution_id: str, service_id: str, port: str) -> wire.OpenView:
-        """A URL that lets a browser into a proxied port, once and within a minute."""
+        """Return a URL that lets a browser into a proxied port, once and within a minute."""
         path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/ports/{path_part(port)}/open"
         return self.call(wire.OpenView, "POST", path)
 
     def execution_usage(self, execution_id: str) -> wire.UsageList:
-        """Samples of what an execution used."""
+        """Return samples of what an execution used."""
         return self.call(wire.UsageList, "GET", f"/executions/{path_part(execution_id)}/usage")
 
     # -- cluster ---------------------------------------------------------------------------------------------------
     def nodes(self) -> wire.NodeList:
-        """All nodes."""
+        """Return all nodes."""
         return self.call(wire.NodeList, "GET", "/nodes")
 
     def usage(self) -> wire.UsageList:
-        """What running services use now."""
+        """Return what running services use now."""
         return self.call(wire.UsageList, "GET", "/usage")
 
     def daily_use(self, from_s: float, to_s: float | None = None) -> wire.DailyUse:
-        """What was reserved on each day."""
+        """Return what was reserved on each day."""
         return self.call(wire.DailyUse, "GET", "/usage/daily", parameters={"from_s": from_s, "to_s": to_s})
 
     def quota(self) -> wire.QuotaMeters:
-        """How much of what the own tenant may have it has now."""
+        """Return how much of its limits the user's own tenant uses now."""
         return self.call(wire.QuotaMeters, "GET", "/quota")
 
     def policy(self) -> wire.PolicyView:
-        """The policy in force."""
+        """Return the policy in force."""
         return self.call(wire.PolicyView, "GET", "/policy")
 
     def plugins(self) -> wire.PluginList:
@@ -182,55 +181,55 @@ class Client(Transport):
         return self.call(wire.PluginList, "GET", "/plugins")
 
     def try_policy(self, policy: wire.PolicyView) -> wire.DryRunView:
-        """What a policy would do with the present queue; nothing is changed."""
+        """Compare a proposed policy on the present queue; nothing is changed."""
         return self.call(wire.DryRunView, "POST", "/policy/dry-run", body=policy, again=True)
 
     def replay(self, wanted: wire.ReplayRequest) -> wire.ReplayView:
-        """What happened, replayed as it was and with another policy, limits or nodes; takes minutes at most."""
+        """Replay what happened, and with another policy, limits or nodes; this takes minutes at most."""
         return self.call(wire.ReplayView, "POST", "/replays", body=wanted, timeout_s=_REPLAY_TIMEOUT_S)
 
     def set_policy(self, policy: wire.PolicyView) -> wire.PolicyView:
-        """Put a policy in force, unless somebody changed it since it was read (Conflict)."""
+        """Put a policy in force; Conflict if it has changed since it was read."""
         headers = {"If-Match": f'"{policy.version}"'}
         return self.call(wire.PolicyView, "PUT", "/policy", body=policy, headers=headers)
 
     def storage(self) -> wire.StorageView:
-        """The object store's bandwidth: capacity, what is granted and achieved, who waits."""
+        """Return the object store's bandwidth: capacity, grants, achieved bandwidth, and who waits."""
         return self.call(wire.StorageView, "GET", "/storage")
 
     def status(self) -> wire.StatusView:
-        """How the installation is."""
+        """Return the state of the installation."""
         return self.call(wire.StatusView, "GET", "/status")
 
     # -- descriptions ----------------------------------------------------------------------------------------------
     def validate(self, application: dict[str, Any]) -> wire.ValidateResponse:
-        """Check a description; nothing is kept."""
+        """Check a description; nothing is stored."""
         return self.call(
             wire.ValidateResponse, "POST", "/validate", body=wire.ValidateRequest(application=application), again=True
         )
 
     def plan(self, application: dict[str, Any], priority: int | None = None) -> wire.PlanView:
-        """What would become of it if it were submitted now; NeverFits when it never would run."""
+        """Return what would happen if it were submitted now; NeverFits if it can never run."""
         body = wire.PlanRequest(application=application, priority=priority)
         return self.call(wire.PlanView, "POST", "/plan", body=body, again=True)
 
     def convert(self, document: object) -> wire.ConvertResponse:
-        """A description of an older format as version 4."""
+        """Return a description of an older format as version 4."""
         return self.call(
             wire.ConvertResponse, "POST", "/convert", body=wire.ConvertRequest(document=document), again=True
         )
 
     def catalogue(self) -> wire.CatalogueList:
-        """Descriptions that are there to be used."""
+        """Return the descriptions of the catalogue."""
         return self.call(wire.CatalogueList, "GET", "/catalogue")
 
     # -- people ----------------------------------------------------------------------------------------------------
     def me(self) -> wire.PrincipalView:
-        """Who the token stands for."""
+        """Return the user, tenant and scopes of the token."""
         return self.call(wire.PrincipalView, "GET", "/me")
 
     def tokens(self) -> wire.TokenList:
-        """The own tokens."""
+        """Return the user's tokens."""
         return self.call(wire.TokenList, "GET", "/tokens")
 
     def add_token(self, request: wire.TokenRequest) -> wire.TokenView:
@@ -238,23 +237,23 @@ class Client(Transport):
         return self.call(wire.TokenView, "POST", "/tokens", body=request)
 
     def revoke_token(self, token_id: str) -> None:
-        """Make a token worthless."""
+        """Revoke a token."""
         self.answer("DELETE", f"/tokens/{path_part(token_id)}")
 
     # -- credentials for the object store --------------------------------------------------------------------------
     def storage_credentials(self, tenant: str | None = None) -> wire.CredentialList:
-        """For which services there are credentials, without their keys; of another tenant as an admin."""
+        """Return the services with credentials, without their keys; admins may give another tenant."""
         return self.call(wire.CredentialList, "GET", "/storage/credentials", parameters={"tenant": tenant})
 
     def set_storage_credential(
         self, service: str, request: wire.CredentialRequest, tenant: str | None = None
     ) -> wire.CredentialView:
-        """Keep how the tenant logs in to a service."""
+        """Store how the tenant logs in to a service."""
         path = f"/storage/credentials/{path_part(service)}"
         return self.call(wire.CredentialView, "PUT", path, body=request, parameters={"tenant": tenant})
 
     def remove_storage_credential(self, service: str, tenant: str | None = None) -> None:
-        """Forget how the tenant logs in to a service."""
+        """Remove how the tenant logs in to a service."""
         self.answer("DELETE", f"/storage/credentials/{path_part(service)}", parameters={"tenant": tenant})
 
 

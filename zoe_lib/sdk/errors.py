@@ -30,11 +30,11 @@ class Unreachable(ZoeError):  # noqa: N818 - the names are the facts
 
 
 class TimedOut(ZoeError):  # noqa: N818
-    """Waiting took longer than was allowed; what was waited for goes on."""
+    """Waiting took longer than allowed; the executions continue."""
 
 
 class Refused(ZoeError):  # noqa: N818
-    """The server said no."""
+    """The server refused the request."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -50,15 +50,15 @@ class NeverFits(Refused):
 
 
 class QuotaExceeded(Refused):
-    """The tenant has as many executions waiting or running as it may."""
+    """The quota of waiting and running executions is used up."""
 
 
 class Busy(Refused):
-    """Other questions or streams of this kind are under way, or the queue is too long now; ask again later."""
+    """Too many questions or streams of this kind are in progress, or the queue is too long now; retry later."""
 
 
 class NotFound(Refused):
-    """There is no such thing, or it is not yours."""
+    """It does not exist, or you may not see it."""
 
 
 class NotAllowed(Refused):
@@ -66,7 +66,7 @@ class NotAllowed(Refused):
 
 
 class Conflict(Refused):
-    """It was changed meanwhile, or cannot happen in this state."""
+    """It was changed concurrently, or its state does not allow this."""
 
 
 _BY_CODE: dict[str, type[Refused]] = {
@@ -89,7 +89,7 @@ _BY_STATUS: dict[int, type[Refused]] = {
 
 
 def from_problem(problem: Problem) -> ZoeError:
-    """The exception for a problem."""
+    """Return the exception for a problem."""
     kind = _BY_CODE.get(problem.code)
     if kind is None and problem.status == 503:
         return Unreachable(": ".join(part for part in (problem.title, problem.detail) if part))

@@ -1,4 +1,4 @@
-"""From what comes over HTTP, or does not come, to the SDK's exceptions."""
+"""Convert HTTP errors to the SDK's exceptions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoe_lib.sdk.errors import Unreachable, ZoeError, from_problem
 
 
 def problem_of(response: httpx.Response) -> ZoeError:
-    """The exception for a refusal; its body must have been read."""
+    """Return the exception for a refusal; its body must have been read."""
     try:
         return from_problem(wire.Problem.model_validate_json(response.content))
     except ValidationError:
@@ -21,5 +21,5 @@ def problem_of(response: httpx.Response) -> ZoeError:
 
 
 def unreachable(http: httpx.Client, error: httpx.TransportError) -> Unreachable:
-    """The exception for a connection that was not made, or broke."""
+    """Return the exception for a connection that was not made, or broke."""
     return Unreachable(f"no answer from {http.base_url.copy_with(path='/')}: {error or type(error).__name__}")

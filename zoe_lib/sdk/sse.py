@@ -1,4 +1,4 @@
-"""Reading server-sent events."""
+"""Read server-sent events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ServerEvent:
 
 
 def parse_events(lines: Iterable[str]) -> Iterator[ServerEvent | None]:
-    """The events in a stream of lines, and None for each comment, a sign of life; an unfinished event is dropped."""
+    """Yield the events in a stream of lines, and None for each comment (a keep-alive); drop an unfinished event."""
     fields: dict[str, str] = {}
     for line in lines:
         if not line:

@@ -1,4 +1,4 @@
-"""Streams of server-sent events that are taken up again where they broke."""
+"""Streams of server-sent events that resume after a break."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from zoe_lib.sdk.sse import ServerEvent, parse_events
 _PAUSE_S_MIN = 0.05
 _PAUSE_S_MAX = 0.5
 _CONNECT_S_MAX = 10.0
-# The server says something every 15 s; when three of these are missing, nobody is there.
+# The server sends something every 15 s; without three of these, the connection is dead.
 _SILENCE_S_MAX = 45.0
 _SHORTEST_WAIT_S = 0.05
 
 
 class ResumedStream:
-    """Every event up to the server's `end`, each once, over restarts of the server.
+    """Every event up to the server's `end`, each once, even if the server restarts.
 
     `patience_s` is for how long it tries to reach the server after a break; then Unreachable. `deadline_s` is a time of
-    `time.monotonic`; TimedOut when it passes first.
-    """
+    `time.monotonic`; TimedOut when it passes first."""
 
     def __init__(
         self,
@@ -44,7 +43,7 @@ class ResumedStream:
         self._pause_s = _PAUSE_S_MIN
 
     def __iter__(self) -> Iterator[ServerEvent]:
-        """The events; `end` itself is not given."""
+        """Yield the events, without `end` itself."""
         while True:
             try:
                 for event in self._open():
@@ -56,7 +55,7 @@ class ResumedStream:
             self._check_deadline()
 
     def _open(self) -> Iterator[ServerEvent]:
-        """The events until the stream breaks (Unreachable), or until it should be opened again for the deadline."""
+        """Yield the events until the stream breaks (Unreachable), or must be reopened for the deadline."""
         headers = {} if self._last_id is None else {"Last-Event-ID": self._last_id}
         silence_s = min(self._left_s(), _SILENCE_S_MAX)
         timeout = httpx.Timeout(min(self._left_s(), _CONNECT_S_MAX), read=silence_s)
@@ -74,7 +73,7 @@ class ResumedStream:
                         yield event
                     self._check_deadline()
                     if self._left_s() < silence_s / 2:
-                        return  # with a shorter time-out, so that silence cannot outlast the deadline
+                        return  # with a shorter time-out, so that silence cannot exceed the deadline
         except httpx.TransportError as error:
             raise unreachable(self._http, error) from None
         raise Unreachable("the stream ended early")

@@ -19,7 +19,7 @@ from zoe_lib.tls import verification
 
 Model = TypeVar("Model", bound=BaseModel)
 
-# Seconds; pauses are drawn at random and double, so that clients of a server that restarts do not come at once.
+# Seconds; pauses are random and double, so that clients of a restarted server do not return all at once.
 _SENTENCES_MAX = 3
 _RETRY_PAUSE_S = 0.3
 _RETRY_PAUSE_S_MAX = 3.0
@@ -27,11 +27,11 @@ _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
 class Transport:
-    """One connection to a server. Use it as a context manager, or call `close`.
+    """Connection to a server. Use it as a context manager, or call `close`.
 
-    While the server does not answer, what may be done twice is tried again for up to `patience_s`: reads, and what is
-    marked as safe to repeat. All else only if the connection was never made. `transport` replaces the network in tests.
-    """
+    While the server does not answer, requests that may safely be repeated are retried for up to `patience_s`: reads,
+    and requests marked as safe. Others are retried only if no connection was made. `transport` replaces the network in
+    tests."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Transport:
         again: bool = False,
         timeout_s: float | None = None,
     ) -> Model:
-        """One request whose answer is of this model."""
+        """Make one request, and return its answer as this model."""
         response = self.answer(
             method, path, body=body, parameters=parameters, headers=headers, again=again, timeout_s=timeout_s
         )
@@ -98,7 +98,8 @@ class Transport:
         again: bool = False,
         timeout_s: float | None = None,
     ) -> httpx.Response:
-        """One request. `again`: doing it twice does no harm, as with reads. `timeout_s` in place of the client's."""
+        """Make one request. `again`: it may be repeated without harm, like a read. `timeout_s` replaces the
+        client's."""
         request = self._http.build_request(
             method,
             path,
@@ -109,7 +110,7 @@ class Transport:
         )
         if not self._patience_s:
             return self._once(request)
-        # It takes as long to load as a quick command to run, and few clients are patient.
+        # Its import takes as long as a quick command, and few clients need it.
         from tenacity import Retrying, retry_if_exception, stop_before_delay, wait_random_exponential
 
         def harmless(error: BaseException) -> bool:
@@ -136,10 +137,11 @@ class Transport:
     def stream(
         self, path: str, parameters: dict[str, str | int], deadline_s: float | None = None
     ) -> Iterator[ServerEvent]:
-        """The events of a stream, over restarts of the server; TimedOut after `deadline_s` of `time.monotonic`."""
+        """Yield the events of a stream, even if the server restarts; TimedOut after `deadline_s` of
+        `time.monotonic`."""
         return iter(ResumedStream(self._http, path, parameters, self._patience_s, deadline_s))
 
 
 def path_part(text: str) -> str:
-    """A text as one part of a path, whatever it holds."""
+    """Return a text as one part of a path, whatever it contains."""
     return quote(text, safe="")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from zoe_lib.domain.amounts import counted
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
@@ -40,7 +41,9 @@ class QuotaExceeded(StoreError):  # noqa: N818
     """The tenant, or the user in it, has as many executions waiting or running as may be."""
 
     def __init__(self, holder: str, executions_max: int) -> None:
-        super().__init__(f"the quota of {holder} is {executions_max} executions that wait or run at the same time")
+        super().__init__(
+            f"maximum for {holder}: {counted(executions_max, 'execution')} waiting or running at the same time"
+        )
 
 
 class TimeLimitTooLong(StoreError):  # noqa: N818

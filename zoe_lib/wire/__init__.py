@@ -1,4 +1,4 @@
-"""Requests and responses of the API: one truth for the server and the SDK. Times are seconds since the epoch."""
+"""Requests and responses of the API, shared by the server and the SDK. Times are seconds since the epoch."""
 
 from __future__ import annotations
 

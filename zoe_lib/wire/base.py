@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 SECONDS_MAX = 100 * 365 * 86_400.0
 ID_MAX = 2**63 - 1
 INTEGER_MAX = 2**53
-"""The largest integer that every JSON reader keeps exactly."""
+"""The largest integer that every JSON reader represents exactly."""
 
 
 def _number(given: object) -> object:
@@ -83,9 +83,8 @@ class Problem(Wire):
 
     @property
     def retry_after_s(self) -> int | None:
-        """Seconds after which the client should retry; sent in a header, since clients refuse keys that they do not
-        know.
-        """
+        """Return seconds after which the client should retry; sent in a header, since clients refuse keys that they do
+        not know."""
         return self._retry_after_s
 
     def after(self, seconds: float) -> Problem:

@@ -41,7 +41,7 @@ class NodeView(Wire):
         services: int,
         hold: NodeHold | None = None,
     ) -> NodeView:
-        """The wire form of a node and of what Zoe holds there."""
+        """Return the wire form of a node and of what Zoe reserves on it."""
         return cls(
             name=node.name,
             ready=node.ready,

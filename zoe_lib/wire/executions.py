@@ -50,7 +50,7 @@ class ReasonView(Wire):
 
     @classmethod
     def of(cls, reason: Reason) -> ReasonView:
-        """The wire form of a reason."""
+        """Return the wire form of a reason."""
         return cls(code=reason.code.value, sentence=reason.sentence, counts=dict(reason.counts), hint=reason.hint)
 
 
@@ -75,7 +75,7 @@ class ServiceView(Wire):
 
     @classmethod
     def of(cls, service: Service) -> ServiceView:
-        """The wire form of a service."""
+        """Return the wire form of a service."""
         return cls.model_validate(service)
 
 
@@ -158,7 +158,7 @@ class ExecutionSummary(Wire):
 
     @classmethod
     def of(cls, execution: Execution) -> ExecutionSummary:
-        """The wire form of an execution, without its services."""
+        """Return the wire form of an execution, without its services."""
         return cls(**_summary(execution))
 
 
@@ -177,7 +177,7 @@ class InputReadView(Wire):
 
     @classmethod
     def all_of(cls, execution: Execution) -> list[InputReadView]:
-        """Of every input with a pushdown, decided or not."""
+        """Return every input with a pushdown, decided or not."""
         decided = {read.name: read for read in execution.inputs}
         return [
             cls._of(decided[one.name], True) if one.name in decided else cls._of(_undecided(execution, one), False)
@@ -205,7 +205,7 @@ class ExecutionView(ExecutionSummary):
 
     @classmethod
     def detailed(cls, execution: Execution, description: Mapping[str, Any]) -> ExecutionView:
-        """The wire form of an execution; `description` is its application's canonical document."""
+        """Return the wire form of an execution; `description` is its application's canonical document."""
         return cls(
             **_summary(execution),
             services=[ServiceView.of(s) for s in execution.services],

@@ -1,4 +1,4 @@
-"""Who is asking, and tokens."""
+"""The client, and tokens."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ NAME_PATTERN = r"^[a-z0-9][a-z0-9._-]*$"
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=NAME_PATTERN)]
 """Pattern of names of users and tenants, which become parts of directory names and labels."""
 TIME_LIMIT_S_MAX = 10 * 365 * 86_400.0
-"""As long as a description may ask for: what asks for none gets the longest that its tenant may have."""
+"""Maximum of descriptions: an execution without a time limit gets the longest that its tenant may have."""
 
 
 class PrincipalView(Wire):
-    """Who is asking."""
+    """The client."""
 
     user: str
     tenant: str

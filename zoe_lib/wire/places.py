@@ -1,4 +1,4 @@
-"""Where the inputs of an execution lie: how much of them each node holds."""
+"""Places of the inputs of an execution: how much of them each node holds."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class InputPlacesView(Wire):
 
     @classmethod
     def stored(cls, execution: Execution) -> list[InputPlacesView]:
-        """As it was told when the present try was placed."""
+        """Return the places recorded when the present attempt was placed."""
         alive = (s.node for s in execution.services if s.alive and s.node is not None)
         services = Counter(alive)
         return [cls._of(one, services) for one in execution.places]
 
     @classmethod
     def told(cls, places: Iterable[InputPlaces]) -> list[InputPlacesView]:
-        """As the master tells of one that waits."""
+        """Return the places that the master reports for a waiting execution."""
         return [cls._of(one, Counter()) for one in places]
 
     @classmethod

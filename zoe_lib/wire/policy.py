@@ -21,11 +21,11 @@ Order = Literal[
 TIME_MAX = 253_402_300_799.0
 """The last second of the year 9999, since the epoch."""
 WEIGHT_MAX = 1e15
-"""Of weights and shares: what is computed with them stays finite."""
+"""Maximum of weights and shares, so that computed values stay finite."""
 
 
 SHARE_MIN = 1e-15
-"""The smallest share: ratios of two shares stay finite."""
+"""The smallest share, so that ratios of two shares stay finite."""
 
 
 def _share(given: float) -> float:
@@ -105,12 +105,12 @@ class PolicyView(Numbers):
 
     @classmethod
     def of(cls, policy: Policy) -> PolicyView:
-        """The wire form of a policy."""
+        """Return the wire form of a policy."""
         tenants, users = shown_limits(policy)
         return cls.model_validate(replace(policy, tenant_limits=tenants, user_limits=users))
 
     def to_policy(self, present: Policy | None = None) -> Policy:
-        """The policy itself, with those limits of the present one that are not in documents."""
+        """Return the policy itself, with those limits of the present one that are not in documents."""
         holds = {node: NodeHold(**hold.model_dump()) for node, hold in self.node_holds.items()}
         policy = Policy(**{**self.model_dump(), "filters": tuple(self.filters), "node_holds": holds})
         return policy if present is None else with_shown_limits(present, policy)

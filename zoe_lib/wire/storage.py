@@ -16,12 +16,12 @@ class BandwidthView(Wire):
 
     @classmethod
     def of(cls, rates: Rates) -> BandwidthView:
-        """The wire form of rates."""
+        """Return the wire form of rates."""
         return cls(read_bytes_per_s=rates.read, write_bytes_per_s=rates.write)
 
     @classmethod
     def of_known(cls, rates: Rates | None) -> BandwidthView | None:
-        """The same; None of what is not known."""
+        """Return the same; None of what is not known."""
         return None if rates is None else cls.of(rates)
 
 

@@ -20,9 +20,9 @@ _ACTIVE_STATES = ("starting", "running", "stopping")
 
 LEADER = Gauge("zoe_leader", "1 while this master leads.")
 PENDING = Gauge("zoe_pending_executions", "Executions that wait, by reason code.", ["reason"])
-OLDEST_PENDING = Gauge("zoe_oldest_pending_seconds", "How long the execution that waits longest has waited.")
+OLDEST_PENDING = Gauge("zoe_oldest_pending_seconds", "Time for which the longest-waiting execution has waited.")
 ACTIVE = Gauge("zoe_active_executions", "Executions that start, run or stop.", ["state"])
-ADMISSION_WAIT = Histogram("zoe_admission_wait_seconds", "From queued to admitted.", buckets=_SECONDS)
+ADMISSION_WAIT = Histogram("zoe_admission_wait_seconds", "Time from queued to admitted.", buckets=_SECONDS)
 TICK = Histogram("zoe_tick_seconds", "Duration of one tick of the master.", buckets=_SECONDS)
 PLAN = Histogram("zoe_plan_seconds", "Duration of one pass of the scheduler.", buckets=_SECONDS)
 RECONCILE_LAG = Gauge("zoe_reconcile_lag_seconds", "Time since the journal was last compared with the back-end.")
@@ -35,14 +35,20 @@ _DIRECTION, _TENANT = ["direction"], ["tenant", "direction"]
 
 STORAGE_REACHABLE = Gauge("zoe_storage_controller_reachable", "1 while the storage controller answers.")
 STORAGE_CIRCUIT_OPEN = Gauge(
-    "zoe_storage_controller_resting", "1 while it is left alone after failures (open circuit)."
+    "zoe_storage_controller_resting", "1 while polls are paused after failures (open circuit)."
 )
-STORAGE_CAPACITY = Gauge("zoe_storage_capacity_bytes_per_second", "What the store can promise in all.", _DIRECTION)
-STORAGE_PROMISED = Gauge("zoe_storage_promised_bytes_per_second", "What the store has promised to all.", _DIRECTION)
-STORAGE_GRANTED = Gauge("zoe_storage_granted_bytes_per_second", "What executions of a tenant are granted.", _TENANT)
-STORAGE_ACHIEVED = Gauge("zoe_storage_achieved_bytes_per_second", "What a tenant moved lately.", _TENANT)
+STORAGE_CAPACITY = Gauge(
+    "zoe_storage_capacity_bytes_per_second", "Bandwidth that the store can guarantee in total.", _DIRECTION
+)
+STORAGE_PROMISED = Gauge(
+    "zoe_storage_promised_bytes_per_second", "Bandwidth that the store has guaranteed, to all.", _DIRECTION
+)
+STORAGE_GRANTED = Gauge(
+    "zoe_storage_granted_bytes_per_second", "Bandwidth guaranteed to the executions of a tenant.", _TENANT
+)
+STORAGE_ACHIEVED = Gauge("zoe_storage_achieved_bytes_per_second", "Bandwidth that a tenant used lately.", _TENANT)
 STORAGE_MISSED = Gauge(
-    "zoe_storage_missed_bytes_per_second", "What a tenant is granted and cannot get at present.", _TENANT
+    "zoe_storage_missed_bytes_per_second", "Guaranteed bandwidth that a tenant wants but does not get.", _TENANT
 )
 
 
@@ -61,7 +67,7 @@ def serve(host: str, port: int) -> None:
     try:
         start_http_server(port, addr=host, registry=REGISTRY)
     except OSError as error:
-        raise PortTaken(f"metrics cannot be served on port {port}: {error.strerror}") from None
+        raise PortTaken(f"cannot serve metrics on port {port}: {error.strerror}") from None
 
 
 def observe_tick(tick: Tick, tick_s: float) -> None:

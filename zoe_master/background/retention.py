@@ -62,7 +62,7 @@ class ExecutionRetention:
         try:
             removed = self._store.prune(time.time())
         except StoreError as error:
-            log.warning("nothing was removed", why=str(error))
+            log.warning("removing old data failed", why=str(error))
             return 0
         if removed:
             log.info("removed", executions=removed)

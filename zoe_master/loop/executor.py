@@ -148,7 +148,7 @@ class PlanExecutor:
         try:
             self._backend.start(start)
         except BackendError as error:
-            log.warning("not handed over", service=start.service_id, why=str(error))
+            log.warning("not handed to the back-end", service=start.service_id, why=str(error))
 
     def _stop_services(self, execution: Execution, tick: TickContext) -> None:
         running = [s for s in execution.services if s.state in (ServiceState.STARTING, ServiceState.READY)]

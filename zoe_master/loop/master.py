@@ -85,7 +85,7 @@ class Master:
     def tick(self) -> Tick:
         """Bring the journal, the back-end and the policy one step closer to each other; NotLeader when deposed."""
         if not self._store.still_leading(self._epoch):
-            raise NotLeader("another master leads, or the database connection that held the lock is gone")
+            raise NotLeader("another master leads, or the database connection that held the lock is lost")
         now_s = self._clock()
         plan_id = f"plan-{token_hex(6)}"
         tick = TickContext(now_s, plan_id)

@@ -121,7 +121,7 @@ def _vanished(service: Service, tick: TickContext) -> Iterator[ev.Event]:
             at_s=tick.now_s,
             cause_id=tick.plan_id,
             service_id=service.id,
-            message="the back-end does not know it any more",
+            message="the back-end no longer knows it",
         )
     elif service.state is ServiceState.STOPPING:
         yield ev.ServiceEnded(at_s=tick.now_s, cause_id=tick.plan_id, service_id=service.id, cause=Cause.STOPPED)

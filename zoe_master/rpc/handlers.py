@@ -144,7 +144,7 @@ class RpcHandlers:
         with _in_time():
             answer = self._tick().explain(question.execution_id, CpuBudget(left))
         if answer is None:
-            raise Refusal("not_queued", "the master does not see it in the queue")
+            raise Refusal("not_queued", "the master does not have it in its queue")
         return dict(encode(answer))
 
     def eta(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
@@ -153,7 +153,7 @@ class RpcHandlers:
         tick = self._master.latest
         forecast = tick and tick.forecast(question.execution_id, CpuBudget(left).spent(FORECAST_S))
         if tick is None or forecast is None:
-            raise Refusal("not_queued", "the master does not see it in the queue")
+            raise Refusal("not_queued", "the master does not have it in its queue")
         waits = tick.forecasts.waits
         source = tick.run_time(question.execution_id)
         return {
@@ -235,7 +235,7 @@ class RpcHandlers:
         """The last tick; Refusal before the first."""
         tick = self._master.latest
         if tick is None:
-            raise Refusal("not_yet", "the master has not looked at the cluster yet")
+            raise Refusal("not_yet", "the master has not observed the cluster yet")
         return tick
 
 
@@ -245,7 +245,7 @@ def _in_time() -> Iterator[None]:
     try:
         yield
     except OutOfBudget:
-        raise Refusal("queue_too_long", "one look at it takes longer than a question may compute") from None
+        raise Refusal("queue_too_long", "one pass takes longer than the time allowed for a question") from None
 
 
 def _rates(rates: Rates) -> dict[str, int]:

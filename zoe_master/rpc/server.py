@@ -49,4 +49,4 @@ class RpcServer:
         try:
             self._server = Server(self._endpoint, self._keys_dir, self._handlers, self._slow)
         except zmq.ZMQError as error:
-            log.warning("questions cannot be answered yet", endpoint=self._endpoint, why=str(error))
+            log.warning("cannot answer questions yet", endpoint=self._endpoint, why=str(error))

@@ -25,13 +25,17 @@ from zoe_master.scheduler.placement.admission import admit, core_requests, lasti
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
 
-_BACKOFF = Reason(ReasonCode.RETRY_BACKOFF, "It is tried again after a pause.", hint="`zoe show` gives the earlier end")
+_BACKOFF = Reason(
+    ReasonCode.RETRY_BACKOFF, "It is retried after a pause.", hint="`zoe show` shows how the last attempt ended"
+)
 _MAKING_ROOM = Reason(
     ReasonCode.MAKING_ROOM,
-    "Its essential services have their places and start as soon as the services that are leaving there have ended.",
+    ("Its essential services have their places and start when the services that are leaving them have ended."),
 )
 _NOT_SCANNED = Reason(
-    ReasonCode.SCAN_LIMIT, "The queue is longer than one pass looks at.", hint="it is looked at when others have gone"
+    ReasonCode.SCAN_LIMIT,
+    "The queue is longer than one pass considers.",
+    hint="it is considered when executions ahead of it have left the queue",
 )
 
 # Whoever waits for one of these holds up nobody, and so does its like in the same pass: no end of others would help.
@@ -312,6 +316,6 @@ def _behind(order: str) -> Reason:
     """One object for all of a long queue, so that nobody compares it word by word."""
     return Reason(
         ReasonCode.BEHIND_IN_QUEUE,
-        f"Others come first by the policy ({order}); the first of them waits for room.",
-        hint="`zoe eta` tells when it is expected to start",
+        f"Others are ahead by the policy ({order}); the first of them waits for room.",
+        hint="`zoe eta` shows when it is expected to start",
     )

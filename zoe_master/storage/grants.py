@@ -32,8 +32,8 @@ from zoe_master.storage.reconciler import StorageReconciler
 from zoe_master.storage.slo_reconciler import DesiredSlos, StorageState
 from zoe_master.storage.view_reconciler import InputViews
 
-_PROMISED_TO_OTHERS = "so much is not free of what the store can promise"
-_NOT_HELD = "the storage controller does not hold it any more"
+_PROMISED_TO_OTHERS = "the store cannot guarantee that much at present"
+_NOT_HELD = "the storage controller no longer guarantees it"
 
 _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 

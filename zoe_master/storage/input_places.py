@@ -90,15 +90,15 @@ class PlaceFinder:
             token = self._sign_in(View("", tenant, uri))
             places = self._controller.locality(tenant, uri, token)
         except StorageRefusedError as error:
-            log.info("where an input lies is not told", tenant=tenant, input=uri, why=str(error))
+            log.info("the object store does not report where an input is", tenant=tenant, input=uri, why=str(error))
             return _Answer(None, self._clock() + _AGAIN_S)
         except NoAccessError as error:
-            log.info("where inputs lie is not asked", tenant=tenant, input=uri, why=str(error))
+            log.info("cannot ask where inputs are", tenant=tenant, input=uri, why=str(error))
             return self._pause(_account(located))
         except StorageUnavailableError as error:
             whole = not self._answers_at_all()
             log.warning(
-                "the storage controller does not tell where inputs lie",
+                "the storage controller does not report where inputs are",
                 tenant=tenant,
                 input=uri,
                 why=str(error),

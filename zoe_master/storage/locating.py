@@ -25,7 +25,7 @@ _HOSTS_MAX = 10_000
 # After so many inputs that lie on no node, the store is taken to be elsewhere, and asked about one each five minutes.
 _ELSEWHERE = 20
 _PROBE_S = 300.0
-_LOCATING = Reason(ReasonCode.LOCATING_INPUTS, "The object store is asked where its inputs lie.")
+_LOCATING = Reason(ReasonCode.LOCATING_INPUTS, "The master is asking the object store where its inputs are.")
 
 
 class InputLocator:

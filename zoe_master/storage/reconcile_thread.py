@@ -95,7 +95,7 @@ class ReconcileThread(Generic[W, T]):
             try:
                 self.observed = (number, self._look(desired if fresh else None))
             except Exception:  # a defect of ours must not end the thread: nothing would be taken back any more
-                log.exception("the look at the storage controller failed")
+                log.exception("polling the storage controller failed")
                 self.observed = (number, self._failed)
             if self.observed != before:
                 self._waker.wake()

@@ -197,5 +197,5 @@ def _look_at_views(views: ViewReconciler, desired: DesiredSlos | None) -> Mappin
     try:
         return views.look(desired.views.values(), desired.undecided)
     except StorageUnavailableError as error:
-        log.warning("the views cannot be looked at", why=str(error))
+        log.warning("cannot list the views", why=str(error))
         return {}

@@ -88,7 +88,7 @@ def keep(report: BandwidthReport, store: PostgresStore) -> None:
     try:
         store.add_bandwidth(report.at_s, users, report.measured)
     except Unstorable as error:
-        log.warning("what the storage controller tells cannot be kept", why=str(error))
+        log.warning("cannot store the storage controller's report", why=str(error))
 
 
 def _both(one: AchievedBandwidth) -> tuple[float, float]:

@@ -30,9 +30,9 @@ from zoe_master.storage.report import BandwidthReport, report, store_capacity
 
 log = structlog.get_logger(__name__)
 
-_NOT_ASKED = BandwidthSupply(problem="the storage controller has not been asked yet")
+_NOT_ASKED = BandwidthSupply(problem="the storage controller has not answered yet")
 AWAY = BandwidthSupply(problem="the storage controller cannot be reached")
-_UNANSWERED = "the storage controller does not answer to it"
+_UNANSWERED = "the storage controller does not answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class SloReconciler:
         try:
             return report(self._controller, granted, capacity)
         except StorageUnavailableError as error:
-            return BandwidthReport(time.time(), f"the storage controller does not tell: {error}")
+            return BandwidthReport(time.time(), f"the storage controller does not report its SLOs: {error}")
 
 
 class _Asking:
@@ -140,7 +140,7 @@ class _Asking:
         try:
             self._ask(preferred)
         except StorageUnavailableError as error:
-            log.warning("the storage controller does not answer to what is preferred", why=str(error))
+            log.warning("the storage controller does not answer about preferred bandwidth", why=str(error))
             answered = self.refused.keys() | {one.execution_id for one in self._taken}
             unanswered = [promise for promise in preferred if promise.execution_id not in answered]
             self.refused |= {promise.execution_id: _UNANSWERED for promise in unanswered}

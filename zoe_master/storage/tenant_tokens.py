@@ -11,9 +11,9 @@ from storage_bridge.model import UNREADABLE, View
 from zoe_lib.domain.storage import Credential
 from zoe_lib.tls import verification
 
-NO_CREDENTIAL = "no credential of its tenant is stored for the service of its source"
+NO_CREDENTIAL = "its tenant has no stored credential for the service of the source"
 OTHER_ACCOUNT = (
-    "the credential that is stored for its tenant belongs to another account, and views are made in the tenant's own"
+    "the tenant's stored credential belongs to another account, but views are made in the tenant's own account"
 )
 _TIMEOUT_S = 10.0
 _FORBIDDEN = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
@@ -50,12 +50,12 @@ class TenantTokens:
             url = self._auth_urls[service]
             answer = httpx.get(url, headers=login, timeout=_TIMEOUT_S, verify=verification(url))
         except httpx.HTTPError as error:
-            raise NoAccessError(f"the object store cannot be asked: {type(error).__name__}") from None
+            raise NoAccessError(f"cannot reach the object store: {type(error).__name__}") from None
         token = answer.headers.get("X-Auth-Token", "")
         if answer.status_code in _FORBIDDEN:
             raise NoAccessError(UNREADABLE)
         if not answer.is_success or not token:
-            raise NoAccessError(f"the object store answers {answer.status_code} to the sign-in of its tenant")
+            raise NoAccessError(f"the object store answers {answer.status_code} to the tenant's sign-in")
         if _is_of_another(str(answer.headers.get("X-Storage-Url", "")), view.tenant):
             raise NoAccessError(OTHER_ACCOUNT)
         return str(token)

@@ -19,8 +19,8 @@ from zoe_master.storage.tenant_tokens import NoAccessError, SignIn, nobody
 
 log = structlog.get_logger(__name__)
 _BUCKET_CHARACTERS_MAX = 63
-_AFTER_A_FAILURE = "an earlier try failed, and a view may have been the reason"
-_UNCHARGED = f"{_AFTER_A_FAILURE}; that try does not count as one of its retries"
+_AFTER_A_FAILURE = "an earlier attempt failed, possibly because of a view"
+_UNCHARGED = f"{_AFTER_A_FAILURE}; that attempt does not count as one of its retries"
 
 
 class InputViews:
@@ -138,11 +138,11 @@ class ViewReconciler:
             self._controller.drop_view(view_id)
             self._hit(CrashPoint.VIEW_DROPPED)
         except StorageUnavailableError as error:
-            log.warning("a view that nobody reads cannot be removed now", view=view_id, why=str(error))
+            log.warning("an unused view cannot be removed now", view=view_id, why=str(error))
 
     def _make_again(self, view: View) -> None:
         """Somebody removed one that is read: until it is back, reads fail, as they do with a source that is gone."""
         try:
             self._controller.create_view(replace(view, token=self._sign_in(view)))
         except (StorageUnavailableError, NoAccessError) as error:
-            log.warning("a view that is in use cannot be made again", view=view.id, why=str(error))
+            log.warning("a view in use cannot be made again", view=view.id, why=str(error))

@@ -19,14 +19,14 @@ def test_few_rows_pay_though_the_store_is_slower_at_them_because_the_reader_is_s
     found = verdict(FEW_ROWS)
     assert found.used
     assert found.columns == ("id", "kwh")
-    assert found.why.startswith("through a view: 0.03 of 8 MB of a sample are wanted")
+    assert found.why.startswith("through a view: 0.03 of 8 MB of a sample are needed")
 
 
 def test_everything_wanted_does_not_pay_and_the_sentence_says_why() -> None:
     found = verdict(replace(FEW_ROWS, delivered_bytes=3 * MB, selected_bytes=8 * MB, view_s=0.2))
     assert not found.used
     assert found.columns == ()
-    assert found.why.startswith("plainly: a view would not pay; 3 of 8 MB")
+    assert found.why.startswith("plainly: a view would not save time; 3 of 8 MB")
 
 
 def test_what_the_store_can_move_decides_where_it_is_less_than_one_sample_got() -> None:

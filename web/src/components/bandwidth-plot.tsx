@@ -15,6 +15,6 @@ interface BandwidthPlotProps {
 export function BandwidthPlot({ label, told, points }: BandwidthPlotProps) {
   const { times, series } = useMemo(() => bandwidthLines(points, told), [points, told]);
   const achieved = points.some((point) => point.achieved !== null);
-  const heading = achieved ? label : `${label} (the storage controller does not tell what is achieved)`;
+  const heading = achieved ? label : `${label} (the storage controller does not report achieved bandwidth)`;
   return <Plot label={heading} times={times} series={series} format={rate} span={told} />;
 }

@@ -7,8 +7,8 @@ it.each([
   ['[{"a": [], "b": {"c": 1, "d": "x", "c": 2}}]', "c"],
   ['{"__proto__": 1, "__proto__": 2}', "__proto__"],
   ['{"": 1, "": 2}', ""],
-])("refuses %s for the key that is there twice", (text, key) => {
-  expect(() => parseJson(text)).toThrow(`${JSON.stringify(key)} is there twice`);
+])("refuses %s for the key that occurs twice", (text, key) => {
+  expect(() => parseJson(text)).toThrow(`${JSON.stringify(key)} occurs twice`);
 });
 
 it.each([

@@ -4,7 +4,7 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   const twice = duplicateKey(text);
-  if (twice !== null) throw new SyntaxError(`The key ${JSON.stringify(twice)} is there twice in one object.`);
+  if (twice !== null) throw new SyntaxError(`The key ${JSON.stringify(twice)} occurs twice in one object.`);
   return value;
 }
 

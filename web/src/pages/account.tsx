@@ -96,7 +96,7 @@ function Tokens() {
 function NewSecret({ secret }: { secret: string }) {
   return (
     <div className="notice good" role="status">
-      <p>This is shown once. Keep it where your programs find it:</p>
+      <p>This is shown once. Store it where your programs find it:</p>
       <p>
         <code>{secret}</code> <CopyButton text={secret} />
       </p>
@@ -133,7 +133,7 @@ function Password() {
   return (
     <section className="card" aria-label="Password">
       <h2>Password</h2>
-      <p className="faint">Changing it ends every session of yours, this one, too.</p>
+      <p className="faint">Changing it ends all your sessions, including this one.</p>
       <form
         className="stacked"
         onSubmit={(event: FormEvent) => {

@@ -38,7 +38,7 @@ export function SignInAgain() {
   if (elsewhere) return <SessionChanged key={whoseIs(elsewhere)} shown={ended} now={elsewhere} />;
   return (
     <Dialog key="ended" title="Sign in again">
-      <p>Your session has ended. Nothing you typed is lost; what you asked for goes on afterwards.</p>
+      <p>Your session has ended. Nothing you typed is lost, and your request continues after you sign in.</p>
       <SignInForm user={ended.user} tenant={ended.tenant} />
     </Dialog>
   );
@@ -81,6 +81,6 @@ function SessionChanged({ shown, now }: { shown: Session; now: Session }) {
 async function begunElsewhere(): Promise<Session> {
   const headers = { [PROOF_HEADER]: newestProof() };
   const begun = await told(api.GET("/api/v1/session", { headers, fetch }));
-  if (!begun.csrf_token) throw new Error("nobody signed in here");
+  if (!begun.csrf_token) throw new Error("no user is signed in");
   return begun;
 }

@@ -38,5 +38,5 @@ def _row(entry: AuditEntryView) -> tuple[object, ...]:
 
 
 def register(app: typer.Typer) -> None:
-    """Add it."""
+    """Add the command."""
     add(app, "audit", audit, ("zoe admin audit --user ada",))

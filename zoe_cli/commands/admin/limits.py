@@ -23,23 +23,23 @@ NO_LIMIT = "none"
 
 
 def count(text: str) -> float:
-    """Return a number of executions; infinity is no limit."""
+    """Return a number of executions; infinity stands for no limit."""
     return _bound(text, int, "a number of at least 0")
 
 
 def hours(text: str) -> float:
-    """Return hours of a time limit; infinity is no limit."""
-    found = _bound(text, float, "a number from 0")
+    """Return the hours of a time limit; infinity stands for no limit."""
+    found = _bound(text, float, "a number of at least 0")
     if not 0 < found * 3600 <= TIME_LIMIT_S_MAX and found != math.inf:
         raise typer.BadParameter(
-            f"{text!r} is not a time limit: use hours above 0, up to {TIME_LIMIT_S_MAX / 3600:.0f}, or `{NO_LIMIT}`; "
-            "with --executions 0 nothing more is accepted"
+            f"{text!r} is not a time limit: use hours above 0, up to {TIME_LIMIT_S_MAX / 3600:.0f}, "
+            f"or `{NO_LIMIT}`; to accept no more executions, use --executions 0"
         )
     return found
 
 
 def _cores(text: str) -> float:
-    return _bound(text, lambda cores: round(float(cores) * 1000), "a number from 0")
+    return _bound(text, lambda cores: round(float(cores) * 1000), "a number of at least 0")
 
 
 def _memory(text: str) -> float:
@@ -60,7 +60,7 @@ def _bound(text: str, number: Callable[[str], float], form: str) -> float:
     if not 0 <= most < math.inf:
         raise typer.BadParameter(f"{text!r} is neither {form} nor `{NO_LIMIT}`")
     if most > INTEGER_MAX:
-        raise typer.BadParameter(f"{text!r} is more than a limit can be; for no limit use `{NO_LIMIT}`")
+        raise typer.BadParameter(f"{text!r} is above the maximum of a limit; for no limit use `{NO_LIMIT}`")
     return most
 
 
@@ -119,7 +119,7 @@ def set_limit(
     }
     named = {name: None if most == math.inf else most for name, most in amounts.items() if most is not None}
     if not named:
-        raise typer.BadParameter(f"name at least one of {', '.join(f'--{option}' for option in AMOUNT_OF)}")
+        raise typer.BadParameter(f"give at least one of {', '.join(f'--{option}' for option in AMOUNT_OF)}")
     with options(context).client() as client:
         limit = client.admin.set_limit(LimitAmounts.model_validate(named), tenant, _user(user, each_user))
     emit(limit, options(context).output, _set_rows([limit]))
@@ -152,7 +152,7 @@ def clear_limit(
     each_user: EachUser = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="AMOUNT", help=f"One of {', '.join(AMOUNT_OF)}; may be repeated. Without, all."),
+        typer.Option(metavar="AMOUNT", help=f"One of {', '.join(AMOUNT_OF)}; may be repeated (default: all)."),
     ] = None,
 ) -> None:
     """Clear limits, so that the default applies again."""
@@ -202,7 +202,7 @@ def _meter_rows(view: MetersView) -> Iterator[tuple[str, str, str]]:
             yield option, text(meter.used), "no limit" if meter.limit is None else text(meter.limit)
         elif name == "time_limit_s":
             longest_s = view.time_limit_s
-            yield "hours of one", "-", "no limit" if longest_s is None else text(longest_s)
+            yield "hours of an execution", "-", "no limit" if longest_s is None else text(longest_s)
 
 
 add(app, "set", set_limit, ("zoe admin limit set --tenant physics --cores 64 --memory 256GiB --executions 20",))

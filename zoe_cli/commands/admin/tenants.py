@@ -68,11 +68,11 @@ def set_quota(
         typer.Option(parser=hours_of, metavar="HOURS|none", help="Longest time limit of an execution, in hours."),
     ] = None,
 ) -> None:
-    """Bound a tenant's executions, those of each of its users, and how long each may run.
+    """Set the maximum executions of a tenant and of each of its users, and how long each may run.
 
-    What is not named stays as it is; `none` is no bound. With --hours, an execution that asks for no time limit gets
-    this one, and one that asks for a longer one is refused. `zoe admin limit set` sets these and all other limits.
-    """
+    Values that you do not give stay as they are; `none` is unlimited. With --hours, an execution that asks for no time
+    limit gets this one, and an execution that asks for a longer one is refused. `zoe admin limit set` sets these and
+    all other limits."""
     changes = {
         "executions_max": executions,
         "executions_of_user_max": of_user,
@@ -94,7 +94,7 @@ def set_quota(
 
 
 def _present(tenants: list[TenantDetail], name: str) -> dict[str, float | None]:
-    """The quota of a tenant; nothing of one that is not there, which the server will say."""
+    """Return the quota of a tenant, or an empty quota for an unknown tenant, which the server then refuses."""
     found = next((tenant for tenant in tenants if tenant.name == name), None)
     return {bound: getattr(found, bound, None) for bound in QuotaView.model_fields}
 

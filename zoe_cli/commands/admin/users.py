@@ -92,7 +92,7 @@ def _password(file: Path | None) -> str:
     try:
         lines = file.read_text().splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise typer.BadParameter(f"{file} cannot be read: {error}") from None
+        raise typer.BadParameter(f"cannot read {file}: {error}") from None
     if not lines:
         raise typer.BadParameter(f"{file} is empty")
     return lines[0]

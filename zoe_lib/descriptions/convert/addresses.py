@@ -1,4 +1,4 @@
-"""Placeholders of the original Zoe, and host names that people put together from them, made into templates."""
+"""Convert placeholders of the original Zoe, and host names composed of them, to templates."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
 class Addresses:
     """Translates texts of one old description. `names` leads from old service names to component names.
 
-    `referenced` collects the components that a text names, since those must have an essential instance.
-    """
+    `referenced` collects the components to which a text refers, since these need an essential instance."""
 
     names: Mapping[str, str]
     notes: Notes
@@ -48,12 +47,12 @@ class Addresses:
         self._pattern = re.compile(f"{host}|{_BRACES}" if names else _BRACES)
 
     def translate(self, text: str, place: str, own: str) -> str:
-        """A text with placeholders (environment; in formats 0 to 2 also the command) as one with templates."""
+        """Return a text with placeholders (environment; in formats 0 to 2 also the command) as one with templates."""
         translated = self._pattern.sub(lambda found: self._replace(found, place, own), text)
         return _WORKSPACE.sub("{workspace}", translated)
 
     def literal(self, text: str) -> str:
-        """A text that the original took as it is."""
+        """Return a text that the original used literally."""
         return _WORKSPACE.sub("{workspace}", escape(text))
 
     def _replace(self, found: re.Match[str], place: str, own: str) -> str:
@@ -75,7 +74,7 @@ class Addresses:
         return replacement
 
     def _named(self, name: str, whole: str, place: str, own: str) -> str:
-        """A service by its name, or by its name with the number of the instance."""
+        """Return a service by name, or by name with the number of the instance."""
         if name in self.names:
             return self._host(name, "0", place, own)
         number = re.search(r"[0-9]+$", name)

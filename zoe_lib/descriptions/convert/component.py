@@ -1,4 +1,4 @@
-"""One old service as a version-4 component."""
+"""Convert one old service to a version-4 component."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORKSPACE = "/mnt/workspace"
 def convert_component(
     service: OldService, name: str, version: int, addresses: Addresses, defaults: ConversionDefaults
 ) -> dict[str, Any]:
-    """The component of that name; what does not carry over is noted."""
+    """Return the component with this name; note what cannot be converted."""
     notes = addresses.notes
     image = legal_image(service.image)
     if image != service.image:
@@ -42,10 +42,10 @@ def convert_component(
 
 
 def _command(service: OldService, name: str, version: int, addresses: Addresses) -> list[str]:
-    """Split first, translate then: a placeholder is one argument, whatever it is filled with."""
+    """Split first, and convert then: a placeholder is one argument, whatever its value."""
     place = f"{service.place}/command"
     arguments = split_command(service.command, service.place, addresses.notes)
-    if version >= 3:  # the first format that did not look for placeholders in commands
+    if version >= 3:  # the first format without placeholders in commands
         arguments = [addresses.literal(argument) for argument in arguments]
     else:
         arguments = [addresses.translate(argument, place, name) for argument in arguments]
@@ -69,7 +69,7 @@ def _environment(service: OldService, name: str, version: int, addresses: Addres
             addresses.notes.add(place, f"variable {variable[:64]!r} is too long; left out")
             continue
         environment[variable] = translated
-    if version >= 2:  # these formats promise it to every service
+    if version >= 2:  # these formats promise this variable to every service
         environment.setdefault("ZOE_WORKSPACE", "{workspace}")
     return environment
 

@@ -1,4 +1,4 @@
-"""An old description as a version-4 document with notes."""
+"""Convert an old description to a version-4 document with notes."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _OLD_VERSIONS = range(4)
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A version-4 document, and what is to be told about how it came about."""
+    """A version-4 document, and notes on its conversion."""
 
     document: dict[str, Any]
     notes: tuple[Note, ...] = ()
 
 
 def convert(document: object, defaults: ConversionDefaults | None = None) -> Conversion:
-    """The version-4 form of a description of any format; version 4 itself stays as it is.
+    """Return the version-4 form of a description of any format; version 4 itself stays as it is.
 
-    What is valid by its own format gives a document that `parse` takes; DescriptionError when it is no description.
-    """
+    A description that is valid in its own format gives a document that `parse` accepts; DescriptionError if it is not a
+    description."""
     wrong = check_shape(document)
     if wrong or not isinstance(document, dict):
         raise DescriptionError(wrong or [Diagnostic("", Code.WRONG_TYPE, "a description is a JSON object")])
@@ -101,7 +101,7 @@ def _title(document: Mapping[str, Any], notes: Notes) -> str:
 
 
 def _set_end(services: list[OldService], components: list[dict[str, Any]], notes: Notes) -> None:
-    """The first monitored service of one instance ends the application."""
+    """Let the first monitored service with one instance end the application."""
     monitored = [(s, c) for s, c in zip(services, components, strict=True) if s.monitor]
     single = [(s, c) for s, c in monitored if c["total_count"] == 1]
     if single:
@@ -113,7 +113,7 @@ def _set_end(services: list[OldService], components: list[dict[str, Any]], notes
 
 
 def _set_core(services: list[OldService], components: list[dict[str, Any]], referenced: set[str], notes: Notes) -> None:
-    """A component whose address is asked for needs an essential instance, and so does the application."""
+    """Make a component essential if its address is needed, and make the application need at least one instance."""
     for service, component in zip(services, components, strict=True):
         lonely = component is components[0] and all(c["essential_count"] == 0 for c in components)
         if component["essential_count"] == 0 and (lonely or component["name"] in referenced):
@@ -122,7 +122,7 @@ def _set_core(services: list[OldService], components: list[dict[str, Any]], refe
 
 
 def _bound_services(components: list[dict[str, Any]], notes: Notes) -> None:
-    """Old formats set no bound; the largest components give way, none goes."""
+    """Limit the number of services, which old formats did not; the largest components shrink, and none disappears."""
     for component in sorted(components, key=lambda c: -int(c["total_count"])):
         excess = sum(c["total_count"] for c in components) - SERVICES_MAX
         if excess <= 0:

@@ -1,4 +1,4 @@
-"""Catalogue manifests of the original Zoe as catalogue entries."""
+"""Convert catalogue manifests of the original Zoe to catalogue entries."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ _TYPES: Mapping[str, FieldType] = {"int": "integer", "number": "number", "float"
 
 @dataclass(frozen=True, slots=True)
 class ManifestConversion:
-    """Entries for the descriptions that a manifest names, and what is to be told about them."""
+    """Entries for the descriptions in a manifest, and notes on their conversion."""
 
     entries: tuple[CatalogueEntry, ...]
     notes: tuple[Note, ...] = ()
 
 
 def convert_manifest(manifest: object) -> ManifestConversion:
-    """The entries of a manifest (version 1); `file` is the name it gives, of a description yet to be converted."""
+    """Return the entries of a manifest (version 1); `file` is the name it gives, of a description yet to
+    be converted."""
     wrong = check_shape(manifest)
     if not wrong and (not isinstance(manifest, dict) or not isinstance(manifest.get("zapps"), list)):
         wrong = [Diagnostic("/zapps", Code.MISSING, "a manifest needs a list of zapps")]
@@ -98,7 +99,7 @@ def _field(raw: object, place: str, notes: Notes) -> FormField | None:
 
 
 def _settings(kind: str, name: str) -> list[str]:
-    """Where a parameter goes: a variable of every service that has it, or a service's command or count."""
+    """Return the target of a parameter: a variable of every service that has it, or a service's command or count."""
     component = legal_label(name, "service")
     match kind:
         case "environment":

@@ -1,4 +1,4 @@
-"""Names made legal: close to what people wrote, unique, and never a surprise."""
+"""Make names valid: close to the original, unique, and predictable."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoe_lib.domain.templates import SELF
 
 
 def legal_label(name: str, default: str, taken: Container[str] = ()) -> str:
-    """A DNS label close to the name and not taken; `default` when nothing of the name can stay."""
+    """Return a DNS label close to the name and not taken; `default` when nothing of the name can stay."""
     label = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:NAME_LENGTH_MAX].strip("-") or default
     label = f"{label}-component" if label == SELF else label
     candidate, number = label, 2
@@ -22,18 +22,18 @@ def legal_label(name: str, default: str, taken: Container[str] = ()) -> str:
 
 
 def legal_title(name: str) -> str:
-    """An application's name close to the one given."""
+    """Return an application's name close to the one given."""
     title = re.sub(r"[^A-Za-z0-9 ._@+-]+", "-", name)[:TITLE_LENGTH_MAX]
     return re.sub(r"^[^A-Za-z0-9]+|[^A-Za-z0-9]+$", "", title) or "application"
 
 
 def legal_image(image: str) -> str:
-    """An image name close to the one given: without the leading slash that an empty registry left behind."""
+    """Return an image name close to the one given: without the leading slash that an empty registry left behind."""
     name = re.sub(r"[^A-Za-z0-9._:/@-]+", "-", image.strip())
     return re.sub(r"^[^A-Za-z0-9]+", "", name)[:IMAGE_LENGTH_MAX] or "image"
 
 
 def legal_variable(name: str) -> str:
-    """A variable's name close to the one given."""
+    """Return a variable's name close to the one given."""
     variable = re.sub(r"[^A-Za-z0-9_.-]+", "_", name)
     return variable if re.match(r"[A-Za-z_]", variable) else f"_{variable}"

@@ -1,4 +1,4 @@
-"""What a conversion tells people: what could not carry over, and which defaults stand in."""
+"""Notes of a conversion: what could not be converted, and which defaults were used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class ConversionDefaults:
-    """What stands in for reservations that old descriptions may leave out: set by the installation."""
+    """Defaults for reservations that old descriptions may omit; the installation sets them."""
 
     memory_bytes: int = 2 * GIB
     cores: float = 0.1
@@ -33,5 +33,5 @@ class Notes:
     found: dict[Note, None] = field(default_factory=dict)
 
     def add(self, pointer: str, message: str) -> None:
-        """Keep a remark."""
+        """Add a remark."""
         self.found[Note(pointer, message)] = None

@@ -1,4 +1,4 @@
-"""Formats 0 to 3 read into one shape, as leniently as the original did: it took "3" and 3.0 for 3."""
+"""Read formats 0 to 3 into one form, as leniently as the original did: it accepted "3" and 3.0 for 3."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class OldService:
 
 
 def read_services(document: Mapping[str, Any], version: int, notes: Notes) -> list[OldService]:
-    """The services of an old description; DescriptionError when there are none or one is no service."""
+    """Return the services of an old description; DescriptionError when there are none or one is no service."""
     key = "processes" if "processes" in document else "services"
     raw = document.get(key)
     if not isinstance(raw, list) or not raw:
@@ -52,13 +52,13 @@ def read_services(document: Mapping[str, Any], version: int, notes: Notes) -> li
 
 
 def whole(value: object) -> int | None:
-    """A whole number as the original read it, or None."""
+    """Return a whole number as the original read it, or None."""
     amount = amount_of(value)
     return None if amount is None else int(amount)
 
 
 def amount_of(value: object) -> float | None:
-    """A number, also one written as text, or None."""
+    """Return a number, also one written as text, or None."""
     if not isinstance(value, int | float | str):
         return None
     try:
@@ -69,7 +69,7 @@ def amount_of(value: object) -> float | None:
 
 
 def sequence(owner: Mapping[str, Any], key: str) -> list[Any]:
-    """The list under that key; empty when it is absent or something else."""
+    """Return the list under this key; empty if it is missing or has another type."""
     found = owner.get(key)
     return found if isinstance(found, list) else []
 
@@ -134,7 +134,7 @@ def _count(place: str, raw: Mapping[str, Any], key: str, default: int = 1) -> in
 
 
 def _pairs(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Variables as (name, value); the original stored lists of two texts."""
+    """Return variables as (name, value) from the original's lists of two texts."""
     for pair in sequence(raw, "environment"):
         if isinstance(pair, list) and pair and all(isinstance(part, str) for part in pair):
             yield pair[0], pair[1] if len(pair) > 1 else ""

@@ -1,4 +1,4 @@
-"""Ports, volumes, labels and commands of old services as their version-4 forms."""
+"""Convert ports, volumes, labels and commands of old services to version 4."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def convert_labels(labels: list[object], constraints: list[object], place: str, 
 
 
 def split_command(command: str, place: str, notes: Notes) -> list[str]:
-    """The arguments of a command line: split as Docker did, through a shell where it plainly wants one."""
+    """Return the arguments of a command line: split as Docker did, or through a shell if it clearly needs one."""
     try:
         arguments = shlex.split(command)
     except ValueError:

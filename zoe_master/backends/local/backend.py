@@ -87,7 +87,7 @@ class LocalBackend:
     def start(self, start: ServiceStart) -> None:
         """Hand over; a service that is known, or was and is forgotten, is not started again."""
         if not directories.is_safe_name(start.service_id) or not directories.is_safe_name(start.execution_id):
-            raise BackendError(f"{start.service_id!r} cannot be the id of a service here")
+            raise BackendError(f"{start.service_id!r} is not a valid service id")
         with self._lock:
             if start.service_id in self._records or self._layout.kept(start.service_id).exists():
                 return
@@ -124,10 +124,10 @@ class LocalBackend:
         with self._lock:
             record = self._records.get(service)
         if record is None:
-            raise BackendError(f"service {service} is not known here")
+            raise BackendError(f"service {service} does not exist")
         number = self._layout.ports.known(record.execution_id, service).get(port)
         if number is None:
-            raise BackendError(f"service {service} has no port {port}, or not yet")
+            raise BackendError(f"service {service} has no port {port} yet")
         return PortAddress(HOST, number)
 
     def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:  # noqa: ARG002
@@ -138,7 +138,7 @@ class LocalBackend:
         with self._lock:
             record = self._records.get(service)
         if record is None:
-            raise BackendError(f"service {service} is not known here")
+            raise BackendError(f"service {service} does not exist")
         return OutputChunk(b"", offset, offset, complete=record.final)
 
     def usage(self) -> Sequence[Usage]:
@@ -207,7 +207,7 @@ class LocalBackend:
                 hinted = self._hints.wait(min(pause_s, ARCHIVE_INTERVAL_S) if self._archive() else pause_s)
                 self._look_at(hinted)
             except Exception:  # whatever one directory holds, the others are looked at
-                _log.exception("looking at local services failed")
+                _log.exception("polling local services failed")
                 self._closing.wait(self._settings.look_interval_s)
 
     def _look_at(self, services: set[ServiceId]) -> None:

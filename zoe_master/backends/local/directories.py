@@ -79,13 +79,13 @@ def remove(path: Path) -> None:
 
 def _enter(parent: int, name: str, owner: ComponentUser | None, base: Path) -> int:
     if not is_safe_name(name):
-        raise CannotStartError(f"{name!r} cannot be the name of a directory below {base}")
+        raise CannotStartError(f"{name!r} is not a valid name of a directory below {base}")
     with contextlib.suppress(FileExistsError):
         os.mkdir(name, 0o700, dir_fd=parent)
     try:
         child = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
     except OSError as error:
-        raise CannotStartError(f"{name} below {base} is no directory: {error.strerror}") from error
+        raise CannotStartError(f"{name} below {base} is not a directory: {error.strerror}") from error
     if owner is not None and _is_newly_made(child):
         os.fchown(child, owner.uid, owner.gid)
     os.close(parent)

@@ -11,7 +11,7 @@ from zoe_master.backends.base import ImageState, ImageStatus
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.settings import Runtime
 
-NO_RUNTIME = "no runtime is set for it"
+NO_RUNTIME = "no runtime is configured for it"
 
 
 def find_runtime(image: str, runtimes: Mapping[str, Runtime]) -> Runtime | None:
@@ -32,7 +32,7 @@ def image_status(image: str, runtimes: Mapping[str, Runtime]) -> ImageStatus:
     return ImageStatus(
         ImageState.UNAVAILABLE,
         f"image {image} cannot run on this back-end: {NO_RUNTIME}",
-        f"runtimes are set for: {configured}",
+        f"configured runtimes: {configured}",
     )
 
 

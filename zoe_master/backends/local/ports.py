@@ -82,7 +82,7 @@ class PortBook:
             if port not in self._used and self._is_free(port):
                 self._used.add(port)
                 return port
-        raise CannotStartError(f"no port is free between {self._first} and {self._first + self._count - 1}")
+        raise CannotStartError(f"no free port between {self._first} and {self._first + self._count - 1}")
 
     def _write(self, execution: ExecutionId) -> None:
         path = self._directory / f"{execution}.json"

@@ -94,7 +94,7 @@ def found_record(directory: Path) -> Record | None:
     record.look()
     if spec["boot_id"] != files.boot_id():
         if not record.final:
-            record.lose("the machine was started anew")
+            record.lose("the machine was restarted")
         return record
     record.stage = RecordStage.SUPERVISED
     record.stop_asked = (directory / files.STOP).exists()

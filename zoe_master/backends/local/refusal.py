@@ -16,13 +16,14 @@ def refuse_reason(api_host: str, tenants: Collection[str], insecure: bool) -> st
         return None
     if not _is_loopback(api_host):
         return (
-            f"the local back-end is for one trusted person, but the API listens on {api_host or 'every address'}: "
-            "listen on 127.0.0.1, use another back-end, or say --insecure"
+            "the local back-end is for one trusted person, but the API listens on "
+            f"{api_host or 'every address'}: listen on 127.0.0.1, use another back-end, or use "
+            "--insecure"
         )
     if len(set(tenants)) > 1:
         return (
             f"the local back-end is for one trusted person, but there are {len(set(tenants))} tenants "
-            f"({', '.join(sorted(set(tenants)))}): keep one, use another back-end, or say --insecure"
+            f"({', '.join(sorted(set(tenants)))}): keep one, use another back-end, or use --insecure"
         )
     return None
 

@@ -58,7 +58,7 @@ def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
     """Everything the supervisor needs; makes directories and allocates ports. CannotStartError says why it cannot."""
     component = start.component
     if start.node not in {node.name for node in around.settings.nodes}:
-        raise CannotStartError(f"there is no node {start.node}")
+        raise CannotStartError(f"node {start.node} does not exist")
     runtime = runtime_of(component.image, around.settings.images)
     ports = around.ports.allocate(start.execution_id, start.service_id, (port.name for port in component.ports))
     places = _make_places(start, around)
@@ -75,7 +75,9 @@ def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
     except TemplateError as error:
         raise CannotStartError(f"component {component.name}: {error}") from error
     if not argv:
-        raise CannotStartError(f"component {component.name} has no command, nor has the runtime of {component.image}")
+        raise CannotStartError(
+            f"component {component.name} has no command, and the runtime of {component.image} defines none"
+        )
     return {
         "service_id": start.service_id,
         "execution_id": start.execution_id,

@@ -88,5 +88,5 @@ def working_directory(
 def _below(base: Path, relative: str, wanted: str) -> Path:
     path = Path(os.path.normpath(base / relative))
     if not path.is_relative_to(base):
-        raise CannotStartError(f"working directory {wanted} leads out of {base}")
+        raise CannotStartError(f"working directory {wanted} is outside {base}")
     return path

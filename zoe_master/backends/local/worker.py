@@ -43,7 +43,7 @@ class ServiceWorker:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             self._end(record, Cause.DISK_FULL if full else Cause.START_FAILED, str(error))
         except Exception as error:
-            _log.exception("service %s cannot be specified", record.service_id)
+            _log.exception("cannot make the specification of service %s", record.service_id)
             self._end(record, Cause.START_FAILED, repr(error))
         else:
             self.launch(record)
@@ -55,7 +55,7 @@ class ServiceWorker:
         first has to look for the second after that.
         """
         directories.remove(record.directory)
-        record.lose("it was run by another master")
+        record.lose("another master ran it")
         record.forgotten = True
 
     def launch(self, record: Record) -> None:
@@ -66,7 +66,7 @@ class ServiceWorker:
         try:
             record.child = launch.launch(record.directory)
         except OSError as error:
-            self._end(record, Cause.START_FAILED, f"its supervisor cannot be started: {error}")
+            self._end(record, Cause.START_FAILED, f"cannot start its supervisor: {error}")
             return
         record.stage = RecordStage.SUPERVISED
 
@@ -102,7 +102,7 @@ class ServiceWorker:
         """End what lost its supervisor, and say so."""
         try:
             gone = end_leftovers(record.service_id, record.directory)
-            message = "its supervisor was killed" + ("" if gone else "; some of its processes would not end")
+            message = "its supervisor was killed" + ("" if gone else "; some of its processes cannot be ended")
             began = bool((record.status or {}).get("pid"))
             if not began:
                 message = f"its supervisor ended before the component ran: {_errors(record.directory)}".rstrip(": ")
@@ -110,7 +110,7 @@ class ServiceWorker:
                 record, Cause.KILLED if began else Cause.START_FAILED, message, KILLED_EXIT_CODE if began else None
             )
         except Exception:
-            _log.exception("what service %s left behind cannot be ended", record.service_id)
+            _log.exception("cannot end what service %s left behind", record.service_id)
             record.stage = RecordStage.SUPERVISED  # tried again with the next look
         finally:
             os.close(lock)
@@ -148,7 +148,7 @@ class ServiceWorker:
                 files.write_json(str(start), {**status, "created_at_s": status["at_s"]})
             files.write_json(str(record.directory / files.STATUS), status)
         except OSError as error:
-            _log.warning("the end of service %s cannot be written: %s", record.service_id, error)
+            _log.warning("cannot write the end of service %s: %s", record.service_id, error)
         record.status, record.observation = status, observation_of(status)
         record.stage = RecordStage.FINISHED
 

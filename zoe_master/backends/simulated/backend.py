@@ -175,7 +175,7 @@ class SimulatedBackend:
         return ImageStatus(
             ImageState.UNAVAILABLE,
             f"image {image} cannot run on this back-end",
-            f"there are: {', '.join(sorted(self._images)) or 'none'}",
+            f"available images: {', '.join(sorted(self._images)) or 'none'}",
         )
 
     def close(self) -> None:
@@ -214,7 +214,7 @@ class SimulatedBackend:
         """End a service as SIGKILL does."""
         self.end(service, SIGKILL_EXIT_CODE, Cause.KILLED, "killed")
 
-    def lose_node(self, name: str, message: str = "node is down") -> None:
+    def lose_node(self, name: str, message: str = "the node is down") -> None:
         """A node goes down: it is not ready and its services are lost."""
         self._catch_up()
         self._nodes[name] = replace(self._nodes[name], ready=False, message=message)
@@ -241,14 +241,14 @@ class SimulatedBackend:
             return ServiceBehaviour(fails=Cause.IMAGE_UNAVAILABLE, message=f"{status.message}: {status.hint}")
         node = self._nodes.get(start.node)
         if node is None or not node.ready:
-            return ServiceBehaviour(fails=Cause.START_FAILED, message=f"node {start.node} is not there")
+            return ServiceBehaviour(fails=Cause.START_FAILED, message=f"node {start.node} does not exist")
         return self._behave(start)
 
     def _known(self, service: ServiceId) -> _Simulated:
         try:
             return self._services[service]
         except KeyError:
-            raise BackendError(f"service {service} is not known here") from None
+            raise BackendError(f"service {service} does not exist") from None
 
     def _schedule(self, service: _Simulated, steps: Sequence[Observation]) -> None:
         for step in steps:

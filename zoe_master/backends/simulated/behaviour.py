@@ -25,7 +25,7 @@ class ManualClock:
     def advance(self, seconds: float) -> None:
         """Let that many seconds pass; time never goes back."""
         if seconds < 0:
-            raise ValueError(f"time cannot go back by {-seconds} s")
+            raise ValueError(f"time cannot go back, here by {-seconds} s")
         self.now_s += seconds
 
 

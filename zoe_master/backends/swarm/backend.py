@@ -159,7 +159,7 @@ class SwarmBackend:
         """The gateway for a proxied port; another one can be reached from outside only with `publish_ports`."""
         record = self._registry.get(service)
         if record is None:
-            raise BackendError(f"service {service} is not known here")
+            raise BackendError(f"service {service} does not exist")
         if port not in record.ports:
             raise BackendError(f"service {service} has no port {port}")
         if port in record.proxied and self._settings.gateway_image:
@@ -167,14 +167,14 @@ class SwarmBackend:
         node = self._reconciler.nodes.get(record.node)
         published = record.container.published.get(record.ports[port]) if record.container else None
         if node is None or published is None:
-            raise BackendError(f"port {port} of service {service} is not published, or not yet")
+            raise BackendError(f"port {port} of service {service} is not published yet")
         return PortAddress(node.address, published)
 
     def _through_gateway(self, record: Record, port: str) -> PortAddress:
         name, published = self._gateways.address(record.attempt)
         node = self._reconciler.nodes.get(name)
         if node is None:
-            raise BackendError(f"there is no node {name} any more")
+            raise BackendError(f"node {name} no longer exists")
         headers = {
             SECRET_HEADER: self._secrets.of(record.attempt),
             TARGET_HEADER: f"{record.host}:{record.ports[port]}",
@@ -187,7 +187,7 @@ class SwarmBackend:
         place = self._place(service)
         if record is None:
             if not place.exists():
-                raise BackendError(f"service {service} is not known here")
+                raise BackendError(f"service {service} does not exist")
             return output.read(place, offset, limit)
         engine = self._watches.engine(record.node)
         if engine is not None or record.final:
@@ -274,7 +274,7 @@ class SwarmBackend:
                     self._silent = self._managers.silent
                     self._waker.wake()
             except Exception:  # what fails once is tried again
-                _log.exception("work at intervals failed")
+                _log.exception("periodic work failed")
 
     def _at_intervals(self, now_s: float) -> None:
         """Samples, pruning and looks from inside."""

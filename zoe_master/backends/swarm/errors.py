@@ -9,7 +9,7 @@ from docker.errors import APIError, DockerException
 
 UNREACHABLE = (OSError, DockerException)
 """What a call may raise when nobody answers; requests' own errors are OSErrors."""
-OPERATORS_SEE = "operators see the whole error"
+OPERATORS_SEE = "operators see the full error"
 _INSIDE = re.compile(
     r"""\d{1,3}(?:\.\d{1,3}){3}                         # an address
     | \[[0-9a-fA-F:]*:[0-9a-fA-F:]*\] | (?:[0-9a-fA-F]{1,4}:){3,} # one of IPv6

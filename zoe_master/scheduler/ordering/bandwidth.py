@@ -17,7 +17,7 @@ from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.scheduler.ordering.bandwidth_lines import BandwidthLines, MayStart
 from zoe_master.scheduler.ordering.estimate import Estimates
 
-_HINT = "it starts when enough of what runs with guaranteed bandwidth has ended; `preferred` would not wait"
+_HINT = "it starts when enough executions with guaranteed bandwidth have ended; with `preferred` it would not wait"
 _MB = 1e6
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86400
 # Times told are this coarse: one that moved with every look would be news at every tick.
@@ -60,7 +60,7 @@ class Guarantees:
         self._asked.setdefault(execution.id, len(self._asked))
         if self._supply is None or self._supply.problem:
             why = self._supply.problem if self._supply is not None else "no storage controller is configured"
-            return _reason(f"{why}; nothing can be promised")
+            return _reason(f"{why}; no bandwidth can be guaranteed")
         return self._limit_refusal(execution, demand, self._supply, may_start) or self._shortage(
             execution, demand, self._supply
         )
@@ -84,7 +84,7 @@ class Guarantees:
         if self._first is None:
             self._reserve(execution, wanted)
         if fits:
-            return _reason("another execution has waited longer for what is free")
+            return _reason("another execution has waited longer for the free bandwidth")
         return _reason(f"{_needs(wanted, self._free)} free{_until(self._available_s(wanted), self._now_s)}")
 
     def _limit_refusal(

@@ -18,12 +18,11 @@ from zoe_lib.domain.reasons import Reason, ReasonCode
 
 _ENDLESS = 2**62
 _MB = 1e6
-_HINT = "it starts when enough of the tenant's own has ended, or an admin raises the limit"
+_HINT = "it starts when enough of the tenant's executions have ended, or an admin raises the limit"
 _BEHIND = Reason(
     ReasonCode.TENANT_LIMIT,
-    "Another execution of its tenant comes first by the policy, and waits for what is left of the tenant's limit of "
-    "bandwidth.",
-    hint="it starts when that one has started, or earlier where it would not delay it",
+    ("Another execution of its tenant is ahead by the policy, and waits for the rest of the tenant's bandwidth limit."),
+    hint="it starts when that execution has started, or earlier if it would not delay it",
 )
 # Whether no lasting reason would keep an execution from the nodes once a limit lets it.
 MayStart = Callable[[Execution], bool]
@@ -89,9 +88,13 @@ class BandwidthLines:
         what, limit, has, more = next(one for one in ways if one[3] and one[2] + one[3] > one[1])
         return Reason(
             ReasonCode.TENANT_LIMIT,
-            f"It requires {_mb(more)} MB/s to {what}, and {_mb(has)} of at most {_mb(limit)} MB/s are "
-            f"guaranteed to its tenant.",
-            hint=_HINT if more <= limit else "it never starts within the limit: ask for less, or an admin raises it",
+            (
+                f"It requires {_mb(more)} MB/s to {what}, but {_mb(has)} of at most {_mb(limit)} MB/s are "
+                "already guaranteed to its tenant."
+            ),
+            hint=_HINT
+            if more <= limit
+            else "it never starts within the limit: ask for less, or ask an admin to raise the limit",
         )
 
 

@@ -83,9 +83,8 @@ class TenantReservations:
         )
         return Reason(
             code,
-            f"Another execution of {subject} comes first by the policy, and waits for what is left of "
-            f"{possessive} limit.",
-            hint="it starts when that one has started, or earlier where it would not delay it",
+            (f"Another execution of {subject} is ahead by the policy, and waits for the rest of {possessive} limit."),
+            hint="it starts when that execution has started, or earlier if it would not delay it",
         )
 
     def refusal(self, execution: Execution, holder: LimitSubject) -> Reason:
@@ -100,11 +99,13 @@ class TenantReservations:
         ever = not any(_over(*one) for one in _compared(limit, Resources(), core))
         return Reason(
             code,
-            f"Its essential services need {_text(core)}, and {subject} holds "
-            f"{_text(self._has(holder))} of at most {_limit_text(limit)}{where}.",
+            (
+                f"Its essential services need {_text(core)}, but {subject} holds "
+                f"{_text(self._has(holder))} of at most {_limit_text(limit)}{where}."
+            ),
             hint=f"it starts when enough of {possessive} own services have ended, or an admin raises the limit"
             if ever
-            else "it never starts within the limit: ask for less, or an admin raises the limit",
+            else "it never starts within the limit: ask for less, or ask an admin to raise the limit",
         )
 
     def _has(self, holder: LimitSubject) -> Resources:

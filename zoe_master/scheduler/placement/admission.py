@@ -95,7 +95,7 @@ def lasting_refusal(execution: Execution, request: Request, placer: ServicePlace
     """Why the core has no room even once all that Zoe runs has ended; None when it has."""
     nodes = placer.ledger.nodes
     if not nodes:
-        return Reason(ReasonCode.NO_NODES, "No node is known yet.", hint="look at `zoe nodes` and `zoe status`")
+        return Reason(ReasonCode.NO_NODES, "No node is known yet.", hint="see `zoe nodes` and `zoe status`")
     fits = fits_when_empty(execution.application, nodes, placer.steps)
     if isinstance(fits, Reason):
         return fits
@@ -103,9 +103,9 @@ def lasting_refusal(execution: Execution, request: Request, placer: ServicePlace
         verb = "are" if len(nodes) > 1 else "is"
         return Reason(
             ReasonCode.NO_NODES,
-            f"No node can be used now: {_nodes(len(nodes))} {verb} down or drained.",
+            f"No node can be used: {_nodes(len(nodes))} {verb} down or drained.",
             placer.refused_by(request),
-            "look at `zoe nodes`: nothing starts before one is back",
+            "see `zoe nodes`; executions start when a node is back",
         )
     if not fits:
         return replace(_no_room_now(execution, request, placer), hint=NOT_SHOWN_TO_FIT)
@@ -138,7 +138,7 @@ def _nodes_away(execution: Execution, request: Request, placer: ServicePlacer, a
         f"The nodes that it needs are {', or '.join(causes)}: without {_nodes(many)} its essential services "
         f"({_size(execution, placer)}) do not fit, even if nothing else runs.",
         placer.refused_by(request),
-        "it has its turn again once they are back; until then it holds up nobody",
+        "it keeps its turn until they are back, and blocks no other execution meanwhile",
     )
 
 
@@ -157,7 +157,7 @@ def _no_room_now(execution: Execution, request: Request, placer: ServicePlacer) 
         f"component {request.component.name} found no room on {_nodes(len(placer.ledger.nodes))}"
         + (f" (refused: {refused})." if refused else " beside the other essential services."),
         counts,
-        "it starts when enough of what runs now has ended",
+        "it starts when enough running services have ended",
     )
 
 

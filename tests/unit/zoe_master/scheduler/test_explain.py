@@ -20,7 +20,7 @@ HOLDS = {
     f"drained until {utc_text(2000)}": NodeHold(until_s=2000.0),
     f"reserved for another tenant until {utc_text(2000)}": NodeHold(tenant="physics", until_s=2000.0),
     "reserved for another tenant": NodeHold(tenant="physics"),
-    f"to be reserved soon, from {utc_text(1500)} until {utc_text(2000)}": NodeHold(
+    f"will be reserved soon, from {utc_text(1500)} until {utc_text(2000)}": NodeHold(
         tenant="physics", since_s=1500.0, until_s=2000.0
     ),
 }
@@ -61,4 +61,4 @@ def test_every_node_whose_hold_is_in_the_way_is_named_by_it() -> None:
         for one in nodes if told.nodes else ():
             held = one.hold is not None and one.hold.refuses("default", NOW_S, NOW_S + 3600.0)
             text = told.nodes.get(one.name, {}).get("c", "")
-            assert text.startswith(("drained", "reserved", "to be reserved")) == held, (one, text)
+            assert text.startswith(("drained", "reserved", "will be reserved")) == held, (one, text)

@@ -43,7 +43,7 @@ def test_it_holds_up_nobody_and_is_told_what_it_needs(away: str, backfill: str) 
     assert reason.sentence.startswith(
         "The nodes that it needs are down, drained or reserved: without 1 node its essential services ("
     )
-    assert "holds up nobody" in reason.hint
+    assert "blocks no other execution" in reason.hint
 
 
 @pytest.mark.parametrize("backfill", sorted(BACKFILLS))
@@ -60,7 +60,7 @@ def test_whom_the_nodes_that_are_there_would_do_closes_the_door_as_ever() -> Non
     waiting = (queued("wants", component(cores=4)), queued("next", at_s=1.0))
     plan = decide(*waiting, nodes=(AWAY["down"], SMALL), active=(busy,))
     assert plan.reasons["wants"].code is ReasonCode.NO_RESOURCES
-    assert plan.reasons["wants"].hint == "it starts when enough of what runs now has ended"
+    assert plan.reasons["wants"].hint == "it starts when enough running services have ended"
     assert plan.reasons["next"].code is ReasonCode.BEHIND_IN_QUEUE
 
 

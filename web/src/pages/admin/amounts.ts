@@ -12,7 +12,7 @@ export interface Amount {
 /** The amounts of a limit, by their names in the API. */
 export const AMOUNTS: Amount[] = [
   { name: "executions", label: "Executions", unit: 1, ofUsers: true, format: number },
-  { name: "time_limit_s", label: "Hours of an execution", unit: 3600, ofUsers: false, format: duration },
+  { name: "time_limit_s", label: "Hours per execution", unit: 3600, ofUsers: false, format: duration },
   { name: "cores_milli", label: "Cores", unit: 1000, ofUsers: true, format: (milli) => number(milli / 1000) },
   { name: "memory_bytes", label: "Memory, GiB", unit: 2 ** 30, ofUsers: true, format: bytes },
   { name: "read_bytes_per_s", label: "Read guaranteed, MB/s", unit: 1e6, ofUsers: false, format: rate },

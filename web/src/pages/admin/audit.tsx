@@ -48,7 +48,7 @@ export function AuditTab() {
                 <code>{entry.target}</code>
               </td>
               <td>{entry.by}</td>
-              <td className="num">{entry.status ?? "its end was not seen"}</td>
+              <td className="num">{entry.status ?? "not recorded"}</td>
             </tr>
           ))}
         </Table>

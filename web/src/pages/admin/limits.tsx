@@ -160,7 +160,7 @@ function SetLimit({ tenants, onChanged }: { tenants: Schemas["TenantDetail"][]; 
         <input type="number" min={0} step="any" value={most} onChange={(e) => setMost(e.target.value)} />
       </label>
       <button type="submit" className="primary" disabled={set.isPending}>
-        Set the limit
+        Set limit
       </button>
       <ErrorBox error={set.error} labels={LABELS} />
     </form>

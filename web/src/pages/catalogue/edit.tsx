@@ -110,7 +110,7 @@ function parsed(text: string): Document | null {
 function documentOf(text: string): Document {
   const value = parseJson(text);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Document;
-  throw new SyntaxError("It must be one object.");
+  throw new SyntaxError("It must be a JSON object.");
 }
 
 function syntaxError(text: string): string {

@@ -23,8 +23,8 @@ export function LivePlan({ document }: { document: Record<string, unknown> }) {
     retryDelay: BUSY_RETRY_MS,
   });
   return (
-    <section className="card" aria-label="What would become of it" aria-live="polite">
-      {isLoading && <Loading what="Asking the scheduler" />}
+    <section className="card" aria-label="What would happen" aria-live="polite">
+      {isLoading && <Loading what="Computing" />}
       {error ? <Refusal error={error} /> : data && <Answer plan={data} />}
     </section>
   );
@@ -32,7 +32,7 @@ export function LivePlan({ document }: { document: Record<string, unknown> }) {
 
 function Refusal({ error }: { error: unknown }) {
   const refused = asRefused(error);
-  const title = refused.code === "never_fits" ? "It would never start here" : refused.message;
+  const title = refused.code === "never_fits" ? "It can never start on this installation" : refused.message;
   const text = refused.code === "never_fits" ? refused.message : "";
   return <ProblemBox title={title} text={text} hint={refused.hint} errors={refused.errors} />;
 }

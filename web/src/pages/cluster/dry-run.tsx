@@ -13,8 +13,8 @@ export function DryRun({ result }: { result: Result }) {
   const names = new Map((data ?? []).map((row) => [row.id, `${row.name} (${row.tenant})`]));
   const places = new Map(present.first.map((id, index) => [id, index]));
   return (
-    <section className="card" aria-label="What it would do with the present queue" aria-live="polite">
-      <h2>What it would do with the present queue</h2>
+    <section className="card" aria-label="Effect on the present queue" aria-live="polite">
+      <h2>Effect on the present queue</h2>
       <Table
         headings={[
           { text: "What", hidden: true },
@@ -28,13 +28,13 @@ export function DryRun({ result }: { result: Result }) {
           <td className="num">{wanted.starts_total}</td>
         </tr>
         <tr>
-          <td>elastic services that would have to go</td>
+          <td>elastic services that would be stopped</td>
           <td className="num">{present.preempted_total}</td>
           <td className="num">{wanted.preempted_total}</td>
         </tr>
       </Table>
-      <h2>The queue as tried</h2>
-      {wanted.first.length === 0 && <p className="faint">Nothing waits.</p>}
+      <h2>The queue with this policy</h2>
+      {wanted.first.length === 0 && <p className="faint">No executions wait.</p>}
       <ol>
         {wanted.first.map((id, index) => {
           const before = places.get(id);
@@ -51,7 +51,7 @@ export function DryRun({ result }: { result: Result }) {
 }
 
 function movedText(before: number | undefined, now: number): string {
-  if (before === undefined) return "from behind the first hundred";
+  if (before === undefined) return "from beyond the first hundred";
   if (before === now) return "";
   return before > now ? `up ${before - now}` : `down ${now - before}`;
 }

@@ -47,7 +47,7 @@ export function NodeCharts() {
           <Plot label="Memory in use" times={lines.times} series={lines.memory} format={bytes} />
         </>
       ) : (
-        <p className="faint">Nothing was measured in this time.</p>
+        <p className="faint">No samples in this period.</p>
       )}
     </section>
   );

@@ -56,7 +56,7 @@ export function NodesTab() {
     <>
       <ErrorBox error={error ?? hold.error} />
       <Legend />
-      {data?.nodes.length === 0 && <Empty>The master has seen no node yet.</Empty>}
+      {data?.nodes.length === 0 && <Empty>The master has not seen a node yet.</Empty>}
       <div className="card">
         <Table
           headings={[

@@ -28,9 +28,9 @@ const NUMBERS: [keyof Policy, string][] = [
   ["fair_share_age_weight", "Weight of age in fair share"],
   ["elastic_backoff_s", "Pause before elastic services come back, seconds"],
   ["idle_after_s", "End interactive applications unused for, seconds (0: never)"],
-  ["idle_warning_s", "Warn before such an end, seconds"],
-  ["idle_cores_milli", "Not idle: who uses so many thousandths of a core (0: work does not count)"],
-  ["storage_patience_s", "Patience with the store, seconds"],
+  ["idle_warning_s", "Warn this long before such an end, seconds"],
+  ["idle_cores_milli", "Minimum CPU that counts as activity, millicores (0: CPU does not count)"],
+  ["storage_patience_s", "Time allowed for the store to grant bandwidth, seconds"],
 ];
 
 const OBJECTS: [keyof Policy, string][] = [

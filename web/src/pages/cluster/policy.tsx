@@ -45,7 +45,7 @@ function Editor({ present, onChanged }: { present: Policy; onChanged: () => void
       <section className="card" aria-label="Policy">
         <p className="faint">
           Version {present.version}.{" "}
-          {changed.length === 0 ? "Nothing is changed." : `Changed here: ${changed.join(", ")}.`}
+          {changed.length === 0 ? "No changes." : `Changed: ${changed.join(", ")}.`}
         </p>
         <PolicyForm policy={wanted} onChange={setWanted} onSound={setSound} />
         <ErrorBox error={put.error ?? trial.error} labels={POLICY_LABELS} />
@@ -60,7 +60,7 @@ function Editor({ present, onChanged }: { present: Policy; onChanged: () => void
               disabled={put.isPending || changed.length === 0 || !sound}
               onClick={() => put.mutate()}
             >
-              Put it in force
+              Apply the policy
             </button>
           )}
           {changed.length > 0 && (

@@ -16,9 +16,9 @@ export function QueueTab() {
     refetchInterval: ASK_AGAIN_MS,
   });
   const now = useNow(5_000);
-  if (isLoading) return <Loading what="Asking the scheduler" />;
+  if (isLoading) return <Loading what="Computing" />;
   if (error) return <ErrorBox error={error} />;
-  if (!data || data.rows.length === 0) return <Empty>Nothing waits.</Empty>;
+  if (!data || data.rows.length === 0) return <Empty>No executions wait.</Empty>;
   return (
     <>
       <p className="faint">

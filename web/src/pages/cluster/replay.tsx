@@ -13,7 +13,7 @@ const LABELS = {
   from_s: "Since",
   order: "Queue order",
   backfill: "Backfill",
-  add_nodes: "One more node like",
+  add_nodes: "Add a node like",
 };
 const HOUR_MS = 3_600_000;
 
@@ -55,7 +55,7 @@ export function ReplayTab() {
         <Choice label="Queue order" value={order} options={ORDERS} onChange={setOrder} />
         <Choice label="Backfill" value={backfill} options={BACKFILLS} onChange={setBackfill} />
         <Choice
-          label="One more node like"
+          label="Add a node like"
           value={node}
           options={nodes?.nodes.map((one) => one.name) ?? []}
           onChange={setNode}
@@ -103,7 +103,7 @@ function Outcome({ result }: { result: Result }) {
   const sides = Object.keys(result.figures);
   const names = Object.keys(result.figures[sides[0] ?? ""] ?? {});
   return (
-    <section className="card" aria-label="What came of it">
+    <section className="card" aria-label="Result">
       <h2>
         {moment(result.from_s)} to {moment(result.to_s)}: {result.ticks} ticks, {result.decisions} decisions,{" "}
         {result.reproduced} reproduced

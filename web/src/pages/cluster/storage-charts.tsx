@@ -33,7 +33,7 @@ export function StorageCharts() {
         )}
       </div>
       <ErrorBox error={error} />
-      {data && tenants.length === 0 && <p className="faint">No tenant used the store in this time.</p>}
+      {data && tenants.length === 0 && <p className="faint">No tenant used the store in this period.</p>}
       {data &&
         tenants.map(([tenant, points]) => (
           <BandwidthPlot

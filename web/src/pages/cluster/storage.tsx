@@ -8,7 +8,7 @@ import { rate } from "../../format";
 import { StorageCharts } from "./storage-charts";
 
 const ASK_AGAIN_MS = 2_000;
-const NOT_TOLD = <span className="faint">not told</span>;
+const NOT_TOLD = <span className="faint">not reported</span>;
 
 /** The object store: what it can promise, what each tenant is granted and gets, who waits for bandwidth. */
 export function StorageTab() {
@@ -17,7 +17,7 @@ export function StorageTab() {
     queryFn: () => told(api.GET("/api/v1/storage")),
     refetchInterval: ASK_AGAIN_MS,
   });
-  if (isLoading) return <Loading what="Asking about the store" />;
+  if (isLoading) return <Loading what="Loading the store's state" />;
   if (error) return <ErrorBox error={error} />;
   if (!data?.configured)
     return <Empty>No storage controller is configured; see storage_url in the settings.</Empty>;
@@ -44,7 +44,14 @@ export function StorageTab() {
       {data.tenants && data.tenants.length > 0 && (
         <div className="card">
           <Table
-            headings={["Tenant", "Way", num("Granted"), num("Achieved"), "Of the grant", num("Missed now")]}
+            headings={[
+              "Tenant",
+              "Way",
+              num("Granted"),
+              num("Achieved"),
+              "Share of the grant",
+              num("Missed now"),
+            ]}
           >
             {data.tenants.flatMap((tenant) =>
               (["read_bytes_per_s", "write_bytes_per_s"] as const).map((way) => (

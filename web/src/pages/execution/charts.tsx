@@ -17,7 +17,7 @@ export function ChartsTab({ execution }: { execution: Execution }) {
     <>
       <ErrorBox error={error} />
       {times.length === 0 ? (
-        <Empty>Nothing has been measured yet; samples come while services run.</Empty>
+        <Empty>Nothing has been measured yet; samples are taken while services run.</Empty>
       ) : (
         <>
           <Plot
@@ -65,5 +65,5 @@ function Bandwidth({ execution }: { execution: Execution }) {
       />
     );
   if (!execution.description.storage) return null;
-  return <Empty>Nothing is known of the store's bandwidth in the time of this execution.</Empty>;
+  return <Empty>There are no samples of the store's bandwidth for the time of this execution.</Empty>;
 }

@@ -31,7 +31,7 @@ test("of one that runs, only the nodes with its services", () => {
 test("a sample is called one, and what is not known is said", () => {
   expect(placesText({ ...PLACES, listed: 500 })).toContain("(a sample of 500)");
   expect(placesText({ ...PLACES, complete: false })).toContain("(a sample of more than 4)");
-  expect(placesText({ ...PLACES, known: false })).toBe("it is not known on which nodes its objects lie");
-  expect(placesText({ ...PLACES, nodes: [] })).toBe("none of its 4 objects lies on a node");
-  expect(placesText({ ...PLACES, objects: 0 })).toBe("there are no objects");
+  expect(placesText({ ...PLACES, known: false })).toBe("Zoe does not know which nodes hold its objects");
+  expect(placesText({ ...PLACES, nodes: [] })).toBe("no node holds any of its 4 objects");
+  expect(placesText({ ...PLACES, objects: 0 })).toBe("it has no objects");
 });

@@ -8,12 +8,12 @@ const NODES_MAX = 3;
 /** Nodes with services of the execution, else those that hold most. */
 export function placesText(one: Schemas["InputPlacesView"]): string {
   const objects = one.objects ?? 0;
-  if (!one.known) return "it is not known on which nodes its objects lie";
-  if (objects === 0) return "there are no objects";
+  if (!one.known) return "Zoe does not know which nodes hold its objects";
+  if (objects === 0) return "it has no objects";
   const nodes = one.nodes ?? [];
   const serving = nodes.filter((held) => held.services > 0);
   const shown = serving.length > 0 ? serving : nodes.slice(0, NODES_MAX);
-  if (shown.length === 0) return `none of its ${counted(objects, "object")} lies on a node`;
+  if (shown.length === 0) return `no node holds any of its ${counted(objects, "object")}`;
   const told = shown.map(
     (held) =>
       `${held.objects} of ${counted(objects, "object")} (${bytes(held.bytes)} of ${bytes(one.bytes ?? 0)}) on node ` +

@@ -29,8 +29,8 @@ export function useLog(executionId: string, serviceId: string): LogState {
     let atLeast = "";
     setState(NOTHING);
     const show = (more: Partial<LogState>) => {
-      const lines = `${log.dropped} earlier lines are left out here`;
-      const bytes = `${atLeast}${droppedBytes} bytes were dropped where it ran`;
+      const lines = `${log.dropped} earlier lines are not shown`;
+      const bytes = `${atLeast}${droppedBytes} bytes are no longer kept`;
       const missing = [log.dropped > 0 ? lines : "", droppedBytes > 0 ? bytes : ""]
         .filter(Boolean)
         .join("; ");

@@ -25,7 +25,7 @@ export function Waiting({ execution, operates }: { execution: Execution; operate
   const reason = why?.reason ?? execution.reason;
   return (
     <section className="card" aria-label="Why it waits">
-      <h2>{reason ? reason.sentence : "It waits for the scheduler's next look"}</h2>
+      <h2>{reason ? reason.sentence : "It waits for the next tick"}</h2>
       {reason?.hint && <p>What would help: {reason.hint}</p>}
       {why?.change && <p>The smallest change that would start it now: {changeText(why.change)}</p>}
       <dl className="facts">
@@ -42,7 +42,7 @@ export function Waiting({ execution, operates }: { execution: Execution; operate
         <ForecastFacts forecast={eta?.forecast ?? execution.forecast} code={reason?.code} />
         {eta && eta.told > 0 && (
           <>
-            <dt>How good</dt>
+            <dt>Accuracy</dt>
             <dd>
               {eta.held} of {eta.told} forecasts here held (their start came by the p90)
             </dd>
@@ -81,8 +81,8 @@ function ForecastFacts({
       code === "nodes_away" || code === "no_nodes"
         ? "the nodes that it needs are down, drained or reserved"
         : code === "foreign_use"
-          ? "programs that Zoe does not run use the room that it needs"
-          : "nothing that runs has a known end";
+          ? "programs that Zoe does not run use resources that it needs"
+          : "no running execution has a known end";
     return (
       <>
         <dt>Start</dt>
@@ -114,7 +114,7 @@ function NodesWhy({ nodes }: { nodes: Record<string, Record<string, string>> }) 
   return (
     <details>
       <summary>Node by node</summary>
-      <Table headings={["Node", "Component", "What refuses"]}>
+      <Table headings={["Node", "Component", "Refused because"]}>
         {Object.entries(nodes).flatMap(([node, components]) =>
           Object.entries(components).map(([component, why]) => (
             <tr key={`${node}/${component}`}>
@@ -150,7 +150,7 @@ export function WhyWaited({ execution }: { execution: Execution }) {
           .map((one) => `${one.cause.replaceAll("_", " ")} ${one.percent} %`)
           .join(", ")}
       </summary>
-      <Table headings={["From", "For", "Cause", "As it was told"]}>
+      <Table headings={["From", "For", "Cause", "Reason given then"]}>
         {data.spans.map((span) => (
           <tr key={span.since_s}>
             <td className="num">{clock(span.since_s)}</td>

@@ -6,7 +6,7 @@ import { clock, duration, moment } from "../../format";
 import type { ExecutionTable, Summary } from "./table";
 
 const ROW_PX = 40;
-const HEADINGS = ["", "Name", "State", "User", "Submitted", "Services", "What is going on"];
+const HEADINGS = ["", "Name", "State", "User", "Submitted", "Services", "Activity"];
 
 interface GridProps {
   table: ExecutionTable;

@@ -39,7 +39,7 @@ export default function ExecutionsPage() {
         <h1>Executions{filter.all_tenants ? " of all tenants" : ` of ${tenant}`}</h1>
         <div className="row">
           <span className={`live ${link === "live" ? "on" : ""}`} role="status">
-            {link === "live" ? "live" : link === "away" ? "no connection, trying again" : "connecting"}
+            {link === "live" ? "live" : link === "away" ? "no connection, retrying" : "connecting"}
           </span>
           {maySubmit && (
             <button

@@ -201,7 +201,7 @@ class Supervisor:
 
     def _look_at_requests(self) -> None:
         if self._asked is not None and self._cause is None:
-            message = "" if self._asked == "stopped" else "its supervisor was asked to end by another program"
+            message = "" if self._asked == "stopped" else "another program stopped its supervisor"
             self._terminate(self._asked, message, self._spec["stop_grace_s"])
 
     def _probe_at_s(self) -> float:
@@ -250,7 +250,7 @@ class Supervisor:
             exit_code = 128 - exit_code
         cause, message = self._why(exit_code)
         if left:
-            message = f"{message}; processes {left} would not end".lstrip("; ")
+            message = f"{message}; processes {left} cannot be ended".lstrip("; ")
         self._report_end(exit_code, cause, message)
 
     def _why(self, exit_code: int) -> tuple[str, str]:
@@ -279,7 +279,7 @@ class Supervisor:
 
     def _clean(self) -> None:
         if self._cgroup is not None and not self._cgroup.remove():
-            print("the control group would not go", file=sys.stderr)
+            print("the control group cannot be removed", file=sys.stderr)
         import shutil
 
         shutil.rmtree(self._spec["scratch"], ignore_errors=True)

@@ -184,7 +184,7 @@ def node_facts(node: Json) -> NodeFacts:
         labels=node["Spec"].get("Labels") or {},
         down=state == "down",
         available=state == "ready" and availability == "active",
-        message="" if state == "ready" and availability == "active" else f"Swarm says: {state}, {availability}",
+        message="" if state == "ready" and availability == "active" else f"Swarm reports: {state}, {availability}",
         addresses=tuple(dict.fromkeys(_addresses(node))),
     )
 

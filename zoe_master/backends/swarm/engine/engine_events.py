@@ -245,7 +245,9 @@ class EngineEvents:
         """It holds what the scheduler counts as free. Swarm, told to scale down, might end one of ours instead."""
         if inspected["State"]["Running"]:
             name = inspected["Config"]["Labels"][labels.TASK_NAME]
-            _log.warning("somebody has scaled a service of Zoe up: task %s on %s is ended", name, self.node)
+            _log.warning(
+                "the number of tasks of a Zoe service was raised from outside: task %s on %s is ended", name, self.node
+            )
             self._found(lambda: self.engine.api.kill(inspected["Id"]))
 
     def _look_at_images(self) -> None:
@@ -292,7 +294,7 @@ class EngineEvents:
             raise
 
     def _cannot(self, error: Exception) -> None:
-        was, self.problem = self.problem, f"its engine cannot be reached: {words_of(error)}"
+        was, self.problem = self.problem, f"cannot reach its engine: {words_of(error)}"
         if not was:
             self._listener.engine_changed(self.node, after_gap=False)
 

@@ -25,7 +25,7 @@ BRIDGES = {OUTSIDE: OUTSIDE, "docker0": "bridge"}
 CONTROL_PORTS = (2375, 2376, 2377, 7946, 5100, 5101, 5102, 5432)
 """Engines, Swarm, Zoe's API and master, PostgreSQL; those of UDP do not tell whether they are open."""
 METADATA = ("169.254.169.254", "fd00:ec2::254")
-HINT = "close its containers' way with deploy/close-nodes.sh"
+HINT = "restrict its containers with deploy/close-nodes.sh"
 _ADDRESSES_MAX = 6
 _INTERVAL_S = 600.0
 _RETRY_S = 60.0
@@ -88,9 +88,9 @@ class NodeExposure:
                 self._warnings[watch.node] = _words(found)
                 self._waker.wake()
         except UNREACHABLE as error:
-            _log.info("%s cannot tell what its containers reach: %s", watch.node, error)
+            _log.info("%s cannot check what its containers reach: %s", watch.node, error)
         except Exception:  # a warning less, not a node less
-            _log.exception("asking %s what its containers reach failed", watch.node)
+            _log.exception("checking on %s what its containers reach failed", watch.node)
         self._next_s[watch.node] = time.monotonic() + pause_s
 
     def _asked(self, watch: EngineEvents) -> dict[str, frozenset[str]]:
@@ -112,7 +112,7 @@ class NodeExposure:
             try:
                 code, shown = ask(api, image, self._settings.installation, question)
             except APIError as error:
-                _log.info("%s cannot try %s: %s", image, network, error)
+                _log.info("%s cannot check %s: %s", image, network, error)
                 continue
             if code != _CANNOT:
                 return shown.splitlines()
@@ -132,7 +132,7 @@ def _words(found: Mapping[str, frozenset[str]]) -> str:
         found = {"": next(iter(found.values()))}
     open_by = {bridge: _reached(lines) for bridge, lines in found.items() if lines}
     sentences = "; ".join(
-        f"containers there{bridge and f' on {bridge}'} reach {text}" for bridge, text in open_by.items()
+        f"containers on this node{bridge and f' on {bridge}'} reach {text}" for bridge, text in open_by.items()
     )
     return sentences and f"{sentences}: {HINT}"
 

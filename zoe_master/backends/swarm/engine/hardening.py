@@ -15,7 +15,7 @@ from zoe_master.backends.swarm.errors import words_of
 from zoe_master.backends.swarm.settings import SwarmSettings
 
 NOT_YET = "its engine's settings have not been checked yet"
-NO_IMAGE = "its engine's settings cannot be checked: no image that may run there has /bin/cat"
+NO_IMAGE = "its engine's settings cannot be checked: no allowed image on it has /bin/cat"
 LIMITS = {
     "core": "Max core file size",
     "data": "Max data size",

@@ -84,7 +84,7 @@ class PathChecks:
         try:
             refused = self._asked_of(node, paths)
         except UNREACHABLE as error:
-            refused = _silent(node, *error_text_of("it was asked in vain, and Zoe tries again", error))
+            refused = _silent(node, *error_text_of("the check failed, and Zoe tries again", error))
         with self._lock:
             good_for_s = _BAD_FOR_S if refused is not None and not refused.passes else _SILENT_FOR_S
             self._until_s[key] = time.monotonic() + (_GOOD_FOR_S if refused is None else good_for_s)
@@ -103,7 +103,7 @@ class PathChecks:
                     raise
                 seen = []  # not even the root
             if seen is None:
-                return _unasked(node, "no image that may look has /bin/stat")
+                return _unasked(node, "no allowed image has /bin/stat")
             if obstacle := problem(path, seen, self._settings):
                 return _Refused(f"host path {path.path} is not mounted from {node}: {obstacle}", Cause.START_FAILED)
         return None
@@ -138,7 +138,7 @@ def _read(shown: str) -> Iterator[PathPart]:
 
 
 def _unasked(node: str, why: str) -> _Refused:
-    return _Refused(f"{node} cannot tell whether its host paths are safe to mount: {why}", Cause.ENGINE_FAULT)
+    return _Refused(f"{node} cannot check whether its host paths are safe to mount: {why}", Cause.ENGINE_FAULT)
 
 
 def _silent(node: str, why: str, detail: str = "") -> _Refused:

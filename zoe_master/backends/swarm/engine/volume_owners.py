@@ -94,7 +94,7 @@ class VolumeOwners:
             try:
                 self._ask(api, image, place)
             except APIError as error:
-                _log.info("image %s cannot tell who owns a volume: %s", image, error)
+                _log.info("image %s cannot check who owns a volume: %s", image, error)
                 continue
             return
 

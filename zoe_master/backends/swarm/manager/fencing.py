@@ -61,7 +61,7 @@ class NodeFences:
             last = self._tries.get(node)
         if last is None or last.done:
             return ""
-        return f"it is being fenced{last.failure and f'; so far in vain: {last.failure}'}"
+        return f"it is being fenced{last.failure and f'; the last attempt failed: {last.failure}'}"
 
     def close(self) -> None:
         """Wait for what runs; it is bounded in time."""
@@ -70,7 +70,7 @@ class NodeFences:
     def _run(self, node: str, begun: _Try) -> None:
         failure = self._failure(node)
         if failure:
-            _log.warning("node %s cannot be fenced: %s", node, failure)
+            _log.warning("cannot fence node %s: %s", node, failure)
         with self._lock:
             # A node that came back and was lost again meanwhile is not fenced by what was begun before.
             if self._tries.get(node) is begun:
@@ -90,4 +90,4 @@ class NodeFences:
         if done.returncode == 0:
             return ""
         output = (done.stderr or done.stdout).decode(errors="replace").strip()[-_WORDS_MAX:]
-        return f"{self._command} ended with {done.returncode}{output and f': {output}'}"
+        return f"{self._command} exited with {done.returncode}{output and f': {output}'}"

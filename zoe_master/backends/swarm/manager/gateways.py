@@ -91,7 +91,7 @@ class Gateways:
         words = gateway.message if gateway is not None else ""
         _, why = self._failures.get(attempt, (0.0, error_text("Swarm has not started it", words) if words else NOTHING))
         text = why.message and f": {why.message}"
-        raise BackendError(f"the gateway of execution {attempt.execution_id} does not run yet{text}")
+        raise BackendError(f"the gateway of execution {attempt.execution_id} is not running yet{text}")
 
     def by_node(self) -> Counter[str]:
         """How many are on each node."""
@@ -119,7 +119,7 @@ class Gateways:
             )
             self._failures[attempt] = now_s, why
             if why != last:
-                _log.warning("the gateway of %s could not be made: %s", attempt.execution_id, why.detail or why.message)
+                _log.warning("cannot make the gateway of %s: %s", attempt.execution_id, why.detail or why.message)
             self._shared.forget(attempt)
             return
         self._failures.pop(attempt, None)

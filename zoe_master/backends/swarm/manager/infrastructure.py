@@ -125,14 +125,14 @@ def _made(create: Callable[[], str], found: Callable[[], str | None]) -> str:
         there = found()
         if there is None:  # not listed yet, or gone again
             raise CannotStartYetError(
-                "Swarm names something that it does not list", Cause.ENGINE_FAULT, words_of(error)
+                "Swarm refers to something that it does not list", Cause.ENGINE_FAULT, words_of(error)
             ) from None
         return there
 
 
 def _check_owner(name: str, tags: Json | None, attempt: Attempt) -> None:
     if attempt_of(tags or {}) != attempt:
-        raise CannotStartError(f"something else on the swarm is called {name}; ask the admin to remove it")
+        raise CannotStartError(f"the swarm already has something called {name}; ask the admin to remove it")
 
 
 def _unused(things: Iterator[tuple[str, Json | None]], in_use: Collection[Attempt]) -> Iterator[str]:

@@ -82,7 +82,7 @@ class ServiceLauncher:
                 elif (silent := status_of(error) in _SILENT) or self._may_wait(group):
                     again += [one.start for one in group]
                 else:
-                    message, detail = error_text_of("no manager of the swarm takes it; Zoe tries again", error)
+                    message, detail = error_text_of("no manager of the swarm accepts it; Zoe tries again", error)
                     self._refuse(group, CannotStartError(message, Cause.ENGINE_FAULT, detail))
         return again
 
@@ -104,7 +104,7 @@ class ServiceLauncher:
             return None
         try:
             if start.node not in nodes:
-                raise CannotStartError(f"there is no node {start.node}")
+                raise CannotStartError(f"node {start.node} does not exist")
             return render(start, self._settings)
         except CannotStartError as error:
             self._registry.end_unstarted(start.service_id, error.cause, str(error), error.detail)
@@ -149,7 +149,7 @@ class ServiceLauncher:
                 continue
             if service["Spec"]["Labels"].get(labels.SERVICES) == spec["labels"][labels.SERVICES]:
                 return str(service["ID"])
-        raise CannotStartError(f"another Swarm service is called {spec['name']}; ask the admin to remove it")
+        raise CannotStartError(f"another Swarm service has the name {spec['name']}; ask the admin to remove it")
 
     def _may_wait(self, group: Sequence[RenderedService]) -> bool:
         """Managers without a leader fail for a while, but one that is asked for what it cannot do fails for ever."""

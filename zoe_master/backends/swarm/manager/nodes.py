@@ -76,7 +76,7 @@ class NodeView:
         if fencing := self.fences.problem(node.name):
             yield fencing
         if node.name in self.reconciler.returning and not node.down:
-            yield "it was down, and its engine has not told since what still runs there"
+            yield "it was down, and its engine has not yet reported what still runs on it"
         if watch is not None and (leftovers := self._leftovers(watch)):
             yield _left_there(leftovers, watch.reachable)
 
@@ -87,5 +87,5 @@ class NodeView:
 
 def _left_there(left: int, reachable: bool) -> str:
     """What of lost services runs there still; nobody can remove it while its engine does not answer."""
-    there = f"{counted(left, 'container')} of lost services {'is' if left == 1 else 'are'} still there"
+    there = f"{counted(left, 'container')} of lost services {'is' if left == 1 else 'are'} still on it"
     return there + (" and being removed" if reachable else ", to be removed once its engine answers")

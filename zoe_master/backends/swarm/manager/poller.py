@@ -108,7 +108,7 @@ class Reconciler:
         node = self.nodes.get(record.node)
         if node is None or node.down:
             if self._fences.closed(record.node):
-                self._registry.lose(record, f"node {record.node} is {'down' if node else 'no more'}")
+                self._registry.lose(record, f"node {record.node} is {'down' if node else 'gone'}")
         elif group.group_id not in listed and group.group_id not in with_tasks:
             self._gone(record)
         elif record.task is not None and record.task.over:
@@ -123,9 +123,7 @@ class Reconciler:
         if record.mark.stop_cause is not None:
             self._registry.end_unstarted(record.service_id, record.mark.stop_cause)
         else:
-            self._registry.end_unstarted(
-                record.service_id, Cause.KILLED, "its Swarm service was removed by somebody else"
-            )
+            self._registry.end_unstarted(record.service_id, Cause.KILLED, "its Swarm service was removed from outside")
 
     def _over(self, record: Record) -> None:
         engine = self._watches.engine(record.node)

@@ -63,7 +63,7 @@ class OutputCopies:
         except BackendError:
             return  # closing
         except Exception:  # one service's output is not another's
-            _log.exception("the output of service %s cannot be copied", record.service_id)
+            _log.exception("cannot copy the output of service %s", record.service_id)
         finally:
             self._copying.discard(record.service_id)
         more = output.position_of(place).stamp != before

@@ -51,7 +51,7 @@ def ask_readiness(engine: Engine, record: Record, probe: Probe, registry: Servic
         with registry.lock:
             record.asking = None
         if status_of(error) not in _GONE:
-            _log.warning("service %s cannot be asked for readiness: %s", record.service_id, error)
+            _log.warning("cannot probe service %s for readiness: %s", record.service_id, error)
 
 
 def inspect(engine: Engine, record: Record, registry: ServiceRegistry) -> None:
@@ -61,7 +61,7 @@ def inspect(engine: Engine, record: Record, registry: ServiceRegistry) -> None:
         facts = container_facts(engine.api.inspect_container(record.task.container_id))
     except UNREACHABLE as error:
         if status_of(error) == 404:
-            registry.end_by_task(record, "its container is gone")
+            registry.end_by_task(record, "its container no longer exists")
         return
     if facts is not None and not facts.running and facts.finished_at_s is None:
         registry.end_unbegun(record)  # made and never begun, as by an engine that stood still just then
@@ -74,7 +74,7 @@ def output_of(record: Record, left: Left) -> Iterator[None]:
     """Have the kept output to oneself; BackendError when nobody waits any more before another has done with it."""
     while not record.output_lock.acquire(timeout=_LOOK_S):
         if left():
-            raise BackendError(f"the output of service {record.service_id} is being read by another")
+            raise BackendError(f"another reader is reading the output of service {record.service_id}")
     try:
         yield
     finally:
@@ -125,7 +125,7 @@ def remove(engine: Engine, record: Record) -> None:
         engine.api.remove_container(record.container_id, v=True)
     except UNREACHABLE as error:
         if status_of(error) not in _GONE:
-            _log.info("a container of service %s is left to Swarm: %s", record.service_id, error)
+            _log.info("the removal of a container of service %s is left to Swarm: %s", record.service_id, error)
 
 
 def discard(engine: Engine, tags: Sequence[str]) -> None:
@@ -135,7 +135,7 @@ def discard(engine: Engine, tags: Sequence[str]) -> None:
             engine.api.remove_container(entry["Id"], v=True, force=True)
     except UNREACHABLE as error:
         if status_of(error) not in _GONE:
-            _log.info("containers with %s are left to Swarm: %s", tags, error)
+            _log.info("the removal of containers with %s is left to Swarm: %s", tags, error)
 
 
 def _entries(engine: Engine, container_id: str, since: str) -> Iterator[tuple[str, bytes]]:
@@ -148,7 +148,7 @@ def _entries(engine: Engine, container_id: str, since: str) -> Iterator[tuple[st
 def _while_wanted(entries: Iterator[tuple[str, bytes]], left: Left) -> Iterator[tuple[str, bytes]]:
     for entry in entries:
         if left():
-            raise BackendError("nobody waits for this output any more")
+            raise BackendError("the reader of this output has gone")
         yield entry
 
 

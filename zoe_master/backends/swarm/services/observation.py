@@ -56,7 +56,7 @@ def never_ran(record: Record, now_s: float, cause: Cause, error: ErrorText = NOT
     return Observation(**_which(record), state=ObservedState.ENDED, at_s=now_s, cause=cause, **error._asdict())
 
 
-def by_task(record: Record, task: TaskFacts, why: str = "its engine could not be asked") -> Observation:
+def by_task(record: Record, task: TaskFacts, why: str = "its engine does not answer") -> Observation:
     """The end as the managers saw it, when its engine cannot tell: out of memory looks like any kill."""
     if task.state == "rejected" or task.exit_code is None or not task.container_id:
         return task_over(record, task)
@@ -140,17 +140,17 @@ def _why(record: Record, container: ContainerFacts) -> tuple[Cause, ErrorText]:
     if container.out_of_memory and container.exit_code == KILLED:
         return Cause.OUT_OF_MEMORY, ErrorText("it used more memory than its limit")
     if container.exit_code in _ENDED_BY_SIGNAL and record.task is not None and record.task.wanted != "running":
-        return Cause.STOPPED, ErrorText("Swarm took it off its node")
+        return Cause.STOPPED, ErrorText("Swarm removed it from its node")
     if killed := _killed(record, container):
         return Cause.KILLED, ErrorText(killed)
-    return Cause.EXITED, error_text("its engine says", container.error) if container.error else NOTHING
+    return Cause.EXITED, error_text("its engine reports", container.error) if container.error else NOTHING
 
 
 def _killed(record: Record, container: ContainerFacts) -> str:
     """How somebody else than Zoe and Swarm ended it; empty when nobody did."""
     signal = (container.exit_code or 0) - _SIGNALLED
     if signal in container.signals:
-        return f"somebody ended its container on {record.node} with signal {signal}"
+        return f"its container on {record.node} was ended from outside with signal {signal}"
     if record.gap and container.exit_code in (*_ENDED_BY_SIGNAL, 255):
         return "it was ended while its engine did not answer"
     return ""

@@ -162,7 +162,7 @@ class ServiceRegistry:
             self._mark(record, replace(record.mark, stop_cause=cause, stop_at_s=time.time()))
             return record
 
-    def end_by_task(self, record: Record, why: str = "its engine could not be asked") -> None:
+    def end_by_task(self, record: Record, why: str = "its engine does not answer") -> None:
         """Its engine cannot tell, and why: take the managers' word."""
         with self.lock:
             if not record.final and record.task is not None and record.task.over:

@@ -56,7 +56,7 @@ def workspace_of(start: ServiceStart, settings: SwarmSettings) -> Iterator[HostP
     if settings.workspaces_dir is None:
         return
     if PurePosixPath(start.tenant).name != start.tenant or start.tenant in (".", ".."):
-        raise CannotStartError(f"{start.tenant!r} cannot be the name of a workspace")
+        raise CannotStartError(f"{start.tenant!r} is not a valid name of a workspace")
     path = posixpath.join(plain_path(str(settings.workspaces_dir)), start.tenant)
     yield HostPath(_outermost(path, settings), path)
 
@@ -75,17 +75,17 @@ def problem(path: HostPath, seen: Sequence[PathPart], settings: SwarmSettings) -
     """Why it must not be mounted, in words; empty when it may be. `seen`: its parts, as far as there are any."""
     names = path.parts(path.root)
     if _run_as_root(settings):
-        return "Zoe is set to run components as root, who could put a link there"
+        return "Zoe is configured to run components as root, who could replace it with a link"
     for name, part in zip(names, seen, strict=False):
         if stat.S_ISLNK(part.mode):
-            return f"{name} is a symbolic link; name the directory that it leads to"
+            return f"{name} is a symbolic link; use the directory to which it points"
         if name == names[-1]:
             return ""
         if not stat.S_ISDIR(part.mode):
             return f"{name} is not a directory"
         if part.owner != 0 or part.mode & _WRITTEN_BY_OTHERS:
-            return f"others than root may change {name}, so a link could lead elsewhere (chown root, chmod go-w)"
-    return f"{names[len(seen)]} does not exist there"
+            return f"users other than root may change {name}, so a link could lead elsewhere (chown root, chmod go-w)"
+    return f"{names[len(seen)]} does not exist"
 
 
 def _outermost(path: str, settings: SwarmSettings) -> str:

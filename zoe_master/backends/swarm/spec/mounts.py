@@ -22,7 +22,7 @@ from zoe_master.backends.swarm.spec.work_dirs import StartPath
 Json = dict[str, Any]
 _INIT = "the init program that the engine puts into each container"
 _FILE = "a file that the engine writes into each container"
-_SECRET = "what Zoe tells the services of an execution"  # noqa: S105 - what it is, not its content
+_SECRET = "the files that Zoe writes for the services of an execution"  # noqa: S105 - what it is, not its content
 _FILES = ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/.dockerenv")
 # Seen with Docker Engine 20.10 and 26.1.
 _OF_ENGINES = (

@@ -62,7 +62,7 @@ class TemplateFiller:
 
     def _workspace(self) -> str:
         if not self._has_workspace:
-            raise CannotStartError("there are no workspaces here: ZOE_SWARM_WORKSPACES_DIR is not set")
+            raise CannotStartError("this installation has no workspaces: ZOE_SWARM_WORKSPACES_DIR is not set")
         return WORKSPACE
 
     def _port(self, template: Template) -> int:
@@ -70,7 +70,7 @@ class TemplateFiller:
         for port in peer_meant(self._start, template).ports:
             if port.name == template.port:
                 return port.number
-        raise CannotStartError(f"{template}: there is no such port")
+        raise CannotStartError(f"{template}: the port does not exist")
 
 
 def _host_of(peer: PeerService) -> str:

@@ -18,5 +18,5 @@ def holds(request: Request, node: Node, _ledger: Ledger) -> str | None:
     why = f": {hold.note}" if hold.note and hold.tenant is None else ""
     if request.begins_s < hold.since_s:
         what = "drained" if hold.tenant is None else "reserved"
-        return f"to be {what} soon, from {utc_text(hold.since_s)}{lasts}{why}"
+        return f"will be {what} soon, from {utc_text(hold.since_s)}{lasts}{why}"
     return f"drained{lasts}{why}" if hold.tenant is None else f"reserved for another tenant{lasts}{why}"

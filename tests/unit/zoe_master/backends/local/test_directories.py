@@ -32,7 +32,7 @@ def test_links_and_files_in_the_way_are_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/etc")
     (tmp_path / "file").touch()
     for name in ("link", "file"):
-        with pytest.raises(CannotStartError, match="is no directory"):
+        with pytest.raises(CannotStartError, match="is not a directory"):
             make_owned(tmp_path, (name, "x"), None)
 
 

@@ -34,7 +34,7 @@ def test_a_restart_keeps_them_and_hands_none_out_again(tmp_path: Path) -> None:
 def test_none_left_is_told(tmp_path: Path) -> None:
     ports = book(tmp_path, count=3, taken=frozenset({20001}))
     ports.allocate("e", "e.c.0.1", ["a", "b"])
-    with pytest.raises(CannotStartError, match="no port is free between 20000 and 20002"):
+    with pytest.raises(CannotStartError, match="no free port between 20000 and 20002"):
         ports.allocate("e", "e.c.1.1", ["a"])
 
 

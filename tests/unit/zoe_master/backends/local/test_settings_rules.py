@@ -63,7 +63,7 @@ def test_an_image_is_found_by_its_name_with_or_without_tag(image: str, path: str
 
 def test_an_image_without_runtime_comes_with_a_hint() -> None:
     status = image_status("x", {})
-    assert (status.state, status.hint) == (ImageState.UNAVAILABLE, "runtimes are set for: none")
+    assert (status.state, status.hint) == (ImageState.UNAVAILABLE, "configured runtimes: none")
     with pytest.raises(CannotStartError, match="zoe/spark, zoe/spark:2") as caught:
         runtime_of("x", RUNTIMES)
     assert caught.value.cause is Cause.IMAGE_UNAVAILABLE

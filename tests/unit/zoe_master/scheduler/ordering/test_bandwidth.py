@@ -113,7 +113,7 @@ def test_the_first_that_waits_for_a_tenant_s_limit_is_passed_by_those_who_do_not
     plan = decide(first, long, queued("plain", at_s=3.0), other, active=active, tenant_limits=limits)
     assert set(plan.starts) == {"plain", "other"}
     assert plan.reasons["long"].code is ReasonCode.TENANT_LIMIT
-    assert "comes first by the policy" in plan.reasons["long"].sentence
+    assert "is ahead by the policy" in plan.reasons["long"].sentence
     for never in (reads("never", 51, 1.0), reads("wide", 40, 1.0, cores=9)):
         assert "long" in decide(never, long, active=active, tenant_limits=limits).starts, "it keeps no turn"
 

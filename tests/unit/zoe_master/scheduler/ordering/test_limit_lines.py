@@ -41,8 +41,7 @@ def test_whoever_would_delay_the_first_waits_and_is_told_why(policy: Policy, bac
     of_whom = "tenant" if policy.tenant_limits else "user"
     assert plan.reasons["small"].code is plan.reasons["large"].code
     assert plan.reasons["small"].sentence == (
-        f"Another execution of its {of_whom} comes first by the policy, and waits for what is left of the "
-        f"{of_whom}'s limit."
+        f"Another execution of its {of_whom} is ahead by the policy, and waits for the rest of the {of_whom}'s limit."
     )
     assert set(decide(policy, large, brief).starts) == {"brief"}, "it ends before the large one can start at 30"
     assert set(decide(policy, large, waits("b", 2, 2.0, 100.0, "b")).starts) == {"b"}, "others have limits of their own"

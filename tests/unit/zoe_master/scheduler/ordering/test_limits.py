@@ -55,7 +55,7 @@ def test_a_tenant_at_its_limit_waits_with_a_reason_and_blocks_nobody() -> None:
     assert sorted(plan.starts) == ["a1", "c"]
     assert codes(plan) == {"a2": ReasonCode.TENANT_LIMIT, "b": ReasonCode.TENANT_LIMIT}
     assert plan.reasons["a2"].sentence == (
-        "Its essential services need 1 core and 1 GiB, and the tenant holds 2 cores and 1 GiB of at most 2 cores."
+        "Its essential services need 1 core and 1 GiB, but the tenant holds 2 cores and 1 GiB of at most 2 cores."
     )
 
 
@@ -75,7 +75,7 @@ def test_a_user_at_the_limit_waits_with_a_reason_and_blocks_nobody() -> None:
     told = plan.reasons["a2"]
     assert told.sentence == (
         "Its essential services need 1 core and 1 GiB, "
-        "and its user holds 2 cores and 1 GiB of at most 2 cores in this tenant."
+        "but its user holds 2 cores and 1 GiB of at most 2 cores in this tenant."
     )
     assert "the user's own services" in told.hint
 

@@ -13,14 +13,14 @@ def test_what_is_open_is_told_by_kind_and_nothing_is_nothing() -> None:
     reached = frozenset(["10.0.0.1 2376", "fd00:ec2::254 80", "fd00::1 7946"])
     told = _words({"docker_gwbridge": reached, "docker0": reached})
     assert told.startswith(
-        "containers there reach control ports (10.0.0.1:2376, [fd00::1]:7946) and metadata ([fd00:ec2"
+        "containers on this node reach control ports (10.0.0.1:2376, [fd00::1]:7946) and metadata ([fd00:ec2"
     )
     assert "deploy/close-nodes.sh" in told
 
 
 def test_a_bridge_that_alone_is_open_is_named() -> None:
     told = _words({"docker_gwbridge": frozenset(), "docker0": frozenset(["10.0.0.1 2376"])})
-    assert told.startswith("containers there on docker0 reach control ports (10.0.0.1:2376): ")
+    assert told.startswith("containers on this node on docker0 reach control ports (10.0.0.1:2376): ")
 
 
 class FakeEngine:

@@ -84,7 +84,7 @@ def test_what_was_begun_before_it_came_back_does_not_fence_it_again(
 @pytest.mark.parametrize(
     ("script", "said"),
     [
-        ("echo no such switch >&2; exit 3", "ended with 3: no such switch"),
+        ("echo no such switch >&2; exit 3", "exited with 3: no such switch"),
         (None, "No such file"),
         ("sleep 9", "longer"),
     ],

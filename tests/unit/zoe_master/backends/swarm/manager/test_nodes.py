@@ -35,9 +35,9 @@ def message(left: int, problem: str, place: Path) -> str:
 @pytest.mark.parametrize(
     ("left", "problem", "told"),
     [
-        (1, "", "1 container of lost services is still there and being removed"),
-        (2, "", "2 containers of lost services are still there and being removed"),
-        (2, "it is away", "2 containers of lost services are still there, to be removed once its engine answers"),
+        (1, "", "1 container of lost services is still on it and being removed"),
+        (2, "", "2 containers of lost services are still on it and being removed"),
+        (2, "it is away", "2 containers of lost services are still on it, to be removed once its engine answers"),
     ],
 )
 def test_nothing_is_removed_from_a_node_that_nothing_reaches(

@@ -124,7 +124,7 @@ def test_an_end_is_taken_from_its_event_unless_it_was_killed() -> None:
 def test_without_its_engine_the_managers_word_counts_and_says_so() -> None:
     seen = by_task(record(), replace(TASK, state="failed", exit_code=137))
     assert (seen.exit_code, seen.cause) == (137, Cause.EXITED)
-    assert "could not be asked" in seen.message
+    assert "does not answer" in seen.message
     done = by_task(record(), replace(TASK, state="complete", exit_code=0))
     assert (done.exit_code, done.cause, done.message) == (0, Cause.EXITED, "")
 

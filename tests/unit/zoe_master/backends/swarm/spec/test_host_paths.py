@@ -37,7 +37,7 @@ def test_only_roots_own_directories_lead_to_what_is_mounted(kinds: tuple[str, ..
 
 @pytest.mark.parametrize("seen", [0, 1, 2])
 def test_parts_that_nobody_told_of_are_refused(seen: int) -> None:
-    assert problem(PATH, [SAFE] * seen, SETTINGS) == f"{('/srv', '/srv/a', '/srv/a/b')[seen]} does not exist there"
+    assert problem(PATH, [SAFE] * seen, SETTINGS) == f"{('/srv', '/srv/a', '/srv/a/b')[seen]} does not exist"
 
 
 @pytest.mark.parametrize("user", ["0:0", "00:5", "root", ":0"])

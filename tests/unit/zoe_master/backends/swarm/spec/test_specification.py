@@ -71,7 +71,7 @@ def test_the_secret_of_the_proxy_is_a_file_for_the_user_alone() -> None:
 
 
 def test_a_port_that_is_not_there_is_told() -> None:
-    with pytest.raises(CannotStartError, match="no such port"):
+    with pytest.raises(CannotStartError, match="the port does not exist"):
         render(start(worker("{port:master.nothing}")), SETTINGS)
 
 

@@ -14,7 +14,7 @@ from zoe_master.scheduler.placement.filters.holds import holds
 
 DRAINED = NodeHold(note="new disks")
 LATER = NodeHold(tenant="physics", since_s=1000.0, until_s=2000.0)
-SOON = f"to be reserved soon, from {utc_text(1000.0)} until {utc_text(2000.0)}"
+SOON = f"will be reserved soon, from {utc_text(1000.0)} until {utc_text(2000.0)}"
 RESERVED = f"reserved for another tenant until {utc_text(2000.0)}"
 
 
@@ -62,7 +62,7 @@ def test_a_whole_pass_keeps_to_it_also_when_it_packs_tightly_and_for_elastic_ser
     plan = schedule(Snapshot(10.0, nodes, (mixed,), (grown, busy)), Policy(filters=("readiness", "resources")))
     assert plan.reasons["x"].code is ReasonCode.NO_RESOURCES
     assert plan.reasons["x"].counts["holds"] == 1
-    assert "what runs now has ended" in plan.reasons["x"].hint
+    assert "running services have ended" in plan.reasons["x"].hint
     alone = schedule(Snapshot(10.0, nodes[1:], (mixed,)), Policy()).reasons["x"]
     assert (alone.code, alone.counts) == (ReasonCode.NO_NODES, {"holds": 1})
     assert {p.node for p in plan.elastic["y"]} == {"free"}

@@ -8,5 +8,5 @@ def test_a_ready_node_passes() -> None:
 
 
 def test_a_node_that_is_not_ready_is_refused_without_what_only_operators_may_see() -> None:
-    one = node("n", ready=False, message="its engine cannot be reached: host='10.1.2.3'")
+    one = node("n", ready=False, message="cannot reach its engine: host='10.1.2.3'")
     assert readiness(request(component()), one, ledger(one)) == "the node is not ready"
