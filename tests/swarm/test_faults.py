@@ -270,7 +270,10 @@ def test_who_ends_a_container_by_hand_has_killed_it(harness: SwarmHarness, swarm
         assert (ended.cause, ended.exit_code) == (Cause.KILLED, 143 if "stop" in service else 137)
         assert "its container on node-2 was ended from outside" in ended.message
     for service in by_itself:
-        assert harness.reach(service, ObservedState.ENDED).cause is Cause.EXITED
+        ended = harness.reach(service, ObservedState.ENDED)
+        # An engine too busy to answer leaves the managers' word alone, by which 143 may be its own stop.
+        unknown = service.startswith("e.term") and "its engine did not answer" in ended.message
+        assert ended.cause is (Cause.KILLED if unknown else Cause.EXITED)
 
 
 def test_names_that_others_hold_are_told_and_those_of_a_crash_are_taken_over(
