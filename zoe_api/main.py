@@ -56,6 +56,7 @@ from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.base import StoreUnavailable
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.revision import TablesTooOld, check_tables
 from zoe_lib.telemetry import configure_logging
 
 _TROUBLES_A_SECOND_MAX = 5  # warnings and errors in the log
@@ -167,6 +168,13 @@ def main() -> int:
     ensure_keys(Path(settings.keys_dir))
     installed()  # read now: what is installed later counts after a restart, as for the master
     store = PostgresStore(settings.database_url.get_secret_value())
+    try:
+        with suppress(StoreUnavailable):  # it may start before the database
+            check_tables(store.revision())
+    except TablesTooOld as refusal:
+        print(f"zoe-api: {refusal}", file=sys.stderr)
+        store.close()
+        return 2
     endpoint = LeaderEndpoint(store.leader, settings.master_endpoint)
     master = MasterClient(endpoint, settings.keys_dir, settings.master_timeout_s, settings.master_attempts_max)
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -25,6 +25,7 @@ from zoe_lib.sealing import CannotOpen, Seal, derived_key
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.base import NotLeader, StoreLimits, StoreUnavailable, UsageSample
 from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.revision import TablesTooOld, check_tables
 from zoe_lib.telemetry import configure_logging
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.backends.factory import BackendRefused, make_backend
@@ -77,6 +78,7 @@ class Process:
         watch = LeaderWatch(self._store, self._settings.master_lease_s)
         while not self._stopping:
             try:
+                check_tables(self._store.revision())
                 epoch = self._store.try_lead(self._settings.master_name, endpoint)
                 if epoch is None:
                     watch.look()
@@ -251,7 +253,7 @@ def main() -> int:
     try:
         metrics.serve(settings.master_metrics_host, settings.master_metrics_port)
         process.run()
-    except (BackendRefused, PluginRefused, metrics.PortTaken) as refusal:
+    except (BackendRefused, PluginRefused, TablesTooOld, metrics.PortTaken) as refusal:
         print(f"zoe-master: {refusal}", file=sys.stderr)
         return 2
     finally:

@@ -96,7 +96,7 @@ def test_a_file_without_a_token_is_refused(url: str, tmp_path: Path) -> None:
     (tmp_path / "token").write_text("hunter2\n")
     done = setup(url, "--token-file", str(tmp_path / "token"))
     assert done.returncode == 1
-    assert "holds no token" in done.stderr
+    assert "does not contain a token" in done.stderr
     assert "hunter2" not in done.stderr
 
 

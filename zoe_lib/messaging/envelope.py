@@ -1,4 +1,7 @@
-"""The versioned envelope of messages between API and master. A message is one JSON object in one ZeroMQ frame."""
+"""The versioned envelope of messages between API and master. A message is one JSON object in one ZeroMQ frame.
+
+Unknown fields are ignored, so that programs of two versions understand each other while an installation is upgraded.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ class BadEnvelope(Exception):  # noqa: N818 - the name is the fact
 class Request(BaseModel):
     """A question, or a hint that there is work. Repeating it does no harm."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="ignore", strict=True)
 
     v: Literal[1] = VERSION
     id: str = Field(max_length=64)
@@ -34,7 +37,7 @@ class Request(BaseModel):
 class Problem(BaseModel):
     """Why there is no answer: a stable code and a sentence."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="ignore", strict=True)
 
     code: str
     message: str
@@ -43,7 +46,7 @@ class Problem(BaseModel):
 class Reply(BaseModel):
     """The answer to the request of the same id."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="ignore", strict=True)
 
     v: Literal[1] = VERSION
     id: str

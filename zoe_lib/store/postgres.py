@@ -26,6 +26,7 @@ from zoe_lib.store.documents import Applications
 from zoe_lib.store.grouping import Grouping
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.recent import RecentExecutions
+from zoe_lib.store.revision import read_revision
 from zoe_lib.store.sql import bandwidth, installation, submitting, sums, upkeep, writing, writing_sets
 from zoe_lib.store.sql import executions as execution_rows
 from zoe_lib.store.sql import journal as journal_rows
@@ -259,6 +260,8 @@ class PostgresStore:
     add_tick = writes(tick_rows.add_tick)
     ticks = reads(tick_rows.read_ticks)
     ticks_from_s = reads(tick_rows.earliest_s)
+
+    revision = reads(read_revision)
 
     def ping(self) -> None:
         """Ask the database for a sign of life."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 import zmq
 
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
-from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Request, read, write
+from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Reply, Request, read, write
 from zoe_lib.messaging.keys import API, MASTER, ensure_keys, load_keys, load_public
 from zoe_lib.messaging.server import Refusal, Server
 
@@ -164,3 +165,9 @@ def test_secret_keys_are_for_their_owner_only(keys: Path) -> None:
 def test_a_request_of_another_version_is_none_of_ours() -> None:
     with pytest.raises(BadEnvelope):
         read(Request, b'{"v":9,"id":"a","kind":"b"}')
+
+
+@pytest.mark.parametrize("message", [Request(id="x", kind="status"), Reply(id="x", body={})])
+def test_fields_of_a_newer_version_are_ignored(message: Request | Reply) -> None:
+    newer = json.dumps({**json.loads(write(message)), "deadline_s": 5, "of_a_newer_version": {"a": [1]}}).encode()
+    assert read(type(message), newer) == message

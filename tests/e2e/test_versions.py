@@ -1,0 +1,43 @@
+"""Programs beside tables of another version: older ones are refused in words, newer ones are used."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from tests.support.documents import job
+from tests.support.installation import Installation, free_port
+from tests.support.postgres import PostgresServer, connect
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.store import migrate
+
+
+def set_revision(url: str, revision: str) -> None:
+    with closing(connect(url)) as connection, connection.cursor() as cursor:
+        cursor.execute("UPDATE alembic_version SET version_num = %s", (revision,))
+
+
+@pytest.mark.parametrize("tables", ["older", "none"])
+def test_new_programs_on_old_tables_say_what_to_run(postgres_server: PostgresServer, tables: str) -> None:
+    # Made with the tables of this version, since an installation stores a token; then they go.
+    url = postgres_server.create_database()
+    with closing(Installation(url, forked=False)) as installation:
+        migrate.downgrade(url, "0028" if tables == "older" else "base")
+        master, api = installation.start_master(), installation.start_api(free_port())
+        assert (master.wait(60), api.wait(60)) == (2, 2)
+        words = "the tables of an older version (0028" if tables == "older" else "no tables of Zoe"
+        for log in (installation.log("master"), *(path.read_text() for path in installation.base.glob("api-*.log"))):
+            assert words in log
+            assert "run zoe-setup" in log
+            assert "Traceback" not in log
+    postgres_server.drop_database(url)
+
+
+def test_programs_run_beside_newer_ones(installation: Installation, postgres_url: str) -> None:
+    set_revision(postgres_url, "9999")
+    port = free_port()
+    installation.start_master()
+    installation.start_api(port)
+    with installation.client(f"http://127.0.0.1:{port}") as client:
+        assert client.wait(client.submit(job("true")).id, 60).state is ExecutionState.SUCCEEDED

@@ -1,0 +1,34 @@
+"""Which tables this version needs, so that a program can say so before it fails on them."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, text
+
+REVISION = "0031"
+"""The newest migration: alembic/versions. Its names sort by age."""
+
+
+class TablesTooOld(Exception):  # noqa: N818 - the name is the fact
+    """The database has no tables of Zoe, or those of an older version; the message says what to run."""
+
+
+def check_tables(revision: str | None) -> None:
+    """Raise TablesTooOld if a database at this revision (None: without tables) cannot serve this version.
+
+    Newer tables are accepted: during an upgrade, programs of the version before run beside the new ones.
+    """
+    if revision is None:
+        raise TablesTooOld("the database has no tables of Zoe: run zoe-setup, then start this program again")
+    if revision < REVISION:
+        raise TablesTooOld(
+            f"the database has the tables of an older version ({revision}, this version needs {REVISION}): "
+            "run zoe-setup, then start this program again"
+        )
+
+
+def read_revision(connection: Connection) -> str | None:
+    """Return the revision of the database; None without tables of Zoe."""
+    if connection.execute(text("SELECT to_regclass('alembic_version')")).scalar_one() is None:
+        return None
+    revision: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
+    return revision
