@@ -161,7 +161,7 @@ class Process:
             metrics.observe_tick(tick, time.perf_counter() - began_s)
             observe_storage(storage.report() if storage is not None else None)
             self._sample(backend, storage, work, master.policy, time.time())
-            if not tick.raced:
+            if not tick.again:
                 self._waker.wait(self._pause_s(master, time.time()))
 
     def _pause_s(self, master: Master, now_s: float) -> float:

@@ -144,6 +144,13 @@ def test_nothing_and_no_events(any_store: ExecutionStore) -> None:
         any_store.append_all([ExecutionChange(one, [], one)], None)
 
 
+def test_two_changes_of_one_execution_are_refused(any_store: ExecutionStore) -> None:
+    one, other = submitted(any_store, 2)
+    with pytest.raises(ValueError, match="once"):
+        any_store.append_all([change(one, queued()), change(other, queued()), change(one, cancelled())], None)
+    assert [any_store.execution(e.id) for e in (one, other)] == [one, other]
+
+
 def test_only_the_newest_epoch_writes_sets(open_store: OpenStore) -> None:
     old, new = open_store(), open_store()
     (one,) = submitted(old, 1)

@@ -187,14 +187,14 @@ def test_without_faults_one_master_is_enough() -> None:
 
 def test_a_master_that_knows_otherwise_than_the_journal_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """It changes what it knows past the journal."""
-    original = ServiceObserver._follow
+    original = ServiceObserver._change
 
-    def follow(self: ServiceObserver, execution, observations, tick):  # type: ignore[no-untyped-def]
+    def change(self: ServiceObserver, execution, observations, tick):  # type: ignore[no-untyped-def]
         if execution.state is ExecutionState.RUNNING:
             self._cache._executions[execution.id] = execution  # changed without the journal
             object.__setattr__(execution, "priority", execution.priority + 1)
         return original(self, execution, observations, tick)
 
-    monkeypatch.setattr(ServiceObserver, "_follow", follow)
+    monkeypatch.setattr(ServiceObserver, "_change", change)
     with pytest.raises(Violation, match="otherwise than the master knows"):
         a_run(0).run()

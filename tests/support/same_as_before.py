@@ -22,6 +22,7 @@ from zoe_lib.domain.events import Placement
 from zoe_lib.store.base import JournalEntry
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Plan
+from zoe_master.state.state_cache import CHANGES_PER_SET
 from zoe_simulator.jobs import Run
 from zoe_simulator.study.cells import cells
 from zoe_simulator.study.one_run import run_cell
@@ -49,15 +50,22 @@ def plans() -> Digests:
 
 
 def journals() -> Digests:
-    """Of the journal of a run with faults for each of several policies."""
-    found = {}
-    for seed in range(len(POLICIES)):
-        run = a_run(seed)
-        run.run()
-        entries = run.store.another().journal(0, JOURNAL_MAX)
-        # A policy may get a new field.
-        found[f"run {seed}"] = digest([_entry(entry) for entry in entries if entry.kind != "policy_set"])
-    return found
+    """Of the journal of a run with faults for each of several policies, each change in a transaction of its own."""
+    return {f"run {seed}": _journal(seed, changes_per_set=1) for seed in range(len(POLICIES))}
+
+
+def journals_in_sets() -> Digests:
+    """The same in sets: of one run the journal differs, since faults strike between others of its changes."""
+    return {f"run {seed}": _journal(seed, CHANGES_PER_SET) for seed in range(len(POLICIES))}
+
+
+def _journal(seed: int, changes_per_set: int) -> str:
+    run = a_run(seed)
+    run.changes_per_set = changes_per_set
+    run.run()
+    entries = run.store.another().journal(0, JOURNAL_MAX)
+    # A policy may get a new field.
+    return digest([_entry(entry) for entry in entries if entry.kind != "policy_set"])
 
 
 def study() -> Digests:
@@ -72,7 +80,12 @@ def starts(runs: Iterable[Run]) -> str:
     return digest(sorted((run.job.id, round(run.start_s, 3), round(run.end_s, 3)) for run in runs))
 
 
-RECORDED: Mapping[str, Callable[[], Digests]] = {"plans": plans, "journals": journals, "study": study}
+RECORDED: Mapping[str, Callable[[], Digests]] = {
+    "plans": plans,
+    "journals": journals,
+    "journals_in_sets": journals_in_sets,
+    "study": study,
+}
 
 
 def recorded(kind: str) -> Digests:

@@ -36,7 +36,7 @@ from zoe_lib.store.codec import encode
 from zoe_lib.store.cursors import decode_cursor, encode_cursor, position
 from zoe_lib.store.memory_state import Fact, MemorySubscription, State, add_use
 from zoe_lib.store.quotas import admitted, same_submission
-from zoe_lib.store.text import check_submission, checked, checked_change
+from zoe_lib.store.text import check_submission, checked, checked_changes
 
 
 class MemoryStore:
@@ -135,7 +135,7 @@ class MemoryStore:
         self, changes: Sequence[ExecutionChange], leader_epoch: int | None
     ) -> Mapping[ExecutionId, Execution]:
         """Write changes of different executions."""
-        clean = list(map(checked_change, changes))
+        clean = checked_changes(changes)
         written: dict[ExecutionId, Execution] = {}
         with self._reached() as state:
             self._check_leader(leader_epoch)

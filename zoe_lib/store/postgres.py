@@ -36,7 +36,7 @@ from zoe_lib.store.sql.database import Database, reads, writes
 from zoe_lib.store.sql.leadership import Leadership, read_leader
 from zoe_lib.store.sql.listener import Listener
 from zoe_lib.store.sql.submitting import Submission
-from zoe_lib.store.text import check_submission, checked, checked_change, storable
+from zoe_lib.store.text import check_submission, checked, checked_changes, storable
 
 
 class PostgresStore:
@@ -118,7 +118,7 @@ class PostgresStore:
         self, changes: Sequence[ExecutionChange], leader_epoch: int | None
     ) -> Mapping[ExecutionId, Execution]:
         """Write changes of different executions."""
-        clean = list(map(checked_change, changes))
+        clean = checked_changes(changes)
         written = self.database.write(lambda c: self._append_all(c, clean, leader_epoch))
         stored = {change.after.id: change.after for change in clean if change.after.id in written}
         for execution in stored.values():

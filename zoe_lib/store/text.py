@@ -44,12 +44,19 @@ def checked(events: Sequence[Event]) -> Sequence[Event]:
     return events if all(map(is_, clean, events)) else clean
 
 
-def checked_change(change: ExecutionChange) -> ExecutionChange:
+def _checked_change(change: ExecutionChange) -> ExecutionChange:
     """The change with clean events and what they lead to."""
     clean = checked(change.events)
     return (
         change if clean is change.events else ExecutionChange(change.before, clean, reduce(apply, clean, change.before))
     )
+
+
+def checked_changes(changes: Sequence[ExecutionChange]) -> Sequence[ExecutionChange]:
+    """The changes with clean events; ValueError for two of one execution, of which each expects to be the next."""
+    if len({change.before.id for change in changes}) != len(changes):
+        raise ValueError("a set changes each execution once")
+    return [_checked_change(change) for change in changes]
 
 
 def check_submission(execution: Execution, cause_id: str, idempotency_key: str | None, fingerprint: str) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import structlog
 
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import may_start
-from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
+from zoe_lib.domain.execution import Cause, Execution, ExecutionId, ExecutionState, Service, ServiceId, ServiceState
 from zoe_lib.domain.gateway import bearer
 from zoe_lib.domain.locality import InputPlaces, places_of
-from zoe_lib.domain.reasons import Reason
+from zoe_lib.store.base import ExecutionChange
 from zoe_master.backends.base import (
     Backend,
     BackendError,
@@ -47,19 +47,17 @@ class PlanExecutor:
         self._hit = hit
 
     def carry_out(self, plan: Plan, tick: TickContext, locality: Told) -> None:
-        """Journal the plan: starts, with where their inputs lie; elastic placements, services taken back, reasons."""
+        """Journal the plan: starts, with where their inputs lie; elastic placements, services taken back."""
         self._hit(CrashPoint.PLANNED)
-        for execution_id, placements in plan.starts.items():
-            places = self._places(execution_id, locality) if locality else ()
-            start = ev.StartPlanned(at_s=tick.now_s, cause_id=tick.plan_id, placements=placements, places=places)
-            self._place(execution_id, start, tick)
-        for execution_id, placements in plan.elastic.items():
-            planned = ev.ElasticPlaced(at_s=tick.now_s, cause_id=tick.plan_id, placements=placements)
-            self._place(execution_id, planned, tick)
-        for execution_id, services in plan.preempt.items():
-            for service_id in services:
-                self._preempt(execution_id, service_id, tick)
-        self._give_reasons(plan, tick)
+        self._place({i: self._start(i, placements, locality, tick) for i, placements in plan.starts.items()}, tick)
+        self._place({i: _grow(placements, tick) for i, placements in plan.elastic.items()}, tick)
+        self._preempt(plan, tick)
+
+    def _start(
+        self, execution_id: ExecutionId, placements: tuple[ev.Placement, ...], locality: Told, tick: TickContext
+    ) -> ev.StartPlanned:
+        places = self._places(execution_id, locality) if locality else ()
+        return ev.StartPlanned(at_s=tick.now_s, cause_id=tick.plan_id, placements=placements, places=places)
 
     def _places(self, execution_id: str, locality: Told) -> tuple[InputPlaces, ...]:
         execution = self._cache.get(execution_id)
@@ -69,69 +67,63 @@ class PlanExecutor:
 
     def drive(self, observations: Mapping[ServiceId, Observation], tick: TickContext) -> None:
         """Start what has its turn, finish starts that were left half done, stop what must go."""
-        for execution in self._cache.moving():
-            if execution.state is ExecutionState.STOPPING:
-                self._stop_services(execution, tick)
-            else:
-                self._start_services(execution, observations, tick)
+        for some in self._cache.in_sets(self._cache.moving()):
+            self._drive(some, observations, tick)
         self._repeat_stops(observations)
 
-    def _place(self, execution_id: str, planned: ev.StartPlanned | ev.ElasticPlaced, tick: TickContext) -> None:
-        """Journal it in one with the services whose turn has come by it; they are handed over when all is journaled."""
+    def _drive(
+        self, executions: Sequence[Execution], observations: Mapping[ServiceId, Observation], tick: TickContext
+    ) -> None:
+        due = {e.id: _stops(e, tick) if e.state is ExecutionState.STOPPING else _starting(e, tick) for e in executions}
+        changes = [self._cache.change(e, due[e.id]) for e in executions if due[e.id]]
+        written = self._cache.append_all([change for change in changes if change is not None])
+        for execution in executions:
+            changed = written.get(execution.id)
+            if execution.state is ExecutionState.STOPPING:
+                if changed is not None:
+                    self._hit(CrashPoint.SERVICE_STOPPING)
+            elif changed is not None or not due[execution.id]:
+                if changed is not None:
+                    self._hit(CrashPoint.SERVICE_STARTING)
+                self._start_services(changed or execution, observations, tick)
+
+    def _place(self, planned: Mapping[ExecutionId, ev.StartPlanned | ev.ElasticPlaced], tick: TickContext) -> None:
+        """Journal each in one with the services whose turn has come by it; all are handed over later."""
+        for some in self._cache.in_sets(list(planned.items())):
+            placing = [self._placing(execution_id, event, tick) for execution_id, event in some]
+            changes = [change for change in placing if change is not None]
+            written = self._cache.append_all(changes)
+            for change in changes:
+                if change.before.id in written:
+                    self._hit(CrashPoint.START_PLANNED)
+                    if len(change.events) > 1:
+                        self._hit(CrashPoint.SERVICE_STARTING)
+
+    def _placing(
+        self, execution_id: ExecutionId, planned: ev.StartPlanned | ev.ElasticPlaced, tick: TickContext
+    ) -> ExecutionChange | None:
         execution = self._cache.get(execution_id)
         placed = self._cache.foresee(execution, [planned]) if execution is not None else None
         if execution is None or placed is None:
-            return
+            return None
         starting = _starting(placed, tick)
         after = self._cache.foresee(placed, starting)
-        if self._cache.append(execution, [planned, *starting], after) is None:
-            return
-        self._hit(CrashPoint.START_PLANNED)
-        if starting:
-            self._hit(CrashPoint.SERVICE_STARTING)
+        return ExecutionChange(execution, [planned, *starting], after) if after is not None else None
 
-    def _append(self, execution_id: str, event: ev.Event) -> Execution | None:
-        execution = self._cache.get(execution_id)
-        return self._cache.append(execution, [event]) if execution is not None else None
-
-    def _preempt(self, execution_id: str, service_id: ServiceId, tick: TickContext) -> None:
-        """Take an elastic service back: one that runs is asked to stop, one that was only placed ends here."""
-        execution = self._cache.get(execution_id)
-        if execution is None:
-            return
-        why = Cause.PREEMPTED
-        event: ev.Event = ev.ServiceStopping(at_s=tick.now_s, cause_id=tick.plan_id, service_id=service_id, cause=why)
-        if execution.service(service_id).state is ServiceState.CREATED:
-            event = ev.ServiceEnded(at_s=tick.now_s, cause_id=tick.plan_id, service_id=service_id, cause=why)
-        self._append(execution_id, event)
-
-    def _give_reasons(self, plan: Plan, tick: TickContext) -> None:
-        own, common = plan.reasons.own, plan.reasons.common
-        for execution_id, reason in own.items():
-            self._give_reason(execution_id, reason, tick)
-        if common is None:
-            return
-        for execution in self._cache.backlog.told_otherwise(common):
-            if execution.id not in own and execution.id not in plan.starts:
-                self._give_reason(execution.id, common, tick)
-
-    def _give_reason(self, execution_id: str, reason: Reason, tick: TickContext) -> None:
-        execution = self._cache.get(execution_id)
-        if execution is None or execution.reason is reason or execution.reason == reason:
-            return
-        if execution.state is ExecutionState.QUEUED:
-            self._cache.append(execution, [ev.ReasonChanged(at_s=tick.now_s, cause_id=tick.plan_id, reason=reason)])
+    def _preempt(self, plan: Plan, tick: TickContext) -> None:
+        """Take elastic services back: one that runs is asked to stop, one that was only placed ends here."""
+        for some in self._cache.in_sets(list(plan.preempt.items())):
+            executions = [(self._cache.get(execution_id), services) for execution_id, services in some]
+            changes = [
+                self._cache.change(execution, [_taken_back(execution, service_id, tick) for service_id in services])
+                for execution, services in executions
+                if execution is not None
+            ]
+            self._cache.append_all([change for change in changes if change is not None])
 
     def _start_services(
         self, execution: Execution, observations: Mapping[ServiceId, Observation], tick: TickContext
     ) -> None:
-        due = _starting(execution, tick)
-        if due:
-            changed = self._cache.append(execution, due)
-            if changed is None:
-                return
-            execution = changed
-            self._hit(CrashPoint.SERVICE_STARTING)
         to_start = [s for s in execution.services if s.state is ServiceState.STARTING and s.id not in observations]
         if to_start:
             access, needs_secret = (
@@ -150,15 +142,6 @@ class PlanExecutor:
         except BackendError as error:
             log.warning("not handed to the back-end", service=start.service_id, why=str(error))
 
-    def _stop_services(self, execution: Execution, tick: TickContext) -> None:
-        running = [s for s in execution.services if s.state in (ServiceState.STARTING, ServiceState.READY)]
-        why = Cause.CANCELLED if execution.cause is Cause.CANCELLED else Cause.STOPPED
-        events = [
-            ev.ServiceStopping(at_s=tick.now_s, cause_id=tick.plan_id, service_id=s.id, cause=why) for s in running
-        ]
-        if running and self._cache.append(execution, events) is not None:
-            self._hit(CrashPoint.SERVICE_STOPPING)
-
     def _repeat_stops(self, observations: Mapping[ServiceId, Observation]) -> None:
         """Ask for every stop until the back-end reports it: a crash between journal and call leaves nothing running."""
         wanted = [
@@ -171,6 +154,23 @@ class PlanExecutor:
         if wanted:
             self._backend.stop(wanted)
             self._hit(CrashPoint.STOP_HANDED_OVER)
+
+
+def _grow(placements: tuple[ev.Placement, ...], tick: TickContext) -> ev.ElasticPlaced:
+    return ev.ElasticPlaced(at_s=tick.now_s, cause_id=tick.plan_id, placements=placements)
+
+
+def _taken_back(execution: Execution, service_id: ServiceId, tick: TickContext) -> ev.Event:
+    at_s, why = tick.now_s, Cause.PREEMPTED
+    if execution.service(service_id).state is ServiceState.CREATED:
+        return ev.ServiceEnded(at_s=at_s, cause_id=tick.plan_id, service_id=service_id, cause=why)
+    return ev.ServiceStopping(at_s=at_s, cause_id=tick.plan_id, service_id=service_id, cause=why)
+
+
+def _stops(execution: Execution, tick: TickContext) -> list[ev.Event]:
+    running = (s for s in execution.services if s.state in (ServiceState.STARTING, ServiceState.READY))
+    why = Cause.CANCELLED if execution.cause is Cause.CANCELLED else Cause.STOPPED
+    return [ev.ServiceStopping(at_s=tick.now_s, cause_id=tick.plan_id, service_id=s.id, cause=why) for s in running]
 
 
 def _starting(execution: Execution, tick: TickContext) -> list[ev.Event]:

@@ -25,11 +25,12 @@ from zoe_master.loop.executor import PlanExecutor
 from zoe_master.loop.image_gate import ImageGate
 from zoe_master.loop.observer import ServiceObserver
 from zoe_master.loop.port_secrets import PortSecrets
+from zoe_master.loop.reason_writer import ReasonWriter
 from zoe_master.loop.tick import Tick
 from zoe_master.loop.tick_recorder import Inputs, TickInputs, TickRecorder, without_own
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.state.state_cache import StateCache
+from zoe_master.state.state_cache import CHANGES_PER_SET, StateCache
 from zoe_master.state.tick_context import TickContext
 from zoe_master.storage.grants import GuaranteeGrants
 from zoe_master.storage.locating import InputLocator
@@ -59,17 +60,19 @@ class Master:
         port_secrets: PortSecrets | None = None,
         last_uses: LastUses | None = None,
         paths: Look | None = None,
+        changes_per_set: int = CHANGES_PER_SET,
     ) -> None:
         spark_config = spark_config or SparkConfig()
         self._store = store
         self._backend = backend
         self._epoch = leader_epoch
         self._clock = clock
-        self._cache = StateCache(store, leader_epoch)
+        self._cache = StateCache(store, leader_epoch, changes_per_set)
         self._observer = ServiceObserver(self._cache, backend, hit)
         self._image_gate = ImageGate(self._cache, backend)
         self.port_secrets = port_secrets or PortSecrets()
         self._executor = PlanExecutor(self._cache, backend, spark_config, self.port_secrets, hit)
+        self._reasons = ReasonWriter(self._cache)
         self._culling = ExecutionCulling(self._cache, last_uses or store.last_uses)
         self._grants = GuaranteeGrants(
             self._cache, storage, hit, InputViews(spark_config.view_schemes, spark_config.services)
@@ -88,7 +91,7 @@ class Master:
             raise NotLeader("another master leads, or the database connection that held the lock is lost")
         now_s = self._clock()
         plan_id = f"plan-{token_hex(6)}"
-        tick = TickContext(now_s, plan_id)
+        tick = TickContext(now_s, plan_id, self._clock)
         # 1. Observe: what users and other processes wrote, what the back-end reports.
         read_to = self._cache.catch_up()
         observations = self._observer.absorb(tick)
@@ -108,6 +111,7 @@ class Master:
         plan_s = time.perf_counter() - began_s
         # 4. Act.
         self._executor.carry_out(plan, tick, locality)
+        self._reasons.write(plan, tick)
         self._grants.sync(plan, tick, storage)
         self._publish_capabilities(now_s)
         self._executor.drive(observations, tick)
@@ -127,6 +131,7 @@ class Master:
             oldest_s,
             policy=self._cache.policy,
             forecasts=self._cache.record,
+            unfinished=self._cache.behind or self._observer.unfinished or self._reasons.unfinished,
         )
         if plan.placements:
             counts = {"starts": len(plan.starts), "elastic": len(plan.elastic), "waiting": len(plan.reasons)}

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import settle
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
+from zoe_lib.store.base import ExecutionChange
 from zoe_master.backends.base import Backend, Observation, ObservedState
 from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.loop.change_tracker import ChangeTracker
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
 
+INTAKE_MAX = 500
+"""So many submissions a tick takes into the queue; no matter how long that takes, so that a replay does the same."""
 _GONE = (ObservedState.ENDED, ObservedState.LOST)
 _ENDING = (*_GONE, ObservedState.STOPPING)
 
@@ -26,32 +30,54 @@ class ServiceObserver:
         self._hit = hit
         self._changes = ChangeTracker()
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether the last tick left submissions for the next one."""
+        return bool(self._cache.backlog.submitted)
+
     def absorb(self, tick: TickContext) -> Mapping[ServiceId, Observation]:
         """Journal everything new, settle what follows from it, and clean up; the observations are returned."""
         observations = {o.service_id: o for o in self._backend.observe()}
         self._hit(CrashPoint.OBSERVED)
         self._changes.look(observations, self._cache.policy)
-        for execution in (*self._cache.active(), *self._cache.backlog.submitted):
-            if self._changes.needs_look(execution, tick.now_s):
-                self._changes.keep(execution, self._follow(execution, observations, tick))
+        # What has ended makes room, so all of that comes first; of those that come, a tick takes some.
+        for some in self._cache.in_sets(self._due(self._cache.active(), tick)):
+            self._follow(some, observations, tick)
+        arrived = islice(self._cache.backlog.submitted, INTAKE_MAX)
+        for some in self._cache.in_sets(self._due(arrived, tick)):
+            self._follow(some, observations, tick)
         self._hit(CrashPoint.OBSERVATIONS_KEPT)
         self._clean_up(observations)
         return observations
 
+    def _due(self, executions: Iterable[Execution], tick: TickContext) -> list[Execution]:
+        return [execution for execution in executions if self._changes.needs_look(execution, tick.now_s)]
+
     def _follow(
+        self, executions: Sequence[Execution], observations: Mapping[ServiceId, Observation], tick: TickContext
+    ) -> None:
+        changes = {e.id: self._change(e, observations, tick) for e in executions}
+        written = self._cache.append_all([change for change in changes.values() if change and change.events])
+        for execution in executions:
+            change = changes[execution.id]
+            settled = change is not None and not change.events
+            stored = execution if settled else written.get(execution.id)
+            self._changes.keep(execution, stored)
+            if stored is not None and stored.state is not execution.state:
+                self._reached_state(stored)
+
+    def _change(
         self, execution: Execution, observations: Mapping[ServiceId, Observation], tick: TickContext
-    ) -> Execution | None:
+    ) -> ExecutionChange | None:
+        """What follows from what is seen of it, which may be nothing; None when that is illegal."""
         events: list[ev.Event] = []
         for service in execution.services:
             events += news(service, observations.get(service.id), tick, _probed(execution, service))
         changed = self._cache.foresee(execution, events)
         if changed is None:
             return None
-        changes, consequences = settle(changed, tick.now_s, self._cache.policy, tick.plan_id)
-        stored = self._cache.append(execution, [*events, *consequences], changes)
-        if stored is not None and stored.state is not execution.state:
-            self._reached_state(stored)
-        return stored
+        after, consequences = settle(changed, tick.now_s, self._cache.policy, tick.plan_id)
+        return ExecutionChange(execution, [*events, *consequences], after)
 
     def _reached_state(self, execution: Execution) -> None:
         if execution.state is ExecutionState.QUEUED:

@@ -27,7 +27,8 @@ class Tick:
     """What a tick saw and decided, by which policy, and how long the plan took. Other threads read it.
 
     `waited_s`: how long each that started now was queued. `oldest_wait_s`: since the submission of the one that waits
-    longest. `raced` says that users changed executions meanwhile: another tick is due at once. `forecasts`: how earlier
+    longest. `raced` says that users changed executions meanwhile, `unfinished` that there was more than one tick takes
+    on: in both cases another tick is due at once. `forecasts`: how earlier
     forecasts turned out; the loop adds to it.
     """
 
@@ -40,6 +41,12 @@ class Tick:
     oldest_wait_s: float = 0.0
     policy: Policy = field(default_factory=Policy)
     forecasts: ForecastRecord = field(default_factory=ForecastRecord)
+    unfinished: bool = False
+
+    @property
+    def again(self) -> bool:
+        """Whether another tick is due at once."""
+        return self.raced or self.unfinished
 
     def explain(self, execution_id: ExecutionId, budget: CpuBudget) -> Explanation | None:
         """Return why an execution is not started, per node; None when it is not known. OutOfBudget."""

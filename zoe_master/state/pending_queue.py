@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
@@ -13,6 +13,8 @@ from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.ordering.estimate import RunKey, run_key
 from zoe_master.scheduler.ordering.ranking import QueueRanking, RankedQueue, ranked_by
 
+# When the run times of more than one in so many of the queue are expected anew, all of it is ranked anew.
+_RANKED_ALONE = 20
 # So many that wait no longer are remembered at least before they are forgotten together.
 _GONE_MAX = 1000
 _UNKNOWN = Resources()
@@ -20,7 +22,10 @@ _Some = dict[ExecutionId, Execution]
 
 
 class PendingQueue:
-    """Executions that are submitted or queued. `past_runs`: expected run times of the kinds that are there."""
+    """Executions that are submitted or queued. `past_runs`: expected run times of the kinds that are there.
+
+    Only what is queued is ranked and told reasons: of those submitted, the master takes so many in a tick.
+    """
 
     def __init__(self, executions: Iterable[Execution], policy: Policy, past_runs: Mapping[RunKey, float]) -> None:
         self._past_runs = past_runs
@@ -32,15 +37,17 @@ class PendingQueue:
         self._by_image: dict[str, _Some] = defaultdict(dict)
         self._common: Reason | None = None
         self._by_age: list[tuple[float, ExecutionId]] = []  # a heap; those that are gone are taken off when seen
-        self._others: _Some = {}  # those that were not told the common reason
+        self._others: _Some = {}  # those queued that were not told the common reason
+        self._learned: set[RunKey] = set()
         for execution in executions:
             self._index(execution)
-        self._ranking = QueueRanking(policy, past_runs, self._all.values())
+        self._ranking = QueueRanking(policy, past_runs, self._queued())
 
     def put(self, execution: Execution) -> None:
         """It waits, or has changed."""
         self._index(execution)
-        self._ranking.put(execution)
+        if execution.state is ExecutionState.QUEUED:
+            self._ranking.put(execution)
 
     def remove(self, execution: Execution) -> None:
         """It waits no longer; nothing for one that does not wait."""
@@ -58,15 +65,23 @@ class PendingQueue:
         self._ranking.remove(execution_id)
 
     def learned(self, kind: RunKey) -> None:
-        """The expected run time of a kind has changed."""
-        for execution in self._by_kind.get(kind, {}).values():
-            self._ranking.put(execution)
+        """The expected run time of a kind has changed; how that ranks its executions is found when it is asked for."""
+        if kind in self._by_kind:
+            self._learned.add(kind)
 
     def ranked(self, policy: Policy, capacity: Resources = _UNKNOWN) -> RankedQueue:
-        """All of it, in the sequence that is kept under the policy on a cluster of this capacity."""
-        if self._ranking.by != ranked_by(policy, capacity):
-            self._ranking = QueueRanking(policy, self._past_runs, self._all.values(), capacity)
+        """All that is queued, in the sequence that is kept under the policy on a cluster of this capacity."""
+        learned = [e for kind in self._learned for e in self._by_kind.get(kind, {}).values()]
+        self._learned.clear()
+        if self._ranking.by != ranked_by(policy, capacity) or len(learned) * _RANKED_ALONE > len(self._all):
+            self._ranking = QueueRanking(policy, self._past_runs, self._queued(), capacity)
+        else:
+            for execution in learned:
+                self.put(execution)
         return self._ranking.frozen()
+
+    def _queued(self) -> Sequence[Execution]:
+        return [e for e in self._all.values() if e.state is ExecutionState.QUEUED]
 
     def __iter__(self) -> Iterator[Execution]:
         return iter(self._all.values())
@@ -79,9 +94,9 @@ class PendingQueue:
         return self._by_age[0][0] if self._by_age else None
 
     @property
-    def submitted(self) -> Sequence[Execution]:
-        """Those that the master has not taken into the queue yet."""
-        return tuple(self._submitted.values())
+    def submitted(self) -> Collection[Execution]:
+        """Those that the master has not taken into the queue yet, in the order in which they came."""
+        return self._submitted.values()
 
     @property
     def paused(self) -> Iterable[Execution]:
@@ -106,7 +121,7 @@ class PendingQueue:
         """Those that were not told this reason when they were told why they wait; quick for the same as last time."""
         if common is not self._common:
             self._common = common
-            self._others = {e.id: e for e in self._all.values() if e.reason != common}
+            self._others = {e.id: e for e in self._queued() if e.reason is not common and e.reason != common}
         return tuple(self._others.values())
 
     def _index(self, execution: Execution) -> None:
@@ -126,7 +141,8 @@ class PendingQueue:
             self._reading[execution.id] = execution
         if execution.not_before_s > 0:
             self._paused[execution.id] = execution
-        if execution.reason is self._common or execution.reason == self._common:
+        submitted = execution.state is not ExecutionState.QUEUED
+        if submitted or execution.reason is self._common or execution.reason == self._common:
             self._others.pop(execution.id, None)
         else:
             self._others[execution.id] = execution

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from types import MappingProxyType
+from typing import TypeVar
 
 import structlog
 
@@ -28,7 +29,7 @@ from zoe_lib.domain.promises import BandwidthSupply
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Located
-from zoe_lib.store.base import ConcurrentUpdate, ExecutionStore, JournalEntry, NotFound
+from zoe_lib.store.base import ExecutionChange, ExecutionQuery, ExecutionStore, JournalEntry
 from zoe_master.scheduler.ordering.capacity import capacity_of
 from zoe_master.scheduler.ordering.estimate import run_key
 from zoe_master.scheduler.ordering.orders import SIZED_ORDERS
@@ -39,18 +40,28 @@ from zoe_master.state.run_history import KindEstimates, RunTimeHistory
 
 log = structlog.get_logger(__name__)
 
+T = TypeVar("T")
+
+# A tick is bounded: what it does not read, the next one does.
 _ENTRIES_PER_READ = 1000
+_READS_PER_TICK_MAX = 4
+# Whoever submits or cancels waits while the entries of a set are written.
+CHANGES_PER_SET = 500
 _UNDER_WAY = (ServiceState.STARTING, ServiceState.STOPPING)
 _NO_PATHS: Mapping[str, PathUse] = MappingProxyType({})
 _NOTHING_TOLD: Mapping[Located, Places | None] = MappingProxyType({})
 
 
 class StateCache:
-    """What the master knows of executions. Every change goes to the store first and is then kept here."""
+    """What the master knows of executions. Every change goes to the store first and is then kept here.
 
-    def __init__(self, store: ExecutionStore, leader_epoch: int) -> None:
+    `changes_per_set`: of how many executions at most a transaction changes.
+    """
+
+    def __init__(self, store: ExecutionStore, leader_epoch: int, changes_per_set: int = CHANGES_PER_SET) -> None:
         self._store = store
         self._epoch = leader_epoch
+        self._changes_per_set = changes_per_set
         self._journal_id = store.last_journal_id()
         self._executions: dict[ExecutionId, Execution] = {e.id: e for e in store.active()}
         self._active = {e.id: e for e in self._executions.values() if e.state in ACTIVE_STATES}
@@ -60,6 +71,8 @@ class StateCache:
         self._ended_here: dict[ExecutionId, int] = {}
         self._raced = False
         self._wrote = False
+        self.behind = False
+        """Whether the last `catch_up` left something unread."""
         self.correct_estimates = False
         """Whether snapshots ask backfill to correct run times that were outlasted; replays of logs may."""
         self.policy: Policy = store.policy()
@@ -73,42 +86,59 @@ class StateCache:
     def catch_up(self) -> int:
         """Read what others wrote to the journal since the last time: submissions, cancellations, policies.
 
-        The answer is the id of the last entry that was read.
+        The answer is the id of the last entry that was read; `behind` says that there may be more.
         """
-        more = True
-        while more:
+        for _ in range(_READS_PER_TICK_MAX):
             entries = self._store.journal(self._journal_id, _ENTRIES_PER_READ, with_data=False)
-            more = len(entries) == _ENTRIES_PER_READ
+            self.behind = len(entries) == _ENTRIES_PER_READ
             self._journal_id = entries[-1].id if entries else self._journal_id
-            for execution_id in self._changed_elsewhere(entries):
-                self._reload(execution_id)
+            self._reload(list(self._changed_elsewhere(entries)))
             if any(entry.execution_id is None for entry in entries):
                 self.policy = self._store.policy()
+            if not self.behind:
+                break
         return self._journal_id
 
-    def append(self, execution: Execution, events: Sequence[Event], after: Execution | None = None) -> Execution | None:
+    def append(self, execution: Execution, events: Sequence[Event]) -> Execution | None:
         """Write events and keep the result; None when that was refused, mostly since somebody else was faster.
 
-        Then the newer state is here instead, and the next tick decides again. `after` is the result, if it is known.
+        Then the newer state is here instead, and the next tick decides again.
         """
         if not events:
             return execution
-        after = after or self.foresee(execution, events)
-        if after is None:
-            return None
-        try:
-            changed = self._store.append(execution.id, events, execution.version, self._epoch, after)
-        except ConcurrentUpdate:
-            self._raced = True
-            self._reload(execution.id)
-            return None
+        change = self.change(execution, events)
+        return self.append_all([change]).get(execution.id) if change is not None else None
+
+    def change(self, execution: Execution, events: Sequence[Event]) -> ExecutionChange | None:
+        """The change that these events make; None when they are illegal, and then the log tells of it."""
+        after = self.foresee(execution, events)
+        return ExecutionChange(execution, events, after) if after is not None else None
+
+    def in_sets(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
+        """Split what is to be written into sets of the size that one transaction takes."""
+        for first in range(0, len(items), self._changes_per_set):
+            yield items[first : first + self._changes_per_set]
+
+    def append_all(self, changes: Sequence[ExecutionChange]) -> Mapping[ExecutionId, Execution]:
+        """Write a set of changes of different executions, and keep the results; who is missing lost, as by `append`."""
+        if not changes:
+            return {}
+        stored = self._store.append_all(changes, self._epoch)
+        for change in changes:
+            if change.before.id in stored:
+                self._written(change, stored[change.before.id])
+        lost = [change.before.id for change in changes if change.before.id not in stored]
+        self._raced |= bool(lost)
+        self._reload(lost)
+        return stored
+
+    def _written(self, change: ExecutionChange, changed: Execution) -> None:
         self._wrote = True
         self._keep(changed)
         if changed.terminal:
             self._ended_here[changed.id] = changed.version
-        if changed.state is not execution.state:
-            log.info("execution", execution=changed.id, state=changed.state.value, plan=events[-1].cause_id)
-        return changed
+        if changed.state is not change.before.state:
+            log.info("execution", execution=changed.id, state=changed.state.value, plan=change.events[-1].cause_id)
 
     def foresee(self, execution: Execution, events: Iterable[Event]) -> Execution | None:
         """The execution after these events; None when they are illegal, and then the log tells of it."""
@@ -202,11 +232,15 @@ class StateCache:
                 log.info("heard", execution=execution_id, kind=entry.kind, request=entry.cause_id)
                 yield execution_id
 
-    def _reload(self, execution_id: ExecutionId) -> None:
-        try:
-            self._keep(self._store.execution(execution_id))
-        except NotFound:
-            self._drop(execution_id)
+    def _reload(self, executions: Sequence[ExecutionId]) -> None:
+        for some in self.in_sets(executions):
+            query = ExecutionQuery(ids=frozenset(some), limit=len(some))
+            stored = {execution.id: execution for execution in self._store.executions(query).executions}
+            for execution_id in some:
+                if execution_id in stored:
+                    self._keep(stored[execution_id])
+                else:
+                    self._drop(execution_id)
 
     def _keep(self, execution: Execution) -> None:
         before = self._executions.get(execution.id)

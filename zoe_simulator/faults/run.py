@@ -24,6 +24,7 @@ from zoe_master.backends.base import BackendError, ServiceStart
 from zoe_master.backends.simulated import ManualClock, ServiceBehaviour
 from zoe_master.crash_points import CrashPoint
 from zoe_master.loop.master import Master
+from zoe_master.state.state_cache import CHANGES_PER_SET
 from zoe_master.waker import TickWaker
 from zoe_simulator.faults.kinds import Fault, Occurrence
 from zoe_simulator.faults.late import Lateness, LateStorage
@@ -96,6 +97,8 @@ class FaultRun:
         }
         self.occurred: Counter[Fault] = Counter()
         self.masters = 0
+        self.changes_per_set = CHANGES_PER_SET
+        """Of how many executions at most a transaction changes: the smaller, the more points between two of them."""
 
     def run(self) -> Sequence[Execution]:
         """Until everything that can run has ended; all executions in the order given."""
@@ -171,7 +174,7 @@ class FaultRun:
             self._master = self._lead()
         tick = self._master.tick()
         self._invariants.check(tick, self._master.policy, self._master.cache.executions())
-        return tick.raced
+        return tick.again
 
     def _lead(self) -> Master:
         self.store.stop_leading()
@@ -182,7 +185,15 @@ class FaultRun:
             self._reconciler.close()  # it died with its master
         if self._controller is not None:
             self._reconciler = LateStorage(self._controller, self._lateness, self._waker)
-        return Master(self.store, self._backend, epoch, clock=self._clock, hit=self._hit, storage=self._reconciler)
+        return Master(
+            self.store,
+            self._backend,
+            epoch,
+            clock=self._clock,
+            hit=self._hit,
+            storage=self._reconciler,
+            changes_per_set=self.changes_per_set,
+        )
 
     def _hit(self, step: CrashPoint) -> None:
         if step is self._dies_at:
