@@ -166,7 +166,7 @@ class ElasticRun:
                 read_bytes = self._use.read_bytes_of(arrival) if self._use is not None else 0.0
                 self._active[execution_id] = Progress(arrival, read_bytes)
                 self._started_s[execution_id] = self._clock()
-            if not plan.preempt and not plan.reserved:
+            if not plan.preempt and not plan.reserved and not self._master.cache.backlog.submitted:
                 self._count_running()
                 self._share()
                 return

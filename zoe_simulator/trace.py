@@ -159,6 +159,11 @@ class Replay:
         return job.run_s == corrected_s(predicted_s, job.run_s, job.request_s)
 
     def _tick(self) -> None:
+        self._tick_once()
+        while self._master.cache.backlog.submitted:  # a tick takes in so many
+            self._tick_once()
+
+    def _tick_once(self) -> None:
         now_s = self._clock()
         tick = self._master.tick()
         if self._invariants is not None:

@@ -5,11 +5,12 @@ import pytest
 
 from tests.support.scheduling import component, node, queued, started
 from zoe_lib.domain.events import ReasonChanged
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.scheduler.ordering.estimate import RunKey, run_key
+from zoe_master.scheduler.ordering.ranking import QueueRanking
 from zoe_master.state.pending_queue import PendingQueue
 from zoe_master.state.run_history import KindEstimates
 
@@ -108,3 +109,37 @@ def test_kinds_are_known_while_they_are_there() -> None:
     kinds.leave(("t", "u", "a"))
     assert kinds.frozen() == {("t", "u", "b"): 5.0}
     assert before == {("t", "u", "a"): 10.0}
+
+
+def test_what_is_submitted_is_neither_ranked_nor_told_before_it_is_queued() -> None:
+    one, fresh = queued("one"), replace(queued("new"), state=ExecutionState.SUBMITTED)
+    backlog = PendingQueue([one, fresh], SJF, {})
+    assert ids(backlog.ranked(SJF)) == ids(backlog.told_otherwise(BEHIND)) == ["one"]
+    backlog.put(replace(fresh, priority=1))
+    assert ids(backlog.ranked(SJF)) == ids(backlog.told_otherwise(BEHIND)) == ["one"]
+    backlog.put(queued("new"))
+    assert sorted(ids(backlog.ranked(SJF))) == sorted(ids(backlog.told_otherwise(BEHIND))) == ["new", "one"]
+    assert ids(backlog.submitted) == []
+
+
+def test_many_run_times_that_are_learned_rank_a_long_queue_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rankings: list[int] = []
+
+    class Counted(QueueRanking):
+        def put(self, execution: Execution) -> None:
+            rankings.append(1)
+            super().put(execution)
+
+    monkeypatch.setattr("zoe_master.state.pending_queue.QueueRanking", Counted)
+    known: dict[RunKey, float] = {}
+    waiting = [queued(f"{number:03}") for number in range(100)]
+    backlog = PendingQueue(waiting, SJF, known)
+    for execution in waiting:
+        known[run_key(execution)] = 100.0 - float(execution.id)
+        backlog.learned(run_key(execution))
+    assert ids(backlog.ranked(SJF)) == [e.id for e in reversed(waiting)]
+    assert rankings == []
+    known[run_key(waiting[0])] = 0.5
+    backlog.learned(run_key(waiting[0]))
+    assert ids(backlog.ranked(SJF))[:2] == ["000", "099"]
+    assert rankings == [1]
