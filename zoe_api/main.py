@@ -43,6 +43,7 @@ from zoe_api.routers import (
     ports,
     session,
     storage,
+    submissions,
 )
 from zoe_api.routers import usage as use
 from zoe_api.stream_places import StreamPlaces
@@ -63,6 +64,7 @@ _TROUBLES_A_SECOND_MAX = 5  # warnings and errors in the log
 ROUTERS = tuple(
     module.router
     for module in (
+        submissions,
         executions,
         logs,
         ports,

@@ -25,6 +25,7 @@ from zoe_lib.store.base import (
     InvalidCursor,
     NotFound,
     QuotaExceeded,
+    StoreError,
     StoreUnavailable,
     TimeLimitTooLong,
     Unstorable,
@@ -55,6 +56,15 @@ class ApiProblem(Exception):  # noqa: N818 - it is an answer
     def at(self, path: str) -> Problem:
         """Return the problem of a request to this path."""
         return self.problem.model_copy(update={"instance": path})
+
+
+def problem_of(refusal: StoreError) -> ApiProblem:
+    """The refusal of a submission that limits do not let in."""
+    if isinstance(refusal, TimeLimitTooLong):
+        place = [Diagnostic(pointer="/time_limit_s", code="too_long", message="longer than the quota allows")]
+        hint = "ask for a shorter time limit, or ask an admin for a longer quota"
+        return ApiProblem(Code.TIME_LIMIT_TOO_LONG, str(refusal), hint, place)
+    return ApiProblem(Code.QUOTA_EXCEEDED, str(refusal))
 
 
 def problem(code: Code, detail: str = "", hint: str = "", errors: Sequence[Diagnostic] = (), path: str = "") -> Problem:
@@ -114,9 +124,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(TimeLimitTooLong)
     def _time_limit_too_long(request: Request, error: TimeLimitTooLong) -> Response:
-        place = [Diagnostic(pointer="/time_limit_s", code="too_long", message="longer than the quota allows")]
-        hint = "ask for a shorter time limit, or ask an admin for a longer quota"
-        return problem_response(problem(Code.TIME_LIMIT_TOO_LONG, str(error), hint, place, request.url.path))
+        return problem_response(problem_of(error).at(request.url.path))
 
     for error_type in _TRANSLATIONS:
         app.add_exception_handler(error_type, _translated)

@@ -26,6 +26,7 @@ from zoe_lib.domain.resources import Resources
 from zoe_lib.store.base import (
     ConcurrentUpdate,
     ExecutionQuery,
+    IdempotencyConflict,
     NotLeader,
     StoreError,
     StoreLimits,
@@ -306,3 +307,19 @@ def test_a_name_that_nothing_has_reads_as_many_as_a_search_may(postgres_url: str
         assert (page.executions, page.searched_to_s) == ([], execution(1).submitted_at_s - 199)
         assert len(asked) == 2
         assert rows_read(postgres_url, asked) <= 2 * 200
+
+
+def test_batches_with_one_key_at_the_same_time_do_not_wait_in_a_circle(store: PostgresStore) -> None:
+    """One is stored; the others find its keys taken, whatever their sizes. None ends by a deadlock."""
+    sizes = range(20, 28)
+
+    def submit(number: int, size: int) -> bool:
+        batch = [execution(number * 10_000 + size * 100 + index) for index in range(size)]
+        try:
+            return len(store.submit_all(batch, "request", f"key {number}", f"of {size}")) == size
+        except IdempotencyConflict:
+            return False
+
+    with ThreadPoolExecutor(len(sizes)) as pool:
+        for number in range(12):
+            assert sum(pool.map(submit, [number] * len(sizes), sizes)) == 1

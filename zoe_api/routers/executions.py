@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
-from dataclasses import replace
 from typing import Annotated, Any
 
 import structlog
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from zoe_api.access import Reader, Submitter, check
 from zoe_api.cancelling import cancel
@@ -18,16 +15,12 @@ from zoe_api.dependencies import (
     MasterDep,
     ServicesDep,
     StoreDep,
-    etag,
     visible_execution,
 )
-from zoe_api.ids import new_execution_id
-from zoe_api.submission import checked
+from zoe_api.representation import viewed
 from zoe_api.views import all_entries, node_texts, waited_for, with_details
-from zoe_lib.descriptions import to_document
 from zoe_lib.domain.execution import (
     WAITING_STATES,
-    Execution,
     ExecutionState,
 )
 from zoe_lib.domain.locality import InputPlaces
@@ -47,57 +40,12 @@ from zoe_lib.wire import (
     InputPlacesView,
     InputReadView,
     ReasonView,
-    SubmitRequest,
     UsageList,
     UsageView,
 )
 
 log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/executions", tags=["executions"])
-
-
-@router.post("", status_code=201, response_model=ExecutionView)
-def submit_execution(
-    body: SubmitRequest,
-    request: Request,
-    response: Response,
-    principal: Submitter,
-    services: ServicesDep,
-    idempotency_key: Annotated[str | None, Header(min_length=1, max_length=200)] = None,
-) -> ExecutionView:
-    """Submit an application. It runs when the policy and the cluster allow; submissions are accepted while the master
-    is down.
-    """
-    fingerprint = _fingerprint(body)
-    # An accepted submission is not refused when it is repeated, even if nodes or limits have changed.
-    earlier = idempotency_key and services.store.submitted_with(principal.tenant, idempotency_key, fingerprint)
-    if earlier:
-        return _accepted(earlier, response)
-    fit = checked(body.application, services, principal, body.priority)
-    application, now_s = fit.application, time.time()
-    deadline_s = body.deadline_s or application.default_deadline_s
-    execution = Execution(
-        id=new_execution_id(),
-        name=body.name or application.name,
-        tenant=principal.tenant,
-        user=principal.user,
-        application=application,
-        submitted_at_s=now_s,
-        priority=fit.priority,
-        deadline_s=None if deadline_s is None else now_s + deadline_s,
-        notes=fit.notes,
-    )
-    audit_entry = replace(request.state.audit, status=201)
-    stored = services.store.submit(execution, request.state.request_id, idempotency_key, fingerprint, audit_entry)
-    request.state.audit = None
-    services.master.hint()
-    log.info("submitted", execution=stored.id, tenant=stored.tenant, user=stored.user)
-    return _accepted(stored, response)
-
-
-def _accepted(execution: Execution, response: Response) -> ExecutionView:
-    response.headers["Location"] = f"/api/v1/executions/{execution.id}"
-    return _view(execution, response)
 
 
 @router.get("", response_model=ExecutionList)
@@ -135,7 +83,7 @@ def list_executions(
 @router.get("/{execution_id}", response_model=ExecutionView)
 def show_execution(execution_id: str, principal: Reader, store: StoreDep, response: Response) -> ExecutionView:
     """Return an execution with its services and its description."""
-    view = _view(visible_execution(store, principal, execution_id), response)
+    view = viewed(visible_execution(store, principal, execution_id), response)
     return with_details(view, all_entries(store, execution_id) if principal.operator else (), principal)
 
 
@@ -154,7 +102,7 @@ def cancel_execution(
 
     An execution that is already stopping keeps its outcome, unless it was about to be retried.
     """
-    return _view(cancel(store, master, principal, execution_id, request.state.request_id, if_match), response)
+    return viewed(cancel(store, master, principal, execution_id, request.state.request_id, if_match), response)
 
 
 @router.get("/{execution_id}/explain", response_model=Explanation)
@@ -207,14 +155,5 @@ def execution_usage(execution_id: str, principal: Reader, store: StoreDep) -> Us
     return UsageList(usage=[UsageView.model_validate(s) for s in store.usage(execution_id)])
 
 
-def _view(execution: Execution, response: Response) -> ExecutionView:
-    response.headers["ETag"] = etag(execution.version)
-    return ExecutionView.detailed(execution, to_document(execution.application))
-
-
 def _reason(reason: Reason | None) -> ReasonView | None:
     return None if reason is None else ReasonView.of(reason)
-
-
-def _fingerprint(body: SubmitRequest) -> str:
-    return hashlib.sha256(json.dumps(body.model_dump(), sort_keys=True).encode()).hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -44,6 +44,14 @@ class Client(Transport):
         body = wire.SubmitRequest(application=application, name=name, priority=priority, deadline_s=deadline_s)
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
         return self.call(wire.ExecutionView, "POST", "/executions", body=body, headers=headers, again=True)
+
+    def submit_batch(
+        self, submissions: Sequence[wire.SubmitRequest], *, idempotency_key: str | None = None
+    ) -> wire.ExecutionBatch:
+        """Queue several applications, all of them or none; with the same idempotency key the same ones come back."""
+        body = wire.BatchRequest(executions=list(submissions))
+        headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
+        return self.call(wire.ExecutionBatch, "POST", "/executions:batch", body=body, headers=headers, again=True)
 
     def execution(self, execution_id: str) -> wire.ExecutionView:
         """Return one execution."""

@@ -50,6 +50,15 @@ class TimeLimitTooLong(StoreError):  # noqa: N818
     """It asks for a longer time limit than executions of its tenant may have."""
 
 
+class BatchRefused(StoreError):  # noqa: N818
+    """One of several submissions is refused, and with it all of them; `index` is its place, `reason` why."""
+
+    def __init__(self, index: int, reason: StoreError) -> None:
+        super().__init__(str(reason))
+        self.index = index
+        self.reason = reason
+
+
 class StoreUnavailable(StoreError):  # noqa: N818
     """The database cannot be reached now; the same call may pass later.
 

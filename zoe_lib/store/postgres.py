@@ -35,7 +35,7 @@ from zoe_lib.store.sql import ticks as tick_rows
 from zoe_lib.store.sql.database import Database, reads, writes
 from zoe_lib.store.sql.leadership import Leadership, read_leader
 from zoe_lib.store.sql.listener import Listener
-from zoe_lib.store.sql.submitting import Submission
+from zoe_lib.store.sql.submitting import Submission, key_in_batch
 from zoe_lib.store.text import check_submission, checked, checked_changes, storable
 
 
@@ -78,11 +78,36 @@ class PostgresStore:
             submission = self._write_within_limits(submission)
         stored = submission.execution
         if not submission.written:
-            stored = self.database.read(lambda c: submitting.already_there(c, self._applications, submission))
+            stored = self._stored_before(submission)
             if audit is not None:
                 self.accounts.add_audit(audit)
         self._recent.keep(stored)
         return stored
+
+    def submit_all(
+        self,
+        executions: Sequence[Execution],
+        cause_id: str,
+        idempotency_key: str | None = None,
+        fingerprint: str = "",
+    ) -> Sequence[Execution]:
+        """Keep new executions of one tenant in one transaction, once per key; BatchRefused, IdempotencyConflict.
+
+        Of the same key with another fingerprint, or another number of executions, nothing is kept.
+        """
+        submissions = []
+        for index, execution in enumerate(executions):
+            key = key_in_batch(idempotency_key, index)
+            check_submission(execution, cause_id, key, fingerprint)
+            submissions.append(submitting.prepare(self._applications, execution, cause_id, key, fingerprint))
+        written = self.database.write(lambda c: submitting.write_all(c, self._applications, submissions))
+        stored = [one.execution if one.written else self._stored_before(one) for one in written]
+        for execution in stored:
+            self._recent.keep(execution)
+        return stored
+
+    def _stored_before(self, submission: Submission) -> Execution:
+        return self.database.read(lambda c: submitting.already_there(c, self._applications, submission))
 
     def submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Execution | None:
         """The execution of a key."""
@@ -90,6 +115,14 @@ class PostgresStore:
             return None
         find = submitting.with_key
         return self.database.read(lambda c: find(c, self._applications, tenant, idempotency_key, fingerprint))
+
+    def submitted_all_with(
+        self, tenant: str, idempotency_key: str, fingerprint: str, number: int
+    ) -> Sequence[Execution] | None:
+        """The executions of the key of a batch."""
+        keys = (key_in_batch(idempotency_key, index) or "" for index in range(number))
+        found = [self.submitted_with(tenant, key, fingerprint) for key in keys]
+        return [one for one in found if one is not None] if all(found) else None
 
     def _write_within_limits(self, submission: Submission) -> Submission:
         return self.database.write(lambda c: submitting.write_within_limits(c, self._applications, submission))

@@ -43,6 +43,8 @@ __getattr__ = lazy_names(
         "executions": (
             "ChangeView",
             "Eta",
+            "BatchRequest",
+            "ExecutionBatch",
             "ExecutionList",
             "ExecutionSummary",
             "ExecutionView",

@@ -40,6 +40,15 @@ class SubmitRequest(Numbers):
     )
 
 
+BATCH_MAX = 100
+
+
+class BatchRequest(Numbers):
+    """Several submissions that are stored together, or not at all."""
+
+    executions: list[SubmitRequest] = Field(min_length=1, max_length=BATCH_MAX)
+
+
 class ReasonView(Wire):
     """Why something waits."""
 
@@ -227,6 +236,13 @@ class ExecutionList(Wire):
         description="A search by name stopped here: it has looked through what was submitted since then, and the next "
         "page goes on. Such a page may be short, or empty.",
     )
+
+
+class ExecutionBatch(Wire):
+    """The executions of a batch, in the order of the request."""
+
+    ids: list[str]
+    executions: list[ExecutionSummary] = Field(default=[], description="Empty after `Prefer: return=minimal`.")
 
 
 class Explanation(Wire):

@@ -12,7 +12,7 @@ from zoe_lib.domain.events import Submitted
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.limits import EVERY
-from zoe_lib.store.base import ConcurrentUpdate, IdempotencyConflict
+from zoe_lib.store.base import BatchRefused, ConcurrentUpdate, IdempotencyConflict, QuotaExceeded, TimeLimitTooLong
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.quotas import admitted, same_submission
@@ -67,6 +67,7 @@ _SUBMIT = text(f"""
         INSERT INTO idempotency_keys ({_columns(idempotency_keys)})
         SELECT {_columns(idempotency_keys)} FROM asked
         WHERE NOT EXISTS (SELECT FROM executions WHERE executions.id = asked.execution_id)
+        ORDER BY asked.tenant, asked.key
         ON CONFLICT DO NOTHING RETURNING execution_id
     ), fresh AS (
         INSERT INTO executions ({_columns(executions)})
@@ -154,6 +155,31 @@ def write_within_limits(connection: Connection, applications: Applications, subm
         submission = replace(submission, execution=execution, application_hash=name, application=document)
     write(connection, [submission], within=True)
     return submission
+
+
+def key_in_batch(key: str | None, index: int) -> str | None:
+    """Return the key of one execution of a batch, which no request can have: header values hold no line break."""
+    return None if key is None else f"{key}\n{index}"
+
+
+def write_all(
+    connection: Connection, applications: Applications, submissions: Sequence[Submission]
+) -> Sequence[Submission]:
+    """Write those of one tenant all or none, as they are stored; BatchRefused, IdempotencyConflict.
+
+    None is written when all were submitted before. When some of them were, their keys are those of another batch.
+    """
+    write(connection, submissions)
+    stored = list(submissions)
+    for index, submission in enumerate(submissions):
+        if submission.bounded:
+            try:
+                stored[index] = write_within_limits(connection, applications, submission)
+            except (QuotaExceeded, TimeLimitTooLong) as refusal:
+                raise BatchRefused(index, refusal) from refusal
+    if len({submission.written for submission in stored}) > 1:
+        raise IdempotencyConflict("the idempotency key was used for another batch")
+    return stored
 
 
 def _known(connection: Connection, submission: Submission) -> bool:

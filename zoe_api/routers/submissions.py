@@ -1,0 +1,162 @@
+"""Submissions: one execution, or several that are stored together."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import replace
+from typing import Annotated
+
+import structlog
+from fastapi import APIRouter, Header, Request, Response
+
+from zoe_api.access import Submitter
+from zoe_api.codes import Code
+from zoe_api.dependencies import Services, ServicesDep
+from zoe_api.ids import new_execution_id
+from zoe_api.problems import ApiProblem, problem_of
+from zoe_api.representation import viewed
+from zoe_api.submission import Checked, checked
+from zoe_lib.domain.execution import Execution
+from zoe_lib.store.base import BatchRefused
+from zoe_lib.store.people import Principal
+from zoe_lib.wire import (
+    BatchRequest,
+    Diagnostic,
+    ExecutionBatch,
+    ExecutionSummary,
+    ExecutionView,
+    SubmitRequest,
+)
+
+log = structlog.get_logger(__name__)
+router = APIRouter(prefix="/executions", tags=["executions"])
+
+IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=200)]
+Prefer = Annotated[str | None, Header(description="`return=minimal`: do not send what was submitted (RFC 7240).")]
+_MINIMAL = "return=minimal"
+
+
+@router.post("", status_code=201, response_model=ExecutionView)
+def submit_execution(
+    body: SubmitRequest,
+    request: Request,
+    response: Response,
+    principal: Submitter,
+    services: ServicesDep,
+    idempotency_key: IdempotencyKey = None,
+    prefer: Prefer = None,
+) -> ExecutionView | Response:
+    """Submit an application. It runs when the policy and the cluster allow; submissions are accepted while the master
+    is down.
+    """
+    fingerprint = _fingerprint(body)
+    # What was accepted once is not refused when it is repeated, though nodes or limits have changed meanwhile.
+    stored = services.store.submitted_with(principal.tenant, idempotency_key, fingerprint) if idempotency_key else None
+    if stored is None:
+        fit = checked(body.application, services, principal, body.priority)
+        audit_entry = replace(request.state.audit, status=201)
+        execution = _execution(body, fit, principal)
+        stored = services.store.submit(execution, request.state.request_id, idempotency_key, fingerprint, audit_entry)
+        request.state.audit = None
+        services.master.hint()
+        log.info("submitted", execution=stored.id, tenant=stored.tenant, user=stored.user)
+    response.headers["Location"] = f"/api/v1/executions/{stored.id}"
+    view = viewed(stored, response)
+    if not _minimal(prefer, response):
+        return view
+    return Response(status_code=201, headers=dict(response.headers))
+
+
+@router.post(":batch", status_code=201, response_model=ExecutionBatch)
+def submit_batch(
+    body: BatchRequest,
+    request: Request,
+    response: Response,
+    principal: Submitter,
+    services: ServicesDep,
+    idempotency_key: IdempotencyKey = None,
+    prefer: Prefer = None,
+) -> ExecutionBatch:
+    """Queue several applications in one transaction: all of them, or none.
+
+    The idempotency key is that of the whole batch. Each error names the execution that it is about: its pointer begins
+    with `/executions/N`, and goes on as for a single submission.
+    """
+    fingerprint = _fingerprint(body)
+    number = len(body.executions)
+    stored = idempotency_key and services.store.submitted_all_with(
+        principal.tenant, idempotency_key, fingerprint, number
+    )
+    if not stored:
+        fits = _all_checked(body.executions, services, principal)
+        fresh = [_execution(one, fit, principal) for one, fit in zip(body.executions, fits, strict=True)]
+        try:
+            stored = services.store.submit_all(fresh, request.state.request_id, idempotency_key, fingerprint)
+        except BatchRefused as refusal:
+            raise _refused([(refusal.index, problem_of(refusal.reason))]) from None
+        services.master.hint()
+        log.info("submitted", executions=[e.id for e in stored], tenant=principal.tenant, user=principal.user)
+    ids = [execution.id for execution in stored]
+    if _minimal(prefer, response):
+        return ExecutionBatch(ids=ids)
+    return ExecutionBatch(ids=ids, executions=[ExecutionSummary.of(execution) for execution in stored])
+
+
+def _execution(body: SubmitRequest, fit: Checked, principal: Principal) -> Execution:
+    application, now_s = fit.application, time.time()
+    deadline_s = body.deadline_s or application.default_deadline_s
+    return Execution(
+        id=new_execution_id(),
+        name=body.name or application.name,
+        tenant=principal.tenant,
+        user=principal.user,
+        application=application,
+        submitted_at_s=now_s,
+        priority=fit.priority,
+        deadline_s=None if deadline_s is None else now_s + deadline_s,
+        notes=fit.notes,
+    )
+
+
+def _all_checked(bodies: list[SubmitRequest], services: Services, principal: Principal) -> list[Checked]:
+    """What may run of each; a description that is there many times is checked once. 422 with what stands in the way."""
+    known: dict[str, Checked | ApiProblem] = {}
+    results = []
+    for body in bodies:
+        name = json.dumps([body.application, body.priority], sort_keys=True)
+        if name not in known:
+            try:
+                known[name] = checked(body.application, services, principal, body.priority)
+            except ApiProblem as refusal:
+                known[name] = refusal
+        results.append(known[name])
+    refusals = [(index, one) for index, one in enumerate(results) if isinstance(one, ApiProblem)]
+    if refusals:
+        raise _refused(refusals)
+    return [one for one in results if not isinstance(one, ApiProblem)]
+
+
+def _refused(refusals: list[tuple[int, ApiProblem]]) -> ApiProblem:
+    """The code is that of the first; every error names its execution."""
+    errors = []
+    for index, refusal in refusals:
+        place, why = f"/executions/{index}", refusal.problem
+        errors += [one.model_copy(update={"pointer": f"{place}{one.pointer}"}) for one in why.errors] or [
+            Diagnostic(pointer=place, code=why.code, message=why.detail or why.title, hint=why.hint)
+        ]
+    first = refusals[0][1].problem
+    return ApiProblem(Code(first.code), f"{len(refusals)} of the batch cannot be accepted", first.hint, errors)
+
+
+def _minimal(prefer: str | None, response: Response) -> bool:
+    """Whether the client wants no representation; the answer says that it is so."""
+    wanted = {part.strip().lower() for part in (prefer or "").split(",")}
+    if _MINIMAL in wanted:
+        response.headers["Preference-Applied"] = _MINIMAL
+    return _MINIMAL in wanted
+
+
+def _fingerprint(body: SubmitRequest | BatchRequest) -> str:
+    return hashlib.sha256(json.dumps(body.model_dump(), sort_keys=True).encode()).hexdigest()
