@@ -1,4 +1,4 @@
-"""For supervisors: `python -m zoe_master.healthcheck` ends with 0 while the master's loop goes on."""
+"""For supervisors: `python -m zoe_master.healthcheck` ends with 0 while the master's loop continues."""
 
 from __future__ import annotations
 

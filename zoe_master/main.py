@@ -68,7 +68,7 @@ class Process:
         self._usage_at_s = 0.0
 
     def stop(self) -> None:
-        """Leave the loop soon; running services go on."""
+        """Leave the loop soon; running services continue."""
         self._stopping = True
         self._waker.wake()
 
@@ -195,7 +195,7 @@ def advertised_endpoint(settings: Settings) -> str:
 
 
 def keeper_of(settings: Settings, accounts: AccountStore, waker: TickWaker, hit: Hit) -> ThreadedReconciler | None:
-    """Who keeps the storage controller equal to what is promised; None without a controller."""
+    """Return who keeps the storage controller equal to what is promised; None without a controller."""
     if settings.storage_url is None:
         return None
     controller = ControllerSettings(
@@ -216,7 +216,7 @@ def keeper_of(settings: Settings, accounts: AccountStore, waker: TickWaker, hit:
 
 
 def connectors_of(settings: Settings, accounts: AccountStore) -> SparkConfig:
-    """What services are told of the object store."""
+    """Return what services are told of the object store."""
     places = {
         name: Place(place.url, place.region, bool(place.swift_url)) for name, place in settings.storage_services.items()
     }

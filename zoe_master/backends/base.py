@@ -200,11 +200,12 @@ class Backend(Protocol):
     """
 
     def nodes(self) -> Sequence[Node]:
-        """All nodes, with what foreign work takes subtracted by `Node.usable`."""
+        """Return all nodes, with what foreign work takes subtracted by `Node.usable`."""
         ...
 
     def capabilities(self) -> BackendCapabilities:
-        """What it can and may run beside what nodes have room for; by the same rules services are refused here."""
+        """Return what it can and may run beside what nodes have room for; by the same rules services are
+        refused here."""
         ...
 
     def start(self, start: ServiceStart) -> None:
@@ -216,7 +217,7 @@ class Backend(Protocol):
         ...
 
     def observe(self) -> Sequence[Observation]:
-        """The present state of every service known here, ended ones too until they are forgotten."""
+        """Return the present state of every service known here, ended ones too until they are forgotten."""
         ...
 
     def forget(self, services: Sequence[ServiceId]) -> None:
@@ -224,7 +225,7 @@ class Backend(Protocol):
         ...
 
     def address(self, service: ServiceId, port: str) -> PortAddress:
-        """Where a named port can be reached; BackendError when the service or port is unknown."""
+        """Return where a named port can be reached; BackendError when the service or port is unknown."""
         ...
 
     def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:
@@ -235,13 +236,13 @@ class Backend(Protocol):
         ...
 
     def usage(self) -> Sequence[Usage]:
-        """What running services use now."""
+        """Return what running services use now."""
         ...
 
     def prepare(self, image: str) -> ImageStatus:
-        """Whether an image can be started here; begins a pull where the back-end pulls."""
+        """Return whether an image can be started here; begins a pull where the back-end pulls."""
         ...
 
     def close(self) -> None:
-        """Let go of everything held here; running services go on."""
+        """Let go of everything held here; running services continue."""
         ...

@@ -22,7 +22,8 @@ class BackendRefused(Exception):  # noqa: N818 - the name is the fact
 def make_backend(
     settings: Settings, accounts: AccountStore, waker: TickWaker, plugins: Mapping[str, BackendFactory]
 ) -> Backend:
-    """The configured back-end, ready to use; BackendRefused. `plugins` are those that other distributions bring."""
+    """Return the configured back-end, ready to use; BackendRefused. `plugins` are those that other
+    distributions bring."""
     if settings.backend != "local":
         return _made(_swarm_backend if settings.backend == "swarm" else plugins.get(settings.backend), settings, waker)
     reason = refuse_reason(settings.api_host, [tenant.name for tenant in accounts.tenants()], settings.insecure)
@@ -32,7 +33,7 @@ def make_backend(
 
 
 def local_backend(settings: Settings, waker: TickWaker) -> LocalBackend:
-    """The local back-end of these settings; it adopts what runs already."""
+    """Return the local back-end of these settings; it adopts what runs already."""
     return LocalBackend(_local_settings(settings), waker)
 
 

@@ -8,7 +8,7 @@ from zoe_master.backends.failures import CannotStartError
 
 
 def peer_meant(start: ServiceStart, template: Template) -> PeerService:
-    """The first instance of the component that is named; the service itself when none is. CannotStartError."""
+    """Return the first instance of the component that is named; the service itself when none is. CannotStartError."""
     if template.component is None:
         component = start.component
         return PeerService(start.service_id, component.name, start.index, start.node, component.ports)
@@ -16,7 +16,8 @@ def peer_meant(start: ServiceStart, template: Template) -> PeerService:
 
 
 def instances_meant(start: ServiceStart, template: Template) -> list[PeerService]:
-    """All newest instances of the component that is named, or of the service's own, by index. CannotStartError."""
+    """Return all newest instances of the component that is named, or of the service's own, by index.
+    CannotStartError."""
     name = template.component or start.component.name
     found = sorted((peer for peer in start.peers if peer.component == name), key=lambda peer: peer.index)
     if not found:
@@ -25,7 +26,8 @@ def instances_meant(start: ServiceStart, template: Template) -> list[PeerService
 
 
 def data_meant(start: ServiceStart, template: Template) -> str:
-    """The URI of an input or output, which may hold templates itself, or the columns of a view. CannotStartError."""
+    """Return the URI of an input or output, which may hold templates itself, or the columns of a view.
+    CannotStartError."""
     access, name = start.storage, template.data or ""
     known = access.outputs if template.kind is TemplateKind.OUTPUT else access.inputs
     if name not in known:

@@ -68,7 +68,7 @@ class ForecastThread:
             self._waker.wake()
 
     def _next(self, tick: Tick) -> Execution | None:
-        """The first one in the queue that has to wait and was told nothing yet."""
+        """Return the first one in the queue that has to wait and was told nothing yet."""
         waiting = {(e.id, e.attempt): e for e in tick.snapshot.queued if e.id not in tick.plan.starts}
         self._asked &= waiting.keys()
         return next((e for key, e in waiting.items() if key not in self._asked and e.forecast is None), None)

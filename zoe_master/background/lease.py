@@ -41,7 +41,7 @@ class LeaderProgress:
         return self._clock() - self._at_s
 
     def noted_at(self, hit: Hit) -> Hit:
-        """Return `hit` with a note at each point, so that a long tick counts as one that goes on."""
+        """Return `hit` with a note at each point, so that a long tick counts as one that continues."""
 
         def noted(point: CrashPoint) -> None:
             self.note()

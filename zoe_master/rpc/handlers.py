@@ -1,4 +1,4 @@
-"""Questions that only the master can answer: why, logs, usage, how it is. Read-only; asked from other threads."""
+"""Questions that only the master can answer: reasons, output, usage, status. Read-only; called from other threads."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class RpcHandlers:
         self._plugins = plugins or Plugins()
 
     def handlers(self) -> Mapping[str, Handler]:
-        """The questions that are answered at once, from memory, by kind."""
+        """Return the questions that are answered at once, from memory, by kind."""
         return {
             "hint": self.hint,
             "status": self.status,
@@ -104,7 +104,7 @@ class RpcHandlers:
         }
 
     def slow(self) -> Mapping[str, Slow]:
-        """The questions that take CPU time, or wait for others than the master, by kind; each in its lane."""
+        """Return the questions that take CPU time, or wait for others than the master, by kind; each in its lane."""
         return {
             "explain": Slow(self.explain, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX, SCHEDULER),
             "eta": Slow(self.eta, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX, SCHEDULER),
@@ -114,12 +114,12 @@ class RpcHandlers:
         }
 
     def hint(self, _body: dict[str, Any]) -> dict[str, Any]:
-        """There is something to do."""
+        """Accept a hint that there is work."""
         self._waker.wake()
         return {}
 
     def status(self, _body: dict[str, Any]) -> dict[str, Any]:
-        """Who leads, and what the last tick saw."""
+        """Return the leader, and what the last tick saw."""
         tick = self._master.latest
         if tick is None:
             return {"leader": self._name, "epoch": self._epoch, "ticked_at_s": None}
@@ -135,11 +135,11 @@ class RpcHandlers:
         }
 
     def plugins(self, _body: dict[str, Any]) -> dict[str, Any]:
-        """The plugins that are installed for this master, and why it cannot use one."""
+        """Return the plugins that are installed for this master, and why it cannot use one."""
         return {"found": [{"kind": p.kind, "name": p.name, "problem": p.problem} for p in self._plugins.found]}
 
     def explain(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
-        """Why an execution is not started, per node."""
+        """Return why an execution is not started, per node."""
         question = _read(_AboutExecution, body)
         with _in_time():
             answer = self._tick().explain(question.execution_id, CpuBudget(left))
@@ -148,7 +148,7 @@ class RpcHandlers:
         return dict(encode(answer))
 
     def eta(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
-        """When a queued execution is expected to start and end."""
+        """Return when a queued execution is expected to start and end."""
         question = _read(_AboutExecution, body)
         tick = self._master.latest
         forecast = tick and tick.forecast(question.execution_id, CpuBudget(left).spent(FORECAST_S))
@@ -164,7 +164,7 @@ class RpcHandlers:
         }
 
     def plan(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
-        """What would become of an application if it were submitted now; nothing is kept."""
+        """Return what would happen to an application if it were submitted now; nothing is stored."""
         question = _read(_AboutPlan, body)
         budget, application = CpuBudget(left), decode(Application, question.application)
         with _in_time():
@@ -174,14 +174,14 @@ class RpcHandlers:
         return {**encode(proposal), "forecast": encode(forecast)}
 
     def dry_run(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
-        """What another policy would do with the present queue."""
+        """Return what another policy would do with the present queue."""
         policy, budget = decode(Policy, _read(_AboutPolicy, body).policy), CpuBudget(left)
         with _in_time():
             present, wanted = self._tick().dry_run(policy, budget.spent(2 * PASS_S))  # a pass for each policy
         return {"present": _shown(present), "wanted": _shown(wanted)}
 
     def logs(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
-        """A piece of a service's output; the bytes as base64."""
+        """Return a piece of a service's output; the bytes as base64."""
         question = _read(_AboutLogs, body)
         try:
             chunk = self._backend.logs(question.service_id, question.offset, question.limit, left)
@@ -190,11 +190,11 @@ class RpcHandlers:
         return {**asdict(chunk), "data": base64.b64encode(chunk.data).decode()}
 
     def usage(self, _body: dict[str, Any]) -> dict[str, Any]:
-        """What every running service uses now."""
+        """Return what every running service uses now."""
         return {"usage": [asdict(used) for used in self._backend.usage()]}
 
     def storage(self, _body: dict[str, Any]) -> dict[str, Any]:
-        """How the object store's bandwidth is shared, as of the last look."""
+        """Return how the object store's bandwidth is shared, as of the last poll."""
         if self._storage is None:
             return {"configured": False}
         report = self._storage()
@@ -221,7 +221,7 @@ class RpcHandlers:
         }
 
     def address(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Where a named port of a service can be reached."""
+        """Return the address of a named port of a service."""
         question = _read(_AboutPort, body)
         try:
             address = self._backend.address(question.service_id, question.port)
@@ -232,7 +232,7 @@ class RpcHandlers:
         return {"host": address.host, "port": address.port, "headers": {**address.headers, **sign_in}}
 
     def _tick(self) -> Tick:
-        """The last tick; Refusal before the first."""
+        """Return the last tick; Refusal before the first."""
         tick = self._master.latest
         if tick is None:
             raise Refusal("not_yet", "the master has not observed the cluster yet")

@@ -20,8 +20,7 @@ _RETRY_S = 1.0
 class RpcServer:
     """A server that is opened as soon as its endpoint is free.
 
-    A paused master of before may still hold it: applications must not wait for that, only questions do.
-    """
+    A paused master of before may still hold it: applications must not wait for that, only questions do."""
 
     def __init__(
         self, endpoint: str, keys_dir: Path, handlers: Mapping[str, Handler], slow: Mapping[str, Slow]

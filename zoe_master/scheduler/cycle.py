@@ -25,28 +25,30 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
     # 1. Account for what runs.
     present, holdings = Pass.of(snapshot, policy), TenantReservations(snapshot.active, policy)
     placer = ServicePlacer(snapshot.ledger(), policy, present.span, give_up)
-    # 2. Order what waits, and what runs: who comes first gets elastic services first and gives them back last.
-    #    Rigid ones do neither, and of them only those matter whose room comes free.
+    # 2. Order what waits, and what runs: earlier executions get elastic services first and give them back last. Rigid
+    # ones do neither, and of them only those matter whose room comes free.
     ordered = queue_sequence(present)
     placer.go_on()
     leaving = ExecutionState.STOPPING
     give_back = (e for e in snapshot.active if e.application.malleable or e.state is leaving)
     running = ranked(give_back, present.moment)
-    # 3. Admit cores, all or none, in order, as if elastic services were absent; those in the way of a core must go.
-    #    The first that finds no room even so closes the door; those may pass whom the policy's backfill allows.
+    # 3. Admit cores, all or none, in order, as if elastic services were absent; those in the way of a core must stop.
+    # The first that still finds no room ends the walk; after it, only executions that the policy's backfill allows may
+    # pass.
     turns_of_running = turns_of_elastic(running, snapshot, policy)
     reclaim = ElasticReclaim(placer, running, policy.preemption, turns_of_running, holdings.holders)
     walk = QueuePass(placer, reclaim, present, holdings)
     walk.walk(ordered)
     starts = walk.starts
-    # 4. What no core can use goes to elastic services in policy order, or in turns where tenants take turns: a core
-    #    takes it back when it can.
+    # 4. What no core can use goes to elastic services in policy order, or in turns of tenants; a core takes it back
+    # when needed.
     candidates: Sequence[Execution] = [e for e in running if e.state is not leaving]
     started = [e for e, _ in walk.started if e.application.malleable]
     if started:
         candidates = ranked([*candidates, *started], present.moment)
     placements_left = policy.placements_per_tick_max - sum(map(len, starts.values()))
-    #    What no core can take back must leave the room that backfill has promised to the first that waits.
+    # Elastic services that no core can take back must leave the room that backfill has promised to the first that
+    # waits.
     growth = walk.growth() if policy.preemption == "none" else None
     turns = turns_of_tenants(candidates, holdings, snapshot, policy)
     if turns is None:

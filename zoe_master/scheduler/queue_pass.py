@@ -1,4 +1,4 @@
-"""The walk through the queue: who starts, for whom room is made, who may pass, and why the others wait."""
+"""The walk through the queue: which executions start, which get room made, which may pass, and why the others wait."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ _NOT_SCANNED = Reason(
     hint="it is considered when executions ahead of it have left the queue",
 )
 
-# Whoever waits for one of these holds up nobody, and so does its like in the same pass: no end of others would help.
+# An execution that waits for one of these blocks no other, nor do equal ones in the same pass: no end of others would
+# help.
 _LASTING = (ReasonCode.NEVER_FITS, ReasonCode.NODES_AWAY, ReasonCode.FOREIGN_USE)
 
 # Why a core found no room.
@@ -78,10 +79,10 @@ class QueuePass:
         self._profile: CapacityProfile | None = None
         takes_back = policy.preemption == "elastic"
         self._lines = LimitLines(snapshot, holdings, present.estimates, takes_back)
-        self._lasting: dict[Hashable, Reason] = {}  # by what is the same for all cores that are alike
+        self._lasting: dict[Hashable, Reason] = {}  # by what equal cores have in common
 
     def walk(self, ordered: Sequence[Execution]) -> None:
-        """Admit in order until one finds no room; then let those pass whom the policy allows."""
+        """Admit in order until one finds no room; then let executions pass that the policy allows."""
         end = self._policy.queue_scan_max
         for execution in ordered[end:]:
             self.reasons.own[execution.id] = _NOT_SCANNED
@@ -93,7 +94,7 @@ class QueuePass:
                 break
 
     def _admit(self, execution: Execution) -> bool:
-        """Start it or give the reason; False when it closes the door behind it."""
+        """Start it or set the reason; False if it ends the walk."""
         reason = self._kept_back(execution) or self._known_to_last(execution)
         if reason is None:
             answer = admit(execution, self._placer)
@@ -145,14 +146,14 @@ class QueuePass:
                 self._try_to_pass(execution, reservation)
 
     def _reserve(self, blocked: Execution) -> Reservation:
-        """The reservation of the first that waits, made once in a pass."""
+        """Return the reservation of the first that waits, made once in a pass."""
         if self._reservation is None:
             widest, estimates = self._reclaim.rooms()[-1], self._estimates
             self._reservation = Reservation(blocked, widest, self._releases(), estimates, self._snapshot.now_s)
         return self._reservation
 
     def growth(self) -> ElasticGrowth | None:
-        """Where elastic services may be that stay until their execution ends; None: anywhere."""
+        """Return where elastic services may run that stay until their execution ends; None: anywhere."""
         promised: CapacityProfile | Reservation | None = None
         if self._blocked is not None and self._policy.backfill != "none":
             conservative = self._policy.backfill == "conservative"
@@ -195,7 +196,8 @@ class QueuePass:
                 self._keep_room(execution)
 
     def _reserve_all(self, blocked: Execution) -> CapacityProfile:
-        """The reservations of all, of which that of the first that waits is made at once; one profile in a pass."""
+        """Return the reservations of all, of which that of the first that waits is made at once; one profile
+        in a pass."""
         if self._profile is None:
             self._profile = CapacityProfile(self._reclaim.rooms(), self._releases(), self._snapshot.now_s)
             self._profile.reserve(blocked, self._estimates.guess_s(blocked))
@@ -210,7 +212,8 @@ class QueuePass:
             yield now_s + estimates.guess_s(execution), ledger.wanted(execution, placements)
 
     def _may_be_kept_back(self, rest: Sequence[Execution]) -> Iterable[Execution]:
-        """Those for whom asking could find a reason; a long queue of plain executions is not asked one by one."""
+        """Return executions for which a check could find a reason; a long queue of plain executions is not checked one
+        by one."""
         if self._holdings.limited or self._placed >= self._policy.placements_per_tick_max:
             return rest
         apart = kept_apart(self._snapshot.queued)
@@ -226,7 +229,7 @@ class QueuePass:
         return reason is not None
 
     def _kept_back(self, execution: Execution) -> Reason | None:
-        """Why it may not start now, whatever is free."""
+        """Return why it may not start now, whatever is free."""
         if execution.id in self._snapshot.held:
             return self._snapshot.held[execution.id]
         if execution.not_before_s > self._snapshot.now_s:
@@ -236,7 +239,7 @@ class QueuePass:
         return self._limit_refusal(execution) or self._guarantees.refusal(execution, self._may_ever_start)
 
     def _known_to_last(self, execution: Execution) -> Reason | None:
-        """What the first of its like was told; thousands may need the same nodes."""
+        """Return the reason of the first equal core; thousands may need the same nodes."""
         return self._lasting.get(self._alike(execution)) if self._lasting else None
 
     def _alike(self, execution: Execution) -> Hashable:
@@ -245,7 +248,7 @@ class QueuePass:
         return execution.tenant, self._placer.span(execution), wanted
 
     def _limit_refusal(self, execution: Execution) -> Reason | None:
-        """Why a limit forbids it even once all that counts for that and leaves or can give way has gone."""
+        """Return the limit that forbids it even after everything that can leave or be stopped has gone."""
         if not self._holdings.limited:
             return None
         for holder, excess in self._holdings.excess(execution).items():
@@ -256,16 +259,16 @@ class QueuePass:
         return None if behind is None else self._holdings.behind(behind)
 
     def _may_ever_start(self, execution: Execution) -> bool:
-        """Whether no lasting reason would keep it from the nodes once a limit lets it."""
+        """Return whether no lasting reason would keep it from the nodes once a limit allows it."""
         requests = core_requests(execution, self._placer)
         return not requests or lasting_refusal(execution, requests[0], self._placer) is None
 
     def _giving(self, execution: Execution) -> Sequence[Elastic]:
-        """The elastic services of its tenant or user that have to go before their limits let it start."""
+        """Return the elastic services of its tenant or user that must stop before their limits allow it."""
         return self._reclaim.givers(self._holdings.excess(execution))
 
     def _give(self, execution: Execution, placements: tuple[Placement, ...]) -> None:
-        """It starts on these places, which are off the ledger; or they are kept until limits let it."""
+        """Start it on these places, which are off the ledger, or keep them until limits allow it."""
         if self._holdings.excess(execution):
             self._undo(execution, placements)
             self._reclaim.keep(execution, placements, self._giving(execution))
@@ -293,7 +296,7 @@ class QueuePass:
         self._count(execution)
 
     def _keep_room(self, execution: Execution) -> None:
-        """Its place is kept, and it starts once that is free: at once, if it is."""
+        """Keep its place, and start it once that is free, or at once if it is."""
         if not self._holdings.excess(execution):
             placements = self._reclaim.take_if_free(execution)
             if placements is not None:
@@ -304,7 +307,7 @@ class QueuePass:
         self._count(execution)
 
     def _count(self, execution: Execution) -> None:
-        """What it gets counts for its tenant, its user and the store, from now on or soon."""
+        """Count what it gets for its tenant, its user and the store, from now on or soon."""
         self._holdings.take(execution, execution.application.core_resources())
         self._guarantees.take(execution)
         if self._holdings.limited:
@@ -313,7 +316,7 @@ class QueuePass:
 
 @cache
 def _behind(order: str) -> Reason:
-    """One object for all of a long queue, so that nobody compares it word by word."""
+    """Return one object for all of a long queue, so that comparisons of it are quick."""
     return Reason(
         ReasonCode.BEHIND_IN_QUEUE,
         f"Others are ahead by the policy ({order}); the first of them waits for room.",

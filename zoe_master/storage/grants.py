@@ -1,4 +1,4 @@
-"""Asks the storage controller before anything is launched, and tells executions what they get of it."""
+"""Ask the storage controller before a launch, and tell executions what it guarantees them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
 
 class GuaranteeGrants:
-    """Between the picture and the keeper of a controller; without a keeper nothing is promised to anybody."""
+    """Connects the state cache to the reconciler; without a reconciler nothing is guaranteed."""
 
     def __init__(
         self, cache: StateCache, reconciler: StorageReconciler | None, hit: Hit, views: InputViews | None = None
@@ -48,13 +48,13 @@ class GuaranteeGrants:
         self._views = views or InputViews(view_schemes(False))
         self._reconciler = reconciler
         self._hit = hit
-        # While the controller is away the last known supply counts, so that nothing promised is taken back for that.
+        # While the controller is away, the last known supply counts, so that no guarantee is withdrawn for that.
         self._supply: Rates | None = None
         self.capacity: StoreCapacity | None = None
         """What the store can promise in all, also to others; None while it was never told."""
 
     def observe(self) -> StorageState | None:
-        """Return how the storage is, once for the whole tick; None when there is no controller."""
+        """Return the state of the storage, once for the whole tick; None without a controller."""
         return self._reconciler.observed() if self._reconciler is not None else None
 
     def sync(self, plan: Plan, tick: TickContext, storage: StorageState | None) -> None:
@@ -117,7 +117,7 @@ class GuaranteeGrants:
         self._cache.append(execution, [withdrawn])
 
     def _say_no(self, execution: Execution, why: str, tick: TickContext) -> None:
-        """Once for each try; nothing without a reason."""
+        """Report a refusal, once for each attempt; do nothing without a reason."""
         if not why or execution.storage_problem:
             return
         wish = preferred(execution.application)
@@ -130,7 +130,7 @@ class GuaranteeGrants:
         self._cache.append(execution, [event])
 
     def _decide_inputs(self, active: Sequence[Execution], observed: StorageState, tick: TickContext) -> None:
-        """Once for each try: as soon as all is known, and plainly when the controller is away or takes too long."""
+        """Once for each attempt: as soon as all is known, and plainly when the controller is away or takes too long."""
         patience_s = self._cache.policy.storage_patience_s
         for before in filter(_to_be_decided, active):
             execution = self._cache.get(before.id)
@@ -151,18 +151,18 @@ class GuaranteeGrants:
 
 
 def _why_not(execution: Execution, supply: BandwidthSupply, promised: Mapping[str, Rates]) -> str:
-    """Why one that starts has not what it prefers; nothing while an answer is to come."""
+    """Return why a starting execution lacks its preferred bandwidth; empty while an answer is pending."""
     return supply.problem or ("" if execution.id in promised else _PROMISED_TO_OTHERS)
 
 
 def _to_be_told(execution: Execution) -> bool:
-    """Whether it may want bandwidth, and does not know that it has it."""
+    """Return whether it may want bandwidth and does not know whether it is granted."""
     wants = execution.state in _STARTED and execution.application.storage is not None
     return wants and Mark.STORAGE_GRANTED not in execution.marks
 
 
 def _has_grant(execution: Execution) -> bool:
-    """Whether it knows that it has bandwidth, and can still be told otherwise."""
+    """Return whether it was told of a grant, which may still be withdrawn."""
     return execution.state in _STARTED and Mark.STORAGE_GRANTED in execution.marks
 
 

@@ -1,4 +1,4 @@
-"""What programs are told of their inputs, for `zoe_spark.zoe_input`: a JSON document, by the names of inputs."""
+"""The description of inputs for programs, read by `zoe_spark.zoe_input`: a JSON document, by the names of inputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOTHING = Pushdown()
 
 
 def files(inputs: Iterable[StorageObject], reads: Mapping[str, InputRead]) -> Mapping[str, str]:
-    """The document and the module that reads it, by file name; none without inputs."""
+    """Return the document and the module that reads it, by file name; none without inputs."""
     entries = {one.name: told_input(one, reads[one.name]) for one in inputs}
     if not entries:
         return {}
@@ -27,11 +27,10 @@ def files(inputs: Iterable[StorageObject], reads: Mapping[str, InputRead]) -> Ma
 
 
 def told_input(one: StorageObject, read: InputRead) -> dict[str, Any]:
-    """How one is read.
+    """Return how one is read.
 
     columns: of the view, in order; empty for plain objects. names: all columns of plain objects, empty where the header
-    has them. select: those wanted, empty: all; needed: those and what `where` looks at.
-    """
+    has them. select: those wanted, empty: all; needed: those and what `where` looks at."""
     pushdown, csv = one.pushdown or _NOTHING, one.csv or CsvInput()
     types = {name: known for name, type_ in pushdown.types if (known := type_of(type_)) is not None}
     predicate = _parsed(pushdown.where)

@@ -1,4 +1,4 @@
-"""Asks the storage controller where the objects of inputs lie; who cannot tell holds up nobody."""
+"""Ask the storage controller where the objects of inputs are; one that cannot answer delays no execution."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from zoe_master.storage.tenant_tokens import NoAccessError, SignIn
 log = structlog.get_logger(__name__)
 
 Told = Mapping[Located, Places | None]
-"""By input: where its objects lie, or None where that is not known. What is not in it has not been answered yet."""
+"""Places by input: where its objects are, or None if that is unknown. Inputs that are missing have no answer yet."""
 
 # So many calls a look, and so long but for calls that fail; what is left has its turn at the next look.
 _AT_ONCE = 20
 _LOOK_S = 1.0
 _LOOK_MAX_S = 5.0
-# Objects come and go while an execution waits, and so do credentials; and who could not tell may be able to later.
+# Objects come and go while an execution waits, and so do credentials; a controller may be able to answer later.
 _AGAIN_S = 30.0
 _ALL = ("", "")
 Account = tuple[str, str]
-"""A tenant and the service that its input names: what a credential is for."""
+"""A tenant and the service of its input: what a credential is for."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
     places: Places | None
     again_s: float
-    """When it is to be asked again."""
+    """The time of the next poll."""
 
 
 def _no_news(_: Told) -> None:
@@ -112,7 +112,7 @@ class PlaceFinder:
         return _Answer(None, self._paused[account])
 
     def _answers_at_all(self) -> bool:
-        """Whether the controller answers what needs nothing of a tenant."""
+        """Return whether the controller answers questions that concern no tenant."""
         try:
             self._controller.capacity()
         except StorageUnavailableError:

@@ -1,4 +1,4 @@
-"""Where the inputs of the queue lie, on nodes: told to the scheduler, and waited for a moment at most."""
+"""Places of the inputs of the queue, on nodes, for the scheduler, which waits for them a moment at most."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class InputLocator:
         return self._told
 
     def held(self, now_s: float) -> Mapping[ExecutionId, Reason]:
-        """Who waits for an answer about its inputs."""
+        """Return the executions that wait for an answer about their inputs."""
         if self._reconciler is None or self._apart or not self._cache.policy.weighers.get(WEIGHER):
             return {}
         found: dict[ExecutionId, Reason] = {}
@@ -86,7 +86,7 @@ class InputLocator:
         return found
 
     def due_s(self) -> float | None:
-        """When somebody who waits for an answer waits no longer."""
+        """Return when the next execution stops waiting for an answer."""
         return self._due_s
 
     def _probing(self, wanted: frozenset[Located], now_s: float) -> frozenset[Located]:
@@ -95,7 +95,7 @@ class InputLocator:
         return self._probe
 
     def _reading(self) -> Iterator[Execution]:
-        """Those with inputs that may still be placed: the queue, and who runs and can grow."""
+        """Return executions with inputs that may still be placed: the queue, and running ones that can grow."""
         yield from islice(self._cache.backlog.reading, _EXECUTIONS_MAX)
         growing = (e for e in self._cache.active() if e.application.malleable and _reads(e))
         yield from islice(growing, _EXECUTIONS_MAX)

@@ -1,4 +1,4 @@
-"""A thread that looks at something again and again, and makes it what is wanted."""
+"""A thread that polls something regularly, and makes it equal to what is desired."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _FRESH_S = 60.0
 
 
 class Reconciliation(Protocol[V_contra, T]):
-    """Makes something what is wanted, and tells how it is, without holding up whoever asks."""
+    """Makes something equal to what is desired, and reports its state, without delaying the caller."""
 
     def set_desired(self, desired: V_contra) -> int:
-        """Leave word; the number of the order, a higher one for each that differs from the one before."""
+        """Set what is desired; return the number of the order, a higher one for each change."""
         ...
 
     @property
     def observed(self) -> tuple[int, T]:
-        """What the last look found, with the number of the order that it was begun with."""
+        """Return the result of the last poll, with the number of the order with which it began."""
         ...
 
     def tell(self, found: T) -> None:
-        """Show what the look under way has found so far."""
+        """Publish what the running poll has found so far."""
         ...
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop polling."""
         ...
 
 
@@ -65,7 +65,7 @@ class ReconcileThread(Generic[W, T]):
         self._thread.start()
 
     def set_desired(self, desired: W) -> int:
-        """Leave word; the number of the order, a higher one for each that differs from the one before."""
+        """Set what is desired; return the number of the order, a higher one for each change."""
         self._ordered_at_s = time.monotonic()
         number, before = self._order
         if desired != before:
@@ -81,7 +81,7 @@ class ReconcileThread(Generic[W, T]):
             self._waker.wake()
 
     def close(self) -> None:
-        """End once the look under way is over."""
+        """Stop after the running poll."""
         self._closing = True
         self._changed.set()
         self._thread.join()
@@ -94,7 +94,7 @@ class ReconcileThread(Generic[W, T]):
             before = self.observed
             try:
                 self.observed = (number, self._look(desired if fresh else None))
-            except Exception:  # a defect of ours must not end the thread: nothing would be taken back any more
+            except Exception:  # a defect of Zoe must not end the thread: nothing would ever be withdrawn
                 log.exception("polling the storage controller failed")
                 self.observed = (number, self._failed)
             if self.observed != before:

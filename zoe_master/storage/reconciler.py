@@ -1,9 +1,8 @@
-"""Keeps the storage controller equal to what active executions need, without ever holding up a tick.
+"""Keep the storage controller equal to what active executions need, without delaying a tick.
 
 Level-triggered: each tick says what is wanted, and the keeper makes the controller's SLOs and views that and nothing
 else. So none can be left behind: whatever a master that died had set is taken back, or kept, by the first look of the
-next.
-"""
+next."""
 
 from __future__ import annotations
 
@@ -33,35 +32,35 @@ NO_INPUTS: frozenset[Located] = frozenset()
 
 
 class StorageReconciler(Protocol):
-    """What the master uses of a controller."""
+    """The part of a controller that the master uses."""
 
     def set_desired(self, desired: DesiredSlos) -> StorageState:
-        """Make it so, and keep it so; what is in force of it by now."""
+        """Make the controller equal to this; return what is in force so far."""
         ...
 
     def observed(self) -> StorageState:
-        """The last look."""
+        """Return the result of the last poll."""
         ...
 
     def locate(self, objects: frozenset[Located]) -> None:
-        """Find out where these inputs lie, and keep knowing it."""
+        """Find out where these inputs are, and keep it up to date."""
         ...
 
     def places(self) -> Told:
-        """What is known of that."""
+        """Return what is known of the inputs' places."""
         ...
 
     def moved(self) -> Mapping[str, float] | None:
-        """Bytes per second to and from each address, by the last look; None where that is not told."""
+        """Return bytes per second to and from each address, by the last poll; None if they are not reported."""
         ...
 
     def close(self) -> None:
-        """Ask no more; what is in force stays."""
+        """Stop polling; SLOs and views in force stay."""
         ...
 
 
 class InlineReconciler:
-    """Asks at once, where that takes no time: simulated controllers."""
+    """Polls at once, where that takes no time: simulated controllers."""
 
     def __init__(self, controller: StorageController, hit: Hit = never_crash) -> None:
         self._slos = SloReconciler(controller, hit)
@@ -76,7 +75,7 @@ class InlineReconciler:
         return self.observed()
 
     def observed(self) -> StorageState:
-        """A fresh look."""
+        """Return a fresh look."""
         return replace(self._slos.look(self._desired), verdicts=_look_at_views(self._views, self._desired))
 
     def locate(self, objects: frozenset[Located]) -> None:
@@ -84,7 +83,7 @@ class InlineReconciler:
         self._objects = objects
 
     def places(self) -> Told:
-        """A fresh look."""
+        """Return a fresh look."""
         return self._places.look(self._objects)
 
     def moved(self) -> Mapping[str, float] | None:
@@ -149,11 +148,10 @@ class ThreadedReconciler:
         return self.observed()
 
     def observed(self) -> StorageState:
-        """The last looks, as old as `interval_s` and the controller's time-outs at most.
+        """Return the last looks, as old as `interval_s` and the controller's time-outs at most.
 
         Nothing counts of a promise that is wanted, wanted again, or withheld, since the look was begun only: what is in
-        force may be on its way out, or in. That others of its tenant came or went takes nothing from it.
-        """
+        force may be on its way out, or in. That others of its tenant came or went takes nothing from it."""
         number, observed = self._slos.observed
         meant = {one for one, (_, since) in self._since.items() if since <= number}
         refused = {one: why for one, why in observed.refused.items() if one in meant}
@@ -187,7 +185,7 @@ class ThreadedReconciler:
     def _aside(
         self, name: str, look: Callable[[DesiredSlos | None], T], first: T, failed: T
     ) -> Reconciliation[DesiredSlos, T]:
-        """What looks beside the ticks."""
+        """Return what looks beside the ticks."""
         return ReconcileThread(name, look, first, failed, self._waker, self._interval_s)
 
 

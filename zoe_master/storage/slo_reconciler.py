@@ -72,7 +72,7 @@ class DesiredSlos:
     withheld: frozenset[ExecutionId] = frozenset()
 
     def missing(self, held: frozenset[ExecutionId]) -> frozenset[ExecutionId]:
-        """Who has nothing of it when only the promises of these are in force."""
+        """Return who has nothing of it when only the promises of these are in force."""
         return frozenset(promise.execution_id for promise in self.promises) - held | self.withheld
 
 
@@ -180,10 +180,9 @@ class _Asking:
             self._sums[promise.tenant] += promise.rates
 
     def _refusal(self, tenant: str, more: Rates) -> str:
-        """Why the tenant cannot have so much beside what was taken; nothing once it has.
+        """Return why the tenant cannot have so much beside what was taken; nothing once it has.
 
-        What is no less than something that was refused is not asked for: there may be many who want the same.
-        """
+        What is no less than something that was refused is not asked for: there may be many who want the same."""
         rates = self._sums[tenant] + more
         if rates.fits_in(self._there.get(tenant, Rates())):
             return ""

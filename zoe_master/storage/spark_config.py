@@ -83,5 +83,5 @@ class SparkConfig:
 
 
 def services_of(storage: StorageDemand) -> frozenset[str]:
-    """The names of the services that its URIs lead to; plain files need none."""
+    """Return the names of the services that its URIs lead to; plain files need none."""
     return frozenset(name for one in (*storage.inputs, *storage.outputs) if (name := service_of(one.uri)))

@@ -40,7 +40,7 @@ class TenantTokens:
         self._credentials = credentials
 
     def __call__(self, view: View) -> str:
-        """A token that is good for a while. NoAccessError."""
+        """Return a token that is good for a while. NoAccessError."""
         service = view.place.service
         credential = self._credentials(view.tenant).get(service)
         if credential is None or service not in self._auth_urls:
@@ -62,9 +62,9 @@ class TenantTokens:
 
 
 def _is_of_another(storage_url: str, tenant: str) -> bool:
-    """Whether the account that a sign-in leads to is not the tenant's: a prefix that only the controller knows, and it.
+    """Return whether the account that a sign-in leads to is not the tenant's: a prefix that only the controller knows,
+    and it.
 
-    Programs that use the credential read that account, and would find none of the tenant's views there.
-    """
+    Programs that use the credential read that account, and would find none of the tenant's views there."""
     account = unquote(storage_url.rstrip("/").rpartition("/")[2])
     return bool(account) and not account.endswith(tenant)

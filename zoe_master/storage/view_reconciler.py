@@ -31,7 +31,7 @@ class InputViews:
         self._services = services
 
     def of(self, execution: Execution) -> dict[str, View]:
-        """The views that it reads, or may read while that is not decided; by the names of inputs."""
+        """Return the views that it reads, or may read while that is not decided; by the names of inputs."""
         wanted = pushed_down(execution.application)
         if execution.inputs:
             used = {read.name for read in execution.inputs if read.view}
@@ -39,7 +39,8 @@ class InputViews:
         return {one.name: _view(execution, one) for one in wanted if not self._why_plain(execution, one)}
 
     def reads(self, execution: Execution, verdicts: Mapping[str, ViewVerdict], otherwise: str) -> tuple[InputRead, ...]:
-        """How each input with a pushdown is read; plainly, for the reason `otherwise`, where there is no verdict."""
+        """Return how each input with a pushdown is read; plainly, for the reason `otherwise`, where there is no
+        verdict."""
         return tuple(self._read(execution, one, verdicts, otherwise) for one in pushed_down(execution.application))
 
     def _read(
@@ -54,7 +55,7 @@ class InputViews:
         return InputRead(one.name, view.uri, view.id, found.columns, found.why)
 
     def _why_plain(self, execution: Execution, one: StorageObject) -> str:
-        """Why no view of an input is looked for; nothing when it may have one."""
+        """Return why no view of an input is looked for; nothing when it may have one."""
         if why := why_no_view(one, self._schemes, self._services):
             return why
         if one.uri.startswith(f"{S3}://") and len(_view(execution, one).container) > _BUCKET_CHARACTERS_MAX:
@@ -68,7 +69,7 @@ class InputViews:
 
 
 def _view(execution: Execution, storage_input: StorageObject) -> View:
-    """Of this try alone: a later one finds other objects, perhaps. Its id becomes part of a host name."""
+    """Of this attempt alone: a later one finds other objects, perhaps. Its id becomes part of a host name."""
     assert storage_input.pushdown is not None
     view_id = f"{execution.id}-{execution.attempt}-{storage_input.name}"
     pushdown = storage_input.pushdown
@@ -87,7 +88,7 @@ def _view(execution: Execution, storage_input: StorageObject) -> View:
 
 
 def _delivered(pushdown: Pushdown) -> tuple[str, ...]:
-    """The columns wanted and those of `where`, which the reader looks at again; none is all."""
+    """Return the columns wanted and those of `where`, which the reader looks at again; none is all."""
     if not pushdown.columns or not pushdown.where:
         return pushdown.columns
     try:

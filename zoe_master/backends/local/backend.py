@@ -74,14 +74,14 @@ class LocalBackend:
     # What the master asks
 
     def nodes(self) -> Sequence[Node]:
-        """The virtual nodes, with the machine's memory that is used by others taken off."""
+        """Return the virtual nodes, with the machine's memory that is used by others taken off."""
         with self._lock:
             services = Counter(record.node for record in self._records.values() if not record.final)
             ours_bytes = sum(usage.memory_bytes for usage in self.usage())
         return nodes_now(self._settings.nodes, read_machine_memory(), ours_bytes, services, self._hosts)
 
     def capabilities(self) -> BackendCapabilities:
-        """What the settings say; nothing is mounted here, so no target is taken."""
+        """Return what the settings say; nothing is mounted here, so no target is taken."""
         return self._capabilities
 
     def start(self, start: ServiceStart) -> None:
@@ -120,7 +120,7 @@ class LocalBackend:
         self._hints.wake()
 
     def address(self, service: ServiceId, port: str) -> PortAddress:
-        """The loopback address of a named port."""
+        """Return the loopback address of a named port."""
         with self._lock:
             record = self._records.get(service)
         if record is None:
@@ -142,7 +142,7 @@ class LocalBackend:
         return OutputChunk(b"", offset, offset, complete=record.final)
 
     def usage(self) -> Sequence[Usage]:
-        """What supervisors measured last."""
+        """Return what supervisors measured last."""
         with self._lock:
             return [record.usage for record in self._records.values() if record.usage is not None and not record.final]
 
@@ -151,7 +151,7 @@ class LocalBackend:
         return image_status(image, self._settings.images)
 
     def close(self) -> None:
-        """Finish what was handed over and let go; services go on."""
+        """Finish what was handed over and let go; services continue."""
         self._closing.set()
         self._hints.wake()
         self._monitor.join()

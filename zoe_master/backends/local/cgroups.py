@@ -28,7 +28,7 @@ class CgroupParent:
     cpu: Path | None = None
 
     def spec(self, name: str) -> CgroupSpec:
-        """The group of one service."""
+        """Return the group of one service."""
         return {
             "version": self.version,
             "memory": str(self.memory / name),
@@ -37,7 +37,7 @@ class CgroupParent:
         }
 
     def remove(self, timeout_s: float = REMOVE_S_MAX) -> None:
-        """Take the parents away unless a service goes on in them; supervisors may still be taking theirs away."""
+        """Take the parents away unless a service continues in them; supervisors may still be taking theirs away."""
         give_up_s = time.monotonic() + timeout_s
         for directory in {self.memory, self.pids or self.memory, self.cpu or self.memory}:
             while not _removed(directory) and not _inhabited(directory) and time.monotonic() < give_up_s:
@@ -61,7 +61,7 @@ def _removed(directory: Path) -> bool:
 
 
 def _inhabited(parent: Path) -> bool:
-    """Whether a process is in one of its groups."""
+    """Return whether a process is in one of its groups."""
     for procs in parent.glob("*/cgroup.procs"):
         with contextlib.suppress(OSError):
             if procs.read_text():
@@ -70,7 +70,7 @@ def _inhabited(parent: Path) -> bool:
 
 
 def find_parent(name: str, proc: Path = Path("/proc/self")) -> CgroupParent | None:
-    """A parent of that name that we may use, made if needed; None where the kernel does not let us."""
+    """Return a parent of that name that we may use, made if needed; None where the kernel does not let us."""
     mounts = list(_mounts(proc))
     own = _own_groups(proc)
     return _find_v1(name, mounts, own) or _find_v2(name, mounts, own)
@@ -143,7 +143,7 @@ def _hands_on_cpu(*groups: Path) -> bool:
 
 
 def _inside(mount: _Mount, group: str) -> Path:
-    """The group's directory below the mount; a container may see only a part of the hierarchy."""
+    """Return the group's directory below the mount; a container may see only a part of the hierarchy."""
     relative = group.removeprefix(mount.root) if mount.root != "/" else group
     directory = mount.point / relative.lstrip("/")
     return directory if directory.is_dir() else mount.point

@@ -58,11 +58,10 @@ def write_owned(base: Path, names: tuple[str, ...], files: Mapping[str, str], ow
 
 
 def make_owned(base: Path, names: tuple[str, ...], owner: ComponentUser | None) -> Path:
-    """The directory base/name/name..., each part made for the owner (mode 0700) unless it is there.
+    """Return the directory base/name/name..., each part made for the owner (mode 0700) unless it is there.
 
     No part may be a symbolic link: components own the parents, and as root we would make directories wherever such a
-    link leads.
-    """
+    link leads."""
     directory = os.open(base, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for name in names:

@@ -14,11 +14,11 @@ BATCH_MAX = 256
 
 
 def hint_name(state_dir: Path) -> str:
-    """The socket's name, the same for every back-end on that directory, so that supervisors find the next one too.
+    """Return the socket's name, the same for every back-end on that directory, so that supervisors find the next one
+    too.
 
     It is in the abstract name space: no file is left behind and no long path is cut off. Any user of the machine may
-    send there; all a message does is a look at a file.
-    """
+    send there; all a message does is a look at a file."""
     return "zoe-local-" + hashlib.sha256(str(state_dir).encode()).hexdigest()[:16]
 
 
@@ -33,7 +33,7 @@ class SupervisorHints:
         self._bind()
 
     def wait(self, timeout_s: float) -> set[ServiceId]:
-        """The services hinted at; empty after the timeout, or once `wake` was called."""
+        """Return the services hinted at; empty after the timeout, or once `wake` was called."""
         if self._receiver is None:
             self._bind()
         watched = [self._wake_read] + ([self._receiver] if self._receiver is not None else [])

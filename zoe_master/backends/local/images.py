@@ -15,12 +15,12 @@ NO_RUNTIME = "no runtime is configured for it"
 
 
 def find_runtime(image: str, runtimes: Mapping[str, Runtime]) -> Runtime | None:
-    """The runtime of the image's full name, else of its name without the tag."""
+    """Return the runtime of the image's full name, else of its name without the tag."""
     return next((runtimes[name] for name in spellings(image) if name in runtimes), None)
 
 
 def runtime_patterns(runtimes: Mapping[str, Runtime]) -> tuple[str, ...]:
-    """The names of these as patterns of images; they stand for themselves alone."""
+    """Return the names of these as patterns of images; they stand for themselves alone."""
     return tuple(sorted(map(escape, runtimes)))
 
 
@@ -37,7 +37,7 @@ def image_status(image: str, runtimes: Mapping[str, Runtime]) -> ImageStatus:
 
 
 def runtime_of(image: str, runtimes: Mapping[str, Runtime]) -> Runtime:
-    """The runtime, or CannotStartError with cause image_unavailable."""
+    """Return the runtime, or CannotStartError with cause image_unavailable."""
     runtime = find_runtime(image, runtimes)
     if runtime is None:
         status = image_status(image, runtimes)

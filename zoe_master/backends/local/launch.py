@@ -16,10 +16,9 @@ _BLOCKED = (signal.SIGUSR1, signal.SIGTERM)
 
 
 def launch(directory: Path) -> int:
-    """The pid of a new supervisor for a service's directory; see `supervisor` for what that takes.
+    """Return the pid of a new supervisor for a service's directory; see `supervisor` for what that takes.
 
-    `posix_spawn` is used because it does not copy the page tables of a large master.
-    """
+    `posix_spawn` is used because it does not copy the page tables of a large master."""
     program = _PROGRAM.format(path=str(Path(__file__).parent))
     errors = str(directory / files.ERRORS)
     return os.posix_spawn(
@@ -38,7 +37,7 @@ def launch(directory: Path) -> int:
 
 
 def reap(pid: int) -> bool:
-    """True when that child has ended; takes its exit status, so that no zombie stays."""
+    """Return whether that child has ended; takes its exit status, so that no zombie stays."""
     try:
         return os.waitpid(pid, os.WNOHANG)[0] == pid
     except ChildProcessError:

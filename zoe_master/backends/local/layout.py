@@ -39,15 +39,15 @@ class StatePaths:
         self.around = BackendContext(settings, self.ports, owner, self._cgroups, self.hint)
 
     def service(self, service: ServiceId) -> Path:
-        """The directory of a known service."""
+        """Return the directory of a known service."""
         return self.services_dir / service
 
     def kept(self, service: ServiceId) -> Path:
-        """The directory of a forgotten one."""
+        """Return the directory of a forgotten one."""
         return self.kept_dir / service
 
     def scratch(self, service: ServiceId) -> Path:
-        """Its private directory."""
+        """Return its private directory."""
         return self.settings.scratch_dir / service
 
     def find(self, service: ServiceId) -> Path | None:
@@ -57,7 +57,8 @@ class StatePaths:
         return next((path for path in (self.service(service), self.kept(service)) if path.is_dir()), None)
 
     def found(self) -> Iterator[Record]:
-        """What earlier back-ends began; what had not got as far as its start.json is removed, as never handed over."""
+        """Yield what earlier back-ends began; what had not got as far as its start.json is removed, as never handed
+        over."""
         for directory in sorted(self.services_dir.iterdir()):
             record = found_record(directory)
             if record is not None:
@@ -83,7 +84,7 @@ class StatePaths:
 
 
 def _owner(user: str) -> ComponentUser | None:
-    """The user for components, or None when we may not change to one."""
+    """Return the user for components, or None if we may not change to one."""
     if os.geteuid() != 0:
         return None
     entry = pwd.getpwnam(user)

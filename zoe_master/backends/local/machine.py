@@ -26,13 +26,13 @@ class NodeMemory:
 
 
 def read_machine_memory() -> NodeMemory:
-    """The figures of now."""
+    """Return the figures of now."""
     memory = psutil.virtual_memory()
     return NodeMemory(memory.total, memory.available)
 
 
 def machine_hosts() -> tuple[str, ...]:
-    """The name of this machine and all of its addresses, of loopback, too: nodes are nowhere else."""
+    """Return the name of this machine and all of its addresses, of loopback, too: nodes are nowhere else."""
     families = (socket.AF_INET, socket.AF_INET6)
     found = (one.address for all_of_it in psutil.net_if_addrs().values() for one in all_of_it if one.family in families)
     return (socket.gethostname(), *sorted({address.partition("%")[0] for address in found}))
@@ -50,11 +50,10 @@ def nodes_now(
     services: Mapping[str, int],
     hosts: tuple[str, ...] = (),
 ) -> list[Node]:
-    """The nodes with foreign memory and the number of our services on each; `hosts` are names of the machine.
+    """Return the nodes with foreign memory and the number of our services on each; `hosts` are names of the machine.
 
     What others use fills the memory that no node was given first; only the rest is taken off the nodes, in proportion
-    to their sizes. Cores of others are not counted: what they use now says little about the next second.
-    """
+    to their sizes. Cores of others are not counted: what they use now says little about the next second."""
     given_bytes = sum(node.memory_bytes for node in nodes)
     foreign_bytes = memory.total_bytes - memory.available_bytes - ours_bytes
     taken_bytes = max(0, foreign_bytes - max(0, memory.total_bytes - given_bytes))

@@ -73,7 +73,7 @@ def _pieces(directory: Path) -> list[tuple[int, int, Path]]:
 
 
 def _read(pieces: list[tuple[int, int, Path]], offset: int, limit: int) -> tuple[int, bytes]:
-    """The first offset read and the bytes from there, as far as pieces follow without a gap."""
+    """Return the first offset read and the bytes from there, as far as pieces follow without a gap."""
     data = bytearray()
     first = offset
     for begin, size, path in pieces:

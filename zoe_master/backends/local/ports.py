@@ -44,7 +44,7 @@ class PortBook:
         }
 
     def allocate(self, execution: ExecutionId, service: ServiceId, names: Iterable[str]) -> dict[str, int]:
-        """The ports of a service, those new here added; CannotStartError when none is left."""
+        """Return the ports of a service, those new here added; CannotStartError when none is left."""
         with self._lock:
             ports = self._ports.setdefault(execution, {}).setdefault(service, {})
             missing = [name for name in names if name not in ports]
@@ -55,7 +55,7 @@ class PortBook:
             return dict(ports)
 
     def known(self, execution: ExecutionId, service: ServiceId) -> dict[str, int]:
-        """The ports that a service has now."""
+        """Return the ports that a service has now."""
         with self._lock:
             return dict(self._ports.get(execution, {}).get(service, {}))
 
@@ -93,7 +93,7 @@ class PortBook:
 
 
 def can_be_bound(port: int) -> bool:
-    """True when nobody listens on the port, on any address."""
+    """Return whether nobody listens on the port, on any address."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -106,7 +106,8 @@ def can_be_bound(port: int) -> bool:
 
 
 def below_ephemeral(first: int, last: int) -> tuple[int, int]:
-    """The range cut where the kernel's own range for clients begins, so that no client takes what was promised."""
+    """Return the range cut where the kernel's own range for clients begins, so that no client takes what
+    was promised."""
     try:
         low = int(_EPHEMERAL_RANGE.read_text().split()[0])
     except (OSError, ValueError):

@@ -43,11 +43,11 @@ class Record:
 
     @property
     def final(self) -> bool:
-        """True when it has ended or is lost."""
+        """Return whether it has ended or is lost."""
         return self.observation.state in FINAL_STATES
 
     def look(self) -> bool:
-        """Read the status if it changed; True when there is something new to observe."""
+        """Read the status if it changed; True if there is something new to observe."""
         path = self.directory / files.STATUS
         try:
             stat = path.stat()
@@ -77,13 +77,13 @@ class Record:
 
 
 def new_record(start: ServiceStart, directory: Path) -> Record:
-    """A service that was handed over just now."""
+    """Return a service that was handed over just now."""
     observation = Observation(start.service_id, start.execution_id, ObservedState.STARTING, time.time(), start.node)
     return Record(start.service_id, start.execution_id, start.node, directory, observation)
 
 
 def found_record(directory: Path) -> Record | None:
-    """A service that an earlier back-end began; None when it had not got as far as its `start.json`."""
+    """Return a service that an earlier back-end began; None if it had not got as far as its `start.json`."""
     spec = files.read_json(str(directory / files.START))
     if spec is None:
         return None
@@ -103,7 +103,7 @@ def found_record(directory: Path) -> Record | None:
 
 
 def _own_child(status: files.Document | None) -> int | None:
-    """The supervisor's pid when an earlier back-end of this very process started it."""
+    """Return the supervisor's pid when an earlier back-end of this very process started it."""
     supervisor = processes.read_process(status["shim_pid"]) if status and "shim_pid" in status else None
     if status is None or supervisor is None or supervisor.parent != os.getpid():
         return None
@@ -127,7 +127,7 @@ def observation_of(status: files.Document) -> Observation:
 
 
 def ended_status(record: Record, cause: Cause, message: str, exit_code: int | None) -> files.Document:
-    """The status of a service whose end the back-end itself reports."""
+    """Return the status of a service whose end the back-end itself reports."""
     return {
         "service_id": record.service_id,
         "execution_id": record.execution_id,

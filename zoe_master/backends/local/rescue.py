@@ -45,7 +45,7 @@ def _kill_all(marks: set[bytes], status: files.Document, cgroup: Cgroup | None, 
 
 
 def leftovers(marks: set[bytes], status: files.Document, cgroup: Cgroup | None) -> set[int]:
-    """The pids of all living processes of the service; `marks` stand in their environment."""
+    """Return the pids of all living processes of the service; `marks` stand in their environment."""
     found = set(cgroup.pids()) if cgroup is not None else set()
     alive = {pid: process for pid, process in processes.all_processes().items() if process.state != "Z"}
     session = _session(status)
@@ -55,11 +55,10 @@ def leftovers(marks: set[bytes], status: files.Document, cgroup: Cgroup | None) 
 
 
 def _session(status: files.Document) -> int | None:
-    """The component's session, unless its number belongs to somebody else by now.
+    """Return the component's session, unless its number belongs to somebody else by now.
 
     The kernel does not give the number away while the session has members; so either its leader is gone and the members
-    are ours, or there is a leader and its start tells.
-    """
+    are ours, or there is a leader and its start tells."""
     pid: int | None = status.get("pid")
     if pid is None:
         return None

@@ -66,7 +66,7 @@ class LocalSettings:
     insecure: bool = False
 
     def absolute(self) -> LocalSettings:
-        """The same with absolute directories: supervisors work in another one."""
+        """Return the same with absolute directories: supervisors work in another one."""
         return replace(
             self,
             state_dir=self.state_dir.absolute(),

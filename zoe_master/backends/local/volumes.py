@@ -15,7 +15,7 @@ from zoe_master.backends.local.settings import LocalSettings
 
 
 def variable_of(volume: Volume) -> str:
-    """The variable that holds a volume's directory: ZOE_VOLUME_ and its name, or its target when it has none."""
+    """Return the variable that holds a volume's directory: ZOE_VOLUME_ and its name, or its target when it has none."""
     text = volume.name or volume.target.strip("/") or "root"
     return "ZOE_VOLUME_" + re.sub(r"[^A-Za-z0-9]", "_", text).upper()
 
@@ -23,10 +23,10 @@ def variable_of(volume: Volume) -> str:
 def volume_directories(
     volumes: Iterable[Volume], tenant: str, settings: LocalSettings, owner: ComponentUser | None
 ) -> dict[Volume, Path]:
-    """The directory of each volume, made when it is a named one; CannotStartError when a host path is not allowed.
+    """Return the directory of each volume, made when it is a named one; CannotStartError when a host path is not
+    allowed.
 
-    Nothing is mounted at `target`, and `read_only` is not enforced beyond the permissions of the files.
-    """
+    Nothing is mounted at `target`, and `read_only` is not enforced beyond the permissions of the files."""
     return {volume: _directory_of(volume, tenant, settings, owner) for volume in volumes}
 
 
@@ -39,10 +39,9 @@ def _directory_of(volume: Volume, tenant: str, settings: LocalSettings, owner: C
 
 
 def allowed_host_path(host_path: str, allowed: Iterable[Path]) -> Path:
-    """The real path, links resolved, when it lies at or below one of the allowed ones as written, too.
+    """Return the real path, links resolved, when it lies at or below one of the allowed ones as written, too.
 
-    CannotStartError otherwise. As written, so that it can be told before anything is started.
-    """
+    CannotStartError otherwise. As written, so that it can be told before anything is started."""
     bases = allowed_bases(allowed)
     real = Path(os.path.realpath(host_path))
     if not is_below(host_path, bases) or not is_below(str(real), bases):
@@ -53,7 +52,7 @@ def allowed_host_path(host_path: str, allowed: Iterable[Path]) -> Path:
 
 
 def allowed_bases(allowed: Iterable[Path]) -> tuple[str, ...]:
-    """The admin's directories as they are written, and where they lead."""
+    """Return the admin's directories as they are written, and where they lead."""
     return tuple(sorted({path for base in allowed for path in (str(base), os.path.realpath(base))}))
 
 

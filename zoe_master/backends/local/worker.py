@@ -78,7 +78,7 @@ class ServiceWorker:
             record.stop_asked = False  # the master asks again
 
     def lock_of_dead(self, record: Record) -> int | None:
-        """The supervisor's lock when it died before its service ended; None when all is well."""
+        """Return the supervisor's lock when it died before its service ended; None if all is well."""
         if record.child is not None:
             if not launch.reap(record.child):
                 return None
@@ -154,7 +154,7 @@ class ServiceWorker:
 
 
 def _errors(directory: Path) -> str:
-    """The last words of a supervisor."""
+    """Return the last words of a supervisor."""
     try:
         data = (directory / files.ERRORS).read_bytes()
     except OSError:

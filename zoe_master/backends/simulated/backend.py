@@ -78,7 +78,7 @@ class SimulatedBackend:
     # What the master asks
 
     def nodes(self) -> Sequence[Node]:
-        """All nodes in the order given, with the number of services that run on each."""
+        """Return all nodes in the order given, with the number of services that run on each."""
         self._catch_up()
         counts = dict.fromkeys(self._nodes, 0)
         for service in self._services.values():
@@ -90,7 +90,7 @@ class SimulatedBackend:
         ]
 
     def capabilities(self) -> BackendCapabilities:
-        """Its images; it mounts nothing."""
+        """Return its images; it mounts nothing."""
         return BackendCapabilities(images=None if self._images is None else tuple(sorted(self._images)))
 
     def start(self, start: ServiceStart) -> None:
@@ -117,7 +117,7 @@ class SimulatedBackend:
             self._changed()
 
     def observe(self) -> Sequence[Observation]:
-        """The present state of every service, in order of hand-over."""
+        """Return the present state of every service, in order of hand-over."""
         self._catch_up()
         return [service.present for service in self._services.values()]
 
@@ -131,7 +131,7 @@ class SimulatedBackend:
                 self._forgotten[service_id] = service.behaviour.output
 
     def address(self, service: ServiceId, port: str) -> PortAddress:
-        """The node's name and the number of the port."""
+        """Return the node's name and the number of the port."""
         component = self._known(service).start.component
         for candidate in component.ports:
             if candidate.name == port:
@@ -139,7 +139,7 @@ class SimulatedBackend:
         raise BackendError(f"service {service} has no port {port}")
 
     def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:  # noqa: ARG002
-        """The output of the behaviour, all there once the process runs."""
+        """Return the output of the behaviour, all there once the process runs."""
         self._catch_up()
         if service in self._forgotten:
             output, complete = self._forgotten[service], True
@@ -152,7 +152,7 @@ class SimulatedBackend:
         return OutputChunk(data, first, first + len(data), complete and first + len(data) == len(output))
 
     def usage(self) -> Sequence[Usage]:
-        """Every running service uses exactly its reservation."""
+        """Return samples in which every running service uses exactly its reservation."""
         self._catch_up()
         now_s = self._clock()
         return [
@@ -184,7 +184,7 @@ class SimulatedBackend:
     # What a simulation does to it
 
     def next_change_s(self) -> float | None:
-        """When the next state begins if nobody interferes; None when nothing is to come."""
+        """Return when the next state begins if nobody interferes; None if nothing is to come."""
         self._catch_up()
         while self._due and self._stale(self._due[0]):
             heapq.heappop(self._due)

@@ -19,7 +19,7 @@ class ManualClock:
         self.now_s = now_s
 
     def __call__(self) -> float:
-        """Seconds since the epoch."""
+        """Return seconds since the epoch."""
         return self.now_s
 
     def advance(self, seconds: float) -> None:
@@ -52,7 +52,7 @@ class ServiceBehaviour:
 
 
 def timeline(start: ServiceStart, behaviour: ServiceBehaviour, at_s: float) -> list[Observation]:
-    """Every state the service goes through if nobody interferes, in order of time; the last may be for ever."""
+    """Return every state the service goes through if nobody interferes, in order of time; the last may be for ever."""
     steps = [observation(start, ObservedState.STARTING, at_s)]
     running_at_s = at_s + behaviour.start_s
     if behaviour.fails is not None:
@@ -69,7 +69,7 @@ def timeline(start: ServiceStart, behaviour: ServiceBehaviour, at_s: float) -> l
 
 
 def _ready_and_end(start: ServiceStart, behaviour: ServiceBehaviour, running_at_s: float) -> tuple[float, Observation]:
-    """When it is ready (perhaps never) and how it ends (perhaps at infinity)."""
+    """Return when it is ready (perhaps never) and how it ends (perhaps at infinity)."""
     probe = start.component.readiness
     ready_at_s = running_at_s + (behaviour.ready_s if probe is not None else 0.0)
     own_end = observation(
@@ -98,7 +98,8 @@ def _ready_and_end(start: ServiceStart, behaviour: ServiceBehaviour, running_at_
 def stop_timeline(
     start: ServiceStart, behaviour: ServiceBehaviour, present: Observation, at_s: float
 ) -> list[Observation]:
-    """What follows when it is asked to stop now: stopping, then ended by itself, by the request or by the grace."""
+    """Return what follows when it is asked to stop now: stopping, then ended by itself, by the request or
+    by the grace."""
     started_at_s = present.started_at_s
     stopping = observation(start, ObservedState.STOPPING, at_s, started_at_s=started_at_s)
     if started_at_s is None:
@@ -127,7 +128,7 @@ def observation(
     message: str = "",
     started_at_s: float | None = None,
 ) -> Observation:
-    """An observation of the service of `start`."""
+    """Return an observation of the service of `start`."""
     return Observation(
         service_id=start.service_id,
         execution_id=start.execution_id,

@@ -124,7 +124,7 @@ class SwarmBackend:
     # What the master asks
 
     def nodes(self) -> Sequence[Node]:
-        """All nodes of the swarm as they were seen last."""
+        """Return all nodes of the swarm as they were seen last."""
         return self._view.nodes()
 
     def capabilities(self) -> BackendCapabilities:
@@ -146,7 +146,7 @@ class SwarmBackend:
             self._loop.nudge()
 
     def observe(self) -> Sequence[Observation]:
-        """What was last learned of every service."""
+        """Return what was last learned of every service."""
         return [record.observation for record in self._registry.all() if not record.mark.forgotten]
 
     def forget(self, services: Sequence[ServiceId]) -> None:
@@ -156,7 +156,7 @@ class SwarmBackend:
             self._loop.nudge()
 
     def address(self, service: ServiceId, port: str) -> PortAddress:
-        """The gateway for a proxied port; another one can be reached from outside only with `publish_ports`."""
+        """Return the gateway for a proxied port; another one can be reached from outside only with `publish_ports`."""
         record = self._registry.get(service)
         if record is None:
             raise BackendError(f"service {service} does not exist")
@@ -196,15 +196,15 @@ class SwarmBackend:
             return output.read(place, offset, limit)
 
     def usage(self) -> Sequence[Usage]:
-        """What was measured last of running services."""
+        """Return what was measured last of running services."""
         return self._sampling.usage()
 
     def prepare(self, image: str) -> ImageStatus:
-        """Whether the admin allows it and nodes have it; begins to pull it where that is allowed."""
+        """Return whether the admin allows it and nodes have it; begins to pull it where that is allowed."""
         return self._pulls.status(image)
 
     def close(self) -> None:
-        """Let go; tasks go on."""
+        """Let go; tasks continue."""
         self._closing.set()
         self._intervals.join()
         self._loop.close()

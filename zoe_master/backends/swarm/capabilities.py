@@ -73,6 +73,6 @@ class CapabilitiesView:
 
 
 def _either(one: ImageFacts, other: ImageFacts) -> ImageFacts:
-    """What can be said when one node will do."""
+    """Return what can be said when one node will do."""
     made_for = one.made_for if one.made_for and other.made_for else ""
     return ImageFacts(one.has_command or other.has_command, made_for)

@@ -62,7 +62,7 @@ def error_text_of(sentence: str, error: Exception) -> ErrorText:
 
 
 def status_of(error: Exception) -> int | None:
-    """The HTTP status of an engine's refusal; None when there was no answer at all."""
+    """Return the HTTP status of an engine's refusal; None if there was no answer at all."""
     return error.response.status_code if isinstance(error, APIError) and error.response is not None else None
 
 
@@ -72,6 +72,7 @@ def words_of(error: Exception) -> str:
 
 
 def cannot_serve(error: Exception) -> bool:
-    """Whether an engine gave no answer, or one about itself, as a manager does without a leader: not a refusal."""
+    """Return whether an engine gave no answer, or one about itself, as a manager does without a leader:
+    not a refusal."""
     status = status_of(error)
     return status is None or status >= 500

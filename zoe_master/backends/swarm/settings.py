@@ -73,5 +73,5 @@ class SwarmSettings:
 
     @property
     def gateway_taken(self) -> Resources:
-        """What a gateway takes off its node; nothing where there are none."""
+        """Return what a gateway takes off its node; nothing where there are none."""
         return self.gateway_reservation if self.gateway_image else Resources()

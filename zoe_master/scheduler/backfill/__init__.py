@@ -1,1 +1,1 @@
-"""Who may pass whom, and what running executions give back."""
+"""Backfill: which executions may pass others, and what running executions give back."""

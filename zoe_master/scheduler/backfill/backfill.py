@@ -1,8 +1,7 @@
 """EASY backfill: the first that waits keeps one reservation, and others may pass if they do not delay it.
 
-Lifka, "The ANL/IBM SP scheduling system", 1995; Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. Generalised from a
-count of processors to nodes with several resources: what is free at the reserved time is a ledger of its own.
-"""
+Lifka, "The ANL/IBM SP scheduling system", 1995; Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. Generalised from a count
+of processors to nodes with several resources: the free amounts at the reserved time have their own ledger."""
 
 from __future__ import annotations
 
@@ -21,11 +20,11 @@ from zoe_master.scheduler.placement.admission import admit, places_in, surely_re
 from zoe_master.scheduler.placement.ledger import Holding, Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 
-# When something is expected to end, and what it holds until then.
+# The expected end of an execution, and what it holds until then.
 Release = tuple[float, Sequence[Holding]]
 
 
-# So many kinds of services are counted node by node in a pass; a queue of more kinds than that is asked one by one.
+# A pass counts this many kinds of services node by node; in a longer queue, further kinds are tried one by one.
 _KINDS_MAX = 1_000
 
 
@@ -37,7 +36,7 @@ class Capacities:
         self._known: dict[Hashable, float] = {}
 
     def may_have_room(self, execution: Execution) -> bool:
-        """False when its core surely has none: most of a long queue is told apart by this."""
+        """Return False if there is certainly no room for its core; this settles most of a long queue."""
         known = self._known
         for component, count in execution.application.core_groups:
             room = known.get(component.demand)
@@ -53,11 +52,11 @@ class Capacities:
 
 
 class Reservation:
-    """The earliest time at which the blocked execution's core fits by the estimates, and what is left beside it then.
+    """The earliest time at which the blocked execution's core fits by the estimates, and the amounts that are left
+    then.
 
-    `releases` says for what runs when it is expected to end and what it holds. Without such a time (nothing that runs
-    has a known end) nobody may pass.
-    """
+    `releases` lists the expected ends of running executions, and what they hold. Without such a time (nothing that runs
+    has a known end) no execution may pass."""
 
     def __init__(
         self, blocked: Execution, placer: ServicePlacer, releases: Iterable[Release], estimates: Estimates, now_s: float
@@ -67,11 +66,11 @@ class Reservation:
         self.shadow_s, self._then = _first_fit(blocked, placer, releases)
         self._widest = placer
         self._besides: dict[ServicePlacer, BackfillRoom] = {}
-        # Room both now and then only shrinks, so what there was at first is never too little.
+        # Room both now and then only shrinks, so the first count is never too low.
         self._capacities: dict[Hashable, float] = {}
 
     def may_let_pass(self, execution: Execution) -> bool:
-        """False when no places that it could take would let it pass: the quick no of `find`."""
+        """Return False if no places that it could take would let it pass: a quick check before `find`."""
         if self._then is None:
             return False
         if self._ends_before(execution):
@@ -83,10 +82,10 @@ class Reservation:
         return all(count <= self._capacity(component, beside.ledger) for component, count in groups)
 
     def find(self, execution: Execution, room: ServicePlacer) -> tuple[Placement, ...] | None:
-        """Places in this room by which the blocked one starts no later, accounted for; the room stays as it is.
+        """Return places in this room with which the blocked execution starts no later, and account for them; the room
+        stays as it is.
 
-        Where weighers choose nodes that are promised, the other nodes are asked alone.
-        """
+        Where weighers choose nodes that are promised, the other nodes are tried alone."""
         if self._then is None:
             return None
         found = places_in(room, execution)
@@ -96,11 +95,12 @@ class Reservation:
         return found if found is not None and self._fits_then(execution, found) else None
 
     def lets_grow(self, execution: Execution, placements: Sequence[Placement], ends_s: float) -> bool:
-        """The same of elastic services of one that runs until `ends_s`, for services that no core can take back."""
+        """Return the same for elastic services of an execution that runs until `ends_s`, which no core can
+        take back."""
         return self._then is None or ends_s <= self.shadow_s or self._fits_then(execution, placements)
 
     def beside(self, room: ServicePlacer, ends_s: float) -> ServicePlacer | None:
-        """What is free in this room and beside the blocked one at its reserved time."""
+        """Return what is free in this room without delaying the blocked execution at its reserved time."""
         return None if self._then is None or ends_s <= self.shadow_s else self._beside(room, self._then)
 
     def _fits_then(self, execution: Execution, placements: Sequence[Placement]) -> bool:
@@ -132,12 +132,11 @@ class Reservation:
 
 
 def _first_fit(blocked: Execution, placer: ServicePlacer, releases: Iterable[Release]) -> tuple[float, Ledger | None]:
-    """The earliest end after which the blocked execution fits, and the ledger then with its places taken.
+    """Return the earliest end after which the blocked execution fits, and the ledger then with its places taken.
 
     What fits once fits ever after, so the ends are halved, after a look at the first with enough cores on all nodes
-    together: mostly it is that one. The ledger of the latest known not to suffice is kept, and only what is released
-    after it is added: all in all every release once.
-    """
+    together: usually it is that one. The ledger of the latest known not to suffice is kept, and only what is released
+    after it is added: each release is added once."""
     ordered = sorted([release for release in releases if release[0] < math.inf], key=_end)
     # Before `low` it is known not to fit, from `high` on it does.
     low, high = max(_enough_cores(blocked, placer, ordered) - 1, 0), len(ordered)
@@ -160,7 +159,7 @@ def _first_fit(blocked: Execution, placer: ServicePlacer, releases: Iterable[Rel
 
 
 def _enough_cores(blocked: Execution, placer: ServicePlacer, ordered: Sequence[Release]) -> int:
-    """How many releases at least it takes before the core's cores could be free, wherever they are."""
+    """Return how many releases at least it takes before the core's cores could be free, wherever they are."""
     released = (sum(amount.cores_milli for _, amount in holdings) for _, holdings in ordered)
     free = list(accumulate(released, initial=placer.ledger.free_cores_in_all))
     return bisect_left(free, blocked.application.core_resources().cores_milli)

@@ -1,4 +1,4 @@
-"""What is free both now and at a reserved time: where somebody may stay without delaying whom the time is promised."""
+"""What is free both now and at a reserved time: where a service may stay without delaying the reserved execution."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from zoe_master.scheduler.placement.placement import ServicePlacer
 
 
 class BackfillRoom:
-    """A room of its own, kept in step with the room now and the accounts then; whatever finds a place here has both.
+    """A room of its own, kept in step with the room now and the accounts then; a place in it is free in both.
 
-    Only nodes whose accounts changed are looked at anew, since a long queue asks again and again.
-    """
+    Only nodes whose accounts changed are looked at anew, since a long queue asks again and again."""
 
     def __init__(self, now: ServicePlacer, then: Ledger) -> None:
         self._now = now.ledger
@@ -21,7 +20,7 @@ class BackfillRoom:
         self._placer = now.on(ledger)
 
     def placer(self) -> ServicePlacer:
-        """The room as it is by now."""
+        """Return the present room."""
         now, then = self._now, self._then
         seen, self._seen = self._seen, (len(now.changes), len(then.changes))
         for node in {*now.changes[seen[0] :], *then.changes[seen[1] :]}:

@@ -1,4 +1,4 @@
-"""Best effort: what is left of the cluster goes to elastic services, within the limits of tenants and users."""
+"""Best effort: give elastic services what is left of the cluster, within the limits of tenants and users."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ def _one_by_one(
     now_s: float,
     growth: ElasticGrowth | None,
 ) -> Iterator[tuple[tuple[ExecutionId, Placement], Resources]]:
-    """Those of one tenant; what finds no place now finds none later in the pass, and those like it neither."""
+    """Yield those of one tenant; a service that finds no place now finds none later in the pass, nor does
+    an equal one."""
     for execution in executions:
         for component, services in wants_elastic(execution, now_s):
             for service in services:
@@ -102,7 +103,7 @@ def _place(
     holdings: TenantReservations,
     growth: ElasticGrowth | None,
 ) -> list[Placement]:
-    """As many as fit within all limits, and have places that are allowed."""
+    """Place as many as fit within all limits and in allowed places."""
     allowed = holdings.room_for(execution, component.reservation)
     count = len(services) if allowed is None else min(len(services), allowed)
     begins_s, ends_s = placer.span(execution)

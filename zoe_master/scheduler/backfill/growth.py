@@ -1,4 +1,5 @@
-"""Where elastic services may be that no core can take back: they leave what is promised to those that wait."""
+"""Where elastic services may run that no core can take back: they leave the room that is promised to waiting
+executions."""
 
 from __future__ import annotations
 
@@ -15,19 +16,19 @@ from zoe_master.scheduler.placement.request import Request
 
 
 class PromisedCapacity(Protocol):
-    """Room on nodes at later times that is promised to those that wait."""
+    """Room on nodes at later times that is promised to waiting executions."""
 
     def lets_grow(self, execution: Execution, placements: Sequence[Placement], ends_s: float) -> bool:
-        """Whether these places leave it until then; if so they are taken."""
+        """Return whether these places leave that room free until then; if so, take them."""
         ...
 
     def beside(self, room: ServicePlacer, ends_s: float) -> ServicePlacer | None:
-        """What is free in the room and leaves it until then; None where that is not worked out."""
+        """Return what is free in the room and leaves the promised room until then; None if that is not computed."""
         ...
 
 
 class ElasticGrowth:
-    """For one pass. `promised` None: nothing is promised but by the lines of limits."""
+    """Growth in one pass. `promised` None: only the lines of limits promise anything."""
 
     def __init__(self, promised: PromisedCapacity | None, lines: LimitLines, span: Callable[[Execution], Span]) -> None:
         self._promised = promised

@@ -1,9 +1,8 @@
-"""Conservative backfill: everybody who waits keeps a reservation, and nobody may delay any of those before it.
+"""Conservative backfill: every waiting execution keeps a reservation, and none may delay an earlier one.
 
 Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. The reservations are made anew at each pass in the order of the queue,
 so that what ends early moves all of them forward. Generalised from a count of processors to nodes with several
-resources: the profile is a ledger for every span between two expected ends.
-"""
+resources: the profile is a ledger for every span between two expected ends."""
 
 from __future__ import annotations
 
@@ -20,13 +19,13 @@ from zoe_master.scheduler.placement.admission import admit, surely_refused
 from zoe_master.scheduler.placement.ledger import Holding, Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 
-# Each costs a look at all nodes in all spans, as a reservation does.
+# Each costs a look at all nodes in all spans, like a reservation.
 _BESIDES_MAX = 100
 
 
 @value(frozen=True, slots=True)
 class FoundCapacity:
-    """Room that there is now: `free`, or had by letting elastic services go."""
+    """Present room: `free`, or available if elastic services are stopped."""
 
     placements: tuple[Placement, ...]
     free: bool
@@ -37,8 +36,7 @@ class CapacityProfile:
 
     `rooms` are those of `ElasticReclaim`: what is free now, and what can be had; they begin now. What
     should have ended by now is free from the next span on, which may begin at the same time: it is expected, but not
-    there.
-    """
+    there."""
 
     def __init__(self, rooms: Sequence[ServicePlacer], releases: Iterable[Release], now_s: float) -> None:
         self._placer = rooms[0]
@@ -56,14 +54,15 @@ class CapacityProfile:
                 self._ledgers[-1].give_back(node, amount)
 
     def reserve(self, execution: Execution, run_s: float) -> FoundCapacity | None:
-        """Keep the earliest room for its core until its expected end; where, if that can be had now, else None."""
+        """Reserve the earliest room for its core until its expected end; return its places if they can be had now, else
+        None."""
         cores_milli = execution.application.core_resources().cores_milli
         first = 0
         while first < len(self._times):
             after = self._first_after(first, self._times[first] + run_s)
             full = self._last_full(first, after, cores_milli)
             if full is not None:
-                first = full + 1  # every begin up to there would reach into it
+                first = full + 1  # every begin before that time would overlap it
                 continue
             answer = self._room(execution, first, after)
             if answer is not None:
@@ -75,7 +74,8 @@ class CapacityProfile:
         return None
 
     def lets_grow(self, execution: Execution, placements: Sequence[Placement], ends_s: float) -> bool:
-        """Whether elastic services can have these places until then beside all reservations; if so they get them."""
+        """Return whether elastic services can have these places until then beside all reservations; if so they get
+        them."""
         after = self._first_after(0, ends_s)
         holdings = self._placer.ledger.wanted(execution, placements)
         if not all(_has_room(ledger, holdings) for ledger in self._ledgers[:after]):
@@ -84,7 +84,8 @@ class CapacityProfile:
         return True
 
     def beside(self, room: ServicePlacer, ends_s: float) -> ServicePlacer | None:
-        """What is free in this room and beside all reservations until then; worked out so many times in a pass."""
+        """Return what is free in this room and beside all reservations until then; worked out so many times
+        in a pass."""
         if self._besides_left == 0:
             return None
         self._besides_left -= 1
@@ -98,7 +99,7 @@ class CapacityProfile:
         return next((i for i in spans if self._ledgers[i].lacks_cores(cores_milli)), None)
 
     def _room(self, execution: Execution, first: int, after: int) -> tuple[Placement, ...] | None:
-        """Places that are free in all these spans."""
+        """Return places that are free in all these spans."""
         least = self._ledgers[first].copy()
         for ledger in self._ledgers[first + 1 : after]:
             least.lower_to(ledger)
@@ -107,8 +108,8 @@ class CapacityProfile:
         return answer if isinstance(answer, tuple) else None
 
     def _first_after(self, first: int, end_s: float) -> int:
-        """Index of the first span that begins at or after that time. All that begin now count as one: what is to start
-        and end there has its place in each of them."""
+        """Return the index of the first span that begins at or after this time; all that begin now count as one, as an
+        execution that starts and ends then has its place in each."""
         return max(bisect_left(self._times, end_s), first + 1, self._present)
 
     def _take(self, first: int, after: int, end_s: float, holdings: Sequence[Holding]) -> None:
@@ -121,7 +122,7 @@ class CapacityProfile:
 
 
 def _has_room(ledger: Ledger, holdings: Sequence[Holding]) -> bool:
-    """Whether there is room for all of them together, which may be on the same node."""
+    """Return whether there is room for all of them together, which may be on the same node."""
     wanted: dict[int, Resources] = {}
     for node, amount in holdings:
         wanted[node] = wanted[node] + amount if node in wanted else amount

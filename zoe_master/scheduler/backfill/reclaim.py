@@ -1,14 +1,13 @@
-"""Room that is not free yet: what leaves by itself, and what elastic services can be made to give back.
+"""Room that is not free yet: it is being left, or elastic services can be stopped for it.
 
-A core never waits for somebody's elastic service. It is given a place as if elastic services were absent; those in
-its way are stopped, the last in policy order first and the fewest of them; the place is kept for it until they are
-gone. Whoever passes by backfill does the same, where that delays nobody whom the policy protects. What fills the limit
+A core never waits for an elastic service. It is given a place as if elastic services were absent; those in its way are
+stopped, the last in policy order first and the fewest of them; the place is kept for it until they are gone. An
+execution that passes by backfill does the same, unless that delays one that the policy protects. What fills the limit
 of its tenant or user gives way in the same manner: then it is the elastic services of these that are stopped.
 
 Cores are never taken back, so no two applications can take from each other for ever: what goes makes room for a core,
 which holds it until its end. One that may pass no more by the time that the room is free leaves it to elastic services;
-only an arrival, an end or an estimate that proves wrong lets it pass again.
-"""
+only an arrival, an end or an estimate that proves wrong lets it pass again."""
 
 from __future__ import annotations
 
@@ -28,13 +27,13 @@ from zoe_master.scheduler.placement.placement import ServicePlacer
 
 # Places that an execution may have in a room, which stays as it is.
 Find = Callable[[Execution, ServicePlacer], tuple[Placement, ...] | None]
-# For whose limits an execution's services count.
+# Whose limits count an execution's services.
 Holders = Callable[[Execution], Sequence[LimitSubject]]
 
 
 @value(frozen=True, slots=True)
 class Elastic:
-    """An elastic service that may be asked to go; `rank` is its turn, or its execution's place in the order."""
+    """An elastic service that may be stopped; `rank` is its turn, or its execution's place in the order."""
 
     rank: int
     execution: Execution
@@ -43,7 +42,7 @@ class Elastic:
 
     @property
     def counted(self) -> Resources:
-        """What it counts for a limit: without the gateway's share."""
+        """Return what it counts for a limit, without the gateway's share."""
         return self.execution.component_of(self.service).reservation
 
 
@@ -81,24 +80,23 @@ class ElasticReclaim:
             services.sort(key=_most_dispensable_first)
 
     def rooms(self) -> tuple[ServicePlacer, ...]:
-        """What is free now; once what leaves has gone; and as if elastic services were absent. The first alone suffices
-        where nothing can be had. Made when they are first asked for and kept in step from then on.
-        """
+        """Return what is free now; once what leaves has gone; and as if elastic services were absent. The first alone
+        suffices where nothing can be had. Made when they are first asked for and kept in step from then on."""
         if not self._rooms:
             self._rooms = self._make_rooms()
         return self._rooms
 
     def staying(self, execution: Execution) -> Sequence[Holding]:
-        """What it holds until its end: all but what leaves or gives way."""
+        """Return what it holds until its end: all except what is leaving or will be stopped."""
         known = self._staying.get(execution.id)
         return self._placer.ledger.held(execution) if known is None else known
 
     def covers(self, holder: LimitSubject, excess: Resources) -> bool:
-        """Whether so much of a holder's leaves, or can be made to."""
+        """Return whether this much of a holder's services is leaving or can be stopped."""
         return excess.fits_in(self._may_leave[holder])
 
     def givers(self, excess: Mapping[LimitSubject, Resources]) -> Sequence[Elastic]:
-        """The fewest elastic services that come to so much of each holder's together with what leaves of it."""
+        """Return the fewest elastic services that, with what is leaving, free this much of each holder's limit."""
         if not excess:
             return ()
 
@@ -154,7 +152,7 @@ class ElasticReclaim:
                 room.ledger.take(node, amount)
 
     def preempted(self) -> dict[ExecutionId, tuple[ServiceId, ...]]:
-        """The elastic services that must go, by execution."""
+        """Return the elastic services that must stop, by execution."""
         by_execution: dict[ExecutionId, list[ServiceId]] = defaultdict(list)
         for going in self._chosen:
             by_execution[going.execution.id].append(going.service.id)
@@ -203,7 +201,7 @@ class ElasticReclaim:
         return (self._placer.on(soon), others[1])
 
     def _choose(self, node: int) -> None:
-        """Let go as few elastic services as cover what is overdrawn there once what leaves has gone."""
+        """Stop as few elastic services as cover the overdrawn amounts there after what is leaving has gone."""
         soon = self.rooms()[1].ledger
         for one in _fewest(self._elastic.get(node, ()), [soon.free(node)], lambda one: [one.amount]):
             self._let_go(one)
@@ -228,10 +226,9 @@ class ElasticReclaim:
 def _fewest(
     candidates: Iterable[Elastic], free: Sequence[Resources], amounts: Callable[[Elastic], Sequence[Resources]]
 ) -> Sequence[Elastic]:
-    """The first of the candidates that level all that is overdrawn of `free`, without those that it takes not.
+    """Return the first of the candidates that level all that is overdrawn of `free`, without those that it takes not.
 
-    `amounts`: what one gives to each of `free`.
-    """
+    `amounts`: what one gives to each of `free`."""
     chosen: list[Elastic] = []
     for candidate in candidates:
         if all(map(_level, free)):

@@ -1,1 +1,1 @@
-"""What the queue is sorted by, and whose turn it is: orders, estimates, tenancy, limits."""
+"""The sequence of the queue: orders, estimates, turns of tenants, limits."""

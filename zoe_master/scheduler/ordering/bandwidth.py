@@ -1,8 +1,7 @@
-"""Who may start with the bandwidth that it requires: the sum of all guarantees stays within what can be promised.
+"""Admit executions with required bandwidth: the sum of all guarantees stays within what can be guaranteed.
 
-Nobody else is held up by one that waits for bandwidth. Among those that require some, the first that waits keeps a
-reservation as in EASY backfill, so that many small ones do not pass it for ever.
-"""
+An execution that waits for bandwidth blocks no other. Among those that require some, the first that waits keeps a
+reservation as in EASY backfill, so that many small ones do not pass it for ever."""
 
 from __future__ import annotations
 
@@ -20,12 +19,12 @@ from zoe_master.scheduler.ordering.estimate import Estimates
 _HINT = "it starts when enough executions with guaranteed bandwidth have ended; with `preferred` it would not wait"
 _MB = 1e6
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86400
-# Times told are this coarse: one that moved with every look would be news at every tick.
+# Granularity of reported times: a time that changed in each pass would be journalled at every tick.
 _STEP_S = 300
 
 
 class Guarantees:
-    """What is guaranteed while a plan is made. `supply` None: there is no storage controller."""
+    """Guarantees while a plan is made. `supply` None: there is no storage controller."""
 
     def __init__(
         self,
@@ -50,10 +49,9 @@ class Guarantees:
                 self._add(execution, estimates.end_s(execution, now_s), estimates.release_s(execution, now_s))
 
     def refusal(self, execution: Execution, may_start: MayStart = lambda _: True) -> Reason | None:
-        """Why the bandwidth that it requires cannot be promised now; None when it can, or it requires none.
+        """Return why the bandwidth that it requires cannot be promised now; None if it can, or it requires none.
 
-        `may_start`: whether it could start at all with it; else it keeps no turn for its tenant's limit.
-        """
+        `may_start`: whether it could start at all with it; else it keeps no turn in its tenant's line."""
         demand = required(execution.application)
         if demand is None:
             return None
@@ -66,7 +64,7 @@ class Guarantees:
         )
 
     def take(self, execution: Execution) -> None:
-        """It starts now, or its place is kept and nobody may take what it requires."""
+        """Count its bandwidth: it starts now, or its place is reserved."""
         wanted = required(execution.application)
         if wanted is None:
             return
@@ -98,7 +96,7 @@ class Guarantees:
         return self._of_tenants.refusal(execution, wanted, self._asked[execution.id], ends_s, ever)
 
     def _add(self, execution: Execution, ends_s: float, release_s: float) -> None:
-        """`release_s` is the same by guesses, where nothing is known."""
+        """Add a guarantee; `release_s` is estimated if nothing is known."""
         wanted = required(execution.application)
         if wanted is not None:
             self._free -= wanted
@@ -118,7 +116,7 @@ class Guarantees:
             self._beside_first = self._free_at(self._first_starts_s) - wanted
 
     def _available_s(self, wanted: Rates) -> float:
-        """When so much will be free by the estimates; infinite when nothing that runs has a known end."""
+        """Return when this much is expected to be free; infinite if no running execution has a known end."""
         ends = sorted({ends_s for ends_s, _ in self._ends if ends_s < math.inf})
         return next((at_s for at_s in ends if wanted.fits_in(self._free_at(at_s))), math.inf)
 
@@ -135,7 +133,7 @@ def _reason(why: str, hint: str = _HINT) -> Reason:
 
 
 def _needs(wanted: Rates, room: Rates) -> str:
-    """The direction that is short, with how much there is."""
+    """Return the direction with too little bandwidth, and how much there is."""
     short = [(wanted.read, room.read, "read"), (wanted.write, room.write, "write")]
     need, there, what = next(one for one in short if one[0] > max(one[1], 0) or one is short[-1])
     return f"needs {_mb(need)} MB/s to {what}, {_mb(max(there, 0))}"
@@ -146,7 +144,7 @@ def _mb(rate: int) -> str:
 
 
 def _until(at_s: float, now_s: float) -> str:
-    """The time of day in UTC; nothing for what is not known or due now."""
+    """Return the time of day in UTC; empty if it is unknown or due now."""
     if at_s == math.inf or at_s <= now_s:
         return ""
     rounded = math.ceil(at_s / _STEP_S) * _STEP_S

@@ -1,8 +1,7 @@
-"""A tenant's limit of guaranteed bandwidth: who would exceed it, who waits first for it, and who may pass.
+"""A tenant's limit of guaranteed bandwidth: which executions exceed it, which waits first, and which may pass.
 
 As the lines of the limits of cores and memory (`limit_lines.py`): the first keeps a reservation by the estimates of run
-times, so that small ones of its tenant do not pass it for ever.
-"""
+times, so that small ones of its tenant do not pass it for ever."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ MayStart = Callable[[Execution], bool]
 
 @dataclass(slots=True)
 class _Line:
-    """The first in it by its place in the queue, when it is expected to start, and what is left beside it then."""
+    """A line: its first execution, when that is expected to start, and what is left of the limit then."""
 
     place: int
     starts_s: float
@@ -47,7 +46,7 @@ class BandwidthLines:
         self._lines: dict[str, _Line] = {}
 
     def take(self, tenant: str, wanted: Rates, ends_s: float) -> None:
-        """It has so much, or its place is kept, until then."""
+        """Count this much until then: it is used, or its place is reserved."""
         self._held[tenant] += wanted
         self._ends[tenant].append((ends_s, wanted))
         line = self._lines.get(tenant)
@@ -57,7 +56,7 @@ class BandwidthLines:
     def refusal(
         self, execution: Execution, demand: Rates, place: int, ends_s: float, may_start: MayStart
     ) -> Reason | None:
-        """Why the limit of its tenant refuses it, in whose line it then is; None when it does not."""
+        """Return why its tenant's limit refuses it, and put it in the line; None if the limit allows it."""
         tenant = execution.tenant
         most = self._most(tenant)
         if not demand.fits_in(most - self._held[tenant]):
@@ -70,7 +69,7 @@ class BandwidthLines:
         return _BEHIND
 
     def _begin(self, tenant: str, wanted: Rates, place: int, most: Rates) -> None:
-        """A line, if what the tenant has is expected to end."""
+        """Begin a line if the tenant's present guarantees are expected to end."""
         free = most - self._held[tenant]
         for ends_s, rates in sorted(self._ends[tenant], key=lambda end: end[0]):
             free += rates

@@ -1,4 +1,4 @@
-"""How much of the cluster somebody asks for, as one number over all resources."""
+"""How much of the cluster a demand is, as one number over all resources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long executions run, as far as is known, and from where it is known."""
+"""Expected run times of executions, and their sources."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from itertools import chain, repeat
 from zoe_lib.domain.execution import Execution, Mark
 from zoe_lib.domain.values import value
 
-# Whose past runs tell how long another one takes: tenant, user, name of the application.
+# The key of past runs: tenant, user, name of the application.
 RunKey = tuple[str, str, str]
-# Taken for an application of which no run time is known: an hour.
+# Assumed for an application without a known run time: an hour.
 _RUN_S_UNKNOWN = 3600.0
 # What runs for less counts as this. Nothing is checked against a declared run time: one of a nanosecond would come
 # before all others for weeks, and pass whoever waits for room, since it seems to end before anything else can.
 _SHORTEST_S = 1.0
-# What is added, one after the other, to a prediction that a run has outlasted; the last for as often as it takes.
+# Added, one after the other, to a prediction that a run has exceeded; the last one repeatedly.
 _CORRECTIONS_S = (60, 300, 900, 1800, 3600, 7200, 18_000, 36_000, 72_000, 180_000, 360_000)
 
 
 class EstimateSource(StrEnum):
-    """Where an expected run time comes from, the most trusted first."""
+    """Sources of an expected run time, the most trusted first."""
 
     DECLARED = "declared"
     PAST_RUNS = "past_runs"
@@ -32,7 +32,7 @@ class EstimateSource(StrEnum):
 
 @value(frozen=True, slots=True)
 class RunTime:
-    """An expected run time in seconds; infinite when nothing is known."""
+    """An expected run time in seconds; infinite if nothing is known."""
 
     seconds: float
     source: EstimateSource
@@ -54,24 +54,24 @@ class Estimates:
         self._correct = correct
 
     def run_time(self, execution: Execution) -> RunTime:
-        """The expected run time and its source. What is learned never exceeds the time limit."""
+        """Return the expected run time and its source. What is learned never exceeds the time limit."""
         return RunTime(*self._known(execution))
 
     def run_s(self, execution: Execution) -> float:
-        """The expected run time in seconds."""
+        """Return the expected run time in seconds."""
         return self._known(execution)[0]
 
     def guess_s(self, execution: Execution) -> float:
-        """The expected run time in seconds, at least one; an hour when nothing is known."""
+        """Return the expected run time in seconds, at least one; an hour when nothing is known."""
         expected_s = self.run_s(execution)
         return max(expected_s, _SHORTEST_S) if expected_s < math.inf else _RUN_S_UNKNOWN
 
     def end_s(self, execution: Execution, now_s: float) -> float:
-        """When a placed execution is expected to end; one that should have ended is expected to end now."""
+        """Return when a placed execution is expected to end; one that should have ended is expected to end now."""
         return max(execution.marks[Mark.PLACED] + self.run_s(execution), now_s)
 
     def release_s(self, execution: Execution, now_s: float) -> float:
-        """When backfill expects a placed execution to end: as `end_s`, by `guess_s`."""
+        """Return when backfill expects a placed execution to end: as `end_s`, by `guess_s`."""
         placed_at_s, expected_s = execution.marks[Mark.PLACED], self.guess_s(execution)
         if self._correct:
             limit_s = execution.application.time_limit_s or math.inf
@@ -79,7 +79,7 @@ class Estimates:
         return max(placed_at_s + expected_s, now_s)
 
     def _known(self, execution: Execution) -> tuple[float, EstimateSource]:
-        """As a plain pair: long queues are ranked by it at every tick."""
+        """Return a plain pair: long queues are ranked by it at every tick."""
         application = execution.application
         declared_s = application.expected_run_s
         limit_s = application.time_limit_s or math.inf
@@ -94,15 +94,15 @@ class Estimates:
 
 
 def run_key(execution: Execution) -> RunKey:
-    """Whose past runs tell how long this one takes."""
+    """Return the key of the past runs that predict this one."""
     return execution.tenant, execution.user, execution.application.name
 
 
 def corrected_s(expected_s: float, ran_s: float, limit_s: float = math.inf) -> float:
-    """The run time to expect of what has run for `ran_s`: each correction that it took is added, up to the limit.
+    """Return the run time to expect of what has run for `ran_s`: each correction that it took is added, up to the
+    limit.
 
-    Tsafrir, Etsion and Feitelson, IEEE TPDS 18(6), 2007: small corrections first, since most runs end soon after.
-    """
+    Tsafrir, Etsion and Feitelson, IEEE TPDS 18(6), 2007: small corrections first, since most runs end soon after."""
     steps = chain(_CORRECTIONS_S, repeat(_CORRECTIONS_S[-1]))
     while expected_s < min(ran_s, limit_s):
         expected_s += next(steps)

@@ -1,9 +1,8 @@
-"""Who waits first for the limit of a tenant or of a user in it, and who of the same may pass.
+"""Which execution waits first for the limit of a tenant or a user, and which others of them may pass.
 
 Without a line, small cores of a tenant would pass a large one for ever, each within the limit. So the first that a
 limit refuses keeps a reservation by the estimates of run times, as in EASY backfill: not of nodes, but of what its
-holder may have.
-"""
+holder may have."""
 
 from __future__ import annotations
 
@@ -19,13 +18,13 @@ from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.limits import TenantReservations
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 
-# When it is expected to end, and what of the holder's limit it gives back.
+# The expected end of an execution, and what it returns to the holder's limit.
 _End = tuple[float, Resources]
 
 
 @dataclass(slots=True)
 class _Line:
-    """The first in it, when it is expected to start, and what is left of the limit beside it then."""
+    """A line: its first execution, when that is expected to start, and what is left of the limit then."""
 
     first: ExecutionId
     starts_s: float
@@ -48,7 +47,7 @@ class LimitLines:
         self._given: list[tuple[Execution, float]] = []
 
     def refuses(self, execution: Execution) -> LimitSubject | None:
-        """Of whose limit it would take what the first in the line waits for; None when it may go on."""
+        """Return the holder whose line it would delay; None if it may continue."""
         turn = self._asked.setdefault(execution.id, len(self._asked))
         if not self._lines:
             return None
@@ -60,7 +59,7 @@ class LimitLines:
         return None
 
     def wait(self, execution: Execution, holder: LimitSubject, may_start: Callable[[Execution], bool]) -> None:
-        """This limit refuses it: if it is the first, and could start at all without the limit, it keeps its turn."""
+        """Note that this limit refuses it: if it is the first, and could start without the limit, it keeps its turn."""
         self._asked.setdefault(execution.id, len(self._asked))
         free = self._holdings.left_of(execution, holder)
         core = execution.application.core_resources()
@@ -73,7 +72,7 @@ class LimitLines:
                 return
 
     def take(self, execution: Execution) -> None:
-        """It has got places, now or soon."""
+        """Count an execution that got places, now or soon."""
         ends_s, core = self._ends_s(execution), execution.application.core_resources()
         self._given.append((execution, ends_s))
         for holder in self._holdings.holders(execution) if self._lines else ():
@@ -82,11 +81,11 @@ class LimitLines:
                 line.beside -= core
 
     def may_grow(self, execution: Execution, amount: Resources, ends_s: float) -> bool:
-        """Whether elastic services that stay until then leave the first what it waits for."""
+        """Return whether elastic services that stay until then leave what the first in the line waits for."""
         return all(_passes(line, amount, ends_s) for line in self._of_limits(execution))
 
     def grow(self, execution: Execution, amount: Resources, ends_s: float) -> None:
-        """It has got elastic services that stay until then."""
+        """Count elastic services that stay until then."""
         for line in self._of_limits(execution):
             if ends_s > line.starts_s:
                 line.beside -= amount
@@ -104,7 +103,7 @@ class LimitLines:
         return (*self._ends[holder], *given)
 
     def _all_ends(self) -> dict[LimitSubject, list[_End]]:
-        """What leaves, or gives way to a core, could be gone at once."""
+        """Return True: what is leaving, or can be stopped for a core, could be gone at once."""
         now_s = self._snapshot.now_s
         ends_of: dict[LimitSubject, list[_End]] = defaultdict(list)
         for execution in self._snapshot.active:

@@ -1,4 +1,4 @@
-"""Who may hold no more of the cluster by the policy: tenants, and users in them."""
+"""Limits of the policy on what tenants, and users in them, may hold."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class TenantReservations:
             self.take(execution, reserved(execution))
 
     def of(self, tenant: str) -> Resources:
-        """What the tenant holds now."""
+        """Return what the tenant holds now."""
         return self._has(LimitSubject(tenant))
 
     def take(self, execution: Execution, amount: Resources) -> None:
-        """It gets so much more."""
+        """Count an additional amount."""
         holders = [LimitSubject(execution.tenant)]
         if self._policy.user_limits:
             holders.append(LimitSubject(execution.tenant, execution.user))
@@ -42,11 +42,11 @@ class TenantReservations:
             self._held[holder] = self._held[holder] + amount
 
     def holders(self, execution: Execution) -> Sequence[LimitSubject]:
-        """For whose limits its services count."""
+        """Return the holders whose limits count its services."""
         return [holder for holder, _ in self._limits_of(execution)]
 
     def room_for(self, execution: Execution, amount: Resources) -> int | None:
-        """How often it may still take this amount; None when nothing limits it."""
+        """Return how often it may still take this amount; None if nothing limits it."""
         counts = [
             max(most - has, 0) // wanted
             for holder, limit in self._limits_of(execution)
@@ -56,7 +56,7 @@ class TenantReservations:
         return min(counts, default=None)
 
     def excess(self, execution: Execution) -> Mapping[LimitSubject, Resources]:
-        """By how much the core would take whom beyond a limit now; of nobody when it may start."""
+        """Return by how much the core would exceed each holder's limit now; nothing if it may start."""
         found: dict[LimitSubject, Resources] = {}
         for holder, limit in self._limits_of(execution):
             core = execution.application.core_resources()
@@ -66,7 +66,8 @@ class TenantReservations:
         return found
 
     def left_of(self, execution: Execution, holder: LimitSubject) -> Resources:
-        """What is left of a limit that counts for it; as good as endless of what is not limited, devices aside."""
+        """Return what is left of a limit that counts for it; practically unlimited without a limit, except
+        for devices."""
         limit, has = dict(self._limits_of(execution))[holder], self._has(holder)
         return Resources(
             _ENDLESS if limit.cores_milli is None else limit.cores_milli - has.cores_milli,
@@ -75,7 +76,7 @@ class TenantReservations:
         )
 
     def behind(self, holder: LimitSubject) -> Reason:
-        """That another one of its tenant or its user has waited longer for what is left of the limit."""
+        """Return the reason if another execution of its tenant or user has waited longer for the rest of the limit."""
         code, subject, possessive = (
             (ReasonCode.TENANT_LIMIT, "its tenant", "the tenant's")
             if holder.user is None
@@ -88,7 +89,7 @@ class TenantReservations:
         )
 
     def refusal(self, execution: Execution, holder: LimitSubject) -> Reason:
-        """That the core would take its tenant or its user beyond a limit."""
+        """Return the reason if the core would exceed the limit of its tenant or user."""
         limit = next(limit for limited, limit in self._limits_of(execution) if limited == holder)
         code, subject, possessive, where = (
             (ReasonCode.TENANT_LIMIT, "the tenant", "the tenant's", "")
@@ -122,7 +123,7 @@ class TenantReservations:
 
 
 def _compared(limit: Limit, held: Resources, amount: Resources) -> Sequence[tuple[int | None, int, int]]:
-    """What is limited: how much at most, how much is held, how much more is wanted."""
+    """Yield limited amounts: the maximum, what is held, and what is needed in addition."""
     return (
         (limit.cores_milli, held.cores_milli, amount.cores_milli),
         (limit.memory_bytes, held.memory_bytes, amount.memory_bytes),

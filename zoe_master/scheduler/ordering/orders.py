@@ -1,8 +1,7 @@
-"""Orders by name: whom the policy serves first.
+"""Orders by name: which executions the policy serves first.
 
 An order ranks what waits (whose core is looked at first) and what runs (who gets elastic services first, and whose go
-last when a core needs room). For what runs, waiting ended when it was placed.
-"""
+last when a core needs room). For what runs, waiting ended when it was placed."""
 
 from __future__ import annotations
 
@@ -36,11 +35,10 @@ _LEAST_S = 1e-9
 
 @value(frozen=True, slots=True)
 class QueueContext:
-    """What orders look at besides the execution.
+    """What orders use in addition to the execution.
 
     `usage` is each tenant's share of all recent use, over its due; `virtual` emulates processor sharing until now;
-    `capacity` is what all nodes have in total.
-    """
+    `capacity` is what all nodes have in total."""
 
     now_s: float
     policy: Policy
@@ -50,7 +48,7 @@ class QueueContext:
     capacity: Resources = field(default_factory=Resources)
 
     def waited_s(self, execution: Execution) -> float:
-        """From its submission, or the end of its last try, to its place or until now."""
+        """From its submission, or the end of its last attempt, to its place or until now."""
         since_s = execution.submitted_at_s
         if execution.attempt > 1:
             since_s = execution.marks.get(Mark.QUEUED, since_s)
@@ -62,7 +60,7 @@ class QueueContext:
         return self.estimates.guess_s(execution)
 
     def remaining_s(self, execution: Execution) -> float:
-        """What is expected to be left of the run time."""
+        """Return what is expected to be left of the run time."""
         if execution.state not in ACTIVE_STATES:
             return self.run_s(execution)
         return max(self.run_s(execution) - (self.now_s - execution.marks[Mark.PLACED]), _LEAST_S)
@@ -80,7 +78,7 @@ def size(execution: Execution, moment: QueueContext) -> float:
 
 
 def attained(execution: Execution, now_s: float) -> float:
-    """Core-seconds that its services have held so far, in all tries."""
+    """Core-seconds that its services have held so far, in all attempts."""
     return sum(
         max((service.ended_at_s or now_s) - service.started_at_s, 0.0)
         * execution.component_of(service).reservation.cores_milli
@@ -91,7 +89,7 @@ def attained(execution: Execution, now_s: float) -> float:
 
 
 def _aged(value: float, execution: Execution, moment: QueueContext) -> SortKey:
-    """Every `ageing_s` of waiting halve the value, so that nothing waits for ever."""
+    """Halve the value every `ageing_s` of waiting, so that nothing waits forever."""
     # Compared as logarithms: a halving is then a subtraction that cannot underflow.
     ageing_s = moment.policy.ageing_s
     halvings = moment.waited_s(execution) / ageing_s if ageing_s > 0 else 0.0
@@ -126,7 +124,7 @@ def _las(execution: Execution, moment: QueueContext) -> SortKey:
 def _psbs(execution: Execution, moment: QueueContext) -> SortKey:
     end_lag_s = moment.virtual.end_lag_s(execution.id)
     if moment.virtual.late(execution.id):
-        # They take turns: whoever has had least. One that runs far longer than expected then keeps nobody out.
+        # They take turns: the one that has had least is next. One that runs far longer than expected then blocks none.
         return (0.0, attained(execution, moment.now_s), end_lag_s)
     return (1.0, end_lag_s, 0.0)
 
@@ -156,7 +154,7 @@ def _unicef(execution: Execution, moment: QueueContext) -> SortKey:
 def _by_arrival(score: ByArrival) -> Order:
     def order(execution: Execution, moment: QueueContext) -> SortKey:
         waited_s = moment.waited_s(execution)
-        if waited_s >= WINDOW_S:  # a large one would be passed for ever
+        if waited_s >= WINDOW_S:  # else a large one would be passed forever
             return (0.0, -waited_s)
         return (1.0, score(moment.run_s(execution), _cores(execution, moment), arrival_in_window(waited_s)))
 
@@ -181,8 +179,8 @@ ORDERS: Mapping[str, Order] = {
     "f4": _by_arrival(f4),
 }
 
-# They look at the share of the cluster that is asked for.
+# Orders that use the share of the cluster.
 SIZED_ORDERS = frozenset({"size", "wfp3", "unicef", "f1", "f2", "f3", "f4"})
 
-# What waits stays in their sequence while time passes: waiting longer counts the same for everybody.
+# Orders whose sequence does not change while time passes: more waiting counts the same for all.
 STANDING_ORDERS = frozenset({"fifo", "sjf", "size", "srpt", "las", "edf"})

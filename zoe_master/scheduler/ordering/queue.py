@@ -1,4 +1,5 @@
-"""In which sequence executions are served: by priority and order, interactive ones and tenants in their turns."""
+"""The sequence in which executions are served: by priority, order, precedence of interactive ones, and turns of
+tenants."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ from zoe_master.scheduler.ordering.virtual_time import NOBODY, VirtualTime, arri
 
 @value(frozen=True, slots=True)
 class Pass:
-    """What one pass of the scheduler goes by: the snapshot, the policy, and what orders look at."""
+    """The input of one pass of the scheduler: the snapshot, the policy, and what orders use."""
 
     snapshot: Snapshot
     policy: Policy
@@ -45,11 +46,11 @@ class Pass:
 
     @property
     def estimates(self) -> Estimates:
-        """How long executions are expected to run."""
+        """Return how long executions are expected to run."""
         return self.moment.estimates
 
     def span(self, execution: Execution) -> tuple[float, float]:
-        """From when until when it is expected to use what it gets now."""
+        """Return from when until when it is expected to use what it gets now."""
         now_s = self.snapshot.now_s
         if execution.state in ACTIVE_STATES:
             return now_s, self.estimates.end_s(execution, now_s)
@@ -57,7 +58,7 @@ class Pass:
 
 
 def ranked(executions: Iterable[Execution], moment: QueueContext) -> Sequence[Execution]:
-    """Higher priority first, then the policy's order, then who came first; ties by id."""
+    """Return executions by priority, then by the policy's order, then by arrival; ties by id."""
     policy = moment.policy
     if isinstance(executions, RankedQueue) and in_sequence(executions, policy, moment.capacity):
         return executions
@@ -68,7 +69,7 @@ def ranked(executions: Iterable[Execution], moment: QueueContext) -> Sequence[Ex
 
 
 def queue_sequence(present: Pass) -> Sequence[Execution]:
-    """What waits, as the pass looks at it."""
+    """Return the waiting executions in the sequence of the pass."""
     policy, snapshot = present.policy, present.snapshot
     result = ranked(snapshot.queued, present.moment)
     takes_back = policy.preemption == "elastic"
@@ -88,7 +89,7 @@ def queue_sequence(present: Pass) -> Sequence[Execution]:
 def turns_of_elastic(
     ordered: Iterable[Execution], snapshot: Snapshot, policy: Policy
 ) -> Mapping[ServiceId, int] | None:
-    """The turn of each elastic service that runs, where tenants take turns: the last ones are given back first."""
+    """Return the turn of each running elastic service if tenants take turns; the last ones are given back first."""
     if policy.tenants != "drf":
         return None
     return elastic_turns(ordered, snapshot.active, policy.tenant_shares, _cluster(snapshot))
@@ -97,7 +98,7 @@ def turns_of_elastic(
 def turns_of_tenants(
     executions: Iterable[Execution], holdings: TenantReservations, snapshot: Snapshot, policy: Policy
 ) -> TenantTurns | None:
-    """The turns of these executions' tenants by what they hold now; None where the order alone counts."""
+    """Return the turns of these executions' tenants by what they hold now; None where the order alone counts."""
     if policy.tenants != "drf":
         return None
     held = {execution.tenant: holdings.of(execution.tenant) for execution in executions}
@@ -105,8 +106,8 @@ def turns_of_tenants(
 
 
 def _staying(execution: Execution, takes_back: bool) -> Resources:
-    """What it holds that no core can take back. Were elastic services counted, taking them back would change whose
-    turn it is, and giving them again would change it back, for ever."""
+    """Return what it holds that no core can take back. Were elastic services counted, taking them back would change
+    whose turn it is, and giving them again would change it back, for ever."""
     return total(
         execution.component_of(s).reservation
         for s in execution.services

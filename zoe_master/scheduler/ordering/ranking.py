@@ -1,9 +1,8 @@
-"""What waits in its sequence, kept from pass to pass: who came or changed is moved, and nobody else is looked at.
+"""The ranked queue, kept from pass to pass: only executions that arrived or changed are moved.
 
 The passing of time adds the same to the keys of most orders, for everybody who waits, and so leaves the sequence as it
 is: keys at any one time rank as those of now do. By the other orders the sequence changes by itself; for them what
-waits is kept as by `fifo`, and each pass ranks it.
-"""
+waits is kept as by `fifo`, and each pass ranks it."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.ordering.estimate import Estimates, RunKey
 from zoe_master.scheduler.ordering.orders import ORDERS, SIZED_ORDERS, STANDING_ORDERS, QueueContext
 
-# Later than every submission, so that everybody has waited.
+# Later than every submission, so that every execution has waited.
 _ANY_TIME_S = 2.0**32
 # An order, how fast waiting counts in it, and the capacity of the cluster where sizes depend on it.
 RankedBy = tuple[str, float, Resources]
@@ -25,13 +24,13 @@ _NO_CAPACITY = Resources()
 
 
 def ranked_by(policy: Policy, capacity: Resources = _NO_CAPACITY) -> RankedBy:
-    """What the sequence follows that is kept under a policy."""
+    """Return what the sequence follows that is kept under a policy."""
     order = policy.order if policy.order in STANDING_ORDERS else "fifo"
     return order, policy.ageing_s, capacity if order in SIZED_ORDERS else _NO_CAPACITY
 
 
 def in_sequence(executions: RankedQueue, policy: Policy, capacity: Resources) -> bool:
-    """Whether these are kept in the very sequence that the policy asks for."""
+    """Return whether these are kept in the very sequence that the policy asks for."""
     return policy.order in STANDING_ORDERS and executions.by == ranked_by(policy, capacity)
 
 
@@ -53,8 +52,7 @@ def kept_apart(queued: Sequence[Execution]) -> frozenset[ExecutionId]:
 class QueueRanking:
     """The sequence of what waits under one policy on a cluster of some capacity.
 
-    `past_runs` may change; `put` those anew then whom it is about.
-    """
+    `past_runs` may change; then `put` the executions that it concerns again."""
 
     def __init__(
         self,
@@ -73,7 +71,7 @@ class QueueRanking:
         self._frozen: RankedQueue | None = None
 
     def put(self, execution: Execution) -> None:
-        """It waits now, or has changed."""
+        """Insert an execution that waits now, or has changed."""
         self._frozen = None
         key, known = self._key(execution), self._key_of.get(execution.id)
         if key == known:
@@ -87,7 +85,7 @@ class QueueRanking:
         (self._apart.add if _apart(execution) else self._apart.discard)(execution.id)
 
     def remove(self, execution_id: ExecutionId) -> None:
-        """It waits no longer; nothing for one that does not wait."""
+        """Remove an execution that no longer waits; do nothing for others."""
         key = self._key_of.pop(execution_id, None)
         if key is None:
             return
@@ -98,7 +96,7 @@ class QueueRanking:
         self._apart.discard(execution_id)
 
     def frozen(self) -> RankedQueue:
-        """The sequence as it is now."""
+        """Return the sequence as it is now."""
         if self._frozen is None:
             self._frozen = RankedQueue(self._executions)
             self._frozen.by, self._frozen.apart = self.by, frozenset(self._apart)

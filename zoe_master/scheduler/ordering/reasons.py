@@ -1,4 +1,4 @@
-"""Why everybody waits: one reason for most of a long queue, and own ones for the others."""
+"""Reasons of waiting: a common one for most of a long queue, and separate ones for the others."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Reasons(Mapping[ExecutionId, Reason]):
         self._rest, self.common = rest, common
 
     def give(self, execution_id: ExecutionId, reason: Reason) -> None:
-        """One's own reason, also for one of the rest."""
+        """Set an execution's own reason, also for one of the rest."""
         self.drop(execution_id)
         self.own[execution_id] = reason
 
     def drop(self, execution_id: ExecutionId) -> None:
-        """One waits no longer, or not for the common reason."""
+        """Remove the reason of an execution that no longer waits, or not for the common reason."""
         if self.own.pop(execution_id, None) is None and self._rest:
             self._gone.add(execution_id)
 
     def counts(self) -> Counter[ReasonCode]:
-        """How many wait by the code of their reason, without a walk through the rest."""
+        """Return how many wait by the code of their reason, without iterating over the rest."""
         counts = Counter(reason.code for reason in self.own.values())
         if self.common is not None:
             counts[self.common.code] += len(self) - len(self.own)

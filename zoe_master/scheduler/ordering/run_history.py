@@ -1,8 +1,7 @@
-"""What ended runs tell about the next run of the same kind. Pure: the master and replays of logs learn by it alike.
+"""Predict the next run time from ended runs of the same kind. Pure; the master and replays of logs both use it.
 
 Tsafrir, Etsion and Feitelson, "Backfilling using system-generated predictions rather than user runtime estimates", IEEE
-TPDS 18(6), 2007: the mean of the last two runs predicts as well as longer histories do, and follows changes at once.
-"""
+TPDS 18(6), 2007: the mean of the last two runs predicts as well as longer histories do, and follows changes at once."""
 
 from __future__ import annotations
 
@@ -28,6 +27,6 @@ class RecentRunTimes:
             self._runs.popitem(last=False)
 
     def expected(self, kind: RunKey, least: int = 1) -> float | None:
-        """The expected run time in seconds; None before `least` runs of the kind have ended."""
+        """Return the expected run time in seconds; None before `least` runs of the kind have ended."""
         runs = self._runs.get(kind, ())
         return None if len(runs) < max(least, 1) else sum(runs) / len(runs)

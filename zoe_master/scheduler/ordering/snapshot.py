@@ -1,4 +1,4 @@
-"""What the scheduler is shown and what it answers: frozen values."""
+"""The scheduler's input and output: frozen values."""
 
 from __future__ import annotations
 
@@ -48,21 +48,20 @@ class Snapshot:
     paths: Mapping[str, PathUse] = field(default_factory=dict)
 
     def ledger(self) -> Ledger:
-        """Accounts of the nodes as they are."""
+        """Return the accounts of the nodes as they are."""
         return Ledger(self.nodes, self.active, self.locality, self.paths)
 
     def estimates(self, learned_first: bool = False) -> Estimates:
-        """The run times to expect."""
+        """Return the run times to expect."""
         return Estimates(self.past_runs, learned_first, self.correct_estimates)
 
 
 @value(frozen=True, slots=True)
 class Plan:
-    """What to do: executions to start (every essential service placed), elastic services to add, services to take back.
+    """What to do: executions to start (every essential service placed), elastic services to add, services to stop.
 
     `reserved` holds the places kept for executions whose room is being made; `reasons` has an entry for every queued
-    execution that is not started.
-    """
+    execution that is not started."""
 
     starts: Mapping[ExecutionId, tuple[Placement, ...]] = field(default_factory=dict)
     elastic: Mapping[ExecutionId, tuple[Placement, ...]] = field(default_factory=dict)
@@ -72,5 +71,5 @@ class Plan:
 
     @property
     def placements(self) -> int:
-        """How many services are placed."""
+        """Return how many services are placed."""
         return sum(map(len, self.starts.values())) + sum(map(len, self.elastic.values()))

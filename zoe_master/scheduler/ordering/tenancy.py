@@ -27,11 +27,11 @@ class TenantTurns:
         heapify(self._turns)
 
     def next(self) -> str | None:
-        """The tenant, which is out until it is back; None when all are out."""
+        """Return the tenant whose turn it is, which is out until it is back; None if all are out."""
         return heappop(self._turns)[1] if self._turns else None
 
     def back(self, tenant: str, amount: Resources) -> None:
-        """It has got so much, and wants another turn."""
+        """Count what the tenant got, and let it have another turn."""
         self._held[tenant] = self._held[tenant] + amount
         heappush(self._turns, (self._share(tenant), tenant))
 
@@ -40,7 +40,7 @@ class TenantTurns:
 
 
 def in_turns(offers: Mapping[str, Iterator[tuple[T, Resources]]], turns: TenantTurns) -> Iterator[T]:
-    """What the tenants offer, each in its own sequence, turn by turn; what is taken counts for its tenant."""
+    """Yield what the tenants offer, each in its own sequence, in turns; taken amounts count for the tenant."""
     while (tenant := turns.next()) is not None:
         offer = next(offers[tenant], None)
         if offer is not None:
@@ -76,10 +76,10 @@ def by_tenant(executions: Iterable[Execution]) -> Mapping[str, Sequence[Executio
 def elastic_turns(
     ordered: Iterable[Execution], active: Iterable[Execution], shares: Mapping[str, float], cluster: Resources
 ) -> Mapping[ServiceId, int]:
-    """In which turn each elastic service that has a node would be given if all were given anew, beside all cores.
+    """Return the turn in which each placed elastic service would get its node if all were placed again, with all cores
+    in place.
 
-    Whoever has most gives back first. `ordered`: those with elastic services, by the policy's order; `active`: all.
-    """
+    Whoever has most gives back first. `ordered`: those with elastic services, by the policy's order; `active`: all."""
     cores: dict[str, Resources] = defaultdict(Resources)
     for execution in active:
         for service in execution.core_services():
@@ -118,7 +118,7 @@ def interactive_first(
 
 
 def _dominant(held: Resources, cluster: Resources) -> float:
-    """The largest share that is held of any resource."""
+    """Return the largest held share of any resource."""
     shares = [held.cores_milli / max(cluster.cores_milli, 1), held.memory_bytes / max(cluster.memory_bytes, 1)]
     shares += [amount / cluster.devices[kind] for kind, amount in held.devices.items() if cluster.devices.get(kind)]
     return max(shares)

@@ -1,9 +1,8 @@
-"""Processor sharing, emulated: when everybody would end if all that was submitted ran at once, slowed down equally.
+"""Processor sharing, emulated: when each execution would end if all ran at once, slowed down equally.
 
 Dell'Amico, Carra and Michiardi, "PSBS: Practical Size-Based Scheduling", IEEE Transactions on Computers 65(7), 2016.
 All that is virtually there moves on at the same pace, so an execution ends when the pace summed up since then (the
-*lag*) has grown by its run time: one number for each execution, which never changes, and a heap.
-"""
+*lag*) has grown by its run time: one number for each execution, which never changes, and a heap."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from zoe_master.scheduler.ordering.estimate import Estimates
 
 @value(frozen=True, slots=True)
 class ExecutionArrival:
-    """Who came when (seconds since the epoch), how long it was expected to run, and the weight of its share."""
+    """Arrival of an execution (seconds since the epoch), its expected run time, and the weight of its share."""
 
     execution_id: ExecutionId
     at_s: float
@@ -28,7 +27,7 @@ class ExecutionArrival:
 
 
 def arrival_of(execution: Execution, estimates: Estimates) -> ExecutionArrival:
-    """The arrival of an execution; its share is weighed by all the cores that it would like to have."""
+    """Return the arrival of an execution; its share is weighed by all the cores that it would like to have."""
     cores_milli = max(execution.application.total_resources().cores_milli, 1)
     return ExecutionArrival(execution.id, execution.submitted_at_s, estimates.guess_s(execution), cores_milli)
 
@@ -49,7 +48,7 @@ class VirtualTime:
         self._end_lag_s: dict[ExecutionId, float] = {}
 
     def arrive(self, arrival: ExecutionArrival) -> None:
-        """Somebody comes, not earlier than everybody before."""
+        """Add an arrival, which is not earlier than any before."""
         self.advance(arrival.at_s)
         end_lag_s = self._lag_s + arrival.run_s
         self._end_lag_s[arrival.execution_id] = end_lag_s
@@ -57,7 +56,7 @@ class VirtualTime:
         self._wanted_milli += arrival.cores_milli
 
     def advance(self, now_s: float) -> None:
-        """Let time pass; nothing when it is later already."""
+        """Advance the time; do nothing if it is already later."""
         while self._ends and self.next_end_s() <= now_s:
             self._now_s = self.next_end_s()
             self._lag_s, cores_milli = heapq.heappop(self._ends)
@@ -68,17 +67,17 @@ class VirtualTime:
             self._now_s = now_s
 
     def next_end_s(self) -> float:
-        """When the next one would end if nobody else came; infinite when nobody is there."""
+        """Return when the next execution would end without new arrivals; infinite if there is none."""
         if not self._ends:
             return math.inf
         return self._now_s + max(self._ends[0][0] - self._lag_s, 0.0) / self._pace()
 
     def end_lag_s(self, execution_id: ExecutionId) -> float:
-        """Who has less of it ends earlier; infinite for who never came."""
+        """Return the lag at which it ends: a smaller one ends earlier; infinite if it never arrived."""
         return self._end_lag_s.get(execution_id, math.inf)
 
     def late(self, execution_id: ExecutionId) -> bool:
-        """Whether it would have ended by now."""
+        """Return whether it would have ended by now."""
         return self.end_lag_s(execution_id) <= self._lag_s
 
     def _pace(self) -> float:
@@ -88,7 +87,7 @@ class VirtualTime:
 
 
 def virtual_time(arrivals: Iterable[ExecutionArrival], cores_milli: int, now_s: float) -> VirtualTime:
-    """The emulation of all these until now. Who came at the same time comes by id; who is to come, comes now."""
+    """Return the emulation of all these until now. Who came at the same time comes by id; who is to come, comes now."""
     emulated = VirtualTime(cores_milli)
     for arrival in sorted(arrivals, key=lambda one: (one.at_s, one.execution_id)):
         emulated.arrive(arrival if arrival.at_s <= now_s else replace(arrival, at_s=now_s))
@@ -96,5 +95,5 @@ def virtual_time(arrivals: Iterable[ExecutionArrival], cores_milli: int, now_s: 
     return emulated
 
 
-# Before anybody has come.
+# Before the first arrival.
 NOBODY = VirtualTime(0)

@@ -1,4 +1,4 @@
-"""All essential services or none: whether an execution can start now."""
+"""Admission of all essential services or none: whether an execution can start now."""
 
 from __future__ import annotations
 
@@ -28,14 +28,13 @@ def core_requests(execution: Execution, placer: ServicePlacer) -> list[Request]:
 
 
 def admit(execution: Execution, placer: ServicePlacer) -> tuple[Placement, ...] | Request:
-    """Room for every essential service, or the request that found none; then the ledger is as it was.
+    """Take room for every essential service, or return the request that found none and leave the ledger unchanged.
 
-    Where the policy's choice of nodes leaves a service without room, a tight packing is tried before giving up.
-    """
+    Where the policy's choice of nodes leaves a service without room, a tight packing is tried before giving up."""
     requests = core_requests(execution, placer)
     places = _place_by_policy(requests, placer)
     if isinstance(places, Request):
-        # Services of one kind fill whatever has room in any order; only a mixture can be packed better.
+        # Services of one kind fill the room in any order; only a mixture can be packed better.
         packed = placer.pack(requests) if len(requests) > 1 else None
         if packed is None:
             return places
@@ -44,7 +43,7 @@ def admit(execution: Execution, placer: ServicePlacer) -> tuple[Placement, ...] 
 
 
 def places_in(placer: ServicePlacer, execution: Execution) -> tuple[Placement, ...] | None:
-    """Where its core would go; None where it finds no room. The ledger is as it was."""
+    """Return where its core would go, or None if it finds no room; the ledger stays unchanged."""
     answer = None if surely_refused(execution, placer) else admit(execution, placer)
     if not isinstance(answer, tuple):
         return None
@@ -54,7 +53,7 @@ def places_in(placer: ServicePlacer, execution: Execution) -> tuple[Placement, .
 
 
 def surely_refused(execution: Execution, placer: ServicePlacer) -> bool:
-    """Whether fewer cores are free on all nodes together than its core needs: the quick no of `admit`."""
+    """Return whether all nodes together have fewer free cores than its core needs: a quick check before `admit`."""
     return placer.ledger.lacks_cores(execution.application.core_resources().cores_milli)
 
 
@@ -74,7 +73,7 @@ def _place_by_policy(requests: Sequence[Request], placer: ServicePlacer) -> list
 def _placements(
     execution: Execution, requests: Sequence[Request], found: Sequence[Sequence[int]], placer: ServicePlacer
 ) -> tuple[Placement, ...]:
-    """The services that the requests stand for, each with its node."""
+    """Return the services that the requests stand for, each with its node."""
     services: dict[str, list[Service]] = {}
     for service in reversed(execution.core_services()):
         services.setdefault(service.component, []).append(service)
@@ -87,12 +86,12 @@ def _placements(
 
 
 def refusal(execution: Execution, request: Request, placer: ServicePlacer) -> Reason:
-    """Why the core found no room: whatever ends, or not now; with how many nodes each filter refused."""
+    """Return why the core found no room, forever or at present, with the number of nodes that each filter refused."""
     return lasting_refusal(execution, request, placer) or _no_room_now(execution, request, placer)
 
 
 def lasting_refusal(execution: Execution, request: Request, placer: ServicePlacer) -> Reason | None:
-    """Why the core has no room even once all that Zoe runs has ended; None when it has."""
+    """Return why the core would have no room even if all Zoe services had ended; None if it would."""
     nodes = placer.ledger.nodes
     if not nodes:
         return Reason(ReasonCode.NO_NODES, "No node is known yet.", hint="see `zoe nodes` and `zoe status`")

@@ -1,8 +1,7 @@
-"""The nodes that have room for one kind of service, best first, kept up to date while the ledger changes.
+"""The nodes with room for one kind of service, best first, updated as the ledger changes.
 
 A kind is placed again and again in one pass. Scoring all nodes each time costs as much as there are nodes; here only
-those whose accounts changed since the last time are scored anew, and the best one is on top of a heap.
-"""
+those whose accounts changed since the last time are scored anew, and the best one is on top of a heap."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from zoe_master.scheduler.placement.ledger import Ledger, Scores
 
 # Scores of nodes by index, in the same sequence.
 Score = Callable[[Sequence[int]], Scores]
-# Those of the nodes that have room for one more.
+# The nodes with room for one more.
 WithRoom = Callable[[Iterable[int]], list[int]]
 
 
@@ -33,7 +32,7 @@ class CandidateNodes:
         heapify(self._heap)
 
     def best(self) -> int | None:
-        """The node to be taken next; None when none has room."""
+        """Return the next node to take; None if none has room."""
         self._catch_up()
         while self._heap:
             value, node = self._heap[0]

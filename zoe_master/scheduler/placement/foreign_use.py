@@ -1,4 +1,4 @@
-"""The reason of a core that fits only once programs which are not Zoe's use less of the nodes."""
+"""The reason of a core that fits only once programs that Zoe does not run use less of the nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zoe_lib.domain.cluster import Node, lacks_labels
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.scheduler.placement.request import Request
 
-# Measured use changes with every look. Told in coarse steps, the reason changes, and is journalled, only now and then.
+# Measured use changes in each pass. Reported in coarse steps, the reason changes, and is journalled, only rarely.
 _STEPS = 16
 _NODES_NAMED = 3
 
@@ -36,7 +36,7 @@ def _usable(request: Request, node: Node) -> bool:
 
 
 def _by_use(node: Node) -> tuple[float, str]:
-    """The largest share first; ties by name."""
+    """Sort by share, largest first; ties by name."""
     shares = [
         node.foreign.cores_milli / max(node.total.cores_milli, 1),
         node.foreign.memory_bytes / max(node.total.memory_bytes, 1),
@@ -45,13 +45,13 @@ def _by_use(node: Node) -> tuple[float, str]:
 
 
 def _uses(request: Request, node: Node) -> Iterator[str]:
-    """What matters of their use; all of it where one instance fits next to it and only several do not."""
+    """Return the use that matters; all of it if one instance fits next to it and only several do not."""
     texts = [text for text, matters in _each_use(request, node) if matters]
     yield from texts or [text for text, _ in _each_use(request, node)]
 
 
 def _each_use(request: Request, node: Node) -> Iterator[tuple[str, bool]]:
-    """Each in words, and whether without it more instances would fit."""
+    """Yield each use as text, and whether more instances would fit without it."""
     reservation, total, foreign = request.component.reservation, node.total, node.foreign
     if reservation.memory_bytes and foreign.memory_bytes > 0:
         used = _coarse(foreign.memory_bytes, total.memory_bytes, size)

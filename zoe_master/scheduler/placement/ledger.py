@@ -61,11 +61,11 @@ class Ledger:
 
     @cached_property
     def largest_memory(self) -> int:
-        """Bytes of the largest node; 0 for none."""
+        """Return bytes of the largest node; 0 for none."""
         return max((node.total.memory_bytes for node in self.nodes), default=0)
 
     def copy(self) -> Ledger:
-        """The same accounts, to be changed apart from these."""
+        """Return a copy of the accounts that can be changed independently."""
         twin = Ledger.__new__(Ledger)
         twin.__dict__ |= self.__dict__
         twin.free_cores = list(self.free_cores)
@@ -76,7 +76,7 @@ class Ledger:
         return twin
 
     def emptied(self, with_foreign: bool = False) -> Ledger:
-        """Accounts of the same nodes as if nothing ran there; `with_foreign`: nothing but foreign work."""
+        """Return accounts of the same nodes as if nothing ran on them; `with_foreign`: nothing but foreign work."""
         twin = self.copy()
         there = [node.usable if with_foreign else node.total for node in self.nodes]
         twin.free_cores = [amount.cores_milli for amount in there]
@@ -87,7 +87,7 @@ class Ledger:
         return twin
 
     def lower_to(self, other: Ledger) -> None:
-        """Keep of each amount what is free here and there."""
+        """Keep of each amount the lesser of both accounts."""
         self.free_cores = list(map(min, self.free_cores, other.free_cores))
         self.free_memory = list(map(min, self.free_memory, other.free_memory))
         self.free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
@@ -97,7 +97,7 @@ class Ledger:
         ]
 
     def set_to_lower(self, node: int, one: Ledger, other: Ledger) -> None:
-        """On this node, of each amount what is free in both of these; services as in the first."""
+        """Set this node to the lesser of both accounts for each amount; services as in the first."""
         before = self.free_cores[node]
         after = self.free_cores[node] = min(one.free_cores[node], other.free_cores[node])
         self.free_cores_in_all += max(after, 0) - max(before, 0)
@@ -135,15 +135,15 @@ class Ledger:
         self._change(node, amount, 1)
 
     def lacks_cores(self, cores_milli: int) -> bool:
-        """Whether so many cores are not even free on all nodes together: the quick no before any placement is tried."""
+        """Return whether all nodes together have too few free cores: a quick check before any placement is tried."""
         return cores_milli > self.free_cores_in_all
 
     def free(self, node: int) -> Resources:
-        """What is left on a node now."""
+        """Return what is left on a node now."""
         return Resources(self.free_cores[node], self.free_memory[node], self.free_devices[node])
 
     def with_room(self, nodes: Iterable[int], amount: Resources) -> list[int]:
-        """Those of the nodes that have so much left; an exact fit is a fit."""
+        """Return the nodes that have this much left; an exact fit is a fit."""
         cores, memory, free_cores, free_memory = (
             amount.cores_milli,
             amount.memory_bytes,
@@ -156,7 +156,8 @@ class Ledger:
         return found
 
     def capacity(self, amount: Resources) -> float:
-        """How many services of this size all nodes together have room for; infinite for one that needs nothing."""
+        """Return how many services of this size all nodes together have room for; infinite for one that needs
+        nothing."""
         per_node: list[Iterable[float]] = []
         if amount.cores_milli:
             per_node.append(cores // amount.cores_milli for cores in self.free_cores)
@@ -167,7 +168,7 @@ class Ledger:
         return sum(max(min(fits), 0) for fits in zip(*per_node, strict=True)) if per_node else math.inf
 
     def _take_off(self, holdings: Iterable[Holding]) -> None:
-        """As `take`, of many thousands before anybody looks."""
+        """Subtract like `take`, for many thousands before the first read."""
         for node, amount in holdings:
             self.free_cores[node] -= amount.cores_milli
             self.free_memory[node] -= amount.memory_bytes

@@ -40,7 +40,7 @@ class Paths:
 
 
 def rates_of(nodes: Sequence[Node], paths: Mapping[str, PathUse]) -> tuple[list[float], list[float | None]]:
-    """How wide the path of each node is, and what moves there; None where that is not measured."""
+    """Return the width of each node's path, and what moves on it; None if that is not measured."""
     if not paths:
         return [storage_path(node) or 0.0 for node in nodes], [None] * len(nodes)
     rates = [float(paths[n.name].width) if n.name in paths else storage_path(n) or 0.0 for n in nodes]

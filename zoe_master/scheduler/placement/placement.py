@@ -22,10 +22,10 @@ from zoe_master.scheduler.placement.ledger import Ledger, Scores
 from zoe_master.scheduler.placement.request import Filter, Request
 from zoe_master.scheduler.placement.weighers import STORAGE_WEIGHERS, WEIGHERS, WEIGHERS_OF_ONE
 
-# When it begins and when it is expected to end, in seconds since the epoch.
+# Its expected begin and end, in seconds since the epoch.
 Span = tuple[float, float]
 
-# So many exact searches of full length has a pass; those that come later in the queue have rules of thumb alone.
+# Exact searches of full length in a pass; executions later in the queue get heuristics only.
 _SEARCHES_OF_A_PASS = 10
 
 
@@ -69,15 +69,16 @@ class ServicePlacer:
         filters = tuple(name for name in policy.filters if name != "holds")
         held = any(node.hold is not None for node in ledger.nodes)
         if held:
-            filters = (*filters, "holds")  # whatever the policy lists, what an admin has set counts
-        self.span = span if held else _for_ever  # nothing else asks for it
+            filters = (*filters, "holds")  # an admin's holds apply whatever the policy lists
+        self.span = span if held else _for_ever  # no other filter needs it
         self._static = [filter_named(name) for name in filters if name in STATIC_FILTERS]
-        # What the ledger itself tells (`has_room`) is asked there, many times faster and with the same answer.
+        # What the ledger knows (`has_room`) is checked there, many times faster and with the same result.
         self._dynamic = [filter_named(name) for name in filters if name not in STATIC_FILTERS | ROOM_FILTERS]
         self._of_plugins = [filter_named(name) for name in filters if name not in own.FILTERS]
-        # A hold is named before what else the node lacks: while it lasts, no end of an execution opens the node.
+        # A hold is reported before anything else that the node lacks: while it lasts, no end of an execution opens the
+        # node.
         self._named = [(name, filter_named(name)) for name in sorted(filters, key=lambda name: name != "holds")]
-        # Where no node holds any input, and for whom has none, that weigher changes nothing, and costs nothing.
+        # If no node holds an input, or the application has none, this weigher changes nothing and costs nothing.
         self._plain = NodeWeighing({name: weight for name, weight in policy.weighers.items() if name != "locality"})
         self._with_places = NodeWeighing(policy.weighers) if ledger.locality else self._plain
         self._eligible: dict[tuple[tuple[str, str], ...], list[int]] = {}
@@ -85,13 +86,13 @@ class ServicePlacer:
         self._placed_before: set[Hashable] = set()
 
     def on(self, ledger: Ledger) -> ServicePlacer:
-        """The same policy on other accounts of the same nodes."""
+        """Return the same policy on other accounts of the same nodes."""
         twin = ServicePlacer.__new__(ServicePlacer)
         twin.__dict__ |= self.__dict__ | {"ledger": ledger, "_candidates": {}, "_placed_before": set()}
         return twin
 
     def go_on(self) -> None:
-        """OutOfBudget when the asker gives up; also for walks that place nothing."""
+        """Raise OutOfBudget if the caller gives up; also for walks that place nothing."""
         if self._give_up():
             raise OutOfBudget
 
@@ -121,7 +122,7 @@ class ServicePlacer:
         return placed
 
     def _place_once(self, request: Request) -> list[int]:
-        """Without keeping the scores of all nodes for the next time."""
+        """Place without keeping the scores of all nodes for the next time."""
         candidates = self.ledger.with_room(self._eligible_nodes(request), request.component.reservation)
         if self._dynamic:
             candidates = [i for i in candidates if self._passes(request, i, self._dynamic)]
@@ -151,7 +152,7 @@ class ServicePlacer:
         )
 
     def _fill(self, request: Request, node: int) -> list[int]:
-        """The only node there is, as often as it has room."""
+        """Use the only node as often as it has room."""
         placed: list[int] = []
         while len(placed) < request.count and self._fits(request, node):
             self.ledger.take(node, request.component.reservation)
@@ -189,7 +190,7 @@ class ServicePlacer:
             self.ledger.give_back(node, request.component.reservation)
 
     def closed_by_plugins(self, request: Request) -> int:
-        """How many nodes filters that are not Zoe's own refuse even if nothing runs."""
+        """Return how many nodes filters that are not Zoe's own refuse even if nothing runs."""
         if not self._of_plugins:
             return 0
         empty = self.ledger.emptied()
@@ -201,12 +202,12 @@ class ServicePlacer:
         return {node.name: refusal for node, refusal in refusals if refusal is not None}
 
     def refused_by(self, request: Request) -> dict[str, int]:
-        """How many nodes each filter refuses one more, as `refusals` has them."""
+        """Return how many nodes each filter refuses for one more, as in `refusals`."""
         reservation = request.component.reservation
         nodes: Iterable[Node] = self.ledger.nodes
         counts: Counter[str] = Counter()
         if not self._dynamic and not reservation.devices:
-            # Nothing but room can be missing on the eligible ones, of which the ledger knows the most nodes at once.
+            # Eligible nodes can lack only room, of which the ledger knows most nodes at once.
             eligible = self._eligible_nodes(request)
             counts["resources"] = len(eligible) - len(self.ledger.with_room(eligible, reservation))
             others = set(range(len(self.ledger.nodes))).difference(eligible)

@@ -1,4 +1,4 @@
-"""What filters and weighers are asked about."""
+"""The request that filters and weighers judge."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Request:
     ends_s: float = math.inf
 
 
-# None passes; a text is the reason why the node cannot take one more of these services.
+# None accepts the node; a text says why it cannot take one more of these services.
 Filter = Callable[[Request, Node, Ledger], str | None]
 # Scores in [0, 1] of the nodes with these indexes, higher is better.
 Weigher = Callable[[Request, Nodes, Ledger], Scores]

@@ -65,7 +65,7 @@ class ForecastCalibration:
         return self.held / self.told if self.told else None
 
     def spread(self, simulated_s: float, cores: float = 1.0) -> ForecastSpread:
-        """The calibrated waits of a simulated one, of an execution with so many cores."""
+        """Return the calibrated waits of a simulated one, of an execution with so many cores."""
         ratios, level = self._basis(simulated_s, cores)
         factors = _RULE_OF_THUMB if not ratios else (_quantile(ratios, 0.5), _quantile(ratios, level))
         p50_s, p90_s = (max(factor * (simulated_s + _FLOOR_S) - _FLOOR_S, 0.0) for factor in factors)
@@ -92,17 +92,18 @@ class ForecastCalibration:
 
 
 def width_of(cores: float) -> int:
-    """The class of widths."""
+    """Return the class of widths."""
     return bisect_left(WIDTHS, cores)
 
 
 def _classes(simulated_s: float, cores: float) -> tuple[_Class, ...]:
-    """The narrowest first."""
+    """Return the narrowest first."""
     width = width_of(cores)
     return (bisect_right(_BOUNDS_S, simulated_s), width), (None, width), (None, None)
 
 
 def _quantile(ordered: Iterable[float], level: float) -> float:
-    """The smallest value that so large a share of one more than all does not exceed; the largest if none does."""
+    """Return the smallest value that so large a share of one more than all does not exceed; the largest
+    if none does."""
     values = list(ordered)
     return values[min(math.ceil(level * (len(values) + 1)), len(values)) - 1]

@@ -1,4 +1,4 @@
-"""Why one execution is not running, in as much detail as a user can use."""
+"""Explain why one execution is not running, in useful detail."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _ABOUT_ITS_SIZE = (
     ReasonCode.USER_LIMIT,
     ReasonCode.BEHIND_IN_QUEUE,
 )
-# So many texts of nodes are told; a thousand components on a thousand nodes would make a million.
+# Maximum texts about nodes; a thousand components on a thousand nodes would make a million.
 _TEXTS_MAX = 10_000
-# So many of those ahead are named.
+# Maximum executions ahead that are named.
 _IDS_MAX = 10
 
 
@@ -53,12 +53,11 @@ class Explanation:
 def explain(
     snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, too_late: GiveUp = never, give_up: GiveUp = never
 ) -> Explanation | None:
-    """The explanation of a queued execution, by running the same pass again; None when it is not queued.
+    """Return the explanation of a queued execution, by running the same pass again; None if it is not queued.
 
     The reason is None when the pass would start it now. Nodes are judged for each core component as the first to be
     placed on what is free at present, so a node without an entry could take one more of it. OutOfBudget when
-    `too_late` says so; `give_up` ends the search for a change, and with it nothing else.
-    """
+    `too_late` says so; `give_up` ends the search for a change, and with it nothing else."""
     execution = next((e for e in snapshot.queued if e.id == execution_id), None)
     if execution is None:
         return None

@@ -1,9 +1,8 @@
-"""When one execution will start: the present snapshot is run forward through the scheduler itself. Pure.
+"""Forecast when an execution will start: simulate the present snapshot with the scheduler itself. Pure.
 
 Run times are the expected ones; elastic services are left out, since no core waits for them. The steps are bounded:
 what is still ahead after the last one is extrapolated from its area (core-seconds) and from how fast cores were given
-out in the steps that were simulated.
-"""
+out in the steps that were simulated."""
 
 from __future__ import annotations
 
@@ -56,10 +55,9 @@ class ForecastWait:
 def wait_of(
     snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, estimates: Estimates, give_up: GiveUp = never
 ) -> ForecastWait | None:
-    """How long a queued execution will wait; None when it is not queued. `estimates`: how long things really run.
+    """Return how long a queued execution will wait; None if it is not queued. `estimates`: how long things really run.
 
-    Once `give_up` says so, the rest is extrapolated, infinite if nothing was simulated yet.
-    """
+    Once `give_up` says so, the rest is extrapolated, infinite if nothing was simulated yet."""
     present = Pass.of(snapshot, policy)
     ordered = queue_sequence(present)
     position = next((i for i, e in enumerate(ordered) if e.id == execution_id), None)
@@ -107,7 +105,7 @@ class _Future:
         holds_end = [(until_s, "") for until_s in freed if until_s is not None and until_s > self._now_s]
         self._ends += holds_end
         self._some_last = any(not n.ready or n.hold is not None or n.foreign != NOTHING for n in snapshot.nodes)
-        # Nobody knows when a node that is down, or drained for good, will be back, nor when other programs end.
+        # It is unknown when a node that is down or drained without an end will be back, and when other programs end.
         self._hopeless = {ReasonCode.NEVER_FITS, ReasonCode.FOREIGN_USE} | (
             set() if holds_end else {ReasonCode.NODES_AWAY, ReasonCode.NO_NODES}
         )
@@ -115,7 +113,7 @@ class _Future:
         self._given = 0.0  # core-seconds of what was started
 
     def never_starts(self, wanted: Execution) -> bool:
-        """Whether its core fits none of the nodes that can be expected to be there, whatever ends."""
+        """Return whether its core fits none of the nodes that can be expected to be there, whatever ends."""
         requests = core_requests(wanted, self._placer)
         reason = lasting_refusal(wanted, requests[0], self._placer) if requests else None
         return reason is not None and reason.code in self._hopeless
@@ -192,7 +190,7 @@ class _Future:
         return self._now_s, self._now_s + self._estimates.run_s(execution)
 
     def _advance(self) -> bool:
-        """To the next expected end, and past all others at the same time; False when there is none."""
+        """Advance to the next expected end, and past all others at the same time; False if there is none."""
         if not self._ends or self._ends[0][0] == math.inf:
             return False
         self._now_s = max(self._ends[0][0], self._now_s)
@@ -207,7 +205,7 @@ class _Future:
         return _FAR * (self._now_s - self._began_s) < self.extrapolated_s(wanted) < math.inf
 
     def extrapolated_s(self, wanted: Execution) -> float:
-        """Seconds from now, as if areas went on being given out as fast as in the simulated steps."""
+        """Return seconds from now, as if areas went on being given out as fast as in the simulated steps."""
         ahead = 0.0
         for execution in self._waiting.values():
             if execution.id == wanted.id:
@@ -223,19 +221,19 @@ class _Future:
 
 
 def _blocked(_execution: Execution, _request: Request, _placer: ServicePlacer) -> Reason:
-    """Who could never fit was found in the first step."""
+    """Return that there is no room: executions that could never fit were found in the first step."""
     return _NO_ROOM
 
 
 def _core_only(execution: Execution) -> Execution:
-    """Without its elastic services, and in the queue if it waits."""
+    """Return it without its elastic services, and queued if it waits."""
     if execution.state is ExecutionState.SUBMITTED:
         execution = apply(execution, Queued(at_s=execution.submitted_at_s))
     return replace(execution, services=tuple(s for s in execution.services if s.core))
 
 
 def _expected_end_s(execution: Execution, estimates: Estimates, now_s: float) -> float:
-    """What runs longer than expected is expected to run as long again as it is over."""
+    """Return what runs longer than expected is expected to run as long again as it is over."""
     if execution.state is ExecutionState.STOPPING:
         return now_s + _STOPPING_S
     run_s = estimates.run_s(execution)

@@ -1,4 +1,4 @@
-"""What would become of an application if it were submitted now, and the smallest change that would start it. Pure."""
+"""What would happen to an application if it were submitted now, and the smallest change that would start it. Pure."""
 
 from __future__ import annotations
 
@@ -81,10 +81,9 @@ def propose(
 def smallest_change(
     snapshot: Snapshot, policy: Policy, execution: Execution, give_up: GiveUp = never
 ) -> tuple[ComponentChange | None, bool]:
-    """The change that takes the smallest share off one component's core and lets it start now, if there is one.
+    """Return the change that takes the smallest share off one component's core and lets it start now, if there is one.
 
-    And whether all were looked at: they are not in a very long queue, or when the search was given up.
-    """
+    And whether all were looked at: they are not in a very long queue, or when the search was given up."""
     if len(snapshot.queued) > _QUEUE_MAX:
         return None, False
     try:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from zoe_lib.domain.resources import Resources
 
-# When something is expected to end, in seconds since the epoch, and what it gives back.
+# The expected end in seconds since the epoch, and what is then released.
 End = tuple[float, Resources]
 
 

@@ -28,13 +28,13 @@ class Cgroup:
 
     @classmethod
     def of(cls, document: Document | None) -> Cgroup | None:
-        """The group that a start or status file names."""
+        """Return the group that a start or status file names."""
         if not document:
             return None
         return cls(document["version"], document["memory"], document.get("pids"), document.get("cpu"))
 
     def document(self) -> Document:
-        """What `of` reads."""
+        """Return what `of` reads."""
         directories = {"memory": self.memory, "pids": self.pids_directory, "cpu": self.cpu_directory}
         return {"version": self.version, **directories}
 
@@ -68,7 +68,7 @@ class Cgroup:
             _write(f"{directory}/cgroup.procs", "0")
 
     def pids(self) -> list[int]:
-        """Every process of the group, whatever its session or parent."""
+        """Return every process of the group, whatever its session or parent."""
         try:
             return [int(pid) for pid in _read(f"{self.memory}/cgroup.procs").split()]
         except OSError:
@@ -84,7 +84,7 @@ class Cgroup:
         return max(0, used - droppable)
 
     def out_of_memory_kills(self) -> int:
-        """How many of its processes the kernel has killed for reaching the limit."""
+        """Return how many of its processes the kernel has killed for reaching the limit."""
         try:
             return self._figure(self._file("memory.oom_control", "memory.events"), "oom_kill")
         except OSError:
@@ -97,7 +97,7 @@ class Cgroup:
                 _write(f"{self.pids_directory}/pids.max", "0")
 
     def remove(self, timeout_s: float = 2.0) -> bool:
-        """Take the empty group away; it stays busy until its last process is reaped. False when it would not go."""
+        """Take the empty group away; it stays busy until its last process is reaped. False if it would not go."""
         deadline_s = time.monotonic() + timeout_s
         gone = True
         for directory in self._directories():

@@ -55,7 +55,8 @@ def check_ports(ports: dict[str, int]) -> None:
 
 
 def start(spec: ProcessSpec, output: int, cgroup: Cgroup | None) -> int:
-    """The pid of the component's process, which runs its program already; StartFailed or CannotJoin if it could not."""
+    """Return the pid of the component's process, which runs its program already; StartFailed or CannotJoin if it could
+    not."""
     check_ports(spec["ports"])
     error_read, error_write = os.pipe()
     parent = os.getpid()

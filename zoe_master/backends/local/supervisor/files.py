@@ -39,7 +39,7 @@ def write_json(path: str, value: Document) -> None:
 
 
 def read_json(path: str) -> Document | None:
-    """The file's value; None when it is missing or not whole (a machine that lost power)."""
+    """Return the file's value; None if it is missing or not whole (a machine that lost power)."""
     try:
         with open(path, "rb") as file:
             value = json.load(file)
@@ -54,7 +54,8 @@ def read_start(directory: str) -> ProcessSpec | None:
 
 
 def take_lock(path: str, timeout_s: float = 0.0) -> int | None:
-    """The descriptor that holds the lock, or None when another process holds it; the kernel frees it at our end."""
+    """Return the descriptor that holds the lock, or None if another process holds it; the kernel frees it
+    at our end."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     deadline_s = time.monotonic() + timeout_s
     while True:
@@ -69,6 +70,6 @@ def take_lock(path: str, timeout_s: float = 0.0) -> int | None:
 
 
 def boot_id() -> str:
-    """The name of this run of the machine: processes noted under another one are gone."""
+    """Return the name of this run of the machine: processes noted under another one are gone."""
     with open("/proc/sys/kernel/random/boot_id") as file:
         return file.read().strip()

@@ -20,7 +20,7 @@ class ProcessGroup:
         self._cpu_s = 0.0
 
     def pids(self) -> list[int]:
-        """Every process of the service that is there now."""
+        """Return every process of the service that is there now."""
         return self._cgroup.pids() if self._cgroup is not None else processes.descendants(os.getpid())
 
     def cpu_s(self) -> float:
@@ -39,7 +39,7 @@ class ProcessGroup:
         return sum(process.memory_bytes for process in living if process is not None)
 
     def over(self, limit_bytes: int | None) -> bool:
-        """True when the limit is passed; without a control group only after a closer look at shared pages."""
+        """Return whether the limit is passed; without a control group only after a closer look at shared pages."""
         if not limit_bytes:
             return False
         if self._cgroup is not None:
@@ -73,7 +73,7 @@ class ProcessGroup:
 
     @staticmethod
     def _reap() -> bool:
-        """True when we have no child any more, living or dead."""
+        """Return whether we have no child any more, living or dead."""
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass

@@ -42,7 +42,7 @@ class BoundedOutput:
             data = data[written:]
 
     def free_space(self) -> bool:
-        """Give up the oldest finished piece of the newest; False when there is none."""
+        """Give up the oldest finished piece of the newest; False if there is none."""
         finished = self._pieces[:-1] if self._descriptor is not None else self._pieces
         if not finished:
             return False

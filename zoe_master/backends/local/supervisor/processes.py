@@ -25,7 +25,7 @@ class Process:
 
 
 def read_process(pid: int) -> Process | None:
-    """The process, or None when it is gone."""
+    """Return the process, or None if it is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             text = file.read()
@@ -36,19 +36,19 @@ def read_process(pid: int) -> Process | None:
 
 
 def start_ticks(pid: int) -> int | None:
-    """When the process began, in ticks since boot: with the pid it names one process for ever. None when gone."""
+    """When the process began, in ticks since boot: with the pid it names one process for ever. None if gone."""
     process = read_process(pid)
     return process.start_ticks if process else None
 
 
 def all_processes() -> dict[int, Process]:
-    """Every process of the machine by pid."""
+    """Return every process of the machine by pid."""
     found = (read_process(int(name)) for name in os.listdir("/proc") if name.isdigit())
     return {process.pid: process for process in found if process is not None}
 
 
 def descendants(root: int) -> list[int]:
-    """All children of `root`, their children and so on."""
+    """Return all children of `root`, their children and so on."""
     found: list[int] = []
     ahead = children(root)
     while ahead:
@@ -59,7 +59,8 @@ def descendants(root: int) -> list[int]:
 
 
 def children(pid: int) -> list[int]:
-    """The children of all threads of a process; by a walk over everything where the kernel keeps no such list."""
+    """Return the children of all threads of a process; by a walk over everything where the kernel keeps
+    no such list."""
     if not os.path.exists("/proc/self/task") or not _kernel_lists_children():
         return [process.pid for process in all_processes().values() if process.parent == pid]
     found: list[int] = []

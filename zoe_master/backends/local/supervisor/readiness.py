@@ -39,11 +39,11 @@ class ReadinessProbe:
 
     @property
     def descriptor(self) -> int | None:
-        """The connection to watch, if one is open."""
+        """Return the connection to watch, if one is open."""
         return self._socket.fileno() if self._socket is not None else None
 
     def late(self, now_s: float) -> bool:
-        """True when the time allowed is over."""
+        """Return whether the time allowed is over."""
         return not self.ready and now_s >= self._began_at_s + self._probe["timeout_s"]
 
     def advance(self, now_s: float) -> None:

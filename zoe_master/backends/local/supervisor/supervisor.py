@@ -61,7 +61,7 @@ class Supervisor:
         self._clean()
 
     def abandon(self, message: str) -> None:
-        """The supervisor itself failed: nothing may go on unsupervised."""
+        """The supervisor itself failed: nothing may continue unsupervised."""
         self._group.end()
         self._report_end(KILLED_EXIT_CODE if self._pid else None, "killed", message)
         self._clean()
@@ -170,7 +170,7 @@ class Supervisor:
                     self._wait_status = wait_status
 
     def _read_output(self) -> bool:
-        """One read; False when there is nothing now or will be nothing any more."""
+        """One read; False if there is nothing now or will be nothing any more."""
         try:
             data = os.read(self._output_read, READ_BYTES)
         except BlockingIOError:

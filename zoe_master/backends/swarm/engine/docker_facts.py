@@ -57,7 +57,7 @@ class TaskFacts:
 
     @property
     def over(self) -> bool:
-        """True when it will not run any more."""
+        """Return whether it will not run any more."""
         return self.state in ("complete", "failed", "rejected", "shutdown", "orphaned", "remove")
 
 
@@ -77,7 +77,7 @@ class NodeFacts:
 
 
 def container_facts(inspected: Json) -> ContainerFacts | None:
-    """A task's container; None for one that is not ours, or is of no service."""
+    """Return a task's container; None for one that is not ours, or is of no service."""
     tags, state = inspected["Config"].get("Labels") or {}, inspected["State"]
     slot = _slot(tags)
     if slot is None or is_surplus(inspected):
@@ -102,25 +102,25 @@ def container_facts(inspected: Json) -> ContainerFacts | None:
 
 
 def is_surplus(inspected: Json) -> bool:
-    """Whether it is a task beyond our services, which Swarm runs after somebody has scaled one of its services up."""
+    """Return whether it is a task beyond our services, which Swarm runs after somebody has scaled one of its services
+    up."""
     tags = inspected["Config"].get("Labels") or {}
     slot = _slot(tags)
     return slot is not None and not 0 < slot <= len(tags[labels.SERVICES].split())
 
 
 def _slot(tags: Json) -> int | None:
-    """Which task of its Swarm service a container is, from 1; None for other containers."""
+    """Return which task of its Swarm service a container is, from 1; None for other containers."""
     if labels.TASK_NAME not in tags or labels.SERVICES not in tags:
         return None
     return int(tags[labels.TASK_NAME].split(".")[1])
 
 
 def wrong_shares(inspected: Json) -> int | None:
-    """The CPU shares that a container's reservation stands for, if it has others; None when they are right.
+    """Return the CPU shares that a container's reservation stands for, if it has others; None if they are right.
 
     Swarm reserves cores by counting only: without shares, containers that compete get the same each. A core is 1024
-    shares, as for a container by itself; the kernel's least is 2.
-    """
+    shares, as for a container by itself; the kernel's least is 2."""
     reserved = (inspected["Config"].get("Labels") or {}).get(labels.CORES)
     if reserved is None or not inspected["State"]["Running"]:
         return None
@@ -129,14 +129,14 @@ def wrong_shares(inspected: Json) -> int | None:
 
 
 def ended(running: ContainerFacts, exit_code: int, at_s: float) -> ContainerFacts | None:
-    """The same container after its engine's word of its end; None when only a closer look tells why it ended."""
+    """Return the same container after its engine's word of its end; None if only a closer look tells why it ended."""
     if exit_code == KILLED and SIGKILL not in running.signals:
         return None
     return ended_by_event(running, exit_code, at_s)
 
 
 def ended_by_event(running: ContainerFacts, exit_code: int, at_s: float) -> ContainerFacts:
-    """The same container after its end, as far as the event tells."""
+    """Return the same container after its end, as far as the event tells."""
     finished_at_s = max(at_s, running.started_at_s or 0.0)
     return replace(running, running=False, finished_at_s=finished_at_s, exit_code=exit_code)
 
@@ -149,7 +149,7 @@ def _published(ports: Json) -> Iterator[tuple[int, int]]:
 
 
 def task_facts(task: Json) -> TaskFacts:
-    """An entry of the managers' list of tasks."""
+    """Return an entry of the managers' list of tasks."""
     status = task["Status"]
     container = status.get("ContainerStatus") or {}
     return TaskFacts(
@@ -170,7 +170,7 @@ def task_facts(task: Json) -> TaskFacts:
 
 
 def node_facts(node: Json) -> NodeFacts:
-    """An entry of the managers' list of nodes."""
+    """Return an entry of the managers' list of nodes."""
     about, status = node["Description"], node["Status"]
     resources = about["Resources"]
     generic = (entry.get("DiscreteResourceSpec") for entry in resources.get("GenericResources") or [])
@@ -200,7 +200,7 @@ def _addresses(node: Json) -> Iterator[str]:
 
 
 def seconds(text: str) -> float | None:
-    """Seconds since the epoch of an engine's time with up to nine decimals; None for its zero time."""
+    """Return seconds since the epoch of an engine's time with up to nine decimals; None for its zero time."""
     if text.startswith(_NEVER):
         return None
     whole, _, rest = text.removesuffix("Z").partition(".")

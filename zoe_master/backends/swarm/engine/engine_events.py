@@ -96,11 +96,11 @@ class EngineEvents:
 
     @property
     def reachable(self) -> bool:
-        """Whether the engine answered last time."""
+        """Return whether the engine answered last time."""
         return not self.problem
 
     def running(self) -> Sequence[ServiceId]:
-        """The services of our containers that run there, as far as was heard."""
+        """Return the services of our containers that run there, as far as was heard."""
         with self._lock:
             return [facts.service_id for facts in self._running.values()]
 
@@ -221,7 +221,7 @@ class EngineEvents:
         self._inspect(container_id, after_gap=False)
 
     def _inspect(self, container_id: str, after_gap: bool) -> bool:
-        """Tell what the engine says of it; False when it is gone."""
+        """Tell what the engine says of it; False if it is gone."""
         inspected = self._found(lambda: self.engine.api.inspect_container(container_id))
         if inspected is not None and is_surplus(inspected):
             self._end_surplus(inspected)
@@ -285,7 +285,7 @@ class EngineEvents:
 
     @staticmethod
     def _found(question: Any) -> Any:
-        """The answer; None when what was asked about has gone meanwhile."""
+        """Return the answer; None if what was asked about has gone meanwhile."""
         try:
             return question()
         except UNREACHABLE as error:

@@ -33,15 +33,15 @@ class EngineWatches:
         self._watches = watches
 
     def get(self, node: str) -> EngineEvents | None:
-        """The watch of a node."""
+        """Return the watch of a node."""
         return self._watches.get(node)
 
     def all(self) -> Iterable[EngineEvents]:
-        """All watches."""
+        """Return all watches."""
         return self._watches.values()
 
     def engine(self, node: str) -> Engine | None:
-        """The engine of a node while it answers."""
+        """Return the engine of a node while it answers."""
         watch = self._watches.get(node)
         return watch.engine if watch is not None and watch.reachable else None
 

@@ -33,7 +33,7 @@ class Engine:
 
     @property
     def api(self) -> docker.APIClient:
-        """The calling thread's client."""
+        """Return the calling thread's client."""
         found: docker.APIClient | None = getattr(self._own, "api", None)
         if found is None:
             found = docker.APIClient(
@@ -62,12 +62,13 @@ class Managers:
 
     @property
     def silent(self) -> bool:
-        """Whether none has answered what was asked for longer than one may take."""
+        """Return whether none has answered what was asked for longer than one may take."""
         since_s = self._silent_since_s
         return since_s is not None and time.monotonic() > since_s + _SILENT_S
 
     def ask(self, question: Callable[[Any], _Answer]) -> _Answer:
-        """The first answer; the last error when nobody gives one. Refusals of the request itself are raised at once."""
+        """Return the first answer; the last error when nobody gives one. Refusals of the request itself are raised at
+        once."""
         begun_s = time.monotonic()
         for attempt in range(len(self._engines)):
             try:

@@ -94,7 +94,7 @@ class NodeExposure:
         self._next_s[watch.node] = time.monotonic() + pause_s
 
     def _asked(self, watch: EngineEvents) -> dict[str, frozenset[str]]:
-        """What a container connected to by each bridge; without those that no image can try."""
+        """Return what a container connected to by each bridge; without those that no image can try."""
         answers = {bridge: self._asked_by(watch, network) for bridge, network in BRIDGES.items()}
         return {bridge: frozenset(shown) for bridge, shown in answers.items() if shown is not None}
 
@@ -120,7 +120,7 @@ class NodeExposure:
 
 
 def _addresses(api: Any, network: str) -> list[str]:
-    """The node's own, that of its bridge, and the managers'."""
+    """Return the node's own, that of its bridge, and the managers'."""
     swarm: Mapping[str, Any] = api.info()["Swarm"]
     managers = [str(one["Addr"]).rpartition(":")[0].strip("[]") for one in swarm.get("RemoteManagers") or []]
     bridge = [str(one["Gateway"]) for one in api.inspect_network(network)["IPAM"]["Config"] if one.get("Gateway")]

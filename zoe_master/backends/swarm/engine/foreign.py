@@ -34,7 +34,7 @@ def foreign_container(inspected: Json) -> ForeignContainer:
 
 
 def taken(containers: Iterable[tuple[ForeignContainer, Resources]]) -> Resources:
-    """All of them: limits where they are set, otherwise the cores and the memory that they use now."""
+    """Return all of them: limits where they are set, otherwise the cores and the memory that they use now."""
     result = Resources()
     for container, used in containers:
         cores_milli = container.cores_milli or used.cores_milli

@@ -37,12 +37,12 @@ class OutputPosition:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing was dropped."""
+        """Return whether nothing was dropped."""
         return self.first == 0
 
 
 def position_of(place: Path) -> OutputPosition:
-    """Where the copy has got to."""
+    """Return where the copy has got to."""
     try:
         return OutputPosition(**json.loads((place / _POSITION).read_text()))
     except (OSError, ValueError, TypeError):
@@ -116,7 +116,7 @@ class _Copy:
         _write(self._place / _POSITION, json.dumps(asdict(self.position)).encode())
 
     def _joined(self, entries: Iterable[tuple[str, bytes]], stamp: str) -> Iterator[tuple[str, bytes]]:
-        """The entries; the engine tells those of the last one's second again, unless it has dropped them."""
+        """Yield the entries; the engine tells those of the last one's second again, unless it has dropped them."""
         first = True
         for entry in entries:
             if first and stamp and entry[0] > stamp:
@@ -154,7 +154,7 @@ class _Copy:
 
 
 def _newer(entries: Iterable[tuple[str, bytes]], position: OutputPosition) -> Iterator[tuple[OutputPosition, bytes]]:
-    """The entries that come after a position, each with the position after it."""
+    """Yield the entries that come after a position, each with the position after it."""
     begun, same = position, 0
     for stamp, text in entries:
         if stamp < begun.stamp:
@@ -167,7 +167,7 @@ def _newer(entries: Iterable[tuple[str, bytes]], position: OutputPosition) -> It
 
 
 def _end(position: OutputPosition, size: int) -> int:
-    """The offset behind the last byte of a file of this size."""
+    """Return the offset behind the last byte of a file of this size."""
     return position.first + size - position.head
 
 

@@ -109,7 +109,7 @@ class PathChecks:
         return None
 
     def _parts(self, watch: EngineEvents, path: HostPath) -> list[PathPart] | None:
-        """What the node says of each part that there is; None when no image can tell."""
+        """Return what the node says of each part that there is; None if no image can tell."""
         arguments = ["-c", "%f %u", "--", *path.parts(_SEEN_AT)]
         question = ImageProgram("/bin/stat", arguments, _LOOKS_AS, sees={_SEEN_AT: path.root})
         for image in asked_images(watch, self._settings):

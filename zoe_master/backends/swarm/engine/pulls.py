@@ -16,7 +16,7 @@ from zoe_master.waker import TickWaker
 
 
 class ImagePulls:
-    """At most one pull of an image on each node; one that failed is not tried again until its engine was away."""
+    """At most one pull of an image on each node; one that failed is not retried until its engine was away."""
 
     def __init__(
         self, watches: EngineWatches, pool: ThreadPoolExecutor, settings: SwarmSettings, waker: TickWaker
@@ -38,7 +38,7 @@ class ImagePulls:
                         self._begin(watch, full_name(image))
 
     def status(self, image: str) -> ImageStatus:
-        """Whether it can be started; begins what is missing for that."""
+        """Return whether it can be started; begins what is missing for that."""
         allowed = image_allowed(image, self._settings.images)
         if allowed.state is ImageState.UNAVAILABLE:
             return allowed

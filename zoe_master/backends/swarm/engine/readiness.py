@@ -49,7 +49,7 @@ done
 
 
 def waiting_command(probe: Probe, port: int, host: str) -> list[str]:
-    """What to run in the container; it exits with 0 once the probe is answered."""
+    """Return what to run in the container; it exits with 0 once the probe is answered."""
     kind = "http" if probe.kind is ProbeKind.HTTP else "tcp"
     path = probe.path.replace("\\", "\\\\").replace("%", "%%")
     pause_ms = str(max(round(probe.interval_s * 1000), 1))

@@ -41,7 +41,7 @@ class _Place:
 
 
 class VolumeOwners:
-    """Asks a node who owns a place, at most once a minute; where nobody can tell, the start goes on."""
+    """Asks a node who owns a place, at most once a minute; where nobody can tell, the start continues."""
 
     def __init__(self, watches: EngineWatches, settings: SwarmSettings, notify: Callable[[], None]) -> None:
         self._watches = watches
@@ -52,7 +52,7 @@ class VolumeOwners:
         self._asked: dict[_Place, tuple[float, Future[None]]] = {}
 
     def passed(self, start: ServiceStart, work_dir: StartPath | None = None) -> bool:
-        """Whether its named volumes and the directory where it starts were looked at; False until then."""
+        """Return whether its named volumes and the directory where it starts were looked at; False until then."""
         names = {volume.name for volume in start.component.volumes if volume.name is not None and not volume.read_only}
         volumes = [volume_name(self._settings.installation, start.tenant, name) for name in sorted(names)]
         places = [_Place(start.node, start.tenant, volume) for volume in volumes]

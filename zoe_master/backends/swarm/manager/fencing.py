@@ -37,7 +37,7 @@ class NodeFences:
         self._tries: dict[str, _Try] = {}
 
     def closed(self, node: str) -> bool:
-        """Whether a lost node is fenced, as far as anybody can; begins it when it is not."""
+        """Return whether a lost node is fenced, as far as anybody can; begins it when it is not."""
         if self._command is None:
             return True
         with self._lock:
@@ -56,7 +56,7 @@ class NodeFences:
             self._tries.pop(node, None)
 
     def problem(self, node: str) -> str:
-        """Why a lost node is not fenced yet, in words; empty when it is, or was not lost."""
+        """Return why a lost node is not fenced yet, in words; empty when it is, or was not lost."""
         with self._lock:
             last = self._tries.get(node)
         if last is None or last.done:

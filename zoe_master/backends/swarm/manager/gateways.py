@@ -94,12 +94,12 @@ class Gateways:
         raise BackendError(f"the gateway of execution {attempt.execution_id} is not running yet{text}")
 
     def by_node(self) -> Counter[str]:
-        """How many are on each node."""
+        """Return how many are on each node."""
         return Counter(gateway.node for gateway in self._known.values())
 
     @property
     def settling(self) -> bool:
-        """Whether one that was made lately does not run yet."""
+        """Return whether one that was made lately does not run yet."""
         now_s = time.time()
         return any(one.port is None and now_s < one.made_at_s + _HASTE_S for one in self._known.values())
 

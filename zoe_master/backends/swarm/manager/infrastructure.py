@@ -34,7 +34,7 @@ class AttemptInfrastructure:
         """How many networks and secrets could not be removed yet."""
 
     def network(self, attempt: Attempt, tags: Mapping[str, str]) -> str:
-        """The id of the attempt's network."""
+        """Return the id of the attempt's network."""
         self._sharing.add(attempt)
         if attempt not in self._networks:
             name = attempt_name(self._settings.installation, attempt)
@@ -56,7 +56,7 @@ class AttemptInfrastructure:
         return self.named_secret(called, attempt, tags, text.encode), called
 
     def named_secret(self, name: str, attempt: Attempt, tags: Mapping[str, str], value: Callable[[], bytes]) -> str:
-        """The id of a secret of the attempt, made with this value when there is none of that name."""
+        """Return the id of a secret of the attempt, made with this value when there is none of that name."""
         self._sharing.add(attempt)
         if (attempt, name) not in self._secrets:
             data = value()
@@ -83,11 +83,12 @@ class AttemptInfrastructure:
         return str(match["ID"])
 
     def sharing(self, attempts: Collection[Attempt]) -> bool:
-        """Whether one of them may have something here; after the first sweep those without cost no more looks."""
+        """Return whether one of them may have something here; after the first sweep those without cost no
+        more looks."""
         return not self._sharing.isdisjoint(attempts)
 
     def sweep(self, in_use: Collection[Attempt]) -> None:
-        """Remove what belongs to no attempt of these; what is still in use is tried again by the next sweep."""
+        """Remove what belongs to no attempt of these; what is still in use is retried by the next sweep."""
         by_installation = {"label": f"{labels.INSTALLATION}={self._settings.installation}"}
         self.left = 0
         networks = self._managers.ask(lambda api: api.networks(filters=by_installation))

@@ -56,7 +56,7 @@ class ServiceLauncher:
         self._settings = settings
 
     def launch(self, starts: Sequence[ServiceStart], nodes: Mapping[str, NodeFacts]) -> list[ServiceStart]:
-        """Start them; given back to be tried again are those that no manager can take now, or whose node is asked."""
+        """Start them; given back to be retried are those that no manager can take now, or whose node is asked."""
         rendered = [one for one in (self._render(start, nodes) for start in starts) if one is not None]
         again: list[ServiceStart] = []
         silent = False
@@ -142,7 +142,8 @@ class ServiceLauncher:
             return self._existing(spec)
 
     def _existing(self, spec: Json) -> str:
-        """The service of that name, when it is the one that we meant to make and a crash kept the answer from us."""
+        """Return the service of that name, when it is the one that we meant to make and a crash kept the answer from
+        us."""
         found = self._managers.ask(lambda api: api.services(filters={"name": spec["name"]}))
         for service in found:
             if service["Spec"]["Name"] != spec["name"]:

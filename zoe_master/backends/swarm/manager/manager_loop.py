@@ -107,7 +107,7 @@ class ManagerLoop:
         self._remove(looked)
 
     def _gather(self, pause_s: float) -> list[ServiceStart]:
-        """What was handed over; after the first, as long as more comes without a pause."""
+        """Return what was handed over; after the first, as long as more comes without a pause."""
         found: list[ServiceStart] = []
         while True:
             try:
@@ -142,7 +142,7 @@ class ManagerLoop:
         return max(min([self._next_look_s, self._sweep_due_s(), *dues]) - time.time(), 0.0)
 
     def _sweep_due_s(self) -> float:
-        """When to try again to remove what was in use: soon, since that costs less than a look at all tasks."""
+        """Return when to try again to remove what was in use: soon, since that costs less than a look at all tasks."""
         hasty = self._shared.left > 0 and time.time() < self._hasty_until_s
         return self._next_sweep_s if hasty else math.inf
 

@@ -66,7 +66,7 @@ class NodeView:
         )
 
     def _obstacles(self, node: NodeFacts, watch: EngineEvents | None) -> Iterator[str]:
-        """Why nothing may be placed there though Swarm would, in words."""
+        """Yield why nothing may be placed there though Swarm would, in words."""
         if self.managers.silent:
             yield MANAGERS_SILENT
         if watch is not None and watch.problem:
@@ -86,6 +86,6 @@ class NodeView:
 
 
 def _left_there(left: int, reachable: bool) -> str:
-    """What of lost services runs there still; nobody can remove it while its engine does not answer."""
+    """Return what of lost services runs there still; nobody can remove it while its engine does not answer."""
     there = f"{counted(left, 'container')} of lost services {'is' if left == 1 else 'are'} still on it"
     return there + (" and being removed" if reachable else ", to be removed once its engine answers")

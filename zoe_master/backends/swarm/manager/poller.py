@@ -76,7 +76,7 @@ class Reconciler:
                 self._settle(record, record.group, listed, with_tasks)
 
     def groups(self) -> dict[str, ServiceGroup]:
-        """All Swarm services of the services known here."""
+        """Return all Swarm services of the services known here."""
         return {record.group.group_id: record.group for record in self._registry.all() if record.group is not None}
 
     def _look_at_others(self) -> None:

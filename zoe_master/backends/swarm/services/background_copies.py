@@ -51,7 +51,7 @@ class OutputCopies:
                 self._pool.submit(self._copy, engine, record)
 
     def close(self) -> None:
-        """Break off what is being copied; the next copy goes on from there."""
+        """Break off what is being copied; the next copy continues from there."""
         self._closing.set()
         self._pool.shutdown(cancel_futures=True)
 

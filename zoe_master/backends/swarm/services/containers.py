@@ -33,7 +33,7 @@ def terminate(engine: Engine, record: Record) -> None:
 
 
 def kill(engine: Engine, record: Record) -> None:
-    """End it now; tried again after another grace if nobody hears it."""
+    """End it now; retried after another grace if nobody hears it."""
     record.kill_at_s = time.time() + max(record.stop_grace_s, 1.0)
     _signal(engine, record, "SIGKILL")
 
@@ -82,7 +82,8 @@ def output_of(record: Record, left: Left) -> Iterator[None]:
 
 
 def has_more(record: Record) -> bool:
-    """Whether its engine is waited for, which has the rest of its output; nobody waits for that of a lost node."""
+    """Return whether its engine is waited for, which has the rest of its output; nobody waits for that of
+    a lost node."""
     end = record.mark.end
     if end is None or end.state is not ObservedState.ENDED or not record.container_id:
         return False
@@ -153,7 +154,7 @@ def _while_wanted(entries: Iterator[tuple[str, bytes]], left: Left) -> Iterator[
 
 
 def _signal(engine: Engine, record: Record, signal: str) -> bool:
-    """False when nobody could be told."""
+    """False if nobody could be told."""
     assert record.container is not None
     try:
         engine.api.kill(record.container.container_id, signal)

@@ -31,7 +31,7 @@ class _Which(TypedDict):
 
 
 def observed(record: Record) -> Observation:
-    """The present state. An end is for good: it is never looked at again."""
+    """Return the present state. An end is for good: it is never looked at again."""
     if record.mark.end is not None:
         return record.mark.end
     container, task = record.container, record.task
@@ -57,7 +57,7 @@ def never_ran(record: Record, now_s: float, cause: Cause, error: ErrorText = NOT
 
 
 def by_task(record: Record, task: TaskFacts, why: str = "its engine does not answer") -> Observation:
-    """The end as the managers saw it, when its engine cannot tell: out of memory looks like any kill."""
+    """Return the end as the managers saw it, when its engine cannot tell: out of memory looks like any kill."""
     if task.state == "rejected" or task.exit_code is None or not task.container_id:
         return task_over(record, task)
     untold = error_text(why, task.message)
@@ -147,7 +147,7 @@ def _why(record: Record, container: ContainerFacts) -> tuple[Cause, ErrorText]:
 
 
 def _killed(record: Record, container: ContainerFacts) -> str:
-    """How somebody else than Zoe and Swarm ended it; empty when nobody did."""
+    """Return how somebody else than Zoe and Swarm ended it; empty when nobody did."""
     signal = (container.exit_code or 0) - _SIGNALLED
     if signal in container.signals:
         return f"its container on {record.node} was ended from outside with signal {signal}"

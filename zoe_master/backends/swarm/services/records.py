@@ -57,7 +57,7 @@ class Record:
 
     @property
     def execution_id(self) -> ExecutionId:
-        """The execution that it is a service of."""
+        """Return the execution that it is a service of."""
         return self.attempt.execution_id
 
     @property
@@ -69,12 +69,12 @@ class Record:
 
     @property
     def wants_gateway(self) -> bool:
-        """Whether there must be one beside it."""
+        """Return whether there must be one beside it."""
         return bool(self.targets) and not self.leaving
 
     @property
     def final(self) -> bool:
-        """True when it has ended or is lost."""
+        """Return whether it has ended or is lost."""
         return self.mark.end is not None
 
     @property
@@ -89,7 +89,7 @@ class Record:
 
 
 def handed_over(start: ServiceStart, host: str, mark: Mark, now_s: float, observation: Observation) -> Record:
-    """The record of a service that was handed over just now."""
+    """Return the record of a service that was handed over just now."""
     component: Component = start.component
     return Record(
         service_id=start.service_id,
@@ -126,7 +126,7 @@ class FoundServiceGroup:
 
 
 def found_group(service: Mapping[str, Any]) -> FoundServiceGroup:
-    """An entry of the managers' list of services that carries our labels."""
+    """Return an entry of the managers' list of services that carries our labels."""
     tags = service["Spec"]["Labels"]
     probe = json.loads(tags[labels.PROBE]) if tags[labels.PROBE] else None
     return FoundServiceGroup(

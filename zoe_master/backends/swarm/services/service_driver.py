@@ -75,7 +75,7 @@ class ServiceDriver:
             self._copying.discard(record.service_id)
 
     def due_s(self, record: Record) -> float | None:
-        """When the passing of time alone asks for another look at it."""
+        """Return when the passing of time alone asks for another look at it."""
         if not record.running or record.container is None:
             return None
         if record.kill_at_s is not None:
@@ -86,7 +86,8 @@ class ServiceDriver:
         return started_at_s + record.probe.timeout_s
 
     def removable(self, group: ServiceGroup) -> bool:
-        """Whether nobody needs the Swarm service any more: all is known and kept, or nothing else can end its tasks."""
+        """Return whether nobody needs the Swarm service any more: all is known and kept, or nothing else can end its
+        tasks."""
         if group.removed:
             return False
         members = [record for service in group.members if (record := self._registry.get(service)) is not None]
@@ -115,9 +116,8 @@ class ServiceDriver:
 
 
 def _known_to_managers(record: Record) -> bool:
-    """Whether the managers know that its task is over, or were given time for that.
+    """Return whether the managers know that its task is over, or were given time for that.
 
-    An engine that is told to remove a task which still counts as running waits two seconds for its network.
-    """
+    An engine that is told to remove a task which still counts as running waits two seconds for its network."""
     end = record.mark.end
     return record.task is None or record.task.over or end is None or time.time() > end.at_s + _MANAGERS_HEAR_S

@@ -37,11 +37,11 @@ class ServiceFiles:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def place(self, service: ServiceId) -> Path:
-        """The directory of a service."""
+        """Return the directory of a service."""
         return self._directory / quote(service, safe="")
 
     def read(self, service: ServiceId) -> Mark | None:
-        """The mark of a service; None when there is none that can be read."""
+        """Return the mark of a service; None if there is none that can be read."""
         try:
             return _mark_of(json.loads((self.place(service) / _FILE).read_text()))
         except (OSError, ValueError, KeyError, TypeError):
@@ -56,7 +56,7 @@ class ServiceFiles:
         new.replace(place / _FILE)
 
     def all(self) -> Iterator[tuple[ServiceId, Mark]]:
-        """Every service that has one."""
+        """Yield every service that has one."""
         for place in self._directory.iterdir():
             service = unquote(place.name)
             mark = self.read(service)

@@ -32,7 +32,7 @@ class ServiceRegistry:
     # Coming and going
 
     def add(self, start: ServiceStart) -> bool:
-        """Know a service that is handed over; False when it is known already, or was and is forgotten."""
+        """Know a service that is handed over; False if it is known already, or was and is forgotten."""
         with self.lock:
             mark = self.marks.read(start.service_id) or Mark()
             if start.service_id in self._records or mark.forgotten:
@@ -99,12 +99,12 @@ class ServiceRegistry:
     # Looking
 
     def get(self, service: ServiceId) -> Record | None:
-        """The record of a service."""
+        """Return the record of a service."""
         with self.lock:
             return self._records.get(service)
 
     def all(self) -> list[Record]:
-        """All records, in order of hand-over."""
+        """Return all records, in order of hand-over."""
         with self.lock:
             return list(self._records.values())
 
@@ -122,7 +122,7 @@ class ServiceRegistry:
                 self._records[service].group = group
 
     def container_seen(self, facts: ContainerFacts, after_gap: bool) -> Record | None:
-        """An engine's word on a container; the record when the service is known."""
+        """Return an engine's word on a container; the record when the service is known."""
         with self.lock:
             record = self._records.get(facts.service_id)
             if record is None:
@@ -190,7 +190,7 @@ class ServiceRegistry:
                 self._mark(record, replace(record.mark, end=lost(record, time.time(), message)))
 
     def forget(self, service: ServiceId) -> Record | None:
-        """The journal knows its end; the record when it had one."""
+        """Return the journal knows its end; the record when it had one."""
         with self.lock:
             record = self._records.get(service)
             if record is None or not record.final or record.mark.forgotten:

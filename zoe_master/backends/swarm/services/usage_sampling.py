@@ -30,7 +30,7 @@ class UsageSampling:
         self._next_s = 0.0
 
     def usage(self) -> Sequence[Usage]:
-        """What was measured last of running services."""
+        """Return what was measured last of running services."""
         usage = self._usage
         running = (record.service_id for record in self._registry.all() if record.running)
         return [usage[service] for service in running if service in usage]

@@ -17,12 +17,12 @@ class Attempt(NamedTuple):
 
 
 def attempt_of(tags: Mapping[str, str]) -> Attempt:
-    """The attempt that something with these labels belongs to."""
+    """Return the attempt that something with these labels belongs to."""
     return Attempt(tags.get(labels.EXECUTION, ""), int(tags.get(labels.GENERATION, "0")))
 
 
 def attempt_labels(attempt: Attempt, tenant: str, installation: str) -> dict[str, str]:
-    """What everything carries that an attempt's services share."""
+    """Return what everything carries that an attempt's services share."""
     return {
         labels.INSTALLATION: installation,
         labels.EXECUTION: attempt.execution_id,

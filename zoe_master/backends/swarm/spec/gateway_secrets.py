@@ -15,7 +15,7 @@ _KEY_BYTES = 32
 
 
 class GatewaySecrets:
-    """The key is a file of this master; with another one, gateways of before are made anew."""
+    """The key is a file of this master; with another one, gateways of before are made again."""
 
     def __init__(self, directory: Path) -> None:
         self._key = _read_or_make(directory / _KEY_FILE)
@@ -23,11 +23,11 @@ class GatewaySecrets:
         """Tells keys apart and tells nothing of them."""
 
     def of(self, attempt: Attempt) -> str:
-        """What a request must bear: 64 hexadecimal digits."""
+        """Return what a request must bear: 64 hexadecimal digits."""
         return self._digest(f"{attempt.number} {attempt.execution_id}")
 
     def kept_by_gateway(self, attempt: Attempt) -> bytes:
-        """What the gateway holds to know it: its SHA-256."""
+        """Return what the gateway holds to know it: its SHA-256."""
         return hashlib.sha256(self.of(attempt).encode()).hexdigest().encode() + b"\n"
 
     def _digest(self, text: str) -> str:

@@ -25,7 +25,7 @@ _TARGETS_DIRECTORY = "/run/zoe-gateway"
 def gateway_spec(
     name: str, tags: dict[str, str], targets: Sequence[str], around: AttemptContext, settings: SwarmSettings
 ) -> Json:
-    """The arguments of the call that creates it. One that ends is started again."""
+    """Return the arguments of the call that creates it. One that ends is started again."""
     assert around.secret is not None
     secret_id, secret_name = around.secret
     container = {

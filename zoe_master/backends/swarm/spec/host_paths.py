@@ -46,13 +46,13 @@ class PathPart:
 
 
 def host_paths_of(start: ServiceStart, settings: SwarmSettings) -> tuple[HostPath, ...]:
-    """What it mounts of its node's file systems; CannotStartError when the admin allows it not."""
+    """Return what it mounts of its node's file systems; CannotStartError when the admin allows it not."""
     volumes = [volume for volume in start.component.volumes if volume.name is None]
     return (*workspace_of(start, settings), *(host_path_of(volume, settings) for volume in volumes))
 
 
 def workspace_of(start: ServiceStart, settings: SwarmSettings) -> Iterator[HostPath]:
-    """The tenant's directory, where there are workspaces."""
+    """Yield the tenant's directory, where there are workspaces."""
     if settings.workspaces_dir is None:
         return
     if PurePosixPath(start.tenant).name != start.tenant or start.tenant in (".", ".."):
@@ -62,7 +62,7 @@ def workspace_of(start: ServiceStart, settings: SwarmSettings) -> Iterator[HostP
 
 
 def host_path_of(volume: Volume, settings: SwarmSettings) -> HostPath:
-    """What a volume without a name mounts."""
+    """Return what a volume without a name mounts."""
     if volume.host_path is None:
         raise CannotStartError(f"the volume at {volume.target} has neither a name nor a host path")
     path = plain_path(volume.host_path)
@@ -72,7 +72,7 @@ def host_path_of(volume: Volume, settings: SwarmSettings) -> HostPath:
 
 
 def problem(path: HostPath, seen: Sequence[PathPart], settings: SwarmSettings) -> str:
-    """Why it must not be mounted, in words; empty when it may be. `seen`: its parts, as far as there are any."""
+    """Return why it must not be mounted, in words; empty when it may be. `seen`: its parts, as far as there are any."""
     names = path.parts(path.root)
     if _run_as_root(settings):
         return "Zoe is configured to run components as root, who could replace it with a link"

@@ -21,10 +21,9 @@ def image_allowed(image: str, allowed: Sequence[str]) -> ImageStatus:
 def image_state(
     image: str, images_of_node: Mapping[str, frozenset[str]], pulling: Sequence[str], failures: Mapping[str, str]
 ) -> ImageStatus:
-    """What the nodes (name to the images they have) say of an image; `pulling` and `failures` are by node, too.
+    """Return what the nodes (name to the images they have) say of an image; `pulling` and `failures` are by node, too.
 
-    A node that lacks it for good does not make it unavailable as long as another one has it.
-    """
+    A node that lacks it for good does not make it unavailable as long as another one has it."""
     name = full_name(image)
     have = [node for node, images in images_of_node.items() if name in images]
     if pulling:

@@ -13,7 +13,7 @@ _FILE_BOUNDS = 4
 
 
 def log_driver(bytes_max: int) -> dict[str, Any]:
-    """The driver by which at least `bytes_max` of output are held."""
+    """Return the driver by which at least `bytes_max` of output are held."""
     size = max(_FILE_BOUNDS * bytes_max, 1)
     return {"Name": "local", "Options": {"max-size": str(size), "max-file": str(_FILES), "compress": "true"}}
 

@@ -46,7 +46,7 @@ def mount_points(settings: SwarmSettings) -> tuple[MountPath, ...]:
 
 
 def mounts_of(start: ServiceStart, settings: SwarmSettings, work_dir: StartPath | None = None) -> Iterator[Json]:
-    """The workspace, the volumes asked for, and what replaces a read-only root where a component must write."""
+    """Yield the workspace, the volumes asked for, and what replaces a read-only root where a component must write."""
     component = start.component
     for workspace in workspace_of(start, settings):
         yield _bind(workspace.path, WORKSPACE)
@@ -64,12 +64,12 @@ def mounts_of(start: ServiceStart, settings: SwarmSettings, work_dir: StartPath 
 
 
 def scratch_labels(work_dir: StartPath, tenant: str, settings: SwarmSettings) -> dict[str, str]:
-    """What a volume carries that goes with a service."""
+    """Return what a volume carries that goes with a service."""
     return {**volume_labels(tenant, settings), labels.SCRATCH: work_dir.source}
 
 
 def volume_labels(tenant: str, settings: SwarmSettings) -> dict[str, str]:
-    """What a named volume carries."""
+    """Return what a named volume carries."""
     return {labels.INSTALLATION: settings.installation, labels.TENANT: tenant}
 
 

@@ -12,7 +12,7 @@ _LABEL_MAX = 63  # of a DNS label and of the name of a Swarm service
 
 
 def host_name(component: str, index: int) -> str:
-    """What an instance is called inside its execution's network."""
+    """Return what an instance is called inside its execution's network."""
     suffix = f"-{index}"
     if len(component) + len(suffix) <= _LABEL_MAX:
         return component + suffix
@@ -21,27 +21,27 @@ def host_name(component: str, index: int) -> str:
 
 
 def group_name(installation: str, component: str, services: Sequence[ServiceId]) -> str:
-    """The Swarm service of these; the digest makes it unique, the rest tells people what it is."""
+    """Return the Swarm service of these; the digest makes it unique, the rest tells people what it is."""
     return f"zoe-{component[:32].rstrip('-')}-{_digest(' '.join((installation, *services)), 16)}"
 
 
 def attempt_name(installation: str, attempt: Attempt) -> str:
-    """The network and the secret of an attempt."""
+    """Return the network and the secret of an attempt."""
     return f"zoe-{_digest(f'{installation} {attempt.number} {attempt.execution_id}', 20)}"
 
 
 def gateway_name(installation: str, attempt: Attempt, fingerprint: str) -> str:
-    """The gateway of an attempt and its secret, by the key that the secret is made of."""
+    """Return the gateway of an attempt and its secret, by the key that the secret is made of."""
     return f"zoe-gateway-{_digest(f'{installation} {attempt.number} {attempt.execution_id} {fingerprint}', 20)}"
 
 
 def volume_name(installation: str, tenant: str, volume: str) -> str:
-    """A tenant's named volume; the digest keeps tenants apart whatever their names hold."""
+    """Return a tenant's named volume; the digest keeps tenants apart whatever their names hold."""
     return f"zoe-{_digest(f'{installation} {tenant} {volume}', 12)}-{volume}"
 
 
 def scratch_name(installation: str, service: ServiceId) -> str:
-    """The volume that goes with a service."""
+    """Return the volume that goes with a service."""
     return f"zoe-scratch-{_digest(f'{installation} {service}', 20)}"
 
 

@@ -51,7 +51,7 @@ class RenderedService:
 
     @property
     def group_key(self) -> object:
-        """What must be the same for two services to be tasks of one Swarm service."""
+        """Return what must be the same for two services to be tasks of one Swarm service."""
         start = self.start
         core = start.index < start.component.essential_count
         fixed = json.dumps([self.arguments, self.work_dir, self.mounts])
@@ -75,7 +75,7 @@ class AttemptContext:
 
 
 def render(start: ServiceStart, settings: SwarmSettings) -> RenderedService:
-    """Every text filled; CannotStartError says in words why that cannot be."""
+    """Return every text filled; CannotStartError says in words why that cannot be."""
     component = start.component
     status = image_allowed(component.image, settings.images)
     if status.state is ImageState.UNAVAILABLE:
@@ -106,7 +106,7 @@ def needs_network(start: ServiceStart) -> bool:
 
 
 def needs_secret(start: ServiceStart) -> bool:
-    """Whether its services talk to each other, or are talked to."""
+    """Return whether its services talk to each other, or are talked to."""
     return bool(start.component.ports) or len({peer.component for peer in start.peers}) > 1
 
 
@@ -144,7 +144,7 @@ def container_labels(group: Sequence[RenderedService], settings: SwarmSettings) 
 
 
 def service_spec(group: Sequence[RenderedService], around: AttemptContext, settings: SwarmSettings) -> Json:
-    """The arguments of the call that creates the Swarm service. Tasks never restart: the master decides."""
+    """Return the arguments of the call that creates the Swarm service. Tasks never restart: the master decides."""
     start = group[0].start
     component = start.component
     task: Json = {
@@ -225,7 +225,7 @@ def _resources(component: Component, around: AttemptContext, settings: SwarmSett
 
 
 def _endpoint(component: Component, settings: SwarmSettings) -> Json:
-    """Names resolve to the tasks' own addresses, which needs no virtual IP of the kernel."""
+    """Return a mode in which names resolve to the tasks' own addresses, which needs no virtual IP of the kernel."""
     spec: Json = {"Mode": "dnsrr"}
     if settings.publish_ports:
         spec["Ports"] = [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def by_slot(values: Sequence[str]) -> str:
-    """A text that Swarm turns into the value of a task's slot; slots are counted from 1."""
+    """Return a text that Swarm turns into the value of a task's slot; slots are counted from 1."""
     if len(set(values)) == 1:
         return literal(values[0])
     *first, last = [literal(value) for value in values]
@@ -17,5 +17,5 @@ def by_slot(values: Sequence[str]) -> str:
 
 
 def literal(text: str) -> str:
-    """The text with Swarm's own templates made plain: a user's words are never executed on a manager."""
+    """Return the text with Swarm's own templates made plain: a user's words are never executed on a manager."""
     return text.replace("{{", '{{"{{"}}')

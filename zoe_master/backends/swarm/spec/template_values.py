@@ -26,7 +26,7 @@ class TemplateFiller:
         self._has_workspace = has_workspace
 
     def __call__(self, text: str) -> str:
-        """The filled text; CannotStartError says what is wrong with it."""
+        """Return the filled text; CannotStartError says what is wrong with it."""
         try:
             return fill(text, self._resolve)
         except TemplateError as error:

@@ -22,7 +22,8 @@ FILTERS: dict[str, Filter] = {
 
 
 def filter_named(name: str) -> Filter:
-    """The filter of this name; for a name that is not there, one that refuses every node, so that nothing is placed."""
+    """Return the filter of this name; for a name that is not there, one that refuses every node, so that nothing is
+    placed."""
 
     def missing(_request: Request, _node: Node, _ledger: Ledger) -> str:
         return f"filter {name} of the policy is not loaded"

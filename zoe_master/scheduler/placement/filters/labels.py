@@ -1,4 +1,4 @@
-"""Only nodes with the labels that the component insists on."""
+"""Only nodes with the labels that the component requires."""
 
 from __future__ import annotations
 

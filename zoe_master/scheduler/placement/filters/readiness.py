@@ -8,5 +8,6 @@ from zoe_master.scheduler.placement.request import Request
 
 
 def readiness(_request: Request, node: Node, _ledger: Ledger) -> str | None:
-    """Refuse a node that is down, drained or not reachable. Why it is names addresses, so the API tells operators."""
+    """Refuse a node that is down, drained or not reachable. Details contain addresses, so the API shows them to
+    operators only."""
     return None if node.ready else "the node is not ready"
