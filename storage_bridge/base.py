@@ -27,15 +27,15 @@ class StorageController(Protocol):
     """
 
     def capacity(self) -> StorageCapacity:
-        """What the store can move and what is promised."""
+        """Return what the store can move and what is promised."""
         ...
 
     def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
-        """Whether one more demand fits."""
+        """Return whether one more demand fits."""
         ...
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
-        """The SLOs in force, by tenant."""
+        """Return the SLOs in force, by tenant."""
         ...
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
@@ -47,7 +47,7 @@ class StorageController(Protocol):
         ...
 
     def views(self) -> Sequence[View]:
-        """The views there are."""
+        """Return the views there are."""
         ...
 
     def create_view(self, view: View) -> None:
@@ -63,7 +63,7 @@ class StorageController(Protocol):
         ...
 
     def achieved(self) -> Mapping[str, AchievedBandwidth] | None:
-        """What each tenant got lately; None where the controller does not tell."""
+        """Return what each tenant got lately; None where the controller does not tell."""
         ...
 
     def missed(self) -> Mapping[str, MissedBandwidth] | None:
@@ -71,13 +71,14 @@ class StorageController(Protocol):
         ...
 
     def clients(self) -> Mapping[str, AchievedBandwidth] | None:
-        """What was moved to and from each address lately; None where the controller does not tell."""
+        """Return what was moved to and from each address lately; None where the controller does not tell."""
         ...
 
     def circuit_open(self) -> bool:
-        """Whether it failed several times and is left alone for a while; asks nothing."""
+        """Return whether it failed several times and is left alone for a while; asks nothing."""
         ...
 
     def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
-        """Where the objects lie that a tenant means by a URI, as its token may list them; None when it is not known."""
+        """Return where the objects lie that a tenant means by a URI, as its token may list them; None if it is not
+        known."""
         ...

@@ -81,7 +81,7 @@ class CrystalController:
         """Not told."""
 
     def circuit_open(self) -> bool:
-        """Whether it is left alone for a while."""
+        """Return whether it is left alone for a while."""
         return self._http.circuit_open
 
     def locality(self, tenant: str, uri: str, token: str = "") -> None:

@@ -63,7 +63,7 @@ class ControllerDialect(Protocol):
         ...
 
     def others(self) -> BandwidthSlo:
-        """What others were promised in all."""
+        """Return what others were promised in all."""
         ...
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
@@ -88,7 +88,7 @@ class AppendixDialect:
         return {row.project: _both(row.bytes_per_s) for row in self._listed() if row.policy == self._owner}
 
     def others(self) -> BandwidthSlo:
-        """What others were promised."""
+        """Return what others were promised."""
         return _both(sum(row.bytes_per_s for row in self._listed() if row.policy != self._owner))
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
@@ -124,7 +124,7 @@ class LaterDialect:
         return {tenant: BandwidthSlo(found.get("get_bw"), found.get("put_bw")) for tenant, found in rates.items()}
 
     def others(self) -> BandwidthSlo:
-        """What others were promised."""
+        """Return what others were promised."""
         rows = [row for row in self._listed() if row.policy != self._owner]
         read, write = (sum(row.bytes_per_s for row in rows if row.name == one) for one in ("get_bw", "put_bw"))
         return BandwidthSlo(read, write)
@@ -157,14 +157,14 @@ class LaterDialect:
 
 
 def _sla(row: Mapping[str, Any]) -> _Row | None:
-    """A row of `/bw/slas`; None for a policy without an SLO."""
+    """Return a row of `/bw/slas`; None for a policy without an SLO."""
     if row["bandwidth"] is None:
         return None
     return _Row(str(row["project_id"]), str(row["policy_id"]), "", _bytes_per_s(row["bandwidth"]))
 
 
 def _slo(row: Mapping[str, Any]) -> _Row | None:
-    """A row of `/policies/slos`; None for what is not of bandwidth."""
+    """Return a row of `/policies/slos`; None for what is not of bandwidth."""
     if row.get("dsl_filter", "bandwidth") != "bandwidth":
         return None
     project, _, policy = str(row["target"]).partition("#")

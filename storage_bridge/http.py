@@ -42,7 +42,7 @@ class ControllerSettings:
 
 
 class _Deadline:
-    """Hangs up when an answer is not there in time: the client's own time-out begins anew with each byte."""
+    """Hangs up when an answer is not there in time: the client's own time-out begins again with each byte."""
 
     def __init__(self, seconds: float) -> None:
         self._timer = threading.Timer(seconds, self._hang_up)
@@ -92,7 +92,7 @@ class ControllerHttp:
 
     @property
     def circuit_open(self) -> bool:
-        """Whether nothing is asked for a while, since too much failed."""
+        """Return whether nothing is asked for a while, since too much failed."""
         return self._clock() < self._rests_until_s
 
     def ask(
@@ -103,7 +103,7 @@ class ControllerHttp:
         absent: object = _NEVER,
         headers: Mapping[str, str] | None = None,
     ) -> Any:
-        """The answer's JSON, None for an empty one; `absent` for 404 where that is an answer."""
+        """Return the answer's JSON, None for an empty one; `absent` for 404 where that is an answer."""
         if self.circuit_open:
             raise StorageUnavailableError(
                 "the storage controller has not answered lately; requests are paused for some seconds"
@@ -131,7 +131,7 @@ class ControllerHttp:
         raise StorageUnavailableError(story)
 
     def _whole(self, method: str, path: str, json: object, headers: Mapping[str, str] | None) -> httpx.Response:
-        """The answer with all of its body."""
+        """Return the answer with all of its body."""
         with (
             _Deadline(self._settings.timeout_s) as deadline,
             self._http.stream(
@@ -155,7 +155,7 @@ class ControllerHttp:
 
 
 def _said(answer: httpx.Response) -> str:
-    """What a refusal says: its `error`, as our own controller writes it, a bare string, or whatever is there."""
+    """Return what a refusal says: its `error`, as our own controller writes it, a bare string, or whatever is there."""
     try:
         body = answer.json()
     except ValueError:

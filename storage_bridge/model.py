@@ -48,7 +48,7 @@ class DemandFeasibility:
 
 
 def feasibility(now: StorageCapacity, slo: BandwidthSlo) -> DemandFeasibility:
-    """Whether one more promise keeps the sum of all within the capacity, each way."""
+    """Return whether one more promise keeps the sum of all within the capacity, each way."""
     for direction, wanted, all_of_it, promised in (
         ("read", slo.read_bytes_per_s or 0, now.read_bytes_per_s, now.promised_read_bytes_per_s),
         ("write", slo.write_bytes_per_s or 0, now.write_bytes_per_s, now.promised_write_bytes_per_s),
@@ -129,7 +129,7 @@ class View:
 
     @staticmethod
     def read_as(reading: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields of a view that `reading` gives."""
+        """Return the fields of a view that `reading` gives."""
         return {
             "types": tuple(reading.get("types", {}).items()),
             "names": tuple(reading.get("names", ())),
@@ -138,12 +138,12 @@ class View:
 
     @property
     def container(self) -> str:
-        """Its name in the tenant's account."""
+        """Return its name in the tenant's account."""
         return VIEW_PREFIX + self.id
 
     @property
     def place(self) -> SourcePlace:
-        """Where its source is."""
+        """Return where its source is."""
         return place_of(self.source)
 
     @property

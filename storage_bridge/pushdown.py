@@ -20,7 +20,7 @@ _MB = 1e6
 
 
 def verdict(sample: ViewSample) -> ViewVerdict:
-    """Whether jobs read through the view, with the sentence that their users are told."""
+    """Return whether jobs read through the view, with the sentence that their users are told."""
     if not sample.sampled_bytes:
         return ViewVerdict(False, (), "plainly: there is nothing to read")
     plain_s, view_s = expected_s(sample)
@@ -34,7 +34,7 @@ def verdict(sample: ViewSample) -> ViewVerdict:
 
 
 def expected_s(sample: ViewSample) -> tuple[float, float]:
-    """Seconds that the sample takes a task plainly and through the view, the reader's work included."""
+    """Return seconds that the sample takes a task plainly and through the view, the reader's work included."""
     rate = sample.sampled_bytes / max(sample.plain_s, 1e-6)
     if sample.rate_bytes_per_s:
         rate = min(rate, sample.rate_bytes_per_s)

@@ -47,12 +47,12 @@ class SimulatedController:
 
     @property
     def moved(self) -> int:
-        """Bytes per second that it can move in all, also told while it is down."""
+        """Return bytes per second that it can move in all, also told while it is down."""
         return min(self._capacity.proxy, sum(self._capacity.nodes.values()))
 
     @property
     def in_force(self) -> Mapping[str, BandwidthSlo]:
-        """The SLOs in force, also told while it is down."""
+        """Return the SLOs in force, also told while it is down."""
         return self._slos
 
     def capacity(self) -> StorageCapacity:
@@ -63,11 +63,11 @@ class SimulatedController:
         return StorageCapacity(self.moved, self.moved, read, write)
 
     def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
-        """Whether the sum of all promises stays within the capacity."""
+        """Return whether the sum of all promises stays within the capacity."""
         return feasibility(self.capacity(), demand.slo)
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
-        """The SLOs in force, by tenant."""
+        """Return the SLOs in force, by tenant."""
         self._answer()
         return dict(self._slos)
 
@@ -82,7 +82,7 @@ class SimulatedController:
         self._slos.pop(tenant, None)
 
     def views(self) -> Sequence[View]:
-        """The views there are."""
+        """Return the views there are."""
         self._answer()
         return list(self._views.values())
 
@@ -92,7 +92,7 @@ class SimulatedController:
         self._views.setdefault(view.id, view)
 
     def sample(self, view_id: str, token: str = "") -> ViewSample:  # noqa: ARG002 - it reads nothing
-        """What `sampled` says, with the columns of the view."""
+        """Return what `sampled` says, with the columns of the view."""
         self._answer()
         if view_id not in self._views:
             raise StorageUnavailableError(f"simulated: view {view_id} does not exist")
@@ -104,7 +104,7 @@ class SimulatedController:
         self._views.pop(view_id, None)
 
     def achieved(self) -> Mapping[str, AchievedBandwidth]:
-        """What each tenant with transfers gets now."""
+        """Return what each tenant with transfers gets now."""
         self._answer()
         shared = self.assignment()
         tenants = sorted({tenant for tenant, _ in shared.rates})
@@ -136,7 +136,7 @@ class SimulatedController:
         return self._places.get((tenant, uri))
 
     def assignment(self) -> BandwidthAssignment:
-        """Who may move what now."""
+        """Return who may move what now."""
         claims = [_with_slo(claim, self._slos.get(claim.tenant)) for claim in self._transfers()]
         return assign(claims, self._capacity, self._floor)
 

@@ -69,7 +69,8 @@ def swift_properties(services: Sequence[SwiftService], jars: Sequence[str]) -> M
 
 
 def s3_properties(service: S3Service, jars: Sequence[str]) -> Mapping[str, str]:
-    """The same for Hadoop's S3A, with a committer that renames nothing; `jars` have spark-hadoop-cloud among them.
+    """Return the same for Hadoop's S3A, with a committer that renames nothing; `jars` have spark-hadoop-cloud among
+    them.
 
     Without that jar's protocol Spark asks the magic committer and writes past it: parts are seen that nobody committed.
     """
@@ -103,12 +104,12 @@ def s3_credentials(access_key: str, secret_key: str) -> Mapping[str, str]:
 
 
 def defaults_text(properties: Mapping[str, str]) -> str:
-    """The text of a `spark-defaults.conf`."""
+    """Return the text of a `spark-defaults.conf`."""
     return "".join(f"{name} {value}\n" for name, value in properties.items())
 
 
 def credentials_xml(properties: Mapping[str, str]) -> str:
-    """The text of a `core-site.xml`."""
+    """Return the text of a `core-site.xml`."""
     lines = (
         f"  <property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
         for name, value in properties.items()

@@ -31,13 +31,13 @@ class ZoeController:
         self._mine = f"/v1/owners/{quote(settings.owner, safe='')}"
 
     def capacity(self) -> StorageCapacity:
-        """What it can move and has promised."""
+        """Return what it can move and has promised."""
         capacity = understood(lambda: dict(self._http.ask("GET", "/v1/capacity")))
         # A controller before this route tells nothing of its proxies.
         return understood(lambda: StorageCapacity(**capacity, **self._http.ask("GET", "/v1/proxies", absent={})))
 
     def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
-        """Whether it would fit."""
+        """Return whether it would fit."""
         return understood(lambda: DemandFeasibility(**self._http.ask("POST", "/v1/feasible", asdict(demand.slo))))
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
@@ -81,7 +81,7 @@ class ZoeController:
         self._http.ask("DELETE", f"{self._mine}/views/{quote(view_id, safe='')}")
 
     def achieved(self) -> Mapping[str, AchievedBandwidth]:
-        """What each tenant got lately."""
+        """Return what each tenant got lately."""
         achieved = self._http.ask("GET", "/v1/achieved")
         return understood(lambda: {tenant: AchievedBandwidth(**rates) for tenant, rates in achieved.items()})
 
@@ -91,7 +91,7 @@ class ZoeController:
         return understood(lambda: {tenant: MissedBandwidth(**rates) for tenant, rates in missed.items()})
 
     def clients(self) -> Mapping[str, AchievedBandwidth] | None:
-        """What was moved to and from each address; None by an older controller."""
+        """Return what was moved to and from each address; None by an older controller."""
         clients = self._http.ask("GET", "/v1/clients", absent=None)
         return (
             None
@@ -100,7 +100,7 @@ class ZoeController:
         )
 
     def circuit_open(self) -> bool:
-        """Whether it is left alone for a while."""
+        """Return whether it is left alone for a while."""
         return self._http.circuit_open
 
     def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:

@@ -35,26 +35,24 @@ _CAST = ("date", "timestamp")
 
 
 def zoe_input(spark: Any, name: str) -> Any:
-    """The wanted columns of the wanted rows of an input, as a DataFrame.
+    """Return the wanted columns of the wanted rows of an input, as a DataFrame.
 
     Columns have the types of the description; one without a type is a string. Raises KeyError for an input that the
-    application does not have, and ValueError when a column that is wanted is not there.
-    """
+    application does not have, and ValueError when a column that is wanted is not there."""
     return read(spark, _told(name))
 
 
 def zoe_columns(spark: Any, name: str) -> str:
-    """The names and types of an input's columns as JSON, to be written into the description: `pushdown.columns`.
+    """Return the names and types of an input's columns as JSON, to be written into the description: `pushdown.columns`.
 
     Spark infers them from the first SAMPLE_LINES lines. They are not used by themselves: another sample might have
     other types, and with them other rows. Whole numbers are `long` or decimals of 38 digits, since the next one may be
-    larger. A column in which all is null there is a string.
-    """
+    larger. A column in which all is null there is a string."""
     return columns_of(spark, _told(name))
 
 
 def columns_of(spark: Any, entry: dict[str, Any]) -> str:
-    """The same for one that is told as an entry of the file. Raises ValueError when there is nothing to read."""
+    """Return the same for one that is told as an entry of the file. Raises ValueError when there is nothing to read."""
     options = {**_OPTIONS, **entry["csv"], "inferSchema": "true"}
     lines = [row[0] for row in spark.read.text(entry["uri"]).take(SAMPLE_LINES)]
     names = entry["columns"] or entry["names"]
@@ -74,7 +72,7 @@ def _told(name: str) -> dict[str, Any]:
 
 
 def _widened(type_: str) -> str:
-    """A type of Spark by its name in descriptions."""
+    """Return a type of Spark by name in descriptions."""
     if type_ in ("int", "bigint"):
         return "long"
     if type_.startswith("decimal("):  # whole numbers that are too large for a long
@@ -83,7 +81,7 @@ def _widened(type_: str) -> str:
 
 
 def read(spark: Any, entry: dict[str, Any]) -> Any:
-    """The same for one that is told as an entry of the file."""
+    """Return the same for one that is told as an entry of the file."""
     options = {**_OPTIONS, **entry["csv"]}
     names = entry["columns"] or entry["names"] or _header(spark, entry["uri"], options)
     missing = [one for one in entry["needed"] if one not in names]
@@ -101,7 +99,7 @@ def read(spark: Any, entry: dict[str, Any]) -> Any:
 
 
 def _header(spark: Any, uri: str, options: dict[str, str]) -> list[str]:
-    """The columns of the first object that has any: those of others count by their places."""
+    """Return the columns of the first object that has any: those of others count by their places."""
     # They are told as in a URL, and asked for as they are.
     for path in sorted(spark.read.text(uri).inputFiles()):
         names: list[str] = spark.read.options(**options).csv(unquote(path)).columns

@@ -28,13 +28,14 @@ class Refused(Exception):  # noqa: N818 - an answer, not a defect
 
 
 def warning(sentences: Iterable[str]) -> dict[str, str]:
-    """The header that says what does not come of a request that is answered with success; none without a sentence."""
+    """Return the header that says what does not come of a request that is answered with success; none without a
+    sentence."""
     text = ", ".join(f'299 zoe-storage "{sentence}"' for sentence in sentences)
     return {"Warning": text} if text else {}
 
 
 def both_ways(slo: BandwidthSlo) -> int:
-    """Bytes per second to read and to write together."""
+    """Return bytes per second to read and to write together."""
     return (slo.read_bytes_per_s or 0) + (slo.write_bytes_per_s or 0)
 
 
@@ -65,7 +66,7 @@ class Promisable:
         return warning(self.caveats(slo))
 
     def caveats(self, slo: BandwidthSlo) -> list[str]:
-        """What to know of a promise: a proxy moves no more than it can, and its reads and writes share that."""
+        """Return what to know of a promise: a proxy moves no more than it can, and its reads and writes share that."""
         if not self.proxies:
             return []
         found, one, all_of_them = [], max(self.proxies.values()), sum(self.proxies.values())
@@ -79,7 +80,7 @@ class Promisable:
 
 
 def bounded(rates: BandwidthSlo, proxies: Mapping[str, int]) -> BandwidthSlo:
-    """What may be promised each way: not more than all proxies together can move."""
+    """Return what may be promised each way: not more than all proxies together can move."""
     most = sum(proxies.values())
     return BandwidthSlo(min(rates.read_bytes_per_s or 0, most), min(rates.write_bytes_per_s or 0, most))
 

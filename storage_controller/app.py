@@ -18,7 +18,7 @@ _OPEN = "/health"
 
 
 def make_app(ledger: Ledger, works: Works, token: str) -> FastAPI:
-    """All routes; `/health` alone needs no token. Of who has none, no body is read."""
+    """Return all routes; only `/health` needs no token. Without a token, no body is read."""
     app = FastAPI(
         title="Zoe's storage controller", version="1", docs_url=None, redoc_url=None, max_body_size=BODY_BYTES_MAX
     )

@@ -61,7 +61,7 @@ class Rule:
 
 
 def parse_rules(text: str) -> Iterator[Rule]:
-    """The rules of a text, one a line; empty lines aside. RuleError names the line."""
+    """Yield the rules of a text, one a line; empty lines aside. RuleError names the line."""
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
             try:
@@ -91,7 +91,8 @@ def parse_rule(line: str) -> Rule:
 
 
 def bandwidth_of(action: Action) -> int | None:
-    """The bytes per second that `SET BANDWIDTH WITH MIN_BW=30MBps` promises; None for other actions. RuleError."""
+    """Return the bytes per second that `SET BANDWIDTH WITH MIN_BW=30MBps` promises; None for other
+    actions. RuleError."""
     if action.verb != "SET" or action.filter.upper() != BANDWIDTH:
         return None
     text = {name.upper(): value for name, value in action.parameters.items()}.get("MIN_BW", "")

@@ -220,7 +220,7 @@ def _added(ledger: Ledger, promisable: Promisable) -> Any:
 
 
 def _idle(actions: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The filters that nothing carries out."""
+    """Return the filters that nothing carries out."""
     return [a["filter"] for a in actions if not _is_promise(a)]
 
 

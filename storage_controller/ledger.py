@@ -18,7 +18,7 @@ Clock = Callable[[], float]
 
 
 def rule_policy(number: int) -> str:
-    """The policy id of what a static policy promises."""
+    """Return the policy id of what a static policy promises."""
     return f"rule-{number}"
 
 
@@ -40,7 +40,7 @@ class Ledger:
     # SLOs
 
     def slos(self) -> list[dict[str, Any]]:
-        """All rows, by project, policy and name."""
+        """Return all rows, by project, policy and name."""
         with self._engine.begin() as connection:
             self._sweep(connection)
             found = connection.execute(sa.select(slos).order_by(slos.c.project_id, slos.c.policy_id, slos.c.slo_name))
@@ -73,7 +73,8 @@ class Ledger:
             connection.execute(sa.delete(slos).where(wanted))
 
     def by_tenant(self) -> dict[str, BandwidthSlo]:
-        """What each tenant is promised: of several policies the greatest, since one promise covers the smaller."""
+        """Return what each tenant is promised: of several policies the greatest, since one promise covers the
+        smaller."""
         found: dict[str, dict[str, int]] = {}
         for row in self.slos():
             rates = found.setdefault(row["project_id"], {})
@@ -90,7 +91,7 @@ class Ledger:
             return _views(connection, leased)
 
     def view(self, view_id: str) -> View | None:
-        """Whoever's it is; None when there is none of that id."""
+        """Whoever's it is; None if there is none of that id."""
         with self._engine.begin() as connection:
             return next(iter(_views(connection, views.c.id == view_id)), None)
 
@@ -123,7 +124,7 @@ class Ledger:
     # Leases
 
     def renew(self, owner: str, lease_s: float) -> float:
-        """All that belongs to the owner holds for so many seconds from now; until when, since the epoch."""
+        """Extend all that the owner has by this many seconds from now; return its end, since the epoch."""
         until_s = self._clock() + lease_s
         upsert = insert(leases).values(owner=owner, until_s=until_s)
         with self._engine.begin() as connection:
@@ -145,7 +146,7 @@ class Ledger:
             connection.execute(upsert.on_conflict_do_update(index_elements=["id"], set_={"name": name}))
 
     def project_names(self) -> dict[str, str]:
-        """Names by id."""
+        """Return names by id."""
         with self._engine.begin() as connection:
             return {row.id: row.name for row in connection.execute(sa.select(projects))}
 
@@ -164,7 +165,7 @@ class Ledger:
             )
 
     def keep_filter_data(self, dsl_name: str, data: bytes) -> bool:
-        """Keep a filter's program; False when there is no such filter."""
+        """Keep a filter's program; False if there is no such filter."""
         with self._engine.begin() as connection:
             done = connection.execute(sa.update(filters).where(filters.c.dsl_name == dsl_name).values(data=data))
             return done.rowcount > 0
@@ -175,12 +176,12 @@ class Ledger:
             connection.execute(sa.delete(filters).where(filters.c.dsl_name == dsl_name))
 
     def policies(self) -> list[dict[str, Any]]:
-        """All static policies, in the order in which they came."""
+        """Return all static policies, in the order in which they came."""
         with self._engine.begin() as connection:
             return [dict(row) for row in connection.execute(sa.select(policies).order_by(policies.c.id)).mappings()]
 
     def add_policies(self, rows: Sequence[tuple[Mapping[str, Any], Promised | None]]) -> list[int]:
-        """All or none of them, each with what it promises; their ids."""
+        """Return all or none of them, each with what it promises; their ids."""
         add = sa.insert(policies).returning(policies.c.id)
         with self._engine.begin() as connection:
             ids = []

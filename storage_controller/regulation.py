@@ -105,7 +105,8 @@ class Regulation:
         }
 
     def readable(self, tenant: str) -> int | None:
-        """Bytes per second that a tenant would get now if it read as fast as it may; None while no proxy reports."""
+        """Return bytes per second that a tenant would get now if it read as fast as it may; None while no proxy
+        reports."""
         key = tenant, TransferKind.READ
         return self._regulator.attainable(key, self._slos.get(key))
 

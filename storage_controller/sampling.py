@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def sample(view: View, get: Open, rate_bytes_per_s: int | None) -> ViewSample:
-    """What the middle of the source takes. Refused, with the store's own words, when either cannot be read."""
+    """Return what the middle of the source takes. Refused, with the store's own words, when either cannot be read."""
     parts = _parts(view, get)
     if not parts:
         return ViewSample(0, 0, 0, 0, 0.0, 0.0, rate_bytes_per_s, view.columns)
@@ -62,7 +62,7 @@ def _count(get: Open, path: str, headers: dict[str, str]) -> int:
 
 
 def _unpacked(get: Open, path: str) -> tuple[int, int]:
-    """Bytes as delivered, and as they are once unpacked."""
+    """Return bytes as delivered, and as they are once unpacked."""
     delivered = selected = 0
     unpack = zlib.decompressobj(_GZIP)
     with opened(get, path, {}) as answer:

@@ -20,7 +20,7 @@ _DIGITS = re.compile(r"\s*[0-9]{1,10}\s*")
 
 
 def _number(value: object) -> object:
-    """A text of digits as its number: Crystal's dashboard sends what was typed into a field."""
+    """Return a text of digits as its number: Crystal's dashboard sends what was typed into a field."""
     return int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
 
 

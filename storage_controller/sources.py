@@ -33,10 +33,9 @@ def defined(view: View) -> ViewDefinition:
 
 
 def names_of(view: View, get: Open) -> tuple[str, ...]:
-    """The names of all columns: those of the view, or of the header of the first object; none without one.
+    """Return the names of all columns: those of the view, or of the header of the first object; none without one.
 
-    The source is looked at in any case, so that one that its tenant cannot read is refused. Refused.
-    """
+    The source is looked at in any case, so that one that its tenant cannot read is refused. Refused."""
     source = defined(view)
     listing = f"{quote(source.container)}?format=json&prefix={quote(source.directory)}"
     with opened(get, listing, {}) as answer:

@@ -11,7 +11,7 @@ _log = logging.getLogger(__name__)
 
 
 class ViewSweeper:
-    """A thread of its own; what cannot be removed now is tried again."""
+    """A thread of its own; what cannot be removed now is retried."""
 
     def __init__(self, sweep: Callable[[], None]) -> None:
         self._sweep = sweep

@@ -35,7 +35,7 @@ class SwiftHttp:
         self._root = ""
 
     def account_of(self, tenant: str) -> str:
-        """The name of a tenant's account."""
+        """Return the name of a tenant's account."""
         return self.admin.account_prefix + tenant
 
     def site(self, timeout_s: float = TIMEOUT_S) -> str:
@@ -56,7 +56,8 @@ class SwiftHttp:
         timeout_s: float = TIMEOUT_S,
         token: str = "",
     ) -> httpx.Response:
-        """An answer whose body is still to be read; `path` is quoted, below the account. token: else the admin's."""
+        """Return an answer whose body is still to be read; `path` is quoted, below the account. token: else the
+        admin's."""
         try:
             for fresh in (False, True):
                 own, root = self._login(fresh, timeout_s)

@@ -60,10 +60,9 @@ class SwiftPlaces:
         self._fragmented = frozenset(map(str, fragmented))
 
     def endpoints(self, account: str, path: str) -> Mapping[str, Any]:
-        """What Swift itself says of an object or a container: `endpoints` and `headers`. Refused.
+        """Return what Swift itself says of an object or a container: `endpoints` and `headers`. Refused.
 
-        It says where an object of that name would be, also when there is none. A view's are those of its source.
-        """
+        It says where an object of that name would be, also when there is none. A view's are those of its source."""
         container, _, name = path.partition("/")
         below = self._source(account, container, name)
         give_up_s = time.monotonic() + TIME_S
@@ -102,7 +101,7 @@ class SwiftPlaces:
         return frozenset(host_key(urlsplit(url).hostname or "") for url in _urls(answer))
 
     def _source(self, account: str, container: str, name: str) -> _Below:
-        """What is read in the end: of a view of that account, its source."""
+        """Return what is read in the end: of a view of that account, its source."""
         view = self._view_of(container.removeprefix(VIEW_PREFIX)) if container.startswith(VIEW_PREFIX) else None
         if view is None or self._http.account_of(view.tenant) != account:
             return _Below(account, container, name)
@@ -129,7 +128,7 @@ class SwiftPlaces:
     def _read(
         self, method: str, account: str, path: str, token: str, give_up_s: float, absent: bool = False
     ) -> httpx.Response:
-        """A whole answer. Refused, in one way for all that is not the tenant's to read."""
+        """Return a whole answer. Refused, in one way for all that is not the tenant's to read."""
         answer = self._http.ask(method, account, path, {}, _left_s(give_up_s), token)
         try:
             answer.read()
@@ -166,10 +165,9 @@ def _urls(answer: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _hidden(name: str) -> bool:
-    """Whether readers of directories pass by an object of that name, below the directory that they read.
+    """Return whether readers of directories pass by an object of that name, below the directory that they read.
 
-    As Spark does: it reads no directories below it but those of partitions, which are named `column=value`.
-    """
+    As Spark does: it reads no directories below it but those of partitions, which are named `column=value`."""
     *directories, last = name.split("/")
     return not last or last.startswith(("_", ".")) or any("=" not in one for one in directories)
 

@@ -64,7 +64,7 @@ class SwiftViews:
         return sample(view, lambda path, headers: self._read(view, path, headers), rate_bytes_per_s)
 
     def _readable_names(self, view: View) -> tuple[str, ...]:
-        """The names of the source's columns, as its tenant reads them; none without an object that has them."""
+        """Return the names of the source's columns, as its tenant reads them; none without an object that has them."""
         return names_of(view, lambda path, headers: self._read(view, path, headers))
 
     def _read(self, view: View, path: str, headers: dict[str, str]) -> httpx.Response:

@@ -78,7 +78,7 @@ class Bandwidth:
         return self._paced(self._app(env, started), account, client, statuses)
 
     def _unpaced(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """A request that names no account, such as for a health check."""
+        """Return a request that names no account, such as for a health check."""
         passed: Iterable[bytes] = self._app(env, start_response)
         if not self._misplaced and "s3api.backend_path" in env:
             self._misplaced = True

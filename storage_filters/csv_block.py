@@ -37,7 +37,7 @@ class Selector:
         self._may_be_blank = not self._whole and (len(self._wanted) == 1 or ord(self._csv.delimiter) <= _BLANK)
 
     def select(self, data: bytes) -> bytes:
-        """The wanted part of these lines, each with a line feed at its end. UnreadableRecordError."""
+        """Return the wanted part of these lines, each with a line feed at its end. UnreadableRecordError."""
         if self._literal is not None:
             data = lines_with(data, self._literal)
         if not data:
@@ -93,7 +93,7 @@ class Selector:
         return absent | equal(lines.values, first, last, self._csv.null_text.encode())
 
     def _without_blank(self, lines: Lines) -> tuple[Lines, list[tuple[int, int]]]:
-        """The lines of which something can be seen in what is wanted, and where the others are."""
+        """Return the lines of which something can be seen in what is wanted, and where the others are."""
         seen = np.concatenate(([0], np.cumsum(lines.buffer > _BLANK)))
         blank = np.ones(len(lines.starts), dtype=bool)
         for column in self._wanted:
@@ -113,7 +113,7 @@ class Selector:
         return _joined(lines.buffer, fields, self._csv.delimiter.encode())
 
     def _in_order(self, kept: Lines, others: dict[int, bytes]) -> bytes:
-        """The two kinds of lines in the order of the object."""
+        """Return the two kinds of lines in the order of the object."""
         texts = [text + b"\n" for text in self._project(kept)[:-1].split(b"\n")] if len(kept.starts) else []
         found = dict(zip(kept.starts.tolist(), texts, strict=True)) | others
         return b"".join(found[start] for start in sorted(found))
@@ -161,7 +161,7 @@ def _columns(predicate: Predicate | None) -> frozenset[str]:
 
 
 def _rare_literal(predicate: Predicate | None, selection: Selection) -> bytes | None:
-    """The longest text that must be somewhere in a line for it to be wanted; as it is written there."""
+    """Return the longest text that must be somewhere in a line for it to be wanted; as it is written there."""
     terms = predicate.terms if isinstance(predicate, And) else (predicate,)
     signs = {selection.csv.quote, selection.csv.escape, "\n", "\r", _REPLACED}
     texts = [
@@ -174,7 +174,7 @@ def _rare_literal(predicate: Predicate | None, selection: Selection) -> bytes | 
 
 
 def _is_text(test: Comparison, selection: Selection) -> bool:
-    """Whether a field that equals the literal is written as the literal is."""
+    """Return whether a field that equals the literal is written as the literal is."""
     type_, literal = selection.column_types.get(test.column), str(test.literal)
     if type_ is not None:
         return type_.kind == "string"

@@ -9,10 +9,9 @@ from storage_filters.selection import CsvFormat, SelectionError
 
 
 def header_names(data: bytes, csv: CsvFormat) -> tuple[str, ...]:
-    """The names of columns in the first line of an object that begins with `data`.
+    """Return the names of columns in the first line of an object that begins with `data`.
 
-    UnreadableRecordError; SelectionError for names that Spark, to which case means nothing, would change.
-    """
+    UnreadableRecordError; SelectionError for names that Spark, to which case means nothing, would change."""
     line = first_line(with_feeds(data.removeprefix(MARK)))[0]
     if is_blank(line):
         raise UnreadableRecordError("there is no header")
@@ -39,12 +38,12 @@ def _same_twice(names: Iterable[str]) -> str:
 
 
 def with_feeds(data: bytes) -> bytes:
-    """The same with line feeds for all line ends, as Spark reads them: LF, CR LF and CR."""
+    """Return the same with line feeds for all line ends, as Spark reads them: LF, CR LF and CR."""
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def first_line(data: bytes) -> tuple[bytes, bytes]:
-    """The first line that is not blank, and what follows it; the last line where all are blank."""
+    """Return the first line that is not blank, and what follows it; the last line where all are blank."""
     line, rest = b"", data
     while rest and is_blank(line):
         line, _, rest = rest.partition(b"\n")

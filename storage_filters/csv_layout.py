@@ -61,12 +61,11 @@ class Lines:
 
 
 def laid_out(data: bytes, columns: int, csv: CsvFormat, needed: int) -> tuple[Lines, list[tuple[int, int]]]:
-    """The regular lines of `data`, which is not empty, and begin and end of each other one; no blank lines.
+    """Return the regular lines of `data`, which is not empty, and begin and end of each other one; no blank lines.
 
     Lines end with line feeds alone.
 
-    needed: of so many columns, from the first on, it is found where their fields end.
-    """
+    needed: of so many columns, from the first on, it is found where their fields end."""
     buffer = np.frombuffer(data, dtype=np.uint8)
     starts, ends = _lines(data, buffer)
     delimiters = np.flatnonzero(buffer == ord(csv.delimiter))
@@ -119,7 +118,7 @@ def _stops_of_full(
 
 
 def _stops(delimiters: Positions, starts: Positions, ends: Positions, columns: int) -> NDArray[np.int64]:
-    """Where each field ends: at the next delimiter, or with the line where that is one of a later line."""
+    """Return where each field ends: at the next delimiter, or with the line where that is one of a later line."""
     behind = np.append(delimiters, np.repeat(ends[-1:], columns))
     following = np.searchsorted(delimiters, starts)[:, None] + np.arange(columns)
     stops: NDArray[np.int64] = behind[following]
@@ -127,7 +126,8 @@ def _stops(delimiters: Positions, starts: Positions, ends: Positions, columns: i
 
 
 def _outside(delimiters: Positions, opened: Positions, closed: Positions) -> Positions:
-    """The delimiters that are in no quoted field. `opened` and `closed` are the quotes around those, in order."""
+    """Return the delimiters that are in no quoted field. `opened` and `closed` are the quotes around
+    those, in order."""
     first, behind = np.searchsorted(delimiters, opened), np.searchsorted(delimiters, closed)
     holds = behind > first
     change = np.zeros(len(delimiters) + 1, dtype=np.int8)

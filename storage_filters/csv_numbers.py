@@ -26,7 +26,7 @@ _NUMBER_BYTES_MAX = 40
 
 
 def numbers_of(values: Bytes, first: Positions, last: Positions) -> Numbers:
-    """The fields [first, last) of `values`; not a number where they are none."""
+    """Return the fields [first, last) of `values`; not a number where they are none."""
     lengths = last - first
     numbers = np.full(len(first), np.nan)
     short = lengths <= _EXACT_BYTES_MAX
@@ -42,7 +42,7 @@ def numbers_of(values: Bytes, first: Positions, last: Positions) -> Numbers:
 
 
 def integers_of(values: Bytes, first: Positions, last: Positions) -> tuple[NDArray[np.int64], Mask]:
-    """The fields as whole numbers, and which of them are some of at most 18 digits; 0 for all others."""
+    """Return the fields as whole numbers, and which of them are some of at most 18 digits; 0 for all others."""
     lengths = last - first
     short = (lengths <= _INTEGER_BYTES_MAX) & (lengths > 0)
     starts, lengths = first[short], lengths[short]

@@ -26,12 +26,12 @@ class UnreadableRecordError(ValueError):
 
 
 def is_blank(text: bytes) -> bool:
-    """Whether Spark skips such a line: it has no character above the blank."""
+    """Return whether Spark skips such a line: it has no character above the blank."""
     return not text or max(text) <= _BLANK
 
 
 def values_of(line: bytes, csv: CsvFormat) -> list[Value]:
-    """The values of a line that is not blank, without its end. UnreadableRecordError."""
+    """Return the values of a line that is not blank, without its end. UnreadableRecordError."""
     try:
         return _Parser(line, csv).values()
     except RecursionError:
@@ -39,7 +39,7 @@ def values_of(line: bytes, csv: CsvFormat) -> list[Value]:
 
 
 def written(values: Sequence[Value], csv: CsvFormat) -> bytes:
-    """A line that is not blank and has these values. UnreadableRecordError when there is none."""
+    """Return a line that is not blank and has these values. UnreadableRecordError when there is none."""
     delimiter = csv.delimiter.encode()
     fields = [_field(value, csv) for value in values]
     seen = [_visible(values[0], csv), *fields[1:]]
@@ -152,7 +152,7 @@ class _Parser:
         return self._next()
 
     def _simple(self) -> bytes | None:
-        """A quoted field without anything to escape, and a delimiter behind it."""
+        """Return a quoted field without anything to escape, and a delimiter behind it."""
         at = self._at
         while at < len(self._line):
             char = self._line[at]

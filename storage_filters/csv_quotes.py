@@ -31,7 +31,7 @@ class Quotes:
 
 
 def find_quotes(buffer: Bytes, starts: Positions, ends: Positions, csv: CsvFormat) -> Quotes | None:
-    """The quotes of the lines [starts, ends); None when there is none in the whole block."""
+    """Return the quotes of the lines [starts, ends); None if there is none in the whole block."""
     quotes = np.flatnonzero(buffer == ord(csv.quote))
     if not len(quotes):
         return None

@@ -16,17 +16,17 @@ TOO_LONG = f"a line is longer than {LINE_BYTES_MAX >> 20} MiB, the most that is 
 
 
 def first_byte(selection: Selection) -> int:
-    """Where the stream for `selected` has to begin: the byte before tells whether a record begins at the start."""
+    """Return where the stream for `selected` has to begin: the byte before tells whether a record begins
+    at the start."""
     return max(selection.start - 1, 0)
 
 
 def selected(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
-    """The wanted columns of the records that begin in the range and may be wanted; blocks may be empty.
+    """Yield the wanted columns of the records that begin in the range and may be wanted; blocks may be empty.
 
     chunks: the object's bytes from `first_byte(selection)` on. No more of them are taken than needed. The first line
     that is not blank is left out where objects have headers, whatever it says: its columns count by their places.
-    Raises UnreadableRecordError.
-    """
+    Raises UnreadableRecordError."""
     if selection.end is not None and selection.end <= selection.start:
         return
     selector = Selector(selection)
@@ -47,7 +47,8 @@ def selected(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
 
 
 def _begun(delivered: bytes, csv: CsvFormat) -> bytes:
-    """The same for a reader's first line, of which a mark at its begin would be lost: quoted, it is the value's."""
+    """Return the same for a reader's first line, of which a mark at its begin would be lost: quoted, it
+    is the value's."""
     if not delivered.startswith(MARK):
         return delivered
     line, _, rest = delivered.partition(b"\n")
@@ -90,7 +91,7 @@ def _blocks(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
 
 
 def _over(data: bytes, begins: int, selection: Selection) -> int | None:
-    """Behind the line feed that ends the last record of the range; None when it is not in `data`."""
+    """Behind the line feed that ends the last record of the range; None if it is not in `data`."""
     if selection.end is None:
         return None
     feed = data.find(b"\n", max(selection.end - 1 - begins, 0))

@@ -48,7 +48,7 @@ class Fields:
     utf8: bool
 
     def one(self, row: int) -> bytes:
-        """A value."""
+        """Return a value."""
         return bytes(self.buffer[self.first[row] : self.last[row]].tobytes())
 
     def only(self, rows: Positions) -> Fields:
@@ -78,7 +78,7 @@ def outcomes(fields: Fields, type_: ColumnType | None, test: Comparison) -> Outc
 
 
 def nulls(fields: Fields, type_: ColumnType | None) -> Outcomes:
-    """Whether values that are not null as texts are null as ones of the type."""
+    """Return whether values that are not null as texts are null as ones of the type."""
     rows = len(fields.first)
     if type_ is None or type_.kind == "string":
         all_, none = np.ones(rows, dtype=bool), np.zeros(rows, dtype=bool)
@@ -208,7 +208,7 @@ def _day_numbers(fields: Fields, rows: Mask) -> NDArray[np.int64]:
 
 
 def _times(fields: Fields) -> Mask:
-    """Which of those of the shape of times have hours, minutes and seconds that there are."""
+    """Return which of those of the shape of times have hours, minutes and seconds that there are."""
     right = np.zeros(len(fields.first), dtype=bool)
     rows = np.flatnonzero(_of_shape(fields, _TIME_SHAPE))
     first = fields.first[rows]
@@ -248,7 +248,7 @@ def text_order(buffer: Bytes, first: Positions, last: Positions, literal: bytes,
 
 
 def equal(buffer: Bytes, first: Positions, last: Positions, literal: bytes) -> Mask:
-    """Which texts are the literal."""
+    """Return which texts are the literal."""
     rows = np.flatnonzero(last - first == len(literal))
     for offset, byte in enumerate(literal):
         if not len(rows):

@@ -23,7 +23,7 @@ SUFFIX = ".csv.gz"
 
 
 def packed(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """The blocks as gzip; the same bytes for the same content, however it is cut into blocks."""
+    """Yield the blocks as gzip; the same bytes for the same content, however it is cut into blocks."""
     compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     held = b""
     for block in blocks:
@@ -36,22 +36,22 @@ def packed(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def begun(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The same, with the first piece there already: what is wrong before it can still be said in place of an answer."""
+    """Return the same, with the first piece there already: what is wrong before it can still be said in place of an
+    answer."""
     first = next(pieces, b"")
     return chain([first], pieces)
 
 
 def size_claimed(start: int, end: int) -> int:
-    """A size for listings that the packed records of a byte range do not exceed.
+    """Return a size for listings that the packed records of a byte range do not exceed.
 
     One empty column alone is written as two quotes, and a single quote that is one's value as four bytes in place of
-    one: with the line's end, five for two.
-    """
+    one: with the line's end, five for two."""
     return int(((end - start) * 2.5 + _LAST_RECORD_BYTES) * _GROWTH) + _FRAME_BYTES
 
 
 def part_of(stream: Iterable[bytes], start: int, length: int | None) -> Iterator[bytes]:
-    """Bytes [start, start + length) of a stream; for a reader that comes again after a cut."""
+    """Yield bytes [start, start + length) of a stream; for a reader that comes again after a cut."""
     remaining = length
     for chunk in stream:
         if start >= len(chunk):

@@ -12,5 +12,5 @@ VIEW_SYSMETA_NAME = "zoe-view"
 
 
 def environ_key(header: str) -> str:
-    """The header's key in a WSGI environment."""
+    """Return the header's key in a WSGI environment."""
     return "HTTP_" + header.upper().replace("-", "_")

@@ -119,7 +119,7 @@ class LimitsAgent:
 
 
 def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:
-    """Bytes by name and direction, of those that moved some or wait."""
+    """Return bytes by name and direction, of those that moved some or wait."""
     found: dict[str, dict[str, int]] = {}
     for (name, direction), use in now.items():
         known = before.get((name, direction))
@@ -130,7 +130,7 @@ def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:
 
 
 def _rates(limits: Mapping[str, Any], subject: str) -> dict[Direction, float]:
-    """Bytes per second of those directions that are limited. ValueError for none or less."""
+    """Return bytes per second of those directions that are limited. ValueError for none or less."""
     found: dict[Direction, float] = {one: float(limits[one]) for one in DIRECTIONS if limits.get(one) is not None}
     if not all(rate > 0 for rate in found.values()):
         raise ValueError(f"{subject} may {found}")

@@ -25,10 +25,9 @@ _SUFFIXES = {
 
 
 def why_not_csv(name: str, start: bytes = b"") -> str:
-    """Why an object has no view, as a part of a sentence; nothing for one that may be CSV.
+    """Return why an object has no view, as a part of a sentence; nothing for one that may be CSV.
 
-    start: its first bytes, as far as they are known. Spark goes by the end of the name, and so do we, too.
-    """
+    start: its first bytes, as far as they are known. Spark goes by the end of the name, and so do we, too."""
     lower = name.lower()
     kind = next((kind for kind, pattern in _KINDS.items() if pattern.match(start)), None)
     kind = kind or next((kind for suffix, kind in _SUFFIXES.items() if lower.endswith(suffix)), None)

@@ -85,14 +85,14 @@ class ObjectPushdown:
 
 
 def cooperative(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """The same; other requests of this process have their turn after each block."""
+    """Yield the same; other requests of this process have their turn after each block."""
     for block in blocks:
         yield block
         sleep()
 
 
 def closing(chunks: Iterator[bytes], source: Any) -> Iterator[bytes]:
-    """The same; the source is closed at the end, also when the reader goes away."""
+    """Yield the same; the source is closed at the end, also when the reader goes away."""
     try:
         yield from chunks
     finally:

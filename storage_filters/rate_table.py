@@ -80,7 +80,8 @@ class RateTable:
         return Turn(wait_s, rate, total)
 
     def left_s(self, account: str, direction: Direction, place: int, now_s: float) -> float:
-        """How long the piece with that place has still to wait, by the rate that there is now; 0 or less: no more."""
+        """Return how long the piece with that place has still to wait, by the rate that there is now; 0 or less: no
+        more."""
         slot = self._slot_of(account, direction)
         with self._locked(slot):
             _, rate, until_s, total, _ = self._read(slot)
@@ -131,10 +132,9 @@ class RateTable:
         return known
 
     def _find(self, name: bytes) -> int:
-        """The slot of that name, taken when there is none yet; with none left, that of all further ones.
+        """Return the slot of that name, taken when there is none yet; with none left, that of all further ones.
 
-        Slot 0 is not used: it stands for the whole table.
-        """
+        Slot 0 is not used: it stands for the whole table."""
         key = hashlib.blake2b(name, digest_size=_KEY_BYTES).digest()
         first = int.from_bytes(key[:8], "little")
         with self._locked(0):

@@ -28,7 +28,7 @@ class Outcome:
     false: bool
 
     def __or__(self, other: Outcome) -> Outcome:
-        """What one of two readings makes possible."""
+        """Return what one of two readings makes possible."""
         return Outcome(self.true or other.true, self.false or other.false)
 
 
@@ -52,7 +52,7 @@ _DAY_LIKE = re.compile(r"\s*[+-]?[0-9]+-[0-9].*|.*[0-9]:[0-9].*")
 
 
 def possible(predicate: Predicate, values: Mapping[str, Value], types: Types) -> Outcome:
-    """What may come of a predicate for these values; None is null."""
+    """Return what may come of a predicate for these values; None is null."""
     match predicate:
         case Comparison(column=column, operator=operator, literal=literal):
             value = values[column]
@@ -72,7 +72,7 @@ def possible(predicate: Predicate, values: Mapping[str, Value], types: Types) ->
 
 
 def is_null(value: bytes, type_: ColumnType | None) -> Outcome:
-    """Whether a value that is not null as a text is null as one of the type."""
+    """Return whether a value that is not null as a text is null as one of the type."""
     if type_ is None:
         return ANY
     if type_.kind == "string":
@@ -152,7 +152,7 @@ def _decimal(value: bytes, type_: ColumnType) -> _Read:
 
 
 def _meant(literal: Decimal | str, type_: ColumnType) -> Decimal | bool | date | None:
-    """The literal as a value of the type; None when Spark might compare otherwise."""
+    """Return the literal as a value of the type; None if Spark might compare otherwise."""
     if isinstance(literal, Decimal):
         if type_.is_integer:
             least, most = ColumnType("long").bounds
@@ -207,17 +207,17 @@ def _in_any_type(value: bytes, operator: Operator, literal: Decimal | str) -> Ou
 
 
 def is_word(literal: str) -> bool:
-    """Whether every reader compares a literal as a text."""
+    """Return whether every reader compares a literal as a text."""
     return not like_number(literal) and not like_day(literal) and literal.lower() not in ("true", "false")
 
 
 def like_number(literal: str) -> bool:
-    """Whether a text may be compared as a number."""
+    """Return whether a text may be compared as a number."""
     return _NUMBER_LIKE.fullmatch(literal) is not None
 
 
 def like_day(literal: str) -> bool:
-    """Whether a text may be compared as a day or a time."""
+    """Return whether a text may be compared as a day or a time."""
     return _DAY_LIKE.fullmatch(literal) is not None
 
 
@@ -231,7 +231,7 @@ def _as_any_number(value: bytes, operator: Operator, literal: float) -> Outcome:
 
 
 def number_of(value: bytes) -> float | None:
-    """The number that it is; None when it is none, or none that is certainly read."""
+    """Return the number that it is; None if it is none, or none that is certainly read."""
     return float(value) if len(value) <= NUMBER_BYTES_MAX and NUMBER.fullmatch(value) else None
 
 

@@ -87,12 +87,12 @@ class Selection:
 
     @property
     def predicate(self) -> Predicate | None:
-        """What rows must fulfil."""
+        """Return what rows must fulfil."""
         return parse(self.where) if self.where else None
 
     @property
     def column_types(self) -> Mapping[str, ColumnType]:
-        """The types of those columns that have one."""
+        """Return the types of those columns that have one."""
         return {name: known for name, type_ in self.types.items() if (known := type_of(type_)) is not None}
 
     def to_json(self) -> str:
@@ -101,7 +101,7 @@ class Selection:
 
     @classmethod
     def from_json(cls, text: str) -> Selection:
-        """The opposite of `to_json`; SelectionError."""
+        """Return the opposite of `to_json`; SelectionError."""
         try:
             fields = json.loads(text)
             csv = CsvFormat(**fields.pop("csv"))

@@ -54,11 +54,12 @@ class ViewDefinition:
 
     @property
     def directory(self) -> str:
-        """What the names of the source's objects begin with: its prefix up to a slash, so that no sibling is shown."""
+        """Return what the names of the source's objects begin with: its prefix up to a slash, so that no sibling is
+        shown."""
         return self.prefix if not self.prefix or self.prefix.endswith("/") else f"{self.prefix}/"
 
     def selection(self, part: Part) -> Selection:
-        """What is asked of the source's object."""
+        """Return what is asked of the source's object."""
         return Selection(self.names, self.columns, self.where, part.start, part.end, self.csv, self.types)
 
 
@@ -73,7 +74,7 @@ class Part:
 
     @property
     def virtual_name(self) -> str:
-        """The name in the view, which says all of it."""
+        """Return the name in the view, which says all of it."""
         return f"{DIRECTORY}{self.name}.{self.start:015d}-{self.end:015d}.{self.etag[:_ETAG_CHARACTERS]}{SUFFIX}"
 
     @property
@@ -90,12 +91,12 @@ class Part:
         }
 
     def is_of(self, etag: str) -> bool:
-        """Whether an object with this etag is the one that was listed."""
+        """Return whether an object with this etag is the one that was listed."""
         return etag.strip('"').startswith(self.etag)
 
     @classmethod
     def named(cls, virtual_name: str) -> Part | None:
-        """The part with that name in a view; None when it can be none."""
+        """Return the part with that name in a view; None if it can be none."""
         found = _NAME.fullmatch(virtual_name)
         if found is None:
             return None
@@ -107,13 +108,12 @@ _UNUSUAL = re.compile(r"[^A-Za-z0-9!$&'()+,\-.:;=@_~/]")
 
 
 def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> Iterator[tuple[Part, Mapping[str, Any]]]:
-    """The parts of a listing's objects, in order, with the objects.
+    """Yield the parts of a listing's objects, in order, with the objects.
 
     SelectionError for one that is compressed or no CSV by its name.
     Left out as Spark does: empty objects, hidden ones, and those in subdirectories. SelectionError for names that Spark
     finds otherwise in a view than in the source, and when a writer left two attempts of one part, of which only its own
-    readers can choose.
-    """
+    readers can choose."""
     written: dict[str, str] = {}
     for entry in objects:
         if "name" not in entry or not entry["bytes"]:
@@ -136,12 +136,12 @@ def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> I
 
 
 def _hidden(step: str) -> bool:
-    """Whether Spark passes by files and directories of that name (InMemoryFileIndex.shouldFilterOutPathName)."""
+    """Return whether Spark passes by files and directories of that name (InMemoryFileIndex.shouldFilterOutPathName)."""
     return step.startswith(".") or step.endswith("._COPYING_") or (step.startswith("_") and "=" not in step)
 
 
 def _why_not_listed_alike(name: str) -> str:
-    """Why Spark would not find that object in the same way in a view and in the source; empty when it would."""
+    """Return why Spark would not find that object in the same way in a view and in the source; empty when it would."""
     *directories, _ = name.split("/")
     if any("=" in step for step in directories):
         return "it has partition directories (NAME=VALUE), of which Spark makes columns"

@@ -148,7 +148,7 @@ class _Source:
         self._definition = definition
 
     def complete(self) -> ViewDefinition:
-        """The definition with the names of columns, checked. SelectionError, UnreadableRecordError, Refusal."""
+        """Return the definition with the names of columns, checked. SelectionError, UnreadableRecordError, Refusal."""
         parts = shown(self._objects(), self._definition)
         first = next(parts, None)
         for _ in parts:
@@ -184,7 +184,7 @@ class _Source:
         return Response(body=body, content_type="application/json", charset="utf-8", request=self._request)
 
     def deliver(self, part: Part) -> Response:
-        """The selected records of a part; 409 when its object has changed since it was listed."""
+        """Return the selected records of a part; 409 when its object has changed since it was listed."""
         path = self._object_path(part.name)
         if self._request.method == "HEAD":
             head = self._of_listed("HEAD", path, part)
@@ -219,7 +219,7 @@ class _Source:
         return begun(packed(cooperative(selected(answer.app_iter, selection)))), answer
 
     def _of_listed(self, method: str, path: str, part: Part, headers: dict[str, str] | None = None) -> Response:
-        """The answer of the object that was listed; Refusal with 409 when there is another one now."""
+        """Return the answer of the object that was listed; Refusal with 409 when there is another one now."""
         answer = self._ask(method, path, headers)
         if not part.is_of(answer.headers.get("Etag", "")):
             close_if_possible(answer.app_iter)

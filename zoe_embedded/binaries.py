@@ -25,7 +25,7 @@ NOT_NEEDED = ("include", "*.a", "pgxs", "pkgconfig")
 
 
 def find_wheel() -> Path | None:
-    """The directory that holds the wheel's package and its libraries; None when it is not installed."""
+    """Return the directory that holds the wheel's package and its libraries; None if it is not installed."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -33,10 +33,9 @@ def find_wheel() -> Path | None:
 
 
 def provide(home: Home) -> Path:
-    """The directory of the programs (initdb, pg_ctl, postgres), where the server's account can run them.
+    """Return the directory of the programs (initdb, pg_ctl, postgres), where the server's account can run them.
 
-    Root copies them out of the environment, which may well lie below a home directory that nobody else can enter.
-    """
+    Root copies them out of the environment, which may well lie below a home directory that nobody else can enter."""
     wheel = find_wheel()
     if wheel is None:
         raise HomeError(f"the embedded database needs the package {DISTRIBUTION}: install zoe-analytics[embedded]")

@@ -152,7 +152,7 @@ def judge(console: Console, data: Dataset, execution_id: str) -> bool:
 
 
 def _result_table(rows: list[dict[str, Any]]) -> Table:
-    """The report's rows in kilowatt-hours, narrow enough for a terminal of 80 columns."""
+    """Return the report's rows in kilowatt-hours, narrow enough for a terminal of 80 columns."""
     table = Table(
         title="Consumption by region and type of dwelling", title_justify="left", box=None, padding=(0, 2, 0, 0)
     )

@@ -32,7 +32,7 @@ class Dataset:
 
     @property
     def complete(self) -> bool:
-        """Whether readings and expected answer are there and of this seed and size."""
+        """Return whether readings and expected answer are there and of this seed and size."""
         made: bool = _generator().is_complete(self._readings, self.rows, self.seed)
         return made and self._expected.exists()
 
@@ -55,12 +55,12 @@ class Dataset:
                 os.chown(path, self.owner.uid, self.owner.gid)
 
     def expected(self) -> list[dict[str, Any]]:
-        """The rows to expect."""
+        """Return the rows to expect."""
         rows: list[dict[str, Any]] = json.loads(self._expected.read_text())
         return rows
 
     def result(self, directory: str = "result") -> list[dict[str, Any]] | None:
-        """The rows that the application wrote; None when it wrote none."""
+        """Return the rows that the application wrote; None if it wrote none."""
         path = self.directory / directory / "result.json"
         return json.loads(path.read_text()) if path.exists() else None
 
@@ -74,7 +74,7 @@ class Dataset:
 
 
 def _generator() -> ModuleType:
-    """The generator beside the descriptions; it belongs to the catalogue, not to a package of ours."""
+    """Return the generator beside the descriptions; it belongs to the catalogue, not to a package of ours."""
     spec = importlib.util.spec_from_file_location("energy_data", _PROGRAMS / "energy_data.py")
     assert spec is not None
     assert spec.loader is not None

@@ -63,7 +63,7 @@ def main() -> int:
 
 
 def _run(console: Console, site: Site, rows: int) -> str | None:
-    """The last line of the application's output; None when something is not as it should be."""
+    """Return the last line of the application's output; None if something is not as it should be."""
     console.print("[bold]2[/bold] Copy smart-meter readings into the store")
     data = Dataset(site.stack.workspace / "energy-report", site.stack.home.component_account, rows)
     prepare(console, data)

@@ -32,7 +32,7 @@ class Account:
 
     @classmethod
     def named(cls, name: str) -> Account:
-        """The account of that name; HomeError when the machine has none."""
+        """Return the account of that name; HomeError when the machine has none."""
         try:
             entry = pwd.getpwnam(name)
         except KeyError:
@@ -53,7 +53,8 @@ class Home:
 
     @classmethod
     def find(cls, clone: Path, environment: Mapping[str, str] = os.environ) -> Home:
-        """The home of the installation in `clone`: ZOE_HOME, or a directory named by a hash of the clone's path."""
+        """Return the home of the installation in `clone`: ZOE_HOME, or a directory named by a hash of the
+        clone's path."""
         by_root = os.geteuid() == 0
         if chosen := environment.get("ZOE_HOME"):
             return cls(Path(chosen).expanduser().absolute(), by_root)
@@ -70,7 +71,7 @@ class Home:
 
     @property
     def postgres(self) -> Path:
-        """The embedded database; for the account that runs it."""
+        """Return the embedded database; for the account that runs it."""
         return self.path / "pg"
 
     @property
@@ -85,7 +86,7 @@ class Home:
 
     @property
     def workspaces(self) -> Path:
-        """What tenants keep."""
+        """Return what tenants keep."""
         return self.path / "workspaces"
 
     @property
@@ -100,12 +101,12 @@ class Home:
 
     @property
     def server_account(self) -> Account | None:
-        """Who runs the database; None: the present user."""
+        """Return who runs the database; None: the present user."""
         return Account.named(SERVER_ACCOUNT) if self.by_root else None
 
     @property
     def component_account(self) -> Account | None:
-        """Who runs components; None: the present user."""
+        """Return who runs components; None: the present user."""
         return Account.named(COMPONENT_ACCOUNT) if self.by_root else None
 
     def create(self) -> Home:
@@ -125,7 +126,7 @@ class Home:
         return self
 
     def secret(self, name: str) -> str:
-        """The secret of that name, readable by its owner only; made of random bytes when it is not there yet."""
+        """Return the secret of that name, readable by its owner only; made of random bytes when it is not there yet."""
         path = self.secrets / name
         if not path.exists():
             write_private(path, secrets.token_urlsafe(SECRET_BYTES))

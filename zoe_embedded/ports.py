@@ -27,7 +27,7 @@ class HeldPorts:
         self.numbers: list[int] = [one.getsockname()[1] for one in self._sockets]
 
     def close(self) -> None:
-        """Hold them no more; who listens goes on."""
+        """Hold them no more; who listens continues."""
         for one in self._sockets:
             one.close()
 

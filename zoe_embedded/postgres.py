@@ -71,13 +71,15 @@ class EmbeddedPostgres:
 
     @property
     def url(self) -> str:
-        """Where SQLAlchemy finds the database; holds the password, so it belongs into no log and no command line."""
+        """Return where SQLAlchemy finds the database; holds the password, so it belongs into no log and no command
+        line."""
         password = self._home.secret("postgres-password")
         return f"postgresql+psycopg2://{ROLE}:{password}@/{DATABASE}?host={self.socket_directory}"
 
     @property
     def socket_directory(self) -> Path:
-        """Where the socket lies: in the home, or in a short directory of its own when the home's path is too long."""
+        """Return where the socket lies: in the home, or in a short directory of its own when the home's path is too
+        long."""
         inside = self._home.postgres / "run"
         if len(os.fsencode(inside / f".s.PGSQL.{PORT}")) < SOCKET_PATH_BYTES_MAX:
             return inside
@@ -107,12 +109,12 @@ class EmbeddedPostgres:
                 raise EmbeddedPostgresError(f"PostgreSQL in {self.data_directory} does not stop")
 
     def running(self) -> bool:
-        """Whether a server runs on this home's data."""
+        """Return whether a server runs on this home's data."""
         return self._server() is not None
 
     @property
     def data_directory(self) -> Path:
-        """What the server keeps; PostgreSQL's own."""
+        """Return what the server keeps; PostgreSQL's own."""
         return self._home.postgres / "data"
 
     @property
@@ -126,7 +128,7 @@ class EmbeddedPostgres:
             yield
 
     def _server(self) -> psutil.Process | None:
-        """The server's process; a process id in a stale file may belong to anything by now."""
+        """Return the server's process; a process id in a stale file may belong to anything by now."""
         try:
             pid = int((self.data_directory / "postmaster.pid").read_text().split("\n", 1)[0])
             process = psutil.Process(pid)
@@ -200,7 +202,7 @@ class EmbeddedPostgres:
             raise EmbeddedPostgresError(f"it does not start: {self._story()}")
 
     def _other_process_took_the_pid(self) -> bool:
-        """A living process of that id which is no server; the server would refuse to start because of it."""
+        """Return a living process of that id which is no server; the server would refuse to start because of it."""
         try:
             pid = int((self.data_directory / "postmaster.pid").read_text().split("\n", 1)[0])
         except (FileNotFoundError, ValueError):
@@ -212,7 +214,7 @@ class EmbeddedPostgres:
         return " ".join(f"-c {name}={_quoted(value)}" for name, value in settings.items())
 
     def _story(self) -> str:
-        """The end of its log."""
+        """Return the end of its log."""
         try:
             return (self._log / _LOG_FILE).read_text(errors="replace")[-STORY_CHARACTERS:] or "it wrote nothing"
         except FileNotFoundError:

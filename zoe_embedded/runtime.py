@@ -56,7 +56,7 @@ def building(home: Home) -> Iterator[None]:
 
 
 def ensure_runtime(home: Home) -> Runtime:
-    """The runtime of this home, built when it is not there or its lock has changed."""
+    """Return the runtime of this home, built when it is not there or its lock has changed."""
     directory = home.runtime / "spark"
     stamp = directory / "zoe.stamp"
     python = shared_python()
@@ -70,7 +70,7 @@ def ensure_runtime(home: Home) -> Runtime:
 
 
 def ensure_notebook(home: Home) -> Runtime:
-    """The same with JupyterLab beside Spark, which only those get who ask for it."""
+    """Return the same with JupyterLab beside Spark, which only those get who ask for it."""
     runtime, lock = ensure_runtime(home), _REQUIREMENTS / "jupyter.lock"
     directory = home.runtime / "spark"
     stamp = directory / _NOTEBOOK_STAMP
@@ -110,7 +110,7 @@ def describe(directory: Path) -> Runtime:
 
 
 def shared_python() -> Path:
-    """A Python 3.11 that the user who runs components may execute; components are not root when Zoe is."""
+    """Return a Python 3.11 that the user who runs components may execute; components are not root when Zoe is."""
     own = Path(sys.executable).resolve()
     candidates = [own, Path("/usr/bin/python3.11"), Path("/usr/local/bin/python3.11")]
     for candidate in candidates:
@@ -156,10 +156,9 @@ def _packages(directory: Path) -> Path:
 
 
 def make_virtual_environment(directory: Path, python: Path, lock: Path) -> None:
-    """Make the environment anew with what the lock names, in files of its own that other accounts may be let read.
+    """Make the environment again with what the lock names, in files of its own that other accounts may be let read.
 
-    Bytecode is compiled now: components cannot write here, so each of their processes would compile what it imports.
-    """
+    Bytecode is compiled now: components cannot write here, so each of their processes would compile what it imports."""
     shutil.rmtree(directory, ignore_errors=True)
     uv = Path(sys.executable).with_name("uv")
     _run(uv, "venv", "-q", "--seed", "--python", python, directory)
@@ -214,7 +213,7 @@ def _spark_wheel() -> Path:
 
 
 def _entry(lock: str, name: str) -> str:
-    """The lines of one package: its own line and the indented hashes that follow."""
+    """Return the lines of one package: its own line and the indented hashes that follow."""
     lines = lock.splitlines(keepends=True)
     start = next(i for i, line in enumerate(lines) if line.startswith(f"{name}=="))
     end = next((i for i in range(start + 1, len(lines)) if not lines[i].startswith(" ")), len(lines))

@@ -84,12 +84,12 @@ class Stack:
 
     @property
     def token(self) -> str:
-        """The admin's token."""
+        """Return the admin's token."""
         return self.token_file.read_text().strip()
 
     @property
     def password(self) -> str:
-        """The admin's password, for browsers."""
+        """Return the admin's password, for browsers."""
         return self.password_file.read_text().strip()
 
     @property
@@ -104,7 +104,7 @@ class Stack:
 
     @property
     def workspace(self) -> Path:
-        """The workspace of the only tenant."""
+        """Return the workspace of the only tenant."""
         return self.home.workspaces / FIRST_TENANT
 
     def stop(self) -> None:
@@ -122,7 +122,7 @@ class Stack:
             self._lock = None
 
     def died(self) -> str | None:
-        """Which process has ended by itself, with where its log is; None while all run."""
+        """Return which process has ended by itself, with where its log is; None while all run."""
         for process in self._processes:
             if process.poll() is not None:
                 return f"{_name(process)} ended with {process.returncode}; see {self.home.logs}"
@@ -179,7 +179,7 @@ class Stack:
         return self.token
 
     def _new_password(self) -> str | None:
-        """A password that is to be set; None when one was made before, which the admin may have changed since."""
+        """Return a password that is to be set; None if one was made before, which the admin may have changed since."""
         if self.password_file.exists():
             return None
         _write_private(self.password_file, secrets.token_urlsafe(_PASSWORD_BYTES))
@@ -224,7 +224,7 @@ class Stack:
             )
 
     def _ready_on_our_port(self, *, last: bool) -> bool:
-        """Wait until all is ready; False when the API could not listen: another program was faster to take the port."""
+        """Wait until all is ready; False if the API could not listen: another program was faster to take the port."""
         api = self._processes[-1]
         parts = {"database", "master"} if self._master else {"database"}
         give_up_s = time.monotonic() + _READY_WITHIN_S

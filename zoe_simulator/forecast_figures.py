@@ -17,7 +17,7 @@ _BATCH_LEAST = 5
 
 
 def forecast_figures(foretold: Sequence[Foretold]) -> dict[str, Any]:
-    """How many forecasts there were, and the shares of starts by the p50 and the p90 that were told."""
+    """Return how many forecasts there were, and the shares of starts by the p50 and the p90 that were told."""
     count = max(len(foretold), 1)
     return {
         "forecasts": len(foretold),
@@ -58,7 +58,7 @@ def _row(name: str, foretold: Sequence[Foretold]) -> dict[str, Any]:
 
 
 def _share(foretold: Sequence[Foretold], held: Callable[[Foretold], bool]) -> dict[str, float | None]:
-    """The share and its 95 % interval by the means of twenty batches; none where batches would be too small."""
+    """Return the share and its 95 % interval by the means of twenty batches; none where batches would be too small."""
     values = [float(held(one)) for one in foretold]
     size = len(values) / _BATCHES
     if size < _BATCH_LEAST:

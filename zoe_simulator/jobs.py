@@ -81,5 +81,5 @@ def pool_of(processors: int) -> tuple[Node, ...]:
 
 
 def processors_of(count: int) -> Resources:
-    """What a service holds that is a job of so many processors; logs of one pool say nothing of memory."""
+    """Return what a service holds that is a job of so many processors; logs of one pool say nothing of memory."""
     return Resources(count * 1000)

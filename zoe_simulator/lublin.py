@@ -114,7 +114,8 @@ def _run_s(kind: Kind, size: int, chance: Random) -> int:
 
 
 def _arrivals(kind: Kind, chance: Random) -> Iterator[float]:
-    """Seconds since the midnight of the beginning. A gap is paid for in busy half hours faster than in idle ones."""
+    """Yield seconds since the midnight of the beginning. A gap is paid for in busy half hours faster than
+    in idle ones."""
     weights = _daily_cycle(*kind.cycle)
     shape, scale = kind.gap
     bucket, spent = 0, 0.0  # the present half hour, and how much of its weight is used up
@@ -130,7 +131,7 @@ def _arrivals(kind: Kind, chance: Random) -> Iterator[float]:
 
 
 def _daily_cycle(shape: float, scale: float) -> list[float]:
-    """How busy each half hour from midnight on is; 1 on average."""
+    """Return how busy each half hour from midnight on is; 1 on average."""
     weights = [0.0] * _BUCKETS
     for number in range(_CYCLE_BEGINS, _CYCLE_BEGINS + _BUCKETS):
         share = _gamma_cdf(number + 0.5, shape, scale) - _gamma_cdf(number - 0.5, shape, scale)
@@ -140,7 +141,8 @@ def _daily_cycle(shape: float, scale: float) -> list[float]:
 
 
 def _gamma_cdf(value: float, shape: float, scale: float) -> float:
-    """The regularised lower incomplete gamma function by its power series, which suffices for these arguments."""
+    """Return the regularised lower incomplete gamma function by its power series, which suffices for
+    these arguments."""
     x = value / scale
     term = total = 1 / shape
     denominator = shape

@@ -27,7 +27,7 @@ class Predictor(Protocol):
     """Expects run times in seconds; None while it knows nothing about such a job."""
 
     def expected(self, job: Job) -> float | None:
-        """The run time to expect of a job that is submitted now. Does not look at `job.run_s`."""
+        """Return the run time to expect of a job that is submitted now. Does not look at `job.run_s`."""
 
     def learn(self, job: Job) -> None:
         """Add a job that has ended now."""
@@ -40,7 +40,7 @@ class Mean2:
         self._runs = RecentRunTimes()
 
     def expected(self, job: Job) -> float | None:
-        """The mean of two; one alone predicts nothing, as published."""
+        """Return the mean of two; one alone predicts nothing, as published."""
         return self._runs.expected(_kind(job), least=2)
 
     def learn(self, job: Job) -> None:
@@ -58,7 +58,7 @@ class Neighbours:
         self._ended: OrderedDict[str, deque[tuple[float, float, float]]] = OrderedDict()
 
     def expected(self, job: Job) -> float | None:
-        """The mean of five, or of as many as the user has."""
+        """Return the mean of five, or of as many as the user has."""
         ended = self._ended.get(job.user)
         if not ended:
             return None

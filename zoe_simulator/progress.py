@@ -1,4 +1,5 @@
-"""How far simulated applications are: work goes on as fast as components run and, where they read, as bytes arrive."""
+"""How far simulated applications are: work continues as fast as components run and, where they read,
+as bytes arrive."""
 
 from __future__ import annotations
 
@@ -36,12 +37,12 @@ class Progress:
 
     @property
     def demand(self) -> int:
-        """Bytes per second that it could use now."""
+        """Return bytes per second that it could use now."""
         return math.ceil(self.read_bytes * self.running / (self.arrival.total * self.arrival.run_s))
 
     @property
     def left_s(self) -> float:
-        """Seconds to its end if nothing changes; infinite while nothing runs."""
+        """Return seconds to its end if nothing changes; infinite while nothing runs."""
         if self.done >= _DONE:
             return 0.0
         return (1.0 - self.done) / self.rate if self.rate > 0 else math.inf

@@ -23,16 +23,16 @@ class StoreUse:
     inputs: Inputs = field(default_factory=dict)
 
     def store(self) -> SharedStore | HostedStore:
-        """The store of a run."""
+        """Return the store of a run."""
         return HostedStore(self.size.path, self.inputs) if self.inputs else SharedStore(self.size)
 
     @property
     def controlled(self) -> bool:
-        """Whether the master asks a controller."""
+        """Return whether the master asks a controller."""
         return self.guarantee is not None or bool(self.inputs)
 
     def demand_of(self, arrival: Arrival) -> StorageDemand | None:
-        """Its storage section."""
+        """Return its storage section."""
         reading = arrival.reading
         if reading is None or not self.described:
             return None
@@ -44,7 +44,7 @@ class StoreUse:
         return StorageDemand(inputs=(source,), bandwidth=bandwidth)
 
     def read_bytes_of(self, arrival: Arrival) -> float:
-        """What it reads in all."""
+        """Return what it reads in all."""
         if arrival.reading is None:
             return 0.0
         return arrival.reading.read_bytes * (arrival.reading.kept if self.pushdown else 1.0)

@@ -184,7 +184,8 @@ class Replay:
 
 
 def execution_of(job: Job, execution_id: str, estimate_s: float, limit_s: float | None = None) -> Execution:
-    """The job as a user submits it: one component, all of it core; `limit_s` where the estimate is no limit itself."""
+    """Return the job as a user submits it: one component, all of it core; `limit_s` where the estimate is no limit
+    itself."""
     component = Component(
         _COMPONENT,
         "trace",
@@ -200,5 +201,5 @@ def execution_of(job: Job, execution_id: str, estimate_s: float, limit_s: float 
 
 
 def in_trace_order(runs: list[Run]) -> Iterator[Run]:
-    """The runs by submission, as the log has the jobs."""
+    """Return the runs by submission, as the log has the jobs."""
     return iter(sorted(runs, key=lambda run: (run.job.submit_s, run.job.id)))

@@ -80,7 +80,7 @@ class Arrival:
 
 
 def machines(factor: int = 1) -> tuple[Node, ...]:
-    """The cluster of a scale factor."""
+    """Return the cluster of a scale factor."""
     return tuple(Node(f"machine{i:03}", MACHINE) for i in range(MACHINES_PER_FACTOR * factor))
 
 
@@ -100,19 +100,20 @@ def arrivals(seed: int, count: int, load: float, factor: int = 1) -> tuple[Arriv
 
 
 def with_errors(workload: Sequence[Arrival], seed: int, sigma: float) -> tuple[Arrival, ...]:
-    """The same with estimates that are wrong by log-normal factors; the same draws for every sigma, only wider."""
+    """Return the same with estimates that are wrong by log-normal factors; the same draws for every
+    sigma, only wider."""
     chance = random.Random(f"errors {seed}")
     return tuple(replace(one, estimate_s=one.run_s * math.exp(sigma * chance.gauss(0.0, 1.0))) for one in workload)
 
 
 def with_reading(workload: Sequence[Arrival], seed: int) -> tuple[Arrival, ...]:
-    """The same, of which some read from an object store."""
+    """Return the same, of which some read from an object store."""
     chance = random.Random(f"reading {seed}")
     return tuple(replace(one, reading=_reading(chance, one)) for one in workload)
 
 
 def rigid(workload: Sequence[Arrival]) -> tuple[Arrival, ...]:
-    """The same with every component in the core: all or nothing."""
+    """Return the same with every component in the core: all or nothing."""
     return tuple(replace(one, core=one.total) for one in workload)
 
 

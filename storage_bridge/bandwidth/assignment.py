@@ -45,7 +45,7 @@ class TransferClaim:
 
     @property
     def key(self) -> ClaimKey:
-        """What the answer is given by."""
+        """Return what the answer is given by."""
         return self.tenant, self.traffic
 
 
@@ -65,7 +65,7 @@ class BandwidthAssignment:
     missed: Mapping[ClaimKey, int]
 
     def total(self, tenant: str, traffic: TransferKind = TransferKind.READ) -> int:
-        """What a tenant's transfers of one kind may move in all."""
+        """Return what a tenant's transfers of one kind may move in all."""
         return sum(self.rates.get((tenant, traffic), {}).values())
 
 
@@ -99,7 +99,7 @@ def assign(claims: Sequence[TransferClaim], capacity: Capacity, floor: int) -> B
 
 
 def _promised(claim: TransferClaim) -> int:
-    """What the SLO comes to now: nobody is owed more than it can use."""
+    """Return what the SLO comes to now: nobody is owed more than it can use."""
     slo = claim.slo or 0
     return slo if claim.demand is None else min(slo, claim.demand)
 
@@ -116,7 +116,7 @@ def _weights(active: Sequence[TransferClaim]) -> list[Fraction]:
 
 
 def _liveness(active: Sequence[TransferClaim], capacity: Capacity, floor: int) -> int:
-    """The floor that everybody can have."""
+    """Return the floor that everybody can have."""
     here = Counter(node for claim in active for node in claim.nodes)
     through = sum(len(claim.nodes) for claim in active if claim.traffic is not TransferKind.REPLICATION)
     least = min(capacity.nodes[node] // count for node, count in here.items())

@@ -11,14 +11,14 @@ from storage_bridge.bandwidth.network import BandwidthNetwork
 def raise_fairly(
     network: BandwidthNetwork, base: Sequence[int], most: Sequence[int], weights: Sequence[Fraction]
 ) -> list[int]:
-    """How much each claim gets on top of `base`, at most `most`, in proportion to its weight as long as that is free.
+    """Return how much each claim gets on top of `base`, at most `most`, in proportion to its weight as long as that is
+    free.
 
     Progressive filling: the common level is raised until some claims are stuck behind a cut; they keep what they have
     and the others go on. The largest level is found from above: a cut that the amounts do not fit through says how far
     the level must come down (Radunovic and Le Boudec, "A unified framework for max-min and min-max fairness", IEEE/ACM
     ToN 15(5), 2007; the search is the discrete Newton method). Whole bytes per second: a round leaves less than one of
-    them per claim unused.
-    """
+    them per claim unused."""
     extra = [0] * len(base)
     open_ones = {i for i, limit in enumerate(most) if limit > 0 and weights[i] > 0}
     while open_ones:
@@ -36,7 +36,7 @@ def raise_fairly(
 
 
 def _level(room: int, claims: Sequence[tuple[int, Fraction]]) -> Fraction:
-    """The level at which claims of (most, weight) fill the room exactly: sum of min(most, level x weight)."""
+    """Return the level at which claims of (most, weight) fill the room exactly: sum of min(most, level x weight)."""
     left, weight_left = Fraction(room), sum((weight for _, weight in claims), Fraction(0))
     for most, weight in sorted(claims, key=lambda claim: claim[0] / claim[1]):
         if most / weight * weight_left >= left:

@@ -27,7 +27,7 @@ class FlowNetwork:
         return number
 
     def flow(self, edge: int) -> int:
-        """What goes through an edge."""
+        """Return what goes through an edge."""
         return self._left[edge ^ 1]
 
     def maximise(self, source: int, sink: int) -> int:
@@ -42,7 +42,7 @@ class FlowNetwork:
                 added += pushed
 
     def reachable(self, source: int) -> list[bool]:
-        """The source's side of a smallest cut, after `maximise`."""
+        """Return the source's side of a smallest cut, after `maximise`."""
         return [distance >= 0 for distance in self._levels(source)]
 
     def _levels(self, source: int) -> list[int]:

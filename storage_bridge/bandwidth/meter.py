@@ -1,4 +1,4 @@
-"""From what a node moved, told several times a second, to the rates of its transfers, and which of them go on."""
+"""From what a node moved, told several times a second, to the rates of its transfers, and which of them continue."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Meter:
         return TransferReport(self._node, at_s, tuple(one for one in found if one is not None))
 
     def _transfers(self, key: ClaimKey) -> Transfers | None:
-        """From its first bytes on, so that who has just begun is not taken for slow; None when it has ended."""
+        """From its first bytes on, so that who has just begun is not taken for slow; None if it has ended."""
         amounts = [one.amounts.get(key, 0) for one in self._lately]
         moving = [number for number, one in enumerate(self._lately) if key in one.amounts]
         seconds = [one.seconds for one in self._lately]

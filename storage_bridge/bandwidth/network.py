@@ -35,7 +35,7 @@ class BandwidthNetwork:
         self.paths = tuple(paths)
 
     def tightest(self, amounts: Sequence[int]) -> BandwidthCut | None:
-        """The claims that ask for more than they have room for together; None when all fit."""
+        """Return the claims that ask for more than they have room for together; None if all fit."""
         network, _ = self._flows(amounts)
         if network.maximise(_SOURCE, self._sink) == sum(amounts):
             return None
@@ -47,7 +47,8 @@ class BandwidthNetwork:
         return BandwidthCut(frozenset(claims), room)
 
     def split(self, amounts: Sequence[int]) -> list[list[int]]:
-        """What each claim gets at each node of its path. The amounts fit; where there is room the parts are equal."""
+        """Return what each claim gets at each node of its path. The amounts fit; where there is room the parts are
+        equal."""
         network, edges = self._flows(amounts, self._even(amounts))
         network.maximise(_SOURCE, self._sink)
         return [[network.flow(edge) for edge in its_edges] for its_edges in edges]
@@ -76,7 +77,7 @@ class BandwidthNetwork:
     def _flows(
         self, amounts: Sequence[int], parts: Sequence[Sequence[int]] | None = None
     ) -> tuple[FlowNetwork, list[list[int]]]:
-        """The network, carrying these parts already, and the edges from each claim to its nodes."""
+        """Return the network, carrying these parts already, and the edges from each claim to its nodes."""
         parts = parts or [[0] * len(path.nodes) for path in self.paths]
         network = FlowNetwork(self._sink + 1)
         sums = [sum(its_parts) for its_parts in parts]

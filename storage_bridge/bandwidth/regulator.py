@@ -81,17 +81,15 @@ class RateRegulator:
 
     @property
     def limits(self) -> Mapping[tuple[ClaimKey, str], int]:
-        """Bytes per second in force, by claim and node. What is not named here may what `standing` says.
+        """Return bytes per second in force, by claim and node. What is not named here may what `standing` says.
 
-        Who is in neither is new: through each node it may what `newcomers` says, until the next epoch knows of it.
-        """
+        Who is in neither is new: through each node it may what `newcomers` says, until the next epoch knows of it."""
         return self._limits
 
     def attainable(self, key: ClaimKey, slo: int | None) -> int | None:
-        """Bytes per second that it would get beside other tenants as of now, if it wanted all that it may have.
+        """Return bytes per second that it would get beside other tenants as of now, if it wanted all that it may have.
 
-        Its limit may be lower, since that follows what it uses. None while no node reports.
-        """
+        Its limit may be lower, since that follows what it uses. None while no node reports."""
         claims, capacity = self._shared
         wanting = TransferClaim(key[0], frozenset(capacity.nodes), slo, None, key[1])
         return sum(self._beside(claims, capacity, wanting).values()) if capacity.nodes else None
@@ -139,7 +137,7 @@ class RateRegulator:
         return self._beside(claims, capacity, TransferClaim("", frozenset(capacity.nodes)))
 
     def _beside(self, claims: Sequence[TransferClaim], capacity: Capacity, wanting: TransferClaim) -> Mapping[str, int]:
-        """What this claim would get of each node beside other tenants."""
+        """Return what this claim would get of each node beside other tenants."""
         others = [claim for claim in claims if claim.tenant != wanting.tenant]
         return assign([*others, wanting], capacity, self._settings.floor).rates[wanting.key]
 
@@ -167,7 +165,7 @@ class RateRegulator:
         return TransferClaim(key[0], nodes, slo, max(known) if len(known) == len(lately) else None, key[1])
 
     def _demand(self, key: ClaimKey, transfers: Sequence[Transfers]) -> int | None:
-        """What the tenant can use: a little more than it does, unless its limits are what holds it back."""
+        """Return what the tenant can use: a little more than it does, unless its limits are what holds it back."""
         used, limit = 0.0, 0
         for one in transfers:
             its_limit = self._limits.get((key, one.node))
@@ -191,7 +189,7 @@ class RateRegulator:
         return result
 
     def _news(self, again: frozenset[str]) -> News:
-        """What is to be sent: real changes, limits lifted, and everything at times and to who comes back."""
+        """Return what is to be sent: real changes, limits lifted, and everything at times and to who comes back."""
         self._epoch += 1
         everything = self._epoch % self._settings.resend_epochs == 0
         lifted: News = dict.fromkeys(self._sent.keys() - self._limits.keys())

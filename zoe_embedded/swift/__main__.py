@@ -20,7 +20,7 @@ TENANT = "default:default"
 
 
 def default_configuration(home: Home) -> StoreConfiguration:
-    """The store of `make storage-up`: the storage controller's user, and one for the tenant `default`."""
+    """Return the store of `make storage-up`: the storage controller's user, and one for the tenant `default`."""
     account = home.server_account
     users = [
         StoreUser("controller", "controller", home.secret("swift-controller"), (".admin", ".reseller_admin")),

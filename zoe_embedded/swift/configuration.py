@@ -131,7 +131,7 @@ class StoreUser:
 
     @property
     def login(self) -> str:
-        """What is sent as the user."""
+        """Return what is sent as the user."""
         return f"{self.account}:{self.name}"
 
 
@@ -181,7 +181,7 @@ class StoreConfiguration:
     hosts: Sequence[str] = ()
 
     def host(self, node: int) -> str:
-        """The address of the servers of a node, counted from 1."""
+        """Return the address of the servers of a node, counted from 1."""
         return self.hosts[node - 1] if self.hosts else LOOPBACK
 
 

@@ -53,7 +53,7 @@ class ControllerSite:
 
     @property
     def log(self) -> Path:
-        """What it has said."""
+        """Return what it has said."""
         return self._directory / "zoe-storage.log"
 
     @contextmanager

@@ -20,10 +20,9 @@ _FILTERS = {
 
 
 def ensure_swift(home: Home) -> Path:
-    """The directory with Swift's programs, built when it is not there or its lock has changed; with our filters.
+    """Return the directory with Swift's programs, built when it is not there or its lock has changed; with our filters.
 
-    What is there already stays as it is: another process of this home may be running from it.
-    """
+    What is there already stays as it is: another process of this home may be running from it."""
     directory = home.runtime / "swift"
     stamp, filters_stamp = directory / "zoe.stamp", directory / "zoe-filters.stamp"
     python = shared_python()

@@ -46,7 +46,7 @@ class ObjectStore:
 
     @property
     def auth_url(self) -> str:
-        """Where users log in."""
+        """Return where users log in."""
         return f"http://127.0.0.1:{self._known_ports().proxy}/auth/v1.0"
 
     @property
@@ -55,15 +55,15 @@ class ObjectStore:
         return {name: process.pid for name, process in self._processes.items()}
 
     def user(self, login: str) -> StoreUser:
-        """The user of that login, with the key."""
+        """Return the user of that login, with the key."""
         return next(user for user in self.configuration.users if user.login == login)
 
     def ended(self) -> str | None:
-        """The name of a server that ended by itself; None when all run."""
+        """Return the name of a server that ended by itself; None if all run."""
         return next((name for name, process in self._processes.items() if process.poll() is not None), None)
 
     def log_of(self, name: str) -> str:
-        """What a server has said."""
+        """Return what a server has said."""
         return (self.directory / f"{name}.log").read_text(errors="replace")
 
     def __enter__(self) -> Self:

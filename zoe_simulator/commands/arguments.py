@@ -6,7 +6,7 @@ import argparse
 
 
 def positive(text: str) -> int:
-    """A whole number of at least one."""
+    """Return a whole number of at least one."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("at least 1")
@@ -14,7 +14,7 @@ def positive(text: str) -> int:
 
 
 def not_negative(text: str) -> float:
-    """A number of at least zero."""
+    """Return a number of at least zero."""
     number = float(text)
     if not number >= 0:
         raise argparse.ArgumentTypeError("at least 0")
@@ -22,7 +22,7 @@ def not_negative(text: str) -> float:
 
 
 def share(text: str) -> float:
-    """A number above zero, of which one is all."""
+    """Return a number above zero, of which one is all."""
     number = float(text)
     if not number > 0:
         raise argparse.ArgumentTypeError("more than 0")

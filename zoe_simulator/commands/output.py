@@ -70,5 +70,5 @@ def write_starts(path: Path, runs: list[Run]) -> None:
 
 
 def seconds_text(value: float) -> str:
-    """Every digit, and no point behind whole seconds."""
+    """Return every digit, and no point behind whole seconds."""
     return str(int(value)) if value == int(value) else repr(value)

@@ -92,7 +92,7 @@ def _added(recording: Recording, like: Sequence[str]) -> tuple[Node, ...]:
 
 
 def _exhausted() -> bool:
-    """Whether hardly any memory is left: libraries in C then fail in words of their own."""
+    """Return whether hardly any memory is left: libraries in C then fail in words of their own."""
     try:
         bytearray(_LEAST_BYTES)
     except MemoryError:

@@ -1,4 +1,4 @@
-"""`zoe-sim study`: compare policies on seeded workloads; it goes on where it was left, and writes tables."""
+"""`zoe-sim study`: compare policies on seeded workloads; it continues where it was left, and writes tables."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _folder_of_logs() -> Path | None:
 
 
 def _run_all(missing: Sequence[AnyCell], arguments: argparse.Namespace) -> Iterator[tuple[AnyCell, dict[str, Any]]]:
-    """Every cell with its figures, as they end."""
+    """Yield every cell with its figures, as they end."""
     ahead = arguments.processes * _AHEAD
     with ProcessPoolExecutor(arguments.processes, initializer=_quiet) as pool:
         for first in range(0, len(missing), ahead):

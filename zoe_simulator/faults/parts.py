@@ -42,13 +42,13 @@ class BreakingBackend(SimulatedBackend):
         super().start(start)
 
     def observe(self) -> Sequence[Observation]:
-        """The present, or what was once seen."""
+        """Return the present, or what was once seen."""
         if self.away:
             raise BackendError("simulated: cannot be reached")
         return self.observe_truly() if self.late is None else self.late
 
     def observe_truly(self) -> Sequence[Observation]:
-        """The present."""
+        """Return the present."""
         return super().observe()
 
     def running(self) -> list[Observation]:

@@ -113,7 +113,7 @@ class FaultRun:
         return [self._reader.execution(execution_id) for execution_id in self._submitted]
 
     def digest(self) -> str:
-        """A hash of the whole journal but for names of plans: equal runs have equal digests."""
+        """Return a hash of the whole journal but for names of plans: equal runs have equal digests."""
         hashed, after = sha256(), 0
         while entries := self._reader.journal(after, _ENTRIES):
             after = entries[-1].id
@@ -142,7 +142,7 @@ class FaultRun:
         return min(due, default=math.inf)
 
     def _under_way(self) -> bool:
-        """Whether the next look of the master's timer may find something that nobody woke it for."""
+        """Return whether the next look of the master's timer may find something that nobody woke it for."""
         if self._master is None or self._backend.away or self._backend.refuses or self._backend.late is not None:
             return self._unfinished()
         passing = (ServiceState.STARTING, ServiceState.STOPPING)

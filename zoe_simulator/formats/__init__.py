@@ -16,10 +16,9 @@ FORMATS = ("swf", "swim", "pods", "metacentrum")
 
 
 def read_trace(path: Path, wanted: str | None = None, nodes: Path | None = None, load: float = 0.9) -> Trace:
-    """The trace of a file in the wanted format, else in the one it looks like.
+    """Return the trace of a file in the wanted format, else in the one it looks like.
 
-    `nodes` is the list of nodes that pods run on, `load` that of the server that the jobs of SWIM run on.
-    """
+    `nodes` is the list of nodes that pods run on, `load` that of the server that the jobs of SWIM run on."""
     found = wanted or format_of(read_lines(path), path.name)
     if found == "pods":
         if nodes is None:
@@ -31,7 +30,7 @@ def read_trace(path: Path, wanted: str | None = None, nodes: Path | None = None,
 
 
 def format_of(lines: Sequence[str], name: str) -> str:
-    """The format that the lines of a file look like; TraceError for none of `FORMATS`."""
+    """Return the format that the lines of a file look like; TraceError for none of `FORMATS`."""
     first = next((line for line in lines if line.strip() and not line.startswith(";")), "")
     if ",cpu_milli," in first:
         return "pods"

@@ -9,7 +9,7 @@ from zoe_simulator.jobs import TraceError
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a text file, which may be compressed by gzip; TraceError when it is no text."""
+    """Return the lines of a text file, which may be compressed by gzip; TraceError when it is no text."""
     try:
         with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
             return file.read().splitlines()
@@ -18,5 +18,5 @@ def read_lines(path: Path) -> list[str]:
 
 
 def trace_name(path: Path) -> str:
-    """The file's name without its endings."""
+    """Return the file's name without its endings."""
     return path.name.split(".")[0]

@@ -18,11 +18,11 @@ _COLUMNS_MIN = 12
 
 
 def read_swf(path: Path) -> Trace:
-    """The jobs of a log that could have run: requests within the machine, positive run times, run at most request.
+    """Return the jobs of a log that could have run: requests within the machine, positive run times, run at most
+    request.
 
     A missing number of processors is the requested one, a missing request the run time. The machine is the header's
-    MaxProcs, else its MaxNodes, else as large as the largest job.
-    """
+    MaxProcs, else its MaxNodes, else as large as the largest job."""
     lines = read_lines(path)
     jobs = tuple(_jobs(lines, path.name))
     processors = _header(lines, "MaxProcs") or _header(lines, "MaxNodes")
@@ -71,7 +71,7 @@ def _job(columns: list[str]) -> Job:
 
 
 def swf_lines(trace: Trace, note: str) -> Iterator[str]:
-    """The log as text: header and one line a job, unknown columns -1; users by number in order of appearance."""
+    """Yield the log as text: header and one line a job, unknown columns -1; users by number in order of appearance."""
     yield "; Version: 2.2"
     yield f"; MaxJobs: {len(trace.jobs)}"
     yield f"; MaxProcs: {trace.processors:g}"

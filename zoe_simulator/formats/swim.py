@@ -20,12 +20,12 @@ _LEAST_S = 1e-6
 
 
 def read_swim(path: Path, load: float) -> Trace:
-    """The jobs as work for one server, in order of submission: each runs for as long as reading its input takes there.
+    """Return the jobs as work for one server, in order of submission: each runs for as long as reading its input takes
+    there.
 
     The server is as fast as gives this load: run times add up to `load` times the time from the first submission to
     the last. That is the reading of Dell'Amico, Carra and Michiardi, "PSBS: practical size-based scheduling", IEEE
-    Transactions on Computers 65(7), 2016. Jobs without input take no time.
-    """
+    Transactions on Computers 65(7), 2016. Jobs without input take no time."""
     jobs = sorted(_jobs(read_lines(path), path.name), key=lambda job: job.submit_s)
     read = sum(job.bytes_read for job in jobs)
     if not read:

@@ -25,7 +25,8 @@ class SelfTest:
 
 
 def answer(recording: Recording, change: Change | None) -> tuple[dict[str, Any], dict[str, Outcome]]:
-    """The replay as it was, which must lead to what happened, and with the change: figures, and what they are of."""
+    """Return the replay as it was, which must lead to what happened, and with the change: figures, and what they are
+    of."""
     before = [(_id(entry.execution_id), to_event(entry)) for entry in recording.before]
     happened = [
         (_id(entry.execution_id), to_event(entry))

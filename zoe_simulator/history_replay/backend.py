@@ -79,7 +79,7 @@ class RecordedBackend:
     # What the master asks
 
     def nodes(self) -> Sequence[Node]:
-        """The nodes as they were seen, with the services that the replay has there."""
+        """Return the nodes as they were seen, with the services that the replay has there."""
         own = own_services(self.executions())
         nodes = (*self.inputs.nodes.values(), *self._added)
         return [replace(node, containers=node.containers + own[node.name]) for node in nodes]
@@ -130,7 +130,7 @@ class RecordedBackend:
             running.sights = [*(s for s in running.sights if self._visible(s) or s.seen_s < ends_s), end]
 
     def observe(self) -> Sequence[Observation]:
-        """What is to be seen now of every service."""
+        """Return what is to be seen now of every service."""
         return [self._observation(service_id, running) for service_id, running in self._running.items()]
 
     def forget(self, services: Sequence[ServiceId]) -> None:
@@ -167,7 +167,7 @@ class RecordedBackend:
     # What the replay asks
 
     def next_change_s(self) -> float:
-        """When something is to be seen that no recorded tick is known to look at; infinite when nothing is."""
+        """Return when something is to be seen that no recorded tick is known to look at; infinite when nothing is."""
         now_s = self._clock()
         sights = (sight for running in self._running.values() for sight in running.sights if sight.tick is None)
         times = (sight.seen_s for sight in sights if sight.seen_s > now_s)
@@ -176,13 +176,14 @@ class RecordedBackend:
     # Inside
 
     def _as_it_was(self, record: ServiceRecord) -> bool:
-        """Whether it is handed over now and was then; where a master died over it, the next one had to do it again."""
+        """Return whether it is handed over now and was then; where a master died over it, the next one had to do it
+        again."""
         if record.handed_tick in self.cut_short:
             return True
         return (record.handed_tick, record.handed_s) == (self.tick, self._clock())
 
     def _like(self, start: ServiceStart, record: ServiceRecord | None) -> ServiceRecord | None:
-        """Its own record if it ended by itself, else that of another try, else of another instance."""
+        """Return its own record if it ended by itself, else that of another attempt, else of another instance."""
         if record is not None and record.own_end is not None:
             return record
         slot = (start.execution_id, start.component.name, start.index)

@@ -26,7 +26,7 @@ class Decision:
 
 
 def decisions(events: Iterable[Happened], from_s: float, to_s: float) -> list[Decision]:
-    """All decisions of the scheduler in that time, in order."""
+    """Return all decisions of the scheduler in that time, in order."""
     found = (_decision(execution_id, event) for execution_id, event in events if from_s <= event.at_s <= to_s)
     return sorted(one for one in found if one is not None)
 

@@ -62,7 +62,7 @@ class Recording:
 
 
 def read_recording(store: ExecutionStore, from_s: float, to_s: float) -> Recording:
-    """All that a replay of this time needs; ReplayRefused when it is not kept (any more)."""
+    """Return all that a replay of this time needs; ReplayRefused when it is not kept (any more)."""
     ticks = _ticks(store, from_s, to_s)
     executions = list(_pages(store, ExecutionQuery(submitted_to_s=to_s, ended_from_s=from_s, limit=_PAGE)))
     entries = sorted((e for x in executions for e in _journal(store, x.id)), key=lambda entry: entry.id)
@@ -88,19 +88,19 @@ def read_recording(store: ExecutionStore, from_s: float, to_s: float) -> Recordi
 
 
 def from_others(entry: JournalEntry) -> bool:
-    """Whether users and admins wrote it, and no master: submissions, cancellations, policies."""
+    """Return whether users and admins wrote it, and no master: submissions, cancellations, policies."""
     if entry.kind in ("submitted", "policy_set"):
         return True
     return entry.kind in ("stopping", "refused") and entry.data.get("cause") == Cause.CANCELLED
 
 
 def to_event(entry: JournalEntry) -> Event:
-    """The event of an entry that is about an execution."""
+    """Return the event of an entry that is about an execution."""
     return event_of(entry.kind, entry.at_s, entry.cause_id, entry.data)
 
 
 def as_submitted(execution: Execution) -> Execution:
-    """The same one before anything was done about it."""
+    """Return the same one before anything was done about it."""
     fresh = Execution(
         id=execution.id,
         name=execution.name,
@@ -133,13 +133,13 @@ class _Split:
         self._plans = {tick.plan_id for tick, _ in self._ticks}
 
     def is_before(self, entry: JournalEntry) -> bool:
-        """Whether it belongs to the state at the begin."""
+        """Return whether it belongs to the state at the begin."""
         if from_others(entry):
             return entry.id <= self._read_to if self._read_to else entry.at_s < self._from_s
         return entry.cause_id not in self._plans and entry.at_s < self._from_s
 
     def moments(self, entries: Iterable[JournalEntry]) -> tuple[Moment, ...]:
-        """Every tick from the begin on, those included whose master died before it could write its record."""
+        """Return every tick from the begin on, those included whose master died before it could write its record."""
         later = sorted((e for e in entries if not self.is_before(e)), key=lambda entry: entry.id)
         wrote: dict[str, list[JournalEntry]] = {}
         for entry in later:

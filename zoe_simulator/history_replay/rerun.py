@@ -44,7 +44,8 @@ class Change:
     nodes: tuple[Node, ...] = ()
 
     def of(self, policy: Policy) -> Policy:
-        """A policy that was in force, with the change; ReplayRefused when it names what is not installed here."""
+        """Return a policy that was in force, with the change; ReplayRefused when it names what is not
+        installed here."""
         wanted = decode(Policy, {**encode(policy), **self.policy}) if self.policy else policy
         if unknown := unknown_names(wanted):
             names = ", ".join(f"{kind} {name!r}" for kind, name in unknown)
@@ -97,7 +98,7 @@ class Rerun:
         )
 
     def _repeat(self, moment: Moment) -> None:
-        """What a master wrote before it died in the middle of a tick; the next one goes on from there."""
+        """What a master wrote before it died in the middle of a tick; the next one continues from there."""
         for entry in moment.wrote:
             assert entry.execution_id is not None
             execution = self._store.execution(entry.execution_id)
@@ -195,14 +196,14 @@ class _RecordedKeeper:
         self._asked = objects
 
     def places(self) -> Told:
-        """What was told to the tick; of what was neither told nor awaited nothing was known."""
+        """Return what was told to the tick; of what was neither told nor awaited nothing was known."""
         return dict.fromkeys(self._asked - self._inputs.awaited) | dict(self._inputs.locality)
 
     def moved(self) -> None:
         """Paths are told by the record."""
 
     def paths(self, _nodes: Sequence[Node], policy: Policy) -> Mapping[str, PathUse]:
-        """What was measured then."""
+        """Return what was measured then."""
         return self._inputs.paths if policy.weighers.get(WEIGHER) else {}
 
     def look(self, inputs: Inputs) -> None:
@@ -219,7 +220,7 @@ class _RecordedKeeper:
         return self._seen
 
     def observed(self) -> StorageState:
-        """The last look."""
+        """Return the last look."""
         return self._seen
 
     def close(self) -> None:

@@ -30,7 +30,7 @@ class Sight:
 
     @property
     def final(self) -> bool:
-        """Whether nothing more can be seen of it."""
+        """Return whether nothing more can be seen of it."""
         return self.state in (ObservedState.ENDED, ObservedState.LOST)
 
 
@@ -49,13 +49,13 @@ class ServiceRecord:
     started_at_s: float | None = None
 
     def until_stop(self) -> list[Sight]:
-        """What was seen of it until it was asked to stop."""
+        """Return what was seen of it until it was asked to stop."""
         last = self.stop_tick
         return [s for s in self.sights if last is None or (s.tick is not None and s.tick <= last and not s.final)]
 
     @property
     def own_end(self) -> Sight | None:
-        """Its end, if nobody had asked for it and its node was still there."""
+        """Return its end, if nobody had asked for it and its node was still there."""
         last = self.sights[-1] if self.sights else None
         return last if last is not None and self.stop_s is None and last.state is ObservedState.ENDED else None
 
@@ -72,7 +72,7 @@ def records_of(
     before: Iterable[JournalEntry],
     ticks: Iterable[tuple[float, Sequence[JournalEntry]]],
 ) -> Mapping[ServiceId, ServiceRecord]:
-    """The records by service id. `before` was seen before the replay begins; ticks come with their times."""
+    """Return the records by service id. `before` was seen before the replay begins; ticks come with their times."""
     records: dict[ServiceId, ServiceRecord] = {}
     for tick, (seen_s, entries) in enumerate(((-math.inf, tuple(before)), *ticks), -1):
         for entry in entries:

@@ -28,7 +28,7 @@ class RecordedUses:
                 self._quiet[execution_id].append((from_s, entry.at_s))
 
     def at(self, execution_ids: Sequence[ExecutionId], now_s: float) -> Mapping[ExecutionId, float]:
-        """The last use of each before now."""
+        """Return the last use of each before now."""
         return {one: self._of(one, now_s) for one in execution_ids}
 
     def _of(self, execution_id: ExecutionId, now_s: float) -> float:

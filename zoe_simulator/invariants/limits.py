@@ -33,7 +33,7 @@ def limit_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[s
 
 
 def _given_too_much(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """Who holds more of something already may have more of the rest."""
+    """Yield each breach of a limit; a holder that already has more of one amount may get more of the rest."""
     known = {e.id: e for e in (*snapshot.queued, *snapshot.active)}
     given = [*_parts(known, plan.starts), *_parts(known, plan.elastic)]
     kept = list(_parts(known, plan.reserved))

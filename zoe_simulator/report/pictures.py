@@ -15,7 +15,7 @@ _COLOURS = 10
 
 
 def distributions(waits: Sequence[tuple[float, float]], slowdowns: Sequence[tuple[float, float]]) -> Figure:
-    """Which share of the jobs waited at most so long, and had at most that bounded slowdown."""
+    """Return which share of the jobs waited at most so long, and had at most that bounded slowdown."""
     figure = Figure(figsize=(9, 3.5), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
     left.step([value / _HOUR_S for value, _ in waits], [share for _, share in waits], where="post")
@@ -48,7 +48,7 @@ def course(moments: Sequence[Moment], processors: float) -> Figure:
 
 
 def chart(bars: Sequence[Bar], from_s: float, until_s: float) -> Figure:
-    """Who ran where in a window."""
+    """Return who ran where in a window."""
     figure = Figure(figsize=(9, 5), layout="constrained")
     axes = figure.subplots()
     for colour in range(_COLOURS):

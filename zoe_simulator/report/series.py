@@ -43,7 +43,7 @@ def cdf(values: Iterable[float]) -> list[tuple[float, float]]:
 
 
 def over_time(runs: Iterable[Run]) -> list[Moment]:
-    """Every change of queue and use, in order."""
+    """Return every change of queue and use, in order."""
     changes: list[tuple[float, int, float]] = []
     for run in runs:
         changes.append((run.job.submit_s, 1, 0.0))
@@ -75,7 +75,7 @@ def thinned(moments: Sequence[Moment]) -> list[Moment]:
 
 
 def busiest_day(moments: Sequence[Moment]) -> tuple[float, float]:
-    """The day around the longest queue, or all of a shorter run."""
+    """Return the day around the longest queue, or all of a shorter run."""
     first_s, last_s = moments[0].at_s, moments[-1].at_s
     peak_s = max(moments, key=lambda moment: moment.waiting).at_s
     from_s = min(max(peak_s - _DAY_S / 2, first_s), max(last_s - _DAY_S, first_s))

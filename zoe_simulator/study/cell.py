@@ -18,11 +18,11 @@ class StudyCell:
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """The columns of `key`."""
+        """Return the columns of `key`."""
         return tuple(field.name for field in fields(cls))
 
     @classmethod
     def of(cls, row: dict[str, str]) -> Self:
-        """A cell read from a table."""
+        """Return a cell read from a table."""
         types = get_type_hints(cls)
         return cls(**{name: types[name](row[name]) for name in cls.names()})

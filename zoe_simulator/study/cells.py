@@ -46,7 +46,7 @@ class Cell(StudyCell):
 
     @property
     def policy(self) -> Policy:
-        """The policy of the run, with the scheduler's defaults for what the study does not vary."""
+        """Return the policy of the run, with the scheduler's defaults for what the study does not vary."""
         headroom = {"storage_headroom": _HEADROOM_WEIGHT} if self.storage in _HEADROOM else {}
         return Policy(
             order=self.order,
@@ -58,7 +58,7 @@ class Cell(StudyCell):
 
 
 def cells(seeds: int) -> Iterator[Cell]:
-    """All of the study, seed by seed, so that what is there at any time is paired."""
+    """Yield all of the study, seed by seed, so that what is there at any time is paired."""
     for seed in range(seeds):
         yield from _orders(seed)
         yield from _backfills(seed)
@@ -90,7 +90,7 @@ def _ageings(seed: int) -> Iterator[Cell]:
 
 
 def _overloads(seed: int) -> Iterator[Cell]:
-    """The flexible family when more work comes than the cluster can do, with the same errors."""
+    """Yield the flexible family when more work comes than the cluster can do, with the same errors."""
     for order in STUDIED_ORDERS:
         for backfill in ("none", "easy"):
             yield Cell("overload", order, "flexible", backfill, AGEING_S, 1.0, "none", seed)

@@ -51,12 +51,12 @@ class LogCell(StudyCell):
 
     @property
     def policy(self) -> Policy:
-        """The policy of the run, with the scheduler's defaults for what the study does not vary."""
+        """Return the policy of the run, with the scheduler's defaults for what the study does not vary."""
         return Policy(order=self.order, backfill=self.backfill)
 
 
 def log_cells() -> Iterator[LogCell]:
-    """All of the part, window by window, so that what is there at any time is paired."""
+    """Yield all of the part, window by window, so that what is there at any time is paired."""
     for window in range(WINDOWS):
         for log in LOGS:
             for population, load in CONDITIONS:
@@ -65,7 +65,7 @@ def log_cells() -> Iterator[LogCell]:
 
 
 def run_log_cell(cell: LogCell, jobs: int, folder: Path) -> dict[str, Any]:
-    """What one run came to; the same for the same arguments but for `cpu_s`, the CPU seconds it took."""
+    """Return what one run came to; the same for the same arguments but for `cpu_s`, the CPU seconds it took."""
     trace = trace_of(folder, cell.log)
     workload = log_workload(trace, cell.window, jobs, cell.load, cell.population)
     began_s = time.process_time()

@@ -29,7 +29,7 @@ Figures = Mapping[tuple[Policy, tuple[str, float], Window], Mapping[str, float]]
 
 
 def log_tables(rows: Sequence[tuple[LogCell, Row]]) -> str:
-    """All tables."""
+    """Return all tables."""
     figures = _figures(rows)
     text = _INTRODUCTION + "\n## All conditions\n\n" + _overall(figures)
     for condition in CONDITIONS:
@@ -40,7 +40,7 @@ def log_tables(rows: Sequence[tuple[LogCell, Row]]) -> str:
 
 
 def best(rows: Sequence[tuple[LogCell, Row]]) -> Policy:
-    """The policy that wins: the least product of both ratios over all conditions."""
+    """Return the policy that wins: the least product of both ratios over all conditions."""
     figures = _figures(rows)
     return min(POLICIES, key=lambda policy: _score(figures, policy))
 

@@ -29,7 +29,7 @@ _MALLEABLE_SHARE = 0.5
 
 @cache
 def trace_of(folder: Path, log: str) -> Trace:
-    """A log of the folder of test data."""
+    """Return a log of the folder of test data."""
     return read_trace(folder / LOGS[log])
 
 
@@ -40,12 +40,11 @@ def window_of(jobs: Sequence[Job], number: int, count: int) -> Sequence[Job]:
 
 
 def log_workload(trace: Trace, window: int, count: int, load: float, population: str) -> tuple[Arrival, ...]:
-    """The applications of a window, from time 0 on.
+    """Return the applications of a window, from time 0 on.
 
     `load`: gaps between arrivals are scaled by one factor so that the work that arrives asks for so many of the cores;
     `AS_LOGGED` scales nothing. `population`: rigid jobs are one component; of malleable ones a quarter of the
-    components is core; mixed is a coin for each job, the same at every load and policy.
-    """
+    components is core; mixed is a coin for each job, the same at every load and policy."""
     jobs = window_of(trace.jobs, window, count)
     first_s, span_s = jobs[0].submit_s, max(jobs[-1].submit_s - jobs[0].submit_s, 1.0)
     logged = sum(job.run_s * job.processors for job in jobs) / (span_s * trace.processors)
@@ -68,5 +67,5 @@ def _arrival(number: int, job: Job, submit_s: float, malleable: bool) -> Arrival
 
 
 def _parts(processors: int) -> int:
-    """The largest divisor up to eight: components are alike."""
+    """Return the largest divisor up to eight: components are alike."""
     return next(parts for parts in range(_COMPONENTS_MAX, 0, -1) if processors % parts == 0)

@@ -30,7 +30,7 @@ class PlacesCell(Cell):
 
     @property
     def policy(self) -> Policy:
-        """The default one, with this weight of the weigher."""
+        """Return the default one, with this weight of the weigher."""
         return Policy(weighers={**DEFAULT_WEIGHERS, "locality": self.weight})
 
 
@@ -55,5 +55,5 @@ def run_of(cell: PlacesCell, applications: int) -> ElasticRun:
 
 
 def of_places(run: ElasticRun) -> dict[str, float]:
-    """Which share of all that was read came over the network."""
+    """Return which share of all that was read came over the network."""
     return {"network_share": run.network_bytes / run.read_bytes if run.read_bytes else 0.0}

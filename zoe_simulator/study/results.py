@@ -25,12 +25,12 @@ class Results:
         folder.mkdir(parents=True, exist_ok=True)
 
     def rows(self, part: str) -> list[tuple[Cell, Row]]:
-        """All complete rows of a part on drawn workloads."""
+        """Return all complete rows of a part on drawn workloads."""
         kind = _KINDS.get(part, Cell)
         return [(kind.of(row), row) for row in self._complete(part)]
 
     def log_rows(self) -> list[tuple[LogCell, Row]]:
-        """All complete rows of the part on logs."""
+        """Return all complete rows of the part on logs."""
         return [(LogCell.of(row), row) for row in self._complete(LOG_PART)]
 
     def _any_rows(self, part: str) -> Sequence[tuple[AnyCell, Row]]:
@@ -44,7 +44,7 @@ class Results:
             return [row for row in csv.DictReader(file) if None not in row.values() and None not in row]
 
     def there(self, applications: int) -> set[AnyCell]:
-        """The cells that have been run with so many applications."""
+        """Return the cells that have been run with so many applications."""
         return {
             cell
             for path in self._folder.glob("*.csv")

@@ -41,7 +41,7 @@ def sharing_cells(seeds: int) -> Iterator[SharingCell]:
 
 
 def shared(workload: Sequence[Arrival], seed: int) -> tuple[Arrival, ...]:
-    """The same, of which half belong to one tenant and a fifth are interactive."""
+    """Return the same, of which half belong to one tenant and a fifth are interactive."""
     chance = random.Random(f"sharing {seed}")
     result = []
     for one in workload:
@@ -51,7 +51,7 @@ def shared(workload: Sequence[Arrival], seed: int) -> tuple[Arrival, ...]:
 
 
 def of_sharing(finished: Sequence[Finished]) -> dict[str, float]:
-    """How those fared who are interactive, and who are not of the tenant with half of all applications."""
+    """Return how those fared who are interactive, and who are not of the tenant with half of all applications."""
     interactive = [one for one in finished if one.arrival.interactive]
     others = [one for one in finished if one.arrival.tenant != _HEAVY]
     return {

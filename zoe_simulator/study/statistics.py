@@ -22,7 +22,7 @@ class Interval:
 
 
 def mean_interval(values: Sequence[float]) -> Interval:
-    """The arithmetic mean by Student's t; of one value nothing is known but itself."""
+    """Return the arithmetic mean by Student's t; of one value nothing is known but itself."""
     middle = fmean(values)
     if len(values) == 1:
         return Interval(middle, middle, middle)
@@ -31,16 +31,16 @@ def mean_interval(values: Sequence[float]) -> Interval:
 
 
 def ratio_interval(pairs: Sequence[tuple[float, float]]) -> Interval:
-    """The geometric mean of first over second, both positive; the interval is that of the logarithms."""
+    """Return the geometric mean of first over second, both positive; the interval is that of the logarithms."""
     logarithms = mean_interval([math.log(first / second) for first, second in pairs])
     return Interval(math.exp(logarithms.middle), math.exp(logarithms.low), math.exp(logarithms.high))
 
 
 def sign_flip_p(differences: Sequence[float]) -> float:
-    """The two-sided p of the mean being 0, if each difference could as well have the other sign: all signs are tried.
+    """Return the two-sided p of the mean being 0, if each difference could as well have the other sign: all signs are
+    tried.
 
-    Exact and without an assumption on the distribution; 2^n sums, so for up to sixteen differences.
-    """
+    Exact and without an assumption on the distribution; 2^n sums, so for up to sixteen differences."""
     if len(differences) > _FLIPS_MAX:
         raise ValueError(f"{len(differences)} differences are too many to try all signs of")
     seen = abs(sum(differences)) * (1 - _ROUNDING)
@@ -61,7 +61,7 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def student_t(freedom: int, confidence: float = 0.95) -> float:
-    """The two-sided quantile of Student's t: Abramowitz and Stegun, 26.7.5; within 1 % from three degrees on."""
+    """Return the two-sided quantile of Student's t: Abramowitz and Stegun, 26.7.5; within 1 % from three degrees on."""
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
     terms = (
         (z**3 + z) / 4,

@@ -33,7 +33,7 @@ Group = dict[int, dict[str, float]]
 
 
 def tables(rows: Mapping[str, Sequence[tuple[Cell, Row]]]) -> str:
-    """All tables. Ratios are between runs on the same workload; below one is better than the other."""
+    """Return all tables. Ratios are between runs on the same workload; below one is better than the other."""
     text = "# Tables of the scheduling study\n\nWritten by `zoe-sim study` from the CSV files beside it; do not edit.\n"
     for part, its_rows in rows.items():
         groups = _groups(its_rows)
@@ -72,7 +72,7 @@ def _part(groups: Mapping[Cell, Group]) -> str:
 
 
 def _ratios(groups: Mapping[Cell, Group], differing: Sequence[str], name: str) -> str:
-    """What becomes of each group if nothing but `name` had its first value: pairs of the same seed."""
+    """Return what becomes of each group if nothing but `name` had its first value: pairs of the same seed."""
     base = next(iter(groups))
     reference = "fifo" if name == "order" else getattr(base, name)
     lines = []
@@ -91,7 +91,7 @@ def _with(cell: Cell, name: str, value: Hashable) -> Cell:
 
 
 def _any_sigma(groups: Mapping[Cell, Group], cell: Cell) -> Group | None:
-    """An order that asks for no sizes was run with one sigma, and stands for all."""
+    """Return an order that asks for no sizes was run with one sigma, and stands for all."""
     return groups.get(replace(cell, sigma=0.0))
 
 
@@ -124,6 +124,6 @@ def _named(cell: Cell, differing: Sequence[str]) -> list[str]:
 
 
 def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     rule = ["---"] * len(head)
     return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *lines))
