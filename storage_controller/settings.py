@@ -17,24 +17,34 @@ class ControllerSettings(FileSettings):
     file_variable: ClassVar[str] = "ZOE_SDS_CONFIG"
     model_config = SettingsConfigDict(env_prefix="ZOE_SDS_", env_nested_delimiter="__", extra="forbid")
 
-    database_url: SecretStr = Field(default=SecretStr("postgresql+psycopg2:///zoe"), description="Where PostgreSQL is.")
-    host: str = Field(default="127.0.0.1", description="Address that it listens on.")
-    port: int = Field(default=5560, ge=0, le=65535, description="Port that it listens on.")
-    token_file: Path = Field(description="What clients send as X-Auth-Token.")
-    limits_endpoint: str = Field(default="tcp://127.0.0.1:5561", description="Where proxies are told limits.")
-    usage_endpoint: str = Field(default="tcp://127.0.0.1:5562", description="Where proxies report.")
-    key_file: Path = Field(description="CURVE keys in Z85, one a line: public, secret, the proxies' public ones.")
-    read_bytes_per_s: int = Field(gt=0, description="What may be promised for reading; at most what the proxies move.")
-    write_bytes_per_s: int = Field(gt=0, description="What may be promised for writing; at most what the proxies move.")
-    proxies: dict[str, int] = Field(description="What each proxy can move, by its proxy_name.")
-    account_prefix: str = Field(default="AUTH_", description="Before a tenant's name in Swift's accounts.")
-    hold_s: float = Field(default=5.0, gt=0, description="How long limits hold without a report, before they decay.")
-    decay_s: float = Field(default=30.0, ge=0, description="In what time they fall to the shares of the SLOs then.")
-    swift_auth_url: str | None = Field(default=None, description="Where a reseller admin logs in to Swift, for views.")
-    swift_user: str = Field(default="", description="The reseller admin.")
-    swift_key_file: Path | None = Field(default=None, description="Its key.")
+    database_url: SecretStr = Field(default=SecretStr("postgresql+psycopg2:///zoe"), description="PostgreSQL URL.")
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(default=5560, ge=0, le=65535, description="Port to listen on.")
+    token_file: Path = Field(description="File with the token that clients send as X-Auth-Token.")
+    limits_endpoint: str = Field(
+        default="tcp://127.0.0.1:5561", description="ZeroMQ endpoint from which proxies get limits."
+    )
+    usage_endpoint: str = Field(default="tcp://127.0.0.1:5562", description="ZeroMQ endpoint to which proxies report.")
+    key_file: Path = Field(
+        description="File with CURVE keys in Z85, one a line: public, secret, then the proxies' public keys."
+    )
+    read_bytes_per_s: int = Field(
+        gt=0, description="Bandwidth that may be guaranteed for reading; at most what the proxies move."
+    )
+    write_bytes_per_s: int = Field(
+        gt=0, description="Bandwidth that may be guaranteed for writing; at most what the proxies move."
+    )
+    proxies: dict[str, int] = Field(description="Bandwidth of each proxy, by proxy_name.")
+    account_prefix: str = Field(default="AUTH_", description="Prefix of a tenant's name in Swift's accounts.")
+    hold_s: float = Field(default=5.0, gt=0, description="How long limits hold without a report before they decay.")
+    decay_s: float = Field(default=30.0, ge=0, description="Time in which they then fall to the shares of the SLOs.")
+    swift_auth_url: str | None = Field(
+        default=None, description="Swift authentication URL of a reseller admin, for views."
+    )
+    swift_user: str = Field(default="", description="User name of the reseller admin.")
+    swift_key_file: Path | None = Field(default=None, description="File with the key of the reseller admin.")
     swift_endpoints_url: str | None = Field(
-        default=None, description="Where Swift's list_endpoints answers (default: /endpoints/ at Swift's proxy)."
+        default=None, description="URL of Swift's list_endpoints (default: /endpoints/ at Swift's proxy)."
     )
     swift_fragmented_policies: list[int] = Field(
         default=[], description="Indexes of Swift's erasure-coded storage policies: no host holds their objects."
