@@ -52,7 +52,7 @@ def submit_execution(
     is down.
     """
     fingerprint = _fingerprint(body)
-    # What was accepted once is not refused when it is repeated, though nodes or limits have changed meanwhile.
+    # An accepted submission is not refused when it is repeated, even if nodes or limits have changed.
     stored = services.store.submitted_with(principal.tenant, idempotency_key, fingerprint) if idempotency_key else None
     if stored is None:
         fit = checked(body.application, services, principal, body.priority)
