@@ -6,7 +6,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-web bench-reads bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
+.PHONY: test-chaos sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-web bench-reads bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -64,6 +64,9 @@ storage-up: setup ## OpenStack Swift with Zoe's filters on loopback, until Ctrl-
 
 test-web: setup web ## the web UI in a real browser with a Spark notebook (ZOE_TEST_PICTURES=1 draws docs/images anew)
 	@ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests web
+
+test-chaos: setup ## 1,000 kills and pauses of real programs at random, at most 30 minutes; the last line counts violations
+	@$(RUN) -m tests.chaos --kills 1000
 
 test-storage: setup ## a real Swift with Zoe's filters, and a real Spark that reads from it
 	@ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests storage bandwidth controller

@@ -1,0 +1,54 @@
+"""Kill and pause Zoe's programs at random, and check what is left: `python -m tests.chaos --kills 300 --minutes 10`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from contextlib import closing
+from functools import partial
+
+from tests.chaos.harness import run
+from tests.chaos.history import violations
+from tests.support.postgres import PostgresServer, make_home, remove_leftovers
+
+MINUTES_MAX = 30.0
+
+
+def main() -> int:
+    """Print the seed, the kills by kind, each violation, and `kills=N violations=M` as the last line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
+    parser.add_argument("--kills", type=int, default=400, help="end after so many kills and pauses")
+    parser.add_argument(
+        "--minutes", type=float, default=MINUTES_MAX, help=f"or after this time, at most {MINUTES_MAX:g}"
+    )
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4)), help="of the choices")
+    given = parser.parse_args()
+    tell = partial(print, flush=True)
+    tell(f"seed {given.seed}")
+    remove_leftovers()
+    home = make_home()
+    server = PostgresServer(home)
+    server.start()
+    try:
+        seconds = 60 * min(given.minutes, MINUTES_MAX)
+        with closing(run(server, given.seed, given.kills, seconds, tell)) as chaos:
+            began_s = time.monotonic()
+            history = chaos.history()
+            tell(f"at rest after {time.monotonic() - began_s:.1f} s, {len(history.acknowledged)} submissions")
+    finally:
+        server.stop()
+        shutil.rmtree(home)
+    for name, count in sorted(chaos.kills.items()):
+        tell(f"{count:6} {name}")
+    found = violations(history)
+    for text in found:
+        tell(f"violation: {text}")
+    tell(f"kills={chaos.kills.total()} violations={len(found)}")
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
