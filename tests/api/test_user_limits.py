@@ -128,5 +128,5 @@ def test_keys_that_name_nobody_are_refused(api: Api, field: str, key: str) -> No
     answer = api.http(api.admin).put("/api/v1/policy", json={field: {key: {"cores_milli": 1}}})
     refused = problem(answer)
     assert refused["code"] == "invalid_policy"
-    assert f"{field}: {key!r} names no " in refused["errors"][-1]["message"]
+    assert f"{field}: {key!r} is not a " in refused["errors"][-1]["message"]
     assert api.store.policy().version == 0
