@@ -10,6 +10,7 @@ import heapq
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from statistics import fmean
 
 from zoe_lib.domain.application import Application, Component
@@ -118,6 +119,9 @@ class Replay:
         cache = self._master.cache
         cache.catch_up()
         snapshot = cache.snapshot(self._clock(), self._backend.nodes(), {})
+        snapshot = replace(
+            snapshot, queued=(*snapshot.queued, *cache.backlog.submitted)
+        )  # no tick has taken them in yet
         wait = wait_of(snapshot, cache.policy, execution_id, snapshot.estimates(learned_first=True))
         if wait is not None and wait.seconds < math.inf:
             spread = self._calibration.spread(wait.seconds, self._jobs[execution_id].processors)

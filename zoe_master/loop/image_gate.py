@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, Execution, ExecutionId, Outcome
+from zoe_lib.domain.execution import Cause, ExecutionId, Outcome
 from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.store.base import ExecutionChange
 from zoe_master.backends.base import Backend, ImageState, ImageStatus
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
@@ -27,23 +28,27 @@ class ImageGate:
         statuses = {image: self._backend.prepare(image) for image in backlog.images}
         self.absent = {image: status for image, status in statuses.items() if status.state is not ImageState.PRESENT}
         held: dict[ExecutionId, Reason] = {}
+        refused: dict[ExecutionId, ExecutionChange] = {}
         for image, status in self.absent.items():
             for execution in backlog.wanting(image):
                 if status.state is ImageState.UNAVAILABLE:
-                    self._refuse(execution, status, tick)
+                    change = self._cache.change(execution, [_refusal(status, tick)])
+                    if change is not None:
+                        refused.setdefault(execution.id, change)
                 else:
                     sentence = f"Image {image} is being pulled."
                     held[execution.id] = Reason(ReasonCode.IMAGE_PULLING, sentence, hint=status.message)
+        for some in self._cache.in_sets(list(refused.values())):
+            self._cache.append_all(some)
         return held
 
-    def _refuse(self, execution: Execution, status: ImageStatus, tick: TickContext) -> None:
-        message = status.message + (f"; {status.hint}" if status.hint else "")
-        event = ev.Refused(
-            at_s=tick.now_s,
-            cause_id=tick.plan_id,
-            outcome=Outcome.FAILED,
-            cause=Cause.IMAGE_UNAVAILABLE,
-            message=message,
-            detail=status.detail,
-        )
-        self._cache.append(execution, [event])
+
+def _refusal(status: ImageStatus, tick: TickContext) -> ev.Refused:
+    return ev.Refused(
+        at_s=tick.now_s,
+        cause_id=tick.plan_id,
+        outcome=Outcome.FAILED,
+        cause=Cause.IMAGE_UNAVAILABLE,
+        message=status.message + (f"; {status.hint}" if status.hint else ""),
+        detail=status.detail,
+    )
