@@ -67,7 +67,7 @@ def test_both_may_start_before_the_database(installation: Installation, postgres
     try:
         installation.start_master()
         installation.start_api(port)
-        until(lambda: "cannot be reached" in installation.log("master"), lambda: installation.log("master"))
+        until(lambda: "cannot reach the database" in installation.log("master"), lambda: installation.log("master"))
     finally:
         postgres_server.embedded.start()
     with installation.client(f"http://127.0.0.1:{port}") as client:

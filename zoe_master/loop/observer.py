@@ -29,11 +29,8 @@ class ServiceObserver:
         self._backend = backend
         self._hit = hit
         self._changes = ChangeTracker()
-
-    @property
-    def unfinished(self) -> bool:
+        self.unfinished = False
         """Whether the last tick left submissions for the next one."""
-        return bool(self._cache.backlog.submitted)
 
     def absorb(self, tick: TickContext) -> Mapping[ServiceId, Observation]:
         """Journal everything new, settle what follows from it, and clean up; the observations are returned."""
@@ -43,6 +40,7 @@ class ServiceObserver:
         # What has ended makes room, so all of that comes first; of those that come, a tick takes some.
         for some in self._cache.in_sets(self._due(self._cache.active(), tick)):
             self._follow(some, observations, tick)
+        self.unfinished = len(self._cache.backlog.submitted) > INTAKE_MAX
         arrived = islice(self._cache.backlog.submitted, INTAKE_MAX)
         for some in self._cache.in_sets(self._due(arrived, tick)):
             self._follow(some, observations, tick)

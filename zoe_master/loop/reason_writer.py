@@ -42,7 +42,9 @@ class ReasonWriter:
         for _ in range(0, REASONS_MAX, CHANGES_PER_SET):
             some = list(islice(changed, CHANGES_PER_SET))
             self._write(some, tick)
-            if len(some) < CHANGES_PER_SET or tick.spent():
+            if len(some) < CHANGES_PER_SET:
+                return
+            if tick.spent():
                 break
         if not self._line:
             self._line.update(dict.fromkeys(i for i, _ in self._rest(plan)))
