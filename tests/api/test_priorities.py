@@ -53,7 +53,7 @@ def test_what_is_kept_is_never_above_the_bound(api: Api) -> None:
                 for answer in (kept, http.post("/api/v1/plan", json=body)):
                     told = answer.json()
                     assert (told["code"], told["errors"][0]["pointer"]) == ("priority_too_high", "/priority")
-                    assert f"users of red may give {most} at most" in told["detail"]
+                    assert f"the maximum for users of red is {most}" in told["detail"]
                     assert "red" in told["errors"][0]["message"]
                 if asked is None:
                     checked = http.post("/api/v1/validate", json={"application": described})

@@ -33,6 +33,6 @@ def executed(postgres_url: str) -> Iterator[Installation]:
 @pytest.fixture
 def client(installation: Installation, postgres_url: str) -> Iterator[Client]:
     """Of an API in the test's own process, where what is tested is the master."""
-    api = Api(postgres_url, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint)
+    api = Api(postgres_url, finds_leader=True, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint)
     yield api.client(installation.token, patience_s=60.0)
     api.close()

@@ -31,7 +31,7 @@ MASTER_TIMEOUT_S = 0.3
 class Api:
     """One API process in this process, with uvicorn on loopback, its own store, and a master when asked for."""
 
-    def __init__(self, database_url: str, **settings: Any) -> None:
+    def __init__(self, database_url: str, finds_leader: bool = False, **settings: Any) -> None:
         self.directory = Path(tempfile.mkdtemp(prefix="zoe-api-"))
         ensure_keys(self.directory / "keys")
         values: dict[str, Any] = {
@@ -46,7 +46,10 @@ class Api:
         self.settings = Settings(**{**values, **settings})
         self._database_url = database_url
         self.store = PostgresStore(database_url)
-        endpoint = LeaderEndpoint(self.store.leader, self.settings.master_endpoint)
+        # By default it asks one endpoint, so that tests can count the statements of a request.
+        endpoint: str | LeaderEndpoint = self.settings.master_endpoint
+        if finds_leader:
+            endpoint = LeaderEndpoint(self.store.leader, endpoint)
         self.master_client = MasterClient(
             endpoint, self.settings.keys_dir, MASTER_TIMEOUT_S, self.settings.master_attempts_max
         )
