@@ -17,6 +17,8 @@ from zoe_lib.plugins import BACKENDS, PluginKind, usable_names
 from zoe_lib.sign_in_settings import LdapSettings, OidcSettings, RoleRule
 
 ANY_HOST = "*"
+_PORT = r"(\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])"
+_ENDPOINT = re.compile(rf"ipc://.+|tcp://(\[[0-9a-fA-F:.%]+\]|[^\s:/]+):{_PORT}")
 _HOST_PATTERN = r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?"
 Ulimit = Literal["core", "data", "fsize", "memlock", "nofile", "nproc", "stack"]
 
@@ -390,6 +392,13 @@ class Settings(FileSettings):
             if host != ANY_HOST and not re.fullmatch(_HOST_PATTERN, host):
                 raise ValueError(f"{host!r} is not a host name; write it as in example.org, without scheme and port")
         return hosts
+
+    @field_validator("master_endpoint", "master_advertised_endpoint")
+    @classmethod
+    def _check_endpoint(cls, endpoint: str) -> str:
+        if endpoint and not _ENDPOINT.fullmatch(endpoint):
+            raise ValueError(f"{endpoint!r} is not a ZeroMQ endpoint; write tcp://HOST:PORT or ipc://PATH")
+        return endpoint
 
     @field_validator("backend")
     @classmethod

@@ -79,6 +79,7 @@ class Process:
         while not self._stopping:
             try:
                 check_tables(self._store.revision())
+                self._plugins.check(self._store.policy())
                 epoch = self._store.try_lead(self._settings.master_name, endpoint)
                 if epoch is None:
                     watch.look()
@@ -106,7 +107,6 @@ class Process:
             lease.close()
 
     def _lead_with(self, epoch: int, progress: LeaderProgress) -> None:
-        self._plugins.check(self._store.policy())
         backend = make_backend(self._settings, self._store.accounts, self._waker, self._plugins.backends)
         hit, tick_recorder = progress.noted_at(crash_point_of(os.environ)), TickRecorder(self._store, epoch)
         storage = keeper_of(self._settings, self._store.accounts, self._waker, hit)

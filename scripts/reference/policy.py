@@ -13,81 +13,82 @@ from zoe_master.scheduler.placement.filters import FILTERS
 from zoe_master.scheduler.placement.weighers import WEIGHERS
 
 INTRODUCTION = """\
-The policy says in which order the queue is looked at and where services are placed. It is data: an admin changes it
-with `zoe policy set KEY=VALUE...` or `PUT /api/v1/policy`, and the next tick of the master decides by it. A change is
-refused when somebody else changed the policy meanwhile.
+The policy defines the order of the queue and where services are placed. It is data: an admin changes it with
+`zoe policy set KEY=VALUE...` or `PUT /api/v1/policy`, and the next tick of the master uses it. Zoe refuses a change if
+the policy has been changed since the admin read it.
 """
 FIELDS = {
-    "order": "which of those that wait is looked at first; see below",
-    "backfill": "who may pass the first that waits for room; see below",
-    "backfill_depth_max": "most reservations with `conservative`; nobody behind them passes",
-    "preemption": "what essential services that find no room may take back: `elastic` services of others, or "
-    "`none`, so that it "
-    "waits until they end with their applications. Cores are never taken back",
-    "ageing_s": "waiting so many seconds counts as one halving of a size or run time; 0: no ageing",
+    "order": "order of the waiting executions; see below",
+    "backfill": "which executions may start before the first one that waits for room; see below",
+    "backfill_depth_max": "with `conservative`, how many executions get a reservation; executions behind them do not "
+    "pass",
+    "preemption": "what essential services that find no room may take back: `elastic` services of other "
+    "executions, or `none`. Essential services are never taken back",
+    "ageing_s": "each such period of waiting, in seconds, halves the size or run time in the order; 0 turns ageing off",
     "tenants": "an outer level above the order; see below",
-    "tenant_shares": "weights of tenants for `drf` and `fair-share`; 1 for who is not named",
-    "tenant_limits": "most `cores_milli` and `memory_bytes` that a tenant's services may reserve, and most "
-    "`read_bytes_per_s` and `write_bytes_per_s` that may be guaranteed to it; `*` stands for all others. Who has "
-    "reached its limit waits (`tenant_limit`) and holds up nobody",
-    "priorities_max": "highest priority that users may give to their executions, by tenant, and below 0 what they get "
-    "without asking for any; `*` stands for all others, and who is not named may give up to 1000; operators and admins "
-    "may give any",
-    "user_limits": "most `cores_milli` and `memory_bytes` that the services of each user may reserve in a tenant, by "
-    "tenant; `*` stands for all others. Both limits hold, the user's and the tenant's. Who has reached its own waits "
-    "(`user_limit`) and holds up nobody",
-    "usage_half_life_s": "order `fair-share`: use counts half after so many seconds",
-    "fair_share_age_weight": "order `fair-share`: what `ageing_s` of waiting add to the factor of use (at most 1)",
-    "interactive_share": "interactive applications come before batch ones of the same priority while they hold, "
-    "without elastic services that give way, "
-    "at most this share of the cluster's cores and memory; 0: no precedence",
+    "tenant_shares": "weights of tenants for `drf` and `fair-share`; tenants that are not named have 1",
+    "tenant_limits": "maximum `cores_milli` and `memory_bytes` that a tenant's services may reserve, and maximum "
+    "`read_bytes_per_s` and `write_bytes_per_s` that may be guaranteed to it; `*` stands for all other tenants. "
+    "Executions beyond the limit wait (`tenant_limit`) and block no others",
+    "priorities_max": "highest priority that users may give to their executions, by tenant; if it is below 0, it is "
+    "also the default priority. `*` stands for all other tenants; without it their users may give up to 1000. "
+    "Operators and admins may give any",
+    "user_limits": "maximum `cores_milli` and `memory_bytes` that the services of each user may reserve in a tenant, "
+    "by tenant; `*` stands for all other tenants. The limits of the user and of the tenant both apply. Executions "
+    "beyond the user's limit wait (`user_limit`) and block no others",
+    "usage_half_life_s": "order `fair-share`: time after which past use counts half, in seconds",
+    "fair_share_age_weight": "order `fair-share`: what `ageing_s` seconds of waiting add to the factor (at most 1)",
+    "interactive_share": "interactive applications come before batch applications of the same priority while they "
+    "hold at most this share of the cluster's cores and memory, not counting elastic services that can be taken back; "
+    "0 gives them no precedence",
     "node_holds": "nodes that are drained (`tenant` null) or reserved for a tenant, with `since_s`, `until_s`, `note`; "
-    "set by `zoe nodes drain` and `reserve`. The filter `holds` sees to them, named or not",
-    "filters": "which nodes are left out, in this order; see below",
-    "weighers": "which of the nodes left is taken: scores times weights, added; see below",
-    "queue_scan_max": "most executions looked at in one pass; the others are told so (`scan_limit`)",
-    "placements_per_tick_max": "most services placed in one pass",
-    "start_attempts_max": "most tries of an execution whose ends were the platform's doing",
-    "elastic_failures_max": "after so many failures an elastic service is given up",
+    "set by `zoe nodes drain` and `reserve`. The filter `holds` always applies them",
+    "filters": "filters that leave out nodes, in this order; see below",
+    "weighers": "weighers that choose among the remaining nodes, by the sum of scores times weights; see below",
+    "queue_scan_max": "maximum executions considered in one pass; the others have the reason `scan_limit`",
+    "placements_per_tick_max": "maximum services placed in one pass",
+    "start_attempts_max": "maximum attempts of an execution that the platform ended",
+    "elastic_failures_max": "number of failures after which an elastic service is not tried again",
     "elastic_backoff_s": "pause before a failed elastic service is tried again, doubled each time",
     "retry_backoff_s": "pause before a failed execution is tried again, doubled each time",
     "retry_backoff_max_s": "longest such pause",
-    "storage_patience_s": "so many seconds an execution may hold its nodes while the storage controller does not put "
-    "in force what it requires, or makes no view; then it is queued again, or reads the plain objects",
-    "idle_after_s": "an interactive execution that nobody used for so many seconds is warned (`idle_warned`); 0: none. "
-    "A use is a page opened, a change or a message sent through the proxy, or work (`idle_cores_milli`)",
-    "idle_warning_s": "so many seconds after the warning it ends with the cause `idle`, unless somebody uses it",
-    "idle_cores_milli": "a service that uses so many thousandths of a core, on average over a minute, is at work, and "
-    "its execution in use though nobody looks at it; 0: work is no use",
-    "idle_without_ports": "also those without a proxied port, whose use nobody sees; counted since they are ready",
-    "version": "grows with each change; not to be set",
+    "storage_patience_s": "how many seconds an execution may hold its nodes while the storage controller does not "
+    "enforce the bandwidth that it requires, or makes no view. Then it is queued again, or reads the plain objects",
+    "idle_after_s": "seconds without use after which an interactive execution gets a warning (`idle_warned`); 0 turns "
+    "this off. Use is a page opened, a change or a message sent through the proxy, or work (`idle_cores_milli`)",
+    "idle_warning_s": "seconds after the warning until it ends with the cause `idle`, unless somebody uses it",
+    "idle_cores_milli": "a service that uses this many thousandths of a core, on average over a minute, counts as use "
+    "of its execution; 0: CPU time does not count as use",
+    "idle_without_ports": "apply this also to executions without a proxied port, whose use Zoe cannot see; time "
+    "counts from when they are ready",
+    "version": "increases with each change; cannot be set",
 }
 ORDERS_TEXT = """\
 ## Orders
-A higher priority comes first in every order; ties go to who came first, then by id. What waits is looked at in this
-sequence, and what runs gets elastic services in it; when essential services need room, elastic ones go in the opposite
-sequence. No order ever takes back essential services. The expected run time is the declared one (`size.run_time_s`),
-else the mean of the last two successful runs of the same user's application of the same name, else the time limit,
-else an hour;
-`zoe explain` says which. A run time of less than a second counts as one: nothing is checked against what is declared,
-so a smaller one must not be worth more. For what waits `sjf` and `srpt` coincide; for rigid applications that were
-never tried before, `las` and `fifo` do.
+In every order a higher priority comes first; ties are broken by submission time, then by id. The scheduler considers
+waiting executions in this order, and gives elastic services to running executions in this order. When essential
+services need room, elastic services are taken back in the opposite order. No order takes back essential services. The
+expected run time is the declared one (`size.run_time_s`); otherwise the mean of the last two successful runs of the
+same user's application of the same name; otherwise the time limit; otherwise an hour. `zoe explain` says which. A run
+time below one second counts as one second: declared run times are not checked against actual ones, so a smaller value
+must give no advantage. For waiting executions `sjf` and `srpt` are equal. For rigid applications that were never tried
+before, `las` and `fifo` are equal.
 """
 PSBS_TEXT = """\
 `psbs` is practical size-based scheduling (Dell'Amico, Carra and Michiardi, "PSBS: Practical Size-Based Scheduling",
-IEEE Transactions on Computers 65(7), 2016), adapted to cores that start as a whole and are not taken back. There, a
-single server that can be shared at will serves whoever ends first in an emulated processor sharing, and all late jobs
-at once. Here, the emulation shares the usable cores of the present nodes: everybody from its submission on, at a pace
-of cores there are over cores wanted by all that are virtually there, at most 1. It is computed anew at each pass from
-what waits, what runs and the last 2,000 executions that ended. The sequence decides who starts next and who gets
-elastic services; what runs keeps its essential services. Sharing among the late becomes taking turns by least
-attained service. So one that runs far longer than was expected goes first only until others are late, too: by their
-own expected run
-times, never by its true one. For rigid applications that were never tried before, the late are served in the sequence
-of the emulation.
+IEEE Transactions on Computers 65(7), 2016), adapted to essential services, which start together and are not taken back.
+In the paper, a single server that can be shared freely serves the job that would end first in an emulated processor
+sharing, and all late jobs at once. Here, the emulation shares the usable cores of the present nodes. An execution takes
+part in it from its submission until it would have ended. All of them progress at the same rate: the usable cores
+divided by the cores that they request together, at most 1. Each pass computes the emulation again from the waiting and
+the running executions and the last 2,000 that ended. The order decides which execution starts next and which gets
+elastic services; running executions keep their essential services. Late executions take turns by least attained
+service instead of sharing. So an execution that runs much longer than expected comes first only until others are late
+by their own expected run times. For rigid applications that were never tried before, late executions keep the order of
+the emulation.
 """
 ORDER_MEANINGS = {
-    "fifo": "who came first, first",
+    "fifo": "earliest submission first",
     "sjf": "shortest expected run time first; waiting halves it",
     "size": "smallest area first: the expected run time times the largest share of the cluster that all services ask "
     "for, of cores, memory or a kind of device; waiting halves it",
@@ -96,8 +97,9 @@ ORDER_MEANINGS = {
     "hrrn": "highest response ratio first: (waiting + run time) / run time, so that waiting counts the "
     "more the shorter it is; ages by itself",
     "las": "least attained service first: fewest core-seconds held so far, in all tries",
-    "psbs": "who would end first if all ran at once, slowed down equally, by the expected run times; those that would "
-    "have ended by now (they are late) before all others, taking turns: fewest core-seconds so far; ages by itself",
+    "psbs": "first the execution that would end first if all ran at once, slowed down equally, by the expected run "
+    "times. Executions that would have ended by now are late and come before all others, by fewest core-seconds so "
+    "far; ages by itself",
     "edf": "earliest deadline first; those without one after all others",
     "wfp3": "largest (waiting / run time)^3 times cores first: of two that waited alike, the wider",
     "unicef": "largest waiting / (log2(cores) times run time) first: small ones that wait come first",
@@ -118,59 +120,58 @@ installation has no start of a log; what has waited for longer comes before all 
 """
 TENANCY_TEXT = """\
 ## Tenants
-With `drf` tenants take turns (dominant resource fairness, Ghodsi et al., NSDI 2011): always the one whose running cores
-and services hold the least dominant share, over its weight, with its first by the order. So it goes for the cores that
-wait, and for elastic services, which are given one a turn; those that the last turns would give are taken back first.
-For turns of cores, elastic services that give way to cores do not count.
+With `drf` tenants take turns (dominant resource fairness, Ghodsi et al., NSDI 2011). The next turn goes to the tenant
+whose running services hold the least dominant share, divided by its weight, and to its first execution by the order.
+This applies to waiting essential services, and to elastic services, which are given one per turn. Elastic services that
+the last turns would give are taken back first. In the turns for essential services, elastic services that can be taken
+back do not count.
 """
 TENANCIES_MEANINGS = {"none": "the order alone counts", "drf": "dominant resource fairness above the order"}
 BACKFILL_MEANINGS = {
-    "none": "nobody passes",
-    "easy": "whoever does not delay it, by the estimates of run times, in the order of the queue; elastic services "
-    "give way as to any essential service, and with `preemption: none` get nothing that would delay it",
-    "easy-sjbf": "the same, the shortest looked at first",
-    "conservative": "whoever delays nobody before it: everybody in turn keeps the earliest room by the estimates, and "
-    "these reservations are made anew at each pass; with `preemption: none` elastic services get nothing that would "
-    "delay any",
+    "none": "no execution passes",
+    "easy": "executions pass if they do not delay the first one by the estimates of run times, in the order of the "
+    "queue. Elastic services are taken back for it, as for any essential service; with `preemption: none` they get "
+    "nothing that would delay it",
+    "easy-sjbf": "the same, shortest first",
+    "conservative": "executions pass if they delay none before them. Each in turn reserves the earliest room by the "
+    "estimates, and each pass makes these reservations again. With `preemption: none` elastic services get nothing "
+    "that would delay any of them",
 }
 REASONS = {
-    "no_resources": "the essential services do not fit now; the counts say how many nodes each filter refused. "
-    "Where the "
-    "hint says that it was not shown to fit even on empty nodes, it does not hold up others",
-    "making_room": "it has its places, and what leaves them has not ended: elastic services that give way, also "
-    "within the limit of its tenant or user, or services of an execution that stops",
+    "no_resources": "the essential services do not fit now; the counts say how many nodes each filter refused. If the "
+    "hint says that Zoe could not show that they fit even on empty nodes, the execution blocks no others",
+    "making_room": "it has its nodes, but what it replaces has not ended yet: elastic services that are taken back, "
+    "also within the limit of its tenant or user, or services of an execution that is stopping",
     "behind_in_queue": "others come first by the policy, and the first of them waits for room",
-    "never_fits": "it is proven that the essential services cannot fit on the present nodes, even empty ones; "
-    "it does not hold up "
+    "never_fits": "the essential services cannot fit on the present nodes, even if these were empty; it blocks no "
     "others",
-    "no_nodes": "no node is known: the master has not seen any yet, or all are gone; or all are down or drained",
-    "nodes_away": "the essential services need nodes that are down, drained or reserved for others, and would "
-    "not fit on those that "
-    "are there even if they were empty; it holds up nobody, and is first again by the order once they are back",
-    "foreign_use": "the essential services fit only once programs that Zoe does not run use less of the nodes, "
-    "even if nothing of "
-    "Zoe's ran there; the reason names the nodes and how much these programs use. It keeps its turn and "
-    "holds up nobody",
+    "no_nodes": "no node can be used: the master has not seen any yet, or all are gone, down or drained",
+    "nodes_away": "the essential services need nodes that are down, drained or reserved for others, and would not fit "
+    "on the other nodes even if these were empty. It blocks no others, and has its place in the order when the nodes "
+    "are back",
+    "foreign_use": "the essential services fit only after programs outside Zoe use less of the nodes, even if Zoe ran "
+    "nothing there. The reason names the nodes and how much these programs use. It keeps its turn and blocks no others",
     "retry_backoff": "it failed and is tried again after a pause",
-    "storage_bandwidth": "the bandwidth that it requires is not free; it holds up nobody who can start",
-    "storage_refused": "the storage controller refuses the bandwidth that it requires, and says why; it is asked again",
-    "tenant_limit": "its tenant has reached a limit of the policy, and not by elastic services that would give way, "
-    "or what is left is for one of the tenant that comes first; it holds up nobody of other tenants",
-    "user_limit": "its user has reached a limit of the policy in this tenant, and not by elastic services that would "
-    "give way, or what is left is for one of the user that comes first; it holds up nobody else",
-    "image_pulling": "an image of it is being pulled (only back-ends that pull)",
-    "locating_inputs": "the object store is asked where its inputs lie, for a second at most; it holds up nobody",
-    "scan_limit": "the queue is longer than one pass looks at, or the pass has placed enough",
+    "storage_bandwidth": "the bandwidth that it requires is not free; it blocks no execution that can start",
+    "storage_refused": "the storage controller refuses the bandwidth that it requires, and says why; Zoe asks again",
+    "tenant_limit": "its tenant has reached a limit of the policy without elastic services that could be taken back, "
+    "or the rest of the limit is kept for an execution of the tenant that comes first. It blocks no other tenants",
+    "user_limit": "its user has reached a limit of the policy in this tenant without elastic services that could be "
+    "taken back, or the rest of the limit is kept for an execution of the user that comes first. It blocks no other "
+    "users",
+    "image_pulling": "one of its images is being pulled (only back-ends that pull images)",
+    "locating_inputs": "Zoe asks the object store where its inputs are, for a second at most; it blocks no others",
+    "scan_limit": "the queue is longer than one pass considers, or the pass has placed as many services as it may",
 }
 FILTERS_TEXT = """\
 ## Filters
-A filter leaves a node out and says why; `zoe explain` shows it. The needed ones cannot be left out.
+A filter excludes a node and says why; `zoe explain` shows the reason. A policy must name the required filters.
 [Plugins](../extending.md#a-filter-or-a-weigher) bring more; `zoe policy get` lists what is installed.
 """
 WEIGHERS_TEXT = """\
 ## Weighers
-The node with the highest sum of weight times score is taken; a negative weight turns a preference around (spread
-becomes pack). Ties go by name. [Plugins](../extending.md#a-filter-or-a-weigher) bring more.
+The node with the highest sum of weight times score is chosen. A negative weight reverses a preference (spread becomes
+pack). Ties are broken by name. [Plugins](../extending.md#a-filter-or-a-weigher) bring more.
 """
 REASONS_TEXT = """\
 ## Reasons of waiting

@@ -74,6 +74,16 @@ def test_a_stream_is_taken_up_after_the_last_event(api: Api, http: httpx.Client)
     assert [json.loads(e.data)["execution_id"] for e in first + rest] == made
 
 
+@pytest.mark.parametrize("given", [{"last_id": 10**9}, {"after": 10**9}])
+def test_an_id_of_a_journal_that_was_restored_means_from_now_on(
+    api: Api, http: httpx.Client, given: dict[str, int]
+) -> None:
+    api.client().submit(job())
+    with following(http, **given) as events:
+        execution = api.client().submit(job())
+        assert json.loads(next(events).data)["execution_id"] == execution.id
+
+
 def test_a_tenant_hears_of_its_own_only(api: Api, http: httpx.Client) -> None:
     bob = api.client(make_token(api.store, "bob", "blue"))
     bob.submit(job())

@@ -19,6 +19,12 @@ def test_a_user_with_a_password_that_is_shown_once(server: Server, zoe: Zoe) -> 
     assert (again.code, "already" in again.err) == (5, True)
 
 
+def test_no_user_is_left_without_the_tenant(server: Server, zoe: Zoe) -> None:
+    refused = zoe("admin", "user", "add", "otto", "--tenant", "nowhere")
+    assert (refused.code, "tenant 'nowhere' does not exist" in refused.err) == (2, True)
+    assert "otto" not in zoe("admin", "user", "ls").out
+
+
 def test_a_password_from_a_file_is_not_shown(server: Server, zoe: Zoe, tmp_path: Path) -> None:
     file = tmp_path / "password"
     file.write_text("from a file, long\n")

@@ -49,10 +49,18 @@ def test_the_recipes_for_plugins_are_those_of_the_example() -> None:
     assert [block.file for block in code] == ["placement.py", "backend.py"]
     for block in code:
         assert block.text in (EXAMPLE / "zoe_example_plugin" / str(block.file)).read_text()
-    project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
-    said = [tomllib.loads(block.text) for block in blocks(PAGE) if block.language == "toml"]
-    named = {group: entries for one in said for group, entries in one["project"]["entry-points"].items()}
-    assert named == project["entry-points"]
+    example = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())
+    shown = [tomllib.loads(block.text) for block in blocks(PAGE) if block.language == "toml"]
+    named = {group: entries for one in shown for group, entries in one["project"]["entry-points"].items()}
+    assert named == example["project"]["entry-points"]
+    assert shown[0]["build-system"] == example["build-system"]
+    assert shown[0]["project"].keys() - {"entry-points"} <= example["project"].keys()
+
+
+def test_the_code_of_a_plugin_names_all_that_it_imports() -> None:
+    """What a reader copies from the first block is a module that can be imported."""
+    code = next(block.text for block in blocks(PAGE) if block.file == "placement.py")
+    exec(compile(code, "placement.py", "exec"), {"__name__": "placement"})
 
 
 @pytest.fixture(scope="module")

@@ -78,8 +78,9 @@ def stream_events(
         check(principal, Scope.OPERATE)
     resumed = resume_point(last_event_id)
     after = after if resumed is None else resumed
-    if after is None:
-        after = services.store.last_journal_id()
+    newest = services.store.last_journal_id()
+    # An id that does not exist yet comes from before a restore: to wait for it would miss what happens until then.
+    after = newest if after is None else min(after, newest)
     # Looked up after that id, or an end between the two would be missed.
     execution = None if execution_id is None else visible_execution(services.store, principal, execution_id)
     tenant = None if all_tenants or execution is not None else principal.tenant

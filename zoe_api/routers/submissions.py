@@ -147,7 +147,8 @@ def _refused(refusals: list[tuple[int, ApiProblem]]) -> ApiProblem:
             Diagnostic(pointer=place, code=why.code, message=why.detail or why.title, hint=why.hint)
         ]
     first = refusals[0][1].problem
-    return ApiProblem(Code(first.code), f"{len(refusals)} of the batch cannot be accepted", first.hint, errors)
+    detail = f"none of the batch was accepted, because {len(refusals)} of its executions cannot be"
+    return ApiProblem(Code(first.code), detail, first.hint, errors)
 
 
 def _minimal(prefer: str | None, response: Response) -> bool:

@@ -63,7 +63,7 @@ class Placement:
 
 @value(frozen=True, slots=True, kw_only=True)
 class StartPlanned(Event):
-    """The whole core was admitted and placed; some elastic services may be among the placements.
+    """All essential services were admitted and placed; the placements may include elastic services.
 
     places: what nodes held of its inputs then, as far as the object store told.
     """

@@ -78,10 +78,11 @@ class MasterClient:
         payload = write(Request(id=uuid4().hex, kind="hint"))
         endpoint = self._endpoint_of()
         with self._hints_lock:
-            if endpoint != self._hints_to:
-                self._hints.close()
-                self._hints_to, self._hints = endpoint, self._connect(endpoint)
             try:
+                if endpoint != self._hints_to:
+                    hints = self._connect(endpoint)
+                    self._hints.close()
+                    self._hints_to, self._hints = endpoint, hints
                 self._hints.send(payload, zmq.NOBLOCK)
                 while self._hints.poll(0):
                     self._hints.recv(zmq.NOBLOCK)
@@ -107,7 +108,10 @@ class MasterClient:
     def _try(self, request: Request, header: bytes, until_s: float) -> dict[str, Any] | None:
         """Return the answer's body; None if the question was not received. MasterUnreachable if it was, but not
         answered."""
-        socket = self._connect(self._endpoint_of())
+        try:
+            socket = self._connect(self._endpoint_of())
+        except zmq.ZMQError as error:
+            raise MasterUnreachable(f"the endpoint of the master cannot be used: {error}") from error
         try:
             socket.send_multipart([header, write(request)])
             if not socket.poll(round(self._timeout_s * 1000)):
@@ -137,5 +141,9 @@ class MasterClient:
         socket.setsockopt(zmq.MAXMSGSIZE, MESSAGE_BYTES_MAX)
         socket.setsockopt(zmq.LINGER, 0)
         socket.setsockopt(zmq.SNDHWM, _HINTS_WAITING_MAX)
-        socket.connect(endpoint)
+        try:
+            socket.connect(endpoint)
+        except zmq.ZMQError:
+            socket.close()
+            raise
         return socket

@@ -36,7 +36,7 @@ from zoe_lib.store.codec import encode
 from zoe_lib.store.cursors import decode_cursor, encode_cursor, position
 from zoe_lib.store.memory_state import Fact, MemorySubscription, State, add_use
 from zoe_lib.store.quotas import admitted, same_submission
-from zoe_lib.store.text import check_submission, checked, checked_changes
+from zoe_lib.store.text import check_submission, checked, checked_changes, shown_key
 
 
 class MemoryStore:
@@ -92,7 +92,7 @@ class MemoryStore:
         if used is None:
             return None
         if used[0] != fingerprint:
-            raise IdempotencyConflict(f"the idempotency key {key!r} was used for a different request")
+            raise IdempotencyConflict(f"the idempotency key {shown_key(key)!r} was used for a different request")
         return self._state.executions[used[1]]
 
     def _known(self, execution: Execution, idempotency_key: str | None, fingerprint: str) -> Execution | None:

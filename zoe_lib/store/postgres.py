@@ -35,8 +35,8 @@ from zoe_lib.store.sql import ticks as tick_rows
 from zoe_lib.store.sql.database import Database, reads, writes
 from zoe_lib.store.sql.leadership import Leadership, read_leader
 from zoe_lib.store.sql.listener import Listener
-from zoe_lib.store.sql.submitting import Submission, key_in_batch
-from zoe_lib.store.text import check_submission, checked, checked_changes, storable
+from zoe_lib.store.sql.submitting import Submission
+from zoe_lib.store.text import check_submission, checked, checked_changes, key_in_batch, storable
 
 
 class PostgresStore:

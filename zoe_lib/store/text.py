@@ -75,3 +75,13 @@ def _is_storable(text: str) -> bool:
         return "\x00" not in text and bool(text.encode())
     except UnicodeEncodeError:
         return False
+
+
+def key_in_batch(key: str | None, index: int) -> str | None:
+    """Return the key of one execution of a batch, which no request can have: header values hold no line break."""
+    return None if key is None else f"{key}\n{index}"
+
+
+def shown_key(key: str) -> str:
+    """Return the key as its client sent it."""
+    return key.partition("\n")[0]

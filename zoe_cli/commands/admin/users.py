@@ -43,6 +43,9 @@ def add_user(
     """Make a user who signs in with a password."""
     password = _password(password_file)
     with options(context).client() as client:
+        # Looked up first: a user without the tenant would remain, with a password that nobody has seen.
+        if tenant is not None and tenant not in {known.name for known in client.admin.tenants().tenants}:
+            raise typer.BadParameter(f"tenant {tenant!r} does not exist; make it with `zoe admin tenant add`")
         user = client.admin.add_user(name, password)
         if tenant is not None:
             client.admin.set_role(name, tenant, role)

@@ -22,6 +22,7 @@ from zoe_lib.store.sql.audit import values_of as audit_values
 from zoe_lib.store.sql.journal import CHANNEL, JOURNAL_LOCK
 from zoe_lib.store.sql.limits import of_submission
 from zoe_lib.store.tables import NOT_TERMINAL, audit, executions, idempotency_keys, services, tenants
+from zoe_lib.store.text import shown_key
 
 
 @dataclass(slots=True)
@@ -157,11 +158,6 @@ def write_within_limits(connection: Connection, applications: Applications, subm
     return submission
 
 
-def key_in_batch(key: str | None, index: int) -> str | None:
-    """Return the key of one execution of a batch, which no request can have: header values hold no line break."""
-    return None if key is None else f"{key}\n{index}"
-
-
 def write_all(
     connection: Connection, applications: Applications, submissions: Sequence[Submission]
 ) -> Sequence[Submission]:
@@ -214,7 +210,7 @@ def with_key(
     if row is None:
         return None
     if row.fingerprint != fingerprint:
-        raise IdempotencyConflict(f"the idempotency key {key!r} was used for a different request")
+        raise IdempotencyConflict(f"the idempotency key {shown_key(key)!r} was used for a different request")
     return reading.one(connection, applications, row.execution_id)
 
 

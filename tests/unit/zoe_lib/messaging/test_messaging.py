@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -171,3 +172,11 @@ def test_a_request_of_another_version_is_none_of_ours() -> None:
 def test_fields_of_a_newer_version_are_ignored(message: Request | Reply) -> None:
     newer = json.dumps({**json.loads(write(message)), "deadline_s": 5, "of_a_newer_version": {"a": [1]}}).encode()
     assert read(type(message), newer) == message
+
+
+def test_a_leader_with_an_endpoint_that_cannot_be_used_is_not_reachable(keys: Path) -> None:
+    endpoints = iter(["ipc:///tmp/zoe-nobody", *["foo"] * 10])
+    with closing(MasterClient(lambda: next(endpoints), keys, 0.05, 2)) as client:
+        client.hint()
+        with pytest.raises(MasterUnreachable, match="the endpoint of the master cannot be used"):
+            client.ask("status")
