@@ -56,7 +56,7 @@ def test_one_that_is_refused_refuses_all_and_is_named(api: Api) -> None:
     bad["executions"][3]["application"] = {**job(), "colour": "red"}
     refusal = problem(api.http().post(PATH, json=bad))
     assert refusal["code"] == "invalid_description"
-    assert refusal["detail"] == "2 of the batch cannot be accepted"
+    assert refusal["detail"] == "none of the batch was accepted, because 2 of its executions cannot be"
     assert {"/executions/1", "/executions/3"} == {"/".join(e["pointer"].split("/")[:3]) for e in refusal["errors"]}
     assert "/executions/3/colour" in [error["pointer"] for error in refusal["errors"]]
     assert stored(api) == []
