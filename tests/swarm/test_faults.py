@@ -89,7 +89,7 @@ def test_a_parted_node_loses_its_services(harness: SwarmHarness, swarm: Cluster,
     harness.start(small("exec sleep 1000"), SERVICE, engine_3)
     harness.reach(SERVICE, ObservedState.READY)
     swarm.host(engine_3).unplug()
-    harness.until(lambda: "cannot be reached" in node_of(harness, engine_3).message)
+    harness.until(lambda: "cannot reach its engine" in node_of(harness, engine_3).message)
     assert not node_of(harness, engine_3).ready
     assert harness.seen(SERVICE).state is ObservedState.READY
     harness.reach(SERVICE, ObservedState.LOST)

@@ -86,4 +86,4 @@ def test_while_the_quorum_is_away_no_node_is_ready(trio: Cluster) -> None:
 
 
 def unreached(harness: SwarmHarness) -> set[str]:
-    return {node.name for node in harness.backend.nodes() if "cannot be reached" in node.message}
+    return {node.name for node in harness.backend.nodes() if "cannot reach its engine" in node.message}
