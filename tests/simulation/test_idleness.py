@@ -48,7 +48,7 @@ def test_who_is_idle_is_warned_then_ended_with_the_reason() -> None:
     ended = world.get(execution)
     assert (ended.state, ended.cause) == (ExecutionState.SUCCEEDED, Cause.IDLE)
     assert ended.marks[Mark.ENDED] >= warned + 600.0
-    assert "nobody used it for 4200 s" in ended.message
+    assert "unused for 4200 s" in ended.message
     assert kinds(world, execution).count("idle_warned") == 1
 
 
