@@ -170,10 +170,13 @@ class Settings(FileSettings):
     sign_in_roles: list[RoleRule] = Field(default=[], description="Maps groups of providers to tenants and roles.")
 
     master_endpoint: str = Field(
-        default="tcp://127.0.0.1:5101", description="ZeroMQ endpoint that the master binds and the API connects to."
+        default="tcp://127.0.0.1:5101",
+        max_length=256,
+        description="ZeroMQ endpoint that the master binds and the API connects to.",
     )
     master_advertised_endpoint: str = Field(
         default="",
+        max_length=256,
         description="ZeroMQ endpoint by which the API reaches this master while it leads; empty: `master_endpoint`, "
         "unless that is all addresses of a machine.",
     )
