@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 
 import pytest
 
@@ -28,10 +29,21 @@ def clock() -> Clock:
     return Clock()
 
 
+@dataclass
+class Masters:
+    """The store of a leader and that of a standby."""
+
+    leading: ExecutionStore
+    standby: ExecutionStore
+    epoch: int
+
+
 @pytest.fixture
-def stores() -> tuple[ExecutionStore, ExecutionStore]:
-    first = MemoryStore()
-    return first, first.another()
+def masters() -> Masters:
+    leading = MemoryStore()
+    epoch = leading.try_lead("first")
+    assert epoch is not None
+    return Masters(leading, leading.another(), epoch)
 
 
 def test_a_loop_stands_still_from_its_last_step(clock: Clock) -> None:
@@ -46,12 +58,8 @@ def test_a_loop_stands_still_from_its_last_step(clock: Clock) -> None:
     assert (progress.stands_s(), points) == (0, [CrashPoint.QUEUED])
 
 
-def test_a_lease_is_renewed_only_while_the_loop_goes_on(
-    clock: Clock, stores: tuple[ExecutionStore, ExecutionStore]
-) -> None:
-    store, _ = stores
-    epoch = store.try_lead("first")
-    assert epoch is not None
+def test_a_lease_is_renewed_only_while_the_loop_goes_on(clock: Clock, masters: Masters) -> None:
+    store, epoch = masters.leading, masters.epoch
     progress = LeaderProgress(clock)
     progress.note()
     lease = LeaderLease(store, epoch, 0.05, 60, progress)
@@ -80,10 +88,8 @@ def stands(store: ExecutionStore) -> bool:
     return renewals(store) == before
 
 
-def test_a_leader_that_renews_is_left_alone(clock: Clock, stores: tuple[ExecutionStore, ExecutionStore]) -> None:
-    leading, standby = stores
-    epoch = leading.try_lead("first")
-    assert epoch is not None
+def test_a_leader_that_renews_is_left_alone(clock: Clock, masters: Masters) -> None:
+    leading, standby, epoch = masters.leading, masters.standby, masters.epoch
     watch = LeaderWatch(standby, LEASE_S, clock)
     for _ in range(100):
         watch.look()
@@ -92,12 +98,8 @@ def test_a_leader_that_renews_is_left_alone(clock: Clock, stores: tuple[Executio
     assert leading.still_leading(epoch)
 
 
-def test_a_leader_that_stands_still_is_deposed_after_its_lease(
-    clock: Clock, stores: tuple[ExecutionStore, ExecutionStore]
-) -> None:
-    leading, standby = stores
-    epoch = leading.try_lead("first")
-    assert epoch is not None
+def test_a_leader_that_stands_still_is_deposed_after_its_lease(clock: Clock, masters: Masters) -> None:
+    leading, standby, epoch = masters.leading, masters.standby, masters.epoch
     watch = LeaderWatch(standby, LEASE_S, clock)
     watch.look()
     clock.now_s += LEASE_S - 0.1
@@ -109,12 +111,8 @@ def test_a_leader_that_stands_still_is_deposed_after_its_lease(
     assert standby.try_lead("second") == epoch + 1
 
 
-def test_a_standby_that_was_paused_itself_deposes_nobody(
-    clock: Clock, stores: tuple[ExecutionStore, ExecutionStore]
-) -> None:
-    leading, standby = stores
-    epoch = leading.try_lead("first")
-    assert epoch is not None
+def test_a_standby_that_was_paused_itself_deposes_nobody(clock: Clock, masters: Masters) -> None:
+    leading, standby, epoch = masters.leading, masters.standby, masters.epoch
     watch = LeaderWatch(standby, LEASE_S, clock)
     watch.look()
     clock.now_s += 3600  # the standby slept; the leader renewed meanwhile
@@ -123,12 +121,8 @@ def test_a_standby_that_was_paused_itself_deposes_nobody(
     assert leading.still_leading(epoch)
 
 
-def test_a_renewal_between_reading_and_deposing_counts(
-    clock: Clock, stores: tuple[ExecutionStore, ExecutionStore]
-) -> None:
-    leading, standby = stores
-    epoch = leading.try_lead("first")
-    assert epoch is not None
+def test_a_renewal_between_reading_and_deposing_counts(clock: Clock, masters: Masters) -> None:
+    leading, standby, epoch = masters.leading, masters.standby, masters.epoch
 
     depose = standby.depose
 
