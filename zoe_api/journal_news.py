@@ -10,9 +10,12 @@ from typing import TypeVar
 
 import anyio
 import anyio.to_thread
+import structlog
 
 from zoe_api.recent_journal import RecentJournal
 from zoe_lib.store.base import ExecutionStore, JournalEntry, StoreUnavailable, Subscription
+
+log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 _Read = tuple[Sequence[JournalEntry] | None, int, bool]
@@ -149,6 +152,11 @@ class JournalNews:
             else:
                 entries = await self._in_thread(lambda: self._store.journal(seen, _ENTRIES_PER_READ))
         except StoreUnavailable:
+            self.recent.begin(None)
+            return
+        except Exception:
+            # All streams depend on this reader, so whatever one look meets, the next one begins anew.
+            log.exception("reading the journal for streams failed")
             self.recent.begin(None)
             return
         self.recent.add(entries)

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from zoe_lib.store.base import Leader, StoreUnavailable
+from zoe_lib.store.base import Leader, StoreError
 
 _KEPT_S = 1.0
 
@@ -14,7 +14,7 @@ _KEPT_S = 1.0
 class LeaderEndpoint:
     """Reads the leader's endpoint at most once a second. Thread-safe.
 
-    A leader without an endpoint answers at `default`. While the database is away, so does the last known endpoint hold.
+    A leader without an endpoint answers at `default`. While the database does not answer, the last endpoint is kept.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class LeaderEndpoint:
             self._until_s = self._clock() + _KEPT_S
         try:
             leader = self._leader()
-        except StoreUnavailable:
+        except StoreError:
             return self._endpoint
         self._endpoint = leader.endpoint if leader is not None and leader.endpoint else self._default
         return self._endpoint

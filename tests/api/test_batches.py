@@ -112,7 +112,7 @@ def test_its_size_is_bounded(api: Api, number: int) -> None:
 def test_a_client_that_prefers_little_gets_little(api: Api) -> None:
     """No body for one, the ids for a batch; the answer says that this was meant."""
     http = api.http()
-    http.headers["Prefer"] = "respond-async, return=minimal"
+    http.headers["Prefer"] = 'respond-async, Return="minimal"; foo=1'
     one = http.post("/api/v1/executions", json={"application": job()})
     assert (one.status_code, one.content, one.headers["Preference-Applied"]) == (201, b"", "return=minimal")
     assert http.get(one.headers["Location"]).headers["ETag"] == one.headers["ETag"]

@@ -153,7 +153,8 @@ def _refused(refusals: list[tuple[int, ApiProblem]]) -> ApiProblem:
 
 def _minimal(prefer: str | None, response: Response) -> bool:
     """Whether the client wants no representation; the answer says that it is so."""
-    wanted = {part.strip().lower() for part in (prefer or "").split(",")}
+    parts = (part.partition(";")[0] for part in (prefer or "").split(","))
+    wanted = {part.replace('"', "").replace(" ", "").lower() for part in parts}
     if _MINIMAL in wanted:
         response.headers["Preference-Applied"] = _MINIMAL
     return _MINIMAL in wanted

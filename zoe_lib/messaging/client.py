@@ -54,8 +54,9 @@ class MasterClient:
         self._away = False
         self._prober = threading.Lock()
         self._hints_lock = threading.Lock()
-        self._hints_to = self._endpoint_of()
-        self._hints = self._connect(self._hints_to)
+        # Connected with the first hint: an endpoint that cannot be used must not keep the API from starting.
+        self._hints_to = ""
+        self._hints: zmq.Socket[bytes] | None = None
 
     def ask(
         self, kind: str, body: dict[str, Any] | None = None, request_id: str | None = None, asker: str = ""
@@ -79,20 +80,18 @@ class MasterClient:
         endpoint = self._endpoint_of()
         with self._hints_lock:
             try:
-                if endpoint != self._hints_to:
-                    hints = self._connect(endpoint)
-                    self._hints.close()
-                    self._hints_to, self._hints = endpoint, hints
-                self._hints.send(payload, zmq.NOBLOCK)
-                while self._hints.poll(0):
-                    self._hints.recv(zmq.NOBLOCK)
+                hints = self._hints_socket(endpoint)
+                hints.send(payload, zmq.NOBLOCK)
+                while hints.poll(0):
+                    hints.recv(zmq.NOBLOCK)
             except zmq.ZMQError:
                 return
 
     def close(self) -> None:
         """Close the sockets."""
         with self._hints_lock:
-            self._hints.close()
+            if self._hints is not None:
+                self._hints.close()
         self._context.destroy(linger=0)
 
     def _ask(self, request: Request, asker: str) -> dict[str, Any]:
@@ -133,6 +132,15 @@ class MasterClient:
         if reply.problem is not None:
             raise MasterRefused(reply.problem.code, reply.problem.message)
         return reply.body or {}
+
+    def _hints_socket(self, endpoint: str) -> zmq.Socket[bytes]:
+        """Return the socket for hints to this endpoint; ZMQError if there can be none."""
+        if self._hints is None or endpoint != self._hints_to:
+            socket = self._connect(endpoint)
+            if self._hints is not None:
+                self._hints.close()
+            self._hints_to, self._hints = endpoint, socket
+        return self._hints
 
     def _connect(self, endpoint: str) -> zmq.Socket[bytes]:
         socket = self._context.socket(zmq.DEALER)

@@ -48,5 +48,46 @@ def test_facts_of_the_installation_reach_a_tenant_and_no_execution() -> None:
     assert asyncio.run(kinds(None, "of blue")) == ["blue"]
 
 
+class FailsOnce(MemoryStore):
+    """Its journal fails for the reader of the process, once, by an error that nobody expects."""
+
+    failed = False
+
+    def journal(
+        self,
+        after_id: int,
+        limit: int,
+        tenant: str | None = None,
+        execution_id: str | None = None,
+        with_data: bool = True,
+    ) -> Sequence[JournalEntry]:
+        if tenant is None and not self.failed:
+            self.failed = True
+            raise RuntimeError("unexpected")
+        return super().journal(after_id, limit, tenant, execution_id, with_data)
+
+
+def test_the_reader_of_the_process_goes_on_after_an_error() -> None:
+    store = FailsOnce()
+
+    async def after_the_error() -> str | None:
+        news = JournalNews(store, poll_s=0.05)
+        news.open()
+        try:
+            async with asyncio.timeout(30), aclosing(news.follow(0, "iostack", None)) as batches:
+                assert await anext(batches) == []
+                while not store.failed:
+                    await asyncio.sleep(0.01)
+                store.submit(execution(1), "request")
+                async for entries in batches:
+                    if entries:
+                        return entries[0].kind
+        finally:
+            news.close()
+        return None
+
+    assert asyncio.run(after_the_error()) == "submitted"
+
+
 def _of(number: int, tenant: str) -> list[JournalEntry]:
     return [JournalEntry(number, tenant, 0.0, "", {}, f"of {tenant}", tenant, 1)]
