@@ -45,18 +45,21 @@ class ExecutionRetention:
         prune_at_s = time.monotonic()
         pause_s = 0.0
         while not self._closing.wait(pause_s):
-            pause_s = self._rest_s if self._sum_up() else self._sum_up_s
-            if time.monotonic() >= prune_at_s:
+            more = self._sum_up()
+            pause_s = self._rest_s if more else self._sum_up_s
+            # Removing sums up what is left in one transaction, so it waits until that is little.
+            if more is False and time.monotonic() >= prune_at_s:
                 removed = self._batch()
                 prune_at_s = time.monotonic() + (self._rest_s if removed else self._interval_s)
                 pause_s = min(pause_s, prune_at_s - time.monotonic())
 
-    def _sum_up(self) -> bool:
+    def _sum_up(self) -> bool | None:
+        """Return whether there is more to sum up; None if the store did not say."""
         try:
             return self._store.sum_up()
         except StoreError as error:
             log.warning("what has ended was not summed up", why=str(error))
-            return False
+            return None
 
     def _batch(self) -> int:
         try:

@@ -16,6 +16,7 @@ class CountingStore(MemoryStore):
     def __init__(self) -> None:
         super().__init__()
         self.summed, self.pruned = 0, 0
+        self.summed_before_pruning = 0
 
     def sum_up(self) -> bool:
         self.summed += 1
@@ -26,6 +27,7 @@ class CountingStore(MemoryStore):
     def prune(self, now_s: float) -> int:
         super().prune(now_s)
         self.pruned += 1
+        self.summed_before_pruning = self.summed_before_pruning or self.summed
         return int(self.pruned < 3)
 
 
@@ -34,3 +36,5 @@ def test_batches_follow_each_other_until_nothing_is_left() -> None:
     with closing(ExecutionRetention(store, interval_s=3600.0, rest_s=0.0, sum_up_s=0.01)):
         until(lambda: store.pruned >= 3 and store.summed >= 6)
     assert store.pruned == 3
+    # What is removed is summed up in one transaction: nothing is, before the bounded steps have come to their end.
+    assert store.summed_before_pruning == 4
