@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from prometheus_client import REGISTRY, Gauge, Histogram, start_http_server
+from prometheus_client import Counter as CounterMetric
 
 from zoe_lib.domain.promises import Rates
 from zoe_lib.domain.reasons import ReasonCode
@@ -19,6 +20,9 @@ _SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1800, 7200, 8
 _ACTIVE_STATES = ("starting", "running", "stopping")
 
 LEADER = Gauge("zoe_leader", "1 while this master leads.")
+FAILURES = CounterMetric(
+    "zoe_master_unexpected_errors_total", "Unexpected errors after which this master gave up the lead and started anew."
+)
 PENDING = Gauge("zoe_pending_executions", "Executions that wait, by reason code.", ["reason"])
 OLDEST_PENDING = Gauge("zoe_oldest_pending_seconds", "Time for which the longest-waiting execution has waited.")
 ACTIVE = Gauge("zoe_active_executions", "Executions that start, run or stop.", ["state"])
