@@ -1,4 +1,4 @@
-"""Kill and pause Zoe's programs at random, and check what is left: `python -m tests.chaos --kills 300 --minutes 10`."""
+"""Kill, pause and disturb Zoe's programs at random, and check what is left: `python -m tests.chaos --kills 300`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import time
 from contextlib import closing
 from functools import partial
 
+from tests.chaos.disk import enter_own_namespace
 from tests.chaos.harness import run
 from tests.chaos.history import violations
 from tests.support.postgres import PostgresServer, make_home, remove_leftovers
@@ -27,6 +28,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4)), help="of the choices")
     given = parser.parse_args()
     tell = partial(print, flush=True)
+    chosen = [f"--kills={given.kills}", f"--minutes={given.minutes}", f"--seed={given.seed}"]
+    small_disk = enter_own_namespace([sys.executable, "-m", "tests.chaos", *chosen])
     tell(f"seed {given.seed}")
     remove_leftovers()
     home = make_home()
@@ -34,7 +37,7 @@ def main() -> int:
     server.start()
     try:
         seconds = 60 * min(given.minutes, MINUTES_MAX)
-        with closing(run(server, given.seed, given.kills, seconds, tell)) as chaos:
+        with closing(run(server, given.seed, given.kills, seconds, tell, small_disk)) as chaos:
             began_s = time.monotonic()
             history = chaos.history()
             tell(f"at rest after {time.monotonic() - began_s:.1f} s, {len(history.acknowledged)} submissions")
