@@ -1,4 +1,4 @@
-"""Applications as kept: canonical JSON, named by its hash, and parsed once however many executions share it."""
+"""Stored applications: canonical JSON, named by its hash, and parsed once however many executions share it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from zoe_lib.domain.application import Application
 from zoe_lib.store.base import Unstorable
 from zoe_lib.store.codec import Json
 
-# A parsed description takes some kilobytes; more than this many different ones are rarely active at once.
+# A parsed description takes some kilobytes; more different ones than this are rarely active at once.
 CACHED_MAX = 2000
 
 
 def parse(document: Json) -> Application:
-    """The application of a kept document.
+    """Return the application of a stored document.
 
-    Its structure is read without the rules for users: what was accepted once must stay readable when they get stricter.
+    The rules for users are not applied: what was once accepted must stay readable when they get stricter.
     """
     return application_of(Document.model_validate(document))
 
@@ -34,7 +34,9 @@ class Applications:
         self._lock = Lock()
 
     def keep(self, application: Application) -> tuple[str, Json]:
-        """Remember an application; the hash of its document, and the document. Unstorable if it would not come back."""
+        """Remember an application; return the hash of its document, and the document. Unstorable if it cannot be read
+        back.
+        """
         document = to_document(application)
         canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
         name = hashlib.sha256(canonical.encode()).hexdigest()
@@ -50,7 +52,7 @@ class Applications:
         return application
 
     def get(self, name: str) -> Application | None:
-        """A remembered application."""
+        """Return a remembered application."""
         with self._lock:
             application = self._by_hash.get(name)
             if application is not None:
@@ -66,7 +68,7 @@ class Applications:
 
 
 def _check_comes_back(application: Application, document: Json) -> None:
-    """One execution that cannot be read would keep a master from starting."""
+    """Refuse a document that could not be read back: a single one would keep a master from starting."""
     try:
         same = parse(document) == application
     except ValueError as error:

@@ -56,7 +56,7 @@ executions = Table(
     Column("reason", JSONB(none_as_null=True)),
     Column("forecast", JSONB(none_as_null=True)),
     Column("notes", JSONB, nullable=False),
-    Column("inputs", JSONB, nullable=False, server_default=text("'[]'")),  # how those with a pushdown are read
+    Column("inputs", JSONB, nullable=False, server_default=text("'[]'")),  # how inputs with a pushdown are read
     Column("places", JSONB, nullable=False, server_default=text("'[]'")),
     Column("storage_problem", Text, nullable=False, server_default=text("''")),
     Column("granted_s", JSONB, nullable=False, server_default=text("'{}'")),  # by day, before the present grant
@@ -75,7 +75,7 @@ services = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("execution_id", Text, ForeignKey("executions.id", ondelete="CASCADE"), nullable=False),
-    Column("position", Integer, nullable=False),  # its place among the execution's services
+    Column("position", Integer, nullable=False),  # the position among the execution's services
     Column("component", Text, nullable=False),
     Column("instance", Integer, nullable=False),
     Column("core", Boolean, nullable=False),
@@ -110,7 +110,8 @@ journal = Table(
     Column("data", JSONB, nullable=False),
     Index("ix_journal_execution", "execution_id", "id"),
     Index("ix_journal_tenant", "tenant", "id"),
-    # Of `tenant IS NULL` PostgreSQL does not see that an index with the tenant first is in the order of ids.
+    # Without it, PostgreSQL does not see that for `tenant IS NULL` an index that begins with the tenant is in the order
+    # of ids.
     Index("ix_journal_nobodys", "id", postgresql_where=text("tenant IS NULL")),
 )
 
@@ -141,7 +142,7 @@ capabilities = Table(
     Column("id", SmallInteger, primary_key=True, autoincrement=False),  # one row
     Column("version", BigInteger, nullable=False),
     Column("data", JSONB, nullable=False),
-    Column("storage", JSONB),  # what the object store can promise in all, as a master was told last
+    Column("storage", JSONB),  # how much the object store can guarantee in all, as last reported to a master
     Column("set_at_s", Double, nullable=False),
 )
 
@@ -160,10 +161,11 @@ leader = Table(
     Column("id", SmallInteger, primary_key=True, autoincrement=False),  # one row
     Column("epoch", BigInteger, nullable=False),
     Column("holder", Text, nullable=False),
-    Column("endpoint", Text, nullable=False, server_default=""),  # where it answers; empty: as the API's settings say
+    # the leader's endpoint; empty: the one in the API's settings
+    Column("endpoint", Text, nullable=False, server_default=""),
 )
 
-# How often the leader has said that it works on.
+# How often the leader has renewed its lease.
 lease = Table(
     "lease",
     metadata,
@@ -189,11 +191,11 @@ tenants = Table(
     Column("name", Text, primary_key=True),
 )
 
-# The fields of `Limit` that are set, null where that is no limit.
+# The fields of `Limit` that are set, null for no limit.
 limits = Table(
     "limits",
     metadata,
-    Column("tenant", Text, primary_key=True),  # *: all that have none of their own
+    Column("tenant", Text, primary_key=True),  # *: all tenants without their own limits
     Column("user_name", Text, primary_key=True),  # empty: the tenant as a whole; *: each of its users
     Column("amounts", JSONB, nullable=False),
 )
@@ -230,7 +232,7 @@ storage_credentials = Table(
     Column("tenant", Text, ForeignKey("tenants.name"), primary_key=True),
     Column("service", Text, primary_key=True),
     Column("login", Text, nullable=False),
-    Column("sealed", LargeBinary, nullable=False),  # by a key that is not in the database
+    Column("sealed", LargeBinary, nullable=False),  # encrypted with a key that is not in the database
     Column("set_at_s", Double, nullable=False),
     Column("set_by", Text, nullable=False),
 )
@@ -243,7 +245,7 @@ sessions = Table(
     Column("tenant", Text, nullable=False),
     Column("created_at_s", Double, nullable=False),
     Column("expires_at_s", Double, nullable=False),
-    Column("proof_hash", Text),  # none: the session only reads
+    Column("proof_hash", Text),  # none: the session can only read
     ForeignKeyConstraint(["user_name", "tenant"], ["memberships.user_name", "memberships.tenant"], ondelete="CASCADE"),
     Index("ix_sessions_user", "user_name"),
 )
@@ -329,8 +331,8 @@ usage_samples = Table(
     Index("ix_usage_samples_at", "at_s"),
 )
 
-# When the storage controller was looked at, and which tenants had something of the store then (bytes per second); where
-# it did not measure, what was achieved and missed is 0 there and means nothing.
+# When the storage controller was observed, and which tenants used the store then (bytes per second); if it did not
+# measure, achieved and missed are 0 and mean nothing.
 bandwidth_looks = Table(
     "bandwidth_looks",
     metadata,
@@ -352,7 +354,7 @@ bandwidth_samples = Table(
     Index("ix_bandwidth_samples_tenant", "tenant", "at_s"),
 )
 
-# What ticks saw of the world outside the journal: for replays.
+# What ticks saw outside the journal: for replays.
 ticks = Table(
     "ticks",
     metadata,
@@ -371,10 +373,10 @@ retention = Table(
     "retention",
     metadata,
     Column("id", SmallInteger, primary_key=True, autoincrement=False),  # one row
-    Column("cut_s", Double, nullable=False),  # what ended before may have been removed
+    Column("cut_s", Double, nullable=False),  # executions that ended earlier may have been removed
 )
 
-# When somebody last used an application through the proxy.
+# When an application was last used through the proxy.
 last_uses = Table(
     "last_uses",
     metadata,
@@ -382,7 +384,7 @@ last_uses = Table(
     Column("at_s", Double, nullable=False),
 )
 
-# The use of executions that were removed.
+# The usage of removed executions.
 daily_use = Table(
     "daily_use",
     metadata,
@@ -394,8 +396,8 @@ daily_use = Table(
     Column("store_bytes", Double, nullable=False, server_default=text("0")),
 )
 
-# The use of all executions that have ended, removed ones included, and how many of them are still here: as far as
-# `summed_up` says.
+# The usage of all ended executions, removed ones included, and how many of them still exist: up to the position in
+# `summed_up`.
 use_by_day = Table(
     "use_by_day",
     metadata,
@@ -418,5 +420,5 @@ summed_up = Table(
     "summed_up",
     metadata,
     Column("id", SmallInteger, primary_key=True, autoincrement=False),  # one row
-    Column("journal_id", BigInteger, nullable=False),  # ends that the journal tells up to here are in the sums
+    Column("journal_id", BigInteger, nullable=False),  # ends in the journal up to this id are in the sums
 )

@@ -92,7 +92,9 @@ def after(inputs: Inputs, record: TickRecord) -> Inputs:
 
 
 def _readable(inputs: Mapping[str, object]) -> Mapping[str, object]:
-    """Convert to the present form: in older records, places are the names of the nodes that hold any part of an input."""
+    """Convert to the present form: older records list as places the names of the nodes that hold any part of an
+    input.
+    """
     locality = inputs.get("locality")
     if not isinstance(locality, Mapping):
         return inputs

@@ -66,7 +66,7 @@ class PendingQueue:
         self._ranking.remove(execution_id)
 
     def learned(self, kind: RunKey) -> None:
-        """Note that the expected run time of a kind has changed; its executions are ranked again on the next request."""
+        """Note that the expected run time of a kind has changed; the next request ranks its executions again."""
         if kind in self._by_kind:
             self._learned.add(kind)
 

@@ -1,4 +1,4 @@
-"""Nodes and policy: what there is once per installation."""
+"""Nodes and policy, which exist once per installation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def set_platform(connection: Connection, nodes: Sequence[Node], at_s: float, lea
 
 
 def read_platform(connection: Connection) -> Sequence[Node]:
-    """All nodes by name."""
+    """Return all nodes by name."""
     return [to_node(row) for row in connection.execute(select(platform).order_by(platform.c.name))]
 
 
@@ -47,7 +47,7 @@ def set_capabilities(
     at_s: float,
     leader_epoch: int | None,
 ) -> None:
-    """Replace what there was, with the next version; what was told last of the store stays while nothing else is."""
+    """Replace the capabilities, as the next version; what is not given of the object store stays as it is."""
     check_leader(connection, leader_epoch)
     values: dict[str, object] = {"data": encode(capabilities), "set_at_s": at_s}
     if storage is not None:
@@ -60,13 +60,13 @@ def set_capabilities(
 
 
 class PlatformReader:
-    """Reads all of it; what is no node changes seldom and may be long, so it is kept until it does."""
+    """Reads the platform; everything but the nodes changes seldom and may be long, so it is cached until it does."""
 
     def __init__(self) -> None:
         self._kept: tuple[int, Platform] = (0, Platform())
 
     def read(self, connection: Connection) -> Platform:
-        """All of it, of one moment."""
+        """Return the whole platform as of one moment."""
         version = connection.execute(select(capabilities_table.c.version)).scalar_one_or_none() or 0
         kept = self._kept
         if version != kept[0]:
@@ -83,14 +83,14 @@ def _reserved(connection: Connection) -> Mapping[str, Resources]:
 
 
 def read_policy(connection: Connection) -> Policy:
-    """The policy in force, with its limits."""
+    """Return the policy in force, with its limits."""
     row = connection.execute(select(policy_table.c.version, policy_table.c.data)).one_or_none()
     found = Policy() if row is None else replace(decode(Policy, row.data), version=row.version)
     return with_limits(found, limits.read(connection))
 
 
 def set_policy(connection: Connection, policy: Policy, expected_version: int, at_s: float, cause_id: str) -> Policy:
-    """Put a policy in force and say so in the journal; of limits, those that its documents have."""
+    """Put a policy in force and journal it; of the limits, it sets those that its documents contain."""
     limits.lock(connection)
     new = with_shown_limits(read_policy(connection), replace(policy, version=expected_version + 1))
     values = {"version": new.version, "data": encode(with_limits(new, Limits())), "set_at_s": at_s}
@@ -106,7 +106,7 @@ def set_policy(connection: Connection, policy: Policy, expected_version: int, at
 
 
 def change_limits(connection: Connection, change: Callable[[Limits], Limits], at_s: float, cause_id: str) -> Policy:
-    """Change limits; those that documents of the policy have are a new version of it."""
+    """Change limits; changing those that documents of the policy contain makes a new version of it."""
     limits.lock(connection)
     present = read_policy(connection)
     wanted = with_limits(present, change(present.limits))
