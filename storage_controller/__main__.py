@@ -1,4 +1,4 @@
-"""`zoe-storage`: the storage controller. Its tables are made by Zoe's migrations (`zoe-setup`)."""
+"""`zoe-storage`: the storage controller. Zoe's migrations (`zoe-setup`) create its tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 def main() -> int:
-    """Serve until a signal; 2 when the settings are wrong."""
+    """Serve until a signal; return 2 if the settings are wrong."""
     argparse.ArgumentParser(
         prog="zoe-storage",
         description="Serve the storage controller. Settings: ZOE_SDS_ variables, or the file in ZOE_SDS_CONFIG.",
@@ -79,7 +79,7 @@ def main() -> int:
 
 
 def promisable_by(settings: ControllerSettings, has_account: Callable[[str], bool]) -> Promisable:
-    """Return what may be promised; what the proxies cannot keep of the settings is logged."""
+    """Return how much may be promised; log which part of the settings the proxies cannot keep."""
     configured = BandwidthSlo(settings.read_bytes_per_s, settings.write_bytes_per_s)
     promisable = Promisable(bounded(configured, settings.proxies), has_account, settings.proxies)
     if promisable.capacity != configured:
@@ -110,7 +110,7 @@ def _places(settings: ControllerSettings, views: SwiftViews, ledger: Ledger) -> 
 
 
 def _sampling(views: SwiftViews, regulation: Regulation, most: int) -> Callable[[View], ViewSample]:
-    """Told with it: what the view's tenant would get now, which is never more than the store can move."""
+    """The result includes what the view's tenant would get now, at most what the store can move."""
 
     def sample(view: View) -> ViewSample:
         readable = regulation.readable(view.tenant)

@@ -1,4 +1,4 @@
-"""How the controller answers what it cannot do: 400, 401, 404, 405, 409, 422, and 503 while its database is away."""
+"""Errors of the controller: 400, 401, 404, 405, 409, 422, and 503 while its database is away."""
 
 from __future__ import annotations
 
@@ -28,20 +28,19 @@ class Refused(Exception):  # noqa: N818 - an answer, not a defect
 
 
 def warning(sentences: Iterable[str]) -> dict[str, str]:
-    """Return the header that says what does not come of a request that is answered with success; none without a
-    sentence."""
+    """Return the header that warns about a successful request; none without a sentence."""
     text = ", ".join(f'299 zoe-storage "{sentence}"' for sentence in sentences)
     return {"Warning": text} if text else {}
 
 
 def both_ways(slo: BandwidthSlo) -> int:
-    """Return bytes per second to read and to write together."""
+    """Return the sum of reads and writes in bytes per second."""
     return (slo.read_bytes_per_s or 0) + (slo.write_bytes_per_s or 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Promisable:
-    """What may be promised at most, and to whom: tenants of whom the store does not say that there are none.
+    """How much may be promised at most, and to which tenants: those that the store does not report as missing.
 
     proxies: bytes per second that each proxy can move, both ways together.
     """
@@ -53,7 +52,7 @@ class Promisable:
     def check(self, tenant: str, slo: BandwidthSlo) -> Mapping[str, str]:
         """Return the headers that say what the proxies may not be able to keep of a promise.
 
-        Refused: 409 for what the store could not give even if it gave it to nobody else, 404 for nobody.
+        Raises Refused: 409 for more than the store could give to a single tenant, 404 for a missing tenant.
         """
         for direction, rate, most in (
             ("read", slo.read_bytes_per_s, self.capacity.read_bytes_per_s),
@@ -66,7 +65,7 @@ class Promisable:
         return warning(self.caveats(slo))
 
     def caveats(self, slo: BandwidthSlo) -> list[str]:
-        """Return what to know of a promise: a proxy moves no more than it can, and its reads and writes share that."""
+        """Return the caveats of a promise: a proxy moves no more than it can, and its reads and writes share that."""
         if not self.proxies:
             return []
         found, one, all_of_them = [], max(self.proxies.values()), sum(self.proxies.values())
@@ -80,13 +79,13 @@ class Promisable:
 
 
 def bounded(rates: BandwidthSlo, proxies: Mapping[str, int]) -> BandwidthSlo:
-    """Return what may be promised each way: not more than all proxies together can move."""
+    """Return how much may be promised each way: not more than all proxies together can move."""
     most = sum(proxies.values())
     return BandwidthSlo(min(rates.read_bytes_per_s or 0, most), min(rates.write_bytes_per_s or 0, most))
 
 
 def answer_errors(app: FastAPI) -> None:
-    """Let all errors be answered here; a defect of ours is logged and answered by 503, since nothing is known then."""
+    """Handle all errors here; log a defect of the controller and answer 503, since its effect is unknown."""
 
     @app.exception_handler(Refused)
     def refused(_: Request, error: Refused) -> JSONResponse:

@@ -1,7 +1,7 @@
-"""The loop that shares bandwidth: what proxies report comes in over ZeroMQ, limits go out, four times a second.
+"""The loop that shares bandwidth: it receives reports of proxies over ZeroMQ, and sends limits four times a second.
 
-Each proxy is a node of the algorithm. A report counts only when it is newer than the last one of that proxy, by the
-epoch in which the proxy began and its number.
+Each proxy is a node of the algorithm. A report counts only if it is newer than that proxy's last one, by the epoch in
+which the proxy began and by its number.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _NAMES = {traffic: name for name, traffic in _DIRECTIONS.items()}
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """Where the loop listens, its CURVE key pair, and the public keys of the proxies that may come in, all in Z85."""
+    """The addresses on which the loop listens, its CURVE key pair, and the public keys of the admitted proxies, all in
+    Z85.
+    """
 
     limits: str
     usage: str
@@ -42,7 +44,9 @@ class Endpoints:
 
 
 class Regulation:
-    """A thread. `capacity` is what all proxies can move together and each of them alone, in bytes per second."""
+    """The thread of the loop. `capacity` is what all proxies can move together and each of them alone, in bytes per
+    second.
+    """
 
     def __init__(
         self, ledger: Ledger, capacity: Capacity, endpoints: Endpoints, account_prefix: str, settings: RateSettings
@@ -78,18 +82,18 @@ class Regulation:
         self._thread.start()
 
     def close(self) -> None:
-        """End it; the last limits hold at the proxies."""
+        """End the thread; the proxies keep the last limits."""
         self._closing.set()
         self._thread.join()
         self._authenticator.stop()
         self._context.destroy(linger=0)
 
     def achieved(self) -> Mapping[str, AchievedBandwidth]:
-        """What each tenant moved lately, by the reports that are not too old."""
+        """Return what each tenant recently moved, from the reports that are not too old."""
         return self._rates(self._reports)
 
     def clients(self) -> Mapping[str, AchievedBandwidth]:
-        """What was moved to and from each address lately, by the proxies that tell; of others nothing is known."""
+        """Return what was recently moved to and from each address, for the proxies that report it."""
         return self._rates(self._client_reports)
 
     def _rates(self, reports: Mapping[str, TransferReport]) -> dict[str, AchievedBandwidth]:
@@ -106,12 +110,13 @@ class Regulation:
 
     def readable(self, tenant: str) -> int | None:
         """Return bytes per second that a tenant would get now if it read as fast as it may; None while no proxy
-        reports."""
+        reports.
+        """
         key = tenant, TransferKind.READ
         return self._regulator.attainable(key, self._slos.get(key))
 
     def missed(self) -> Mapping[str, MissedBandwidth]:
-        """By how much SLOs of tenants that move something could not be met in the last epoch."""
+        """Return the missing amounts of active tenants' SLOs in the last epoch."""
         found: dict[str, dict[TransferKind, int]] = {}
         for (tenant, traffic), amount in self._regulator.missed.items():
             found.setdefault(tenant, {})[traffic] = amount
@@ -166,7 +171,7 @@ class Regulation:
         return report
 
     def _look_at_promises(self) -> None:
-        """While the database is away, what was promised before holds."""
+        """Read the promises; while the database is away, the last ones hold."""
         try:
             promised = self._ledger.by_tenant()
         except Exception as error:
@@ -183,7 +188,7 @@ class Regulation:
         self._slos = {key: rate for key, rate in rates.items() if rate is not None}
 
     def _push(self) -> None:
-        """Always everything: a proxy that was away needs no history."""
+        """Always send everything: a proxy that was away needs no history."""
         regulator = self._regulator
         others = {proxy: dict.fromkeys(_DIRECTIONS, max(rate, 1)) for proxy, rate in regulator.newcomers.items()}
         proxies: dict[str, dict[str, dict[str, int]]] = {proxy: {} for proxy in others}

@@ -1,4 +1,4 @@
-"""The storage controller's way to Swift: signed in as a reseller admin, or with a tenant's token."""
+"""The storage controller's requests to Swift: signed in as a reseller admin, or with a tenant's token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TIMEOUT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class SwiftAdmin:
-    """How the controller logs in to Swift (v1 authentication), and how accounts of tenants are called."""
+    """How the controller signs in to Swift (v1 authentication), and how tenants' accounts are named."""
 
     auth_url: str
     user: str
@@ -39,7 +39,7 @@ class SwiftHttp:
         return self.admin.account_prefix + tenant
 
     def site(self, timeout_s: float = TIMEOUT_S) -> str:
-        """Scheme, host and port at which accounts are reached."""
+        """Return scheme, host and port of the accounts."""
         try:
             _, root = self._login(fresh=False, timeout_s=timeout_s)
         except httpx.HTTPError as error:
@@ -56,8 +56,9 @@ class SwiftHttp:
         timeout_s: float = TIMEOUT_S,
         token: str = "",
     ) -> httpx.Response:
-        """Return an answer whose body is still to be read; `path` is quoted, below the account. token: else the
-        admin's."""
+        """Return an answer whose body is not read yet; `path` is quoted, below the account. token: the admin's if not
+        given.
+        """
         try:
             for fresh in (False, True):
                 own, root = self._login(fresh, timeout_s)

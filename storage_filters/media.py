@@ -1,4 +1,4 @@
-"""What an object is that is no plain CSV, by its first bytes or its name: such objects have no views."""
+"""Recognise objects that are not plain CSV, by their first bytes or their name: such objects have no views."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _SUFFIXES = {
 
 
 def why_not_csv(name: str, start: bytes = b"") -> str:
-    """Return why an object has no view, as a part of a sentence; nothing for one that may be CSV.
+    """Return why an object has no view, as part of a sentence; empty for one that may be CSV.
 
-    start: its first bytes, as far as they are known. Spark goes by the end of the name, and so do we, too."""
+    start: its first bytes, as far as known. Spark also decides by the end of the name.
+    """
     lower = name.lower()
     kind = next((kind for kind, pattern in _KINDS.items() if pattern.match(start)), None)
     kind = kind or next((kind for suffix, kind in _SUFFIXES.items() if lower.endswith(suffix)), None)

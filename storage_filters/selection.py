@@ -1,4 +1,4 @@
-"""What a store is asked to deliver of a CSV object: which records of which byte range, which columns of them."""
+"""Which part of a CSV object a store delivers: records of a byte range, and columns of them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class SelectionError(ValueError):
 class CsvFormat:
     """How records are written. Each line is one record, as Spark reads files that it may split.
 
-    A quoted field may hold delimiters and doubled quotes, and quotes after `escape`, but no line ends. With the quote
-    itself as `escape`, quotes are doubled and nothing else is escaped (RFC 4180). A field that is `null_text` is null,
-    and so is an empty one that is not quoted.
+    A quoted field may contain delimiters and doubled quotes, and quotes after `escape`, but no line ends. With the
+    quote itself as `escape`, quotes are doubled and nothing else is escaped (RFC 4180). A field equal to `null_text` is
+    null, and so is an empty one without quotes.
     """
 
     delimiter: str = ","
@@ -50,9 +50,9 @@ class CsvFormat:
 class Selection:
     """The records that begin in bytes [start, end) of an object; `end` None: to the end of the object.
 
-    names: all columns of the object, in order. columns: those wanted, in the order wanted; empty: all.
-    where: the text of a predicate over columns; empty: all records. types: of columns, by the names of `column_types`;
-    one without a type may be read as any.
+    names: all columns of the object, in order. columns: the wanted ones, in the wanted order; empty: all. where: the
+    text of a predicate over columns; empty: all records. types: of columns, by the names of `column_types`; a column
+    without a type may be read as any.
     """
 
     names: tuple[str, ...]
@@ -82,26 +82,26 @@ class Selection:
 
     @property
     def wanted(self) -> tuple[int, ...]:
-        """Positions of the columns to deliver."""
+        """Return the positions of the columns to deliver."""
         return tuple(self.names.index(name) for name in self.columns or self.names)
 
     @property
     def predicate(self) -> Predicate | None:
-        """Return what rows must fulfil."""
+        """Return the predicate that rows must satisfy."""
         return parse(self.where) if self.where else None
 
     @property
     def column_types(self) -> Mapping[str, ColumnType]:
-        """Return the types of those columns that have one."""
+        """Return the types of columns that have one."""
         return {name: known for name, type_ in self.types.items() if (known := type_of(type_)) is not None}
 
     def to_json(self) -> str:
-        """For a header: ASCII, one line."""
+        """Return JSON for a header: ASCII, one line."""
         return json.dumps(without_news(asdict(self)), separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> Selection:
-        """Return the opposite of `to_json`; SelectionError."""
+        """Return the selection of the JSON of `to_json`; SelectionError."""
         try:
             fields = json.loads(text)
             csv = CsvFormat(**fields.pop("csv"))
@@ -116,7 +116,7 @@ class Selection:
 
 
 def without_news(fields: dict[str, Any]) -> dict[str, Any]:
-    """Without what filters of an earlier version do not know, where it says nothing."""
+    """Return the fields without those that filters of an earlier version do not know, if they have no effect."""
     if not fields["types"]:
         del fields["types"]
     if not fields["csv"]["null_text"]:

@@ -1,4 +1,4 @@
-"""The fields of the header X-Zoe-View, checked: what is wrong with them is said in words of the header."""
+"""Check the fields of the header X-Zoe-View; errors are in the terms of the header."""
 
 from __future__ import annotations
 
