@@ -30,7 +30,7 @@ def default_configuration(home: Home) -> StoreConfiguration:
 
 
 def main() -> int:
-    """Serve until Ctrl-C; 1 when it does not come up, or a server ends by itself."""
+    """Serve until Ctrl-C; return 1 if the store does not start, or a server ends by itself."""
     console = Console(soft_wrap=True)
     end_by_keyboard_interrupt()
     try:
