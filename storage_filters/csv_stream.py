@@ -51,8 +51,8 @@ def selected(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
 
 
 def _begun(delivered: bytes, csv: CsvFormat) -> bytes:
-    """Return a reader's first line without the byte order mark at its beginning: if quoted, the mark belongs to the
-    value.
+    """Return the data with the first line quoted if it begins with a byte order mark, which a reader would drop
+    otherwise.
     """
     if not delivered.startswith(MARK):
         return delivered

@@ -14,7 +14,7 @@ _KINDS = {"all": (ALL,), "batch": (BATCH,), "interactive": (INTERACTIVE,), "both
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Describe the command."""
+    """Define the command."""
     parser = commands.add_parser("generate", help="write a log drawn from a workload model", description=__doc__)
     parser.set_defaults(run=run)
     parser.add_argument("file", type=Path, help="a log in the Standard Workload Format; may end in .gz")
@@ -30,7 +30,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Carry it out."""
+    """Run the command."""
     path: Path = arguments.file
     trace = generate(
         arguments.jobs, arguments.processors, arguments.seed, arguments.overestimate, _KINDS[arguments.kinds]
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     drawn = f"kinds {arguments.kinds}, seed {arguments.seed}, overestimate {arguments.overestimate:g}"
     lines = swf_lines(trace, f"Lublin-Feitelson model, {drawn}")
     data = "".join(f"{line}\n" for line in lines).encode()
-    # No time and no name inside: the same seed gives the same bytes.
+    # It contains neither a time nor a name: the same seed gives the same bytes.
     path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
     print(f"{path}: {len(trace.jobs)} jobs for {arguments.processors} processors")
     return 0

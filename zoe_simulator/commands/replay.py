@@ -1,4 +1,4 @@
-"""Replay an installation's journal from its database, as it was and with a change; nothing is written there."""
+"""Replay an installation's journal from its database, as recorded and with a change; the database is only read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LEAST_BYTES = 64 << 20
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Describe the command."""
+    """Define the command."""
     parser = commands.add_parser("replay", help="replay this installation's journal", description=__doc__)
     parser.set_defaults(run=run)
     parser.add_argument("--from-s", type=float, required=True, help="begin, in seconds since the epoch")
@@ -40,7 +40,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Carry it out; 3 when that time cannot be replayed, 4 when the memory does not suffice."""
+    """Run the command; return 3 if that time cannot be replayed, 4 if the memory does not suffice."""
     _bound(resource.RLIMIT_AS, arguments.memory_bytes_max)
     _bound(resource.RLIMIT_CPU, arguments.cpu_s_max)
     try:
@@ -65,7 +65,7 @@ def _replay(arguments: argparse.Namespace) -> int:
     change = Change(arguments.policy or {}, added) if arguments.policy or added else None
     result, sides = answer(recording, change)
     if arguments.picture is not None:
-        from zoe_simulator.history_replay.picture import draw  # it takes half a second to load
+        from zoe_simulator.history_replay.picture import draw  # importing it takes half a second
 
         draw(arguments.picture, result, sides)
     print(json.dumps(result))
@@ -73,7 +73,7 @@ def _replay(arguments: argparse.Namespace) -> int:
 
 
 def _added(recording: Recording, like: Sequence[str]) -> tuple[Node, ...]:
-    """Copies of nodes, with names that there are not."""
+    """Return copies of nodes, with new names."""
     nodes_of = dict(recording.inputs.nodes)
     for moment in recording.moments:
         nodes_of.update(moment.inputs.nodes)
@@ -92,7 +92,7 @@ def _added(recording: Recording, like: Sequence[str]) -> tuple[Node, ...]:
 
 
 def _exhausted() -> bool:
-    """Return whether hardly any memory is left: libraries in C then fail in words of their own."""
+    """Return whether hardly any memory is left: C libraries then fail with errors of their own."""
     try:
         bytearray(_LEAST_BYTES)
     except MemoryError:

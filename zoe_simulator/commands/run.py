@@ -1,4 +1,4 @@
-"""`zoe-sim run`: replay a trace through the production scheduler and print what it came to."""
+"""`zoe-sim run`: replay a trace through the production scheduler and print the figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from zoe_simulator.trace import Replay
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Describe the command."""
+    """Define the command."""
     parser = commands.add_parser("run", help="replay a trace", description=__doc__)
     parser.set_defaults(run=run, refuse=parser.error)
     parser.add_argument("trace", type=Path, help="file, may end in .gz")
@@ -62,7 +62,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Carry it out."""
+    """Run the command."""
     if arguments.faults and arguments.forecast_every:
         arguments.refuse("--forecast-every tells nothing with --faults")
     if arguments.predict != "off" and (arguments.faults or arguments.exact_runtimes):
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.starts is not None:
         write_starts(arguments.starts, runs)
     if arguments.report is not None:
-        # Drawing takes long to load, and few runs are drawn.
+        # Drawing takes long to import, and few runs are drawn.
         from zoe_simulator.report.write import write_report
 
         write_report(arguments.report, trace, runs, result, arguments.window)

@@ -1,4 +1,4 @@
-"""`zoe-sim study`: compare policies on seeded workloads; it continues where it was left, and writes tables."""
+"""`zoe-sim study`: compare policies on seeded workloads; it resumes an interrupted study, and writes tables."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from zoe_simulator.study.tables import tables
 APPLICATIONS = 200
 JOBS = 1000
 SEEDS = 20
-# Parts on drawn workloads.
+# Parts on generated workloads.
 DRAWN = (*PARTS, SHARING_PART, PLACES_PART)
-# So few runs are handed out ahead that an interrupt does not wait for many.
+# Few runs are handed out ahead, so that an interrupt does not wait for many.
 _AHEAD = 4
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Describe the command."""
+    """Define the command."""
     parser = commands.add_parser("study", help="compare policies on seeded workloads", description=__doc__)
     parser.set_defaults(run=run, refuse=parser.error)
     parser.add_argument("--out", type=Path, default=Path("docs/study"), help="folder of the CSV files and tables")
@@ -57,7 +57,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run every cell that is not there yet."""
+    """Run every missing cell."""
     parts = arguments.part or [*DRAWN, *([LOG_PART] if arguments.logs is not None else [])]
     if LOG_PART in parts and arguments.logs is None and not arguments.tables_only:
         arguments.refuse("the part `logs` needs published logs: give --logs FOLDER or set ZOE_TEST_DATA")
@@ -85,7 +85,7 @@ def _folder_of_logs() -> Path | None:
 
 
 def _run_all(missing: Sequence[AnyCell], arguments: argparse.Namespace) -> Iterator[tuple[AnyCell, dict[str, Any]]]:
-    """Yield every cell with its figures, as they end."""
+    """Yield every cell with its figures, in order of completion."""
     ahead = arguments.processes * _AHEAD
     with ProcessPoolExecutor(arguments.processes, initializer=_quiet) as pool:
         for first in range(0, len(missing), ahead):
