@@ -1,4 +1,6 @@
-"""What questions to the API cost when many executions are stored: use by day, status, and a name that nothing has."""
+"""The cost of API requests with many stored executions: use by day, status, and a search for a name that nothing
+has.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ RUNS = 5
 
 
 def main() -> int:
-    """Fill a database, measure, and print beside the goals."""
+    """Fill a database, measure, and print the figures beside the goals."""
     print(machine())
     with temporary_home() as home, Stack(home, spark=False, master=False) as stack:
         api = next(p for p in psutil.Process().children(recursive=True) if "zoe_api.main" in p.cmdline())
@@ -39,7 +41,7 @@ def main() -> int:
 
 
 def measure(api: psutil.Process, client: Client) -> int:
-    """Ask each question some times."""
+    """Send each request several times."""
     table = Table("reads")
     before = api.memory_info().rss
     questions: dict[str, Callable[[], object]] = {
@@ -54,7 +56,7 @@ def measure(api: psutil.Process, client: Client) -> int:
 
 
 def timed(ask: Callable[[], object]) -> float:
-    """Seconds of one question."""
+    """Return the seconds of one request."""
     began_s = time.perf_counter()
     ask()
     return time.perf_counter() - began_s

@@ -1,4 +1,4 @@
-"""access.md: which scope each route asks for, and which role has it."""
+"""Generate access.md: which scope each route requires, and which roles have it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MEANINGS = {
 
 
 def access_page() -> str:
-    """The page."""
+    """Return the page."""
     roles = [(role, *("yes" if scope in SCOPES[role] else "" for scope in Scope)) for role in Role]
     scopes = [(f"`{scope}`", MEANINGS[scope]) for scope in Scope]
     routes = [(f"`{method} {path}`", scope) for method, path, scope in sorted(route_scopes(), key=lambda one: one[1:])]
@@ -41,7 +41,7 @@ def access_page() -> str:
 
 
 def route_scopes() -> Iterator[tuple[str, str, str]]:
-    """Method, path and scope of each route; `anybody` for those that ask for none."""
+    """Return method, path and scope of each route; `anybody` for those that require none."""
     app = bare_app()
     found = [("", route) for route in app.routes] + [(PREFIX, route) for router in ROUTERS for route in router.routes]
     for prefix, route in found:

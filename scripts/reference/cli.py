@@ -1,4 +1,4 @@
-"""docs/reference/cli.md from the typer application."""
+"""Generate docs/reference/cli.md from the typer application."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Commands about several executions go on after one that is refused, and end with 
 
 
 def cli_page() -> str:
-    """The page."""
+    """Return the page."""
     root = typer.main.get_command(app)
     codes = table(("code", "meaning"), [(int(code), text) for code, text in MEANINGS.items()])
     parts = [INTRODUCTION, "## Exit codes\n", codes, AFTER_CODES, "## Global options\n", _options(root)]
@@ -34,7 +34,7 @@ def cli_page() -> str:
 
 
 def commands(group: Any, before: str = "zoe") -> Iterator[tuple[str, Any]]:
-    """Every command with the words that call it."""
+    """Return every command with the words that call it."""
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
             yield from commands(command, f"{before} {name}")
@@ -68,7 +68,7 @@ def _options(command: Any) -> str:
 
 
 def _plain_types(names: str) -> str:
-    """Typer's notation of types, as manuals write it."""
+    """Return typer's notation of types as manuals write it."""
     names = re.sub(r"<list\[(.*)\]>", r"<\1>", names)
     for kind, word in (("str", "TEXT"), ("int( range)?", "NUMBER"), ("float( range)?", "NUMBER"), ("path", "PATH")):
         names = re.sub(f"<{kind}>", word, names)

@@ -1,4 +1,4 @@
-"""docs/reference/lifecycle.md from the domain's transition tables."""
+"""Generate docs/reference/lifecycle.md from the domain's transition tables."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SERVICE_STATES = {
     ServiceState.ENDED: "its process is gone, or it was never started",
     ServiceState.LOST: "nobody can say what became of it: its node is gone",
 }
-# Where an event leads; those that are not here change services or details only.
+# The state that an event leads to; events that are not listed change only services or details.
 EXECUTION_LEADS_TO: dict[type[ev.Event], str] = {
     ev.Submitted: "submitted",
     ev.Queued: "queued",
@@ -96,7 +96,7 @@ CAUSES = {
 
 
 def lifecycle_page() -> str:
-    """The page."""
+    """Return the page."""
     return page(
         "States, events and causes",
         "`zoe_lib/domain`",

@@ -1,4 +1,4 @@
-"""docs/reference/settings.md from `zoe_lib.config`."""
+"""Generate docs/reference/settings.md from `zoe_lib.config`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ORDINARY_TYPES: dict[object, str] = {
 
 
 def settings_page() -> str:
-    """The page."""
+    """Return the page."""
     return page(
         "Settings",
         "`zoe_lib/config.py`",
