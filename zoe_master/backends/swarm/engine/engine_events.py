@@ -43,6 +43,7 @@ from zoe_master.backends.swarm.spec import labels
 _log = logging.getLogger(__name__)
 _FIRST_OF_ITS_KIND = {"start", "kill", "die", "oom", "destroy"}
 _IMAGE_NEWS = {"pull", "tag", "untag", "delete", "import", "load"}
+_SWEEP_INTERVAL_S = 120.0
 _OVERLAP_S = 2.0  # clocks of two machines differ; receiving an event twice does no harm
 
 
@@ -89,6 +90,7 @@ class EngineEvents:
         self._running: dict[str, ContainerFacts] = {}
         self._stream: CancellableStream[Any] | None = None
         self._cpu_use = CpuUsage()
+        self._sweep_due_s = float("inf")
         self._lock, self._summing = threading.Lock(), threading.Lock()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"zoe-swarm-{node}", daemon=True)
@@ -112,6 +114,8 @@ class EngineEvents:
         samples: dict[ServiceId, tuple[float, int]] = {}
         try:
             self.engine.api.ping()
+            if time.monotonic() >= self._sweep_due_s:
+                self._sweep()
             for container_id, service in running.items():
                 stats = self._stats(container_id)
                 if stats is not None:
@@ -153,8 +157,7 @@ class EngineEvents:
         for entry in entries:
             self._inspect(entry["Id"], after_gap)
         self._look_at_others()
-        sweep_probes(api, self._installation)
-        sweep_scratch(api, self._installation)
+        self._sweep()
         self.unfit = self._hardening.check(self.engine, self.images or ())
         self.problem = ""
         self.first_look.set()
@@ -172,6 +175,12 @@ class EngineEvents:
             with contextlib.suppress(OSError):
                 # `close` of the stream shuts the socket down, but leaves closing it to the garbage collector.
                 stream._response.close()
+
+    def _sweep(self) -> None:
+        """Remove what a master left that was killed; what is young may belong to a check or a start of now."""
+        self._sweep_due_s = time.monotonic() + _SWEEP_INTERVAL_S
+        sweep_probes(self.engine.api, self._installation)
+        sweep_scratch(self.engine.api, self._installation)
 
     def _hear(self, event: Mapping[str, Any]) -> None:
         action = event["Action"]
