@@ -1,4 +1,4 @@
-"""Two masters, two APIs and a database with the local back-end, to which kills, pauses and faults happen at random."""
+"""Two masters, two APIs and a database, to which kills, pauses and faults happen at random."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from contextlib import ExitStack, closing, suppress
 from functools import partial
 from typing import TypeVar
 
-import psutil
-
 from tests.chaos.applications import CORES, ESSENTIAL
 from tests.chaos.clients import ChaosClients
-from tests.chaos.disk import SmallDisk
 from tests.chaos.history import Entry, History, Line
 from tests.chaos.links import LinkState, ZoeLinks
+from tests.chaos.world import Blow, World
 from tests.support.installation import TENANT, Installation, Program, free_port
 from tests.support.postgres import PostgresServer, connect
 from zoe_lib.sdk import Client, ZoeError
@@ -27,51 +25,37 @@ MASTERS, APIS = ("first", "second"), 2
 LEASE_S = 2.0
 AT_REST_S = 180.0
 _PAUSE_S = (0.2, 3 * LEASE_S)
-# What happens, with its weight.
-BLOWS: Mapping[str, int] = {
-    "master killed": 6,
-    "master paused": 4,
-    "API killed": 3,
-    "API paused": 2,
-    "supervisor killed": 3,
-    "database killed": 1,
-    "link cut": 3,
-    "link late": 2,
-    "link mute": 2,
-    "disk filled": 2,
-}
 
 
 class Chaos:
-    """One run. `act` does one thing at random; `history` waits until all is at rest and returns what happened.
+    """One run. `act` does one thing at random; `history` waits until all is at rest and returns what happened."""
 
-    With a `small_disk`, services have their state on a file system that can be filled, which this process mounts.
-    """
-
-    def __init__(self, server: PostgresServer, url: str, seed: int, small_disk: bool) -> None:
+    def __init__(self, server: PostgresServer, url: str, seed: int, world: World) -> None:
         self._chance = random.Random(seed)
         self._server = server
         self._url = url
+        self._world = world
         self._exits = ExitStack()
+        self._exits.callback(world.close)
         self.kills: Counter[str] = Counter()
-        self.installation = Installation(url, master_lease_s=LEASE_S)
+        self.installation = Installation(url, master_lease_s=LEASE_S, **world.settings)
         self._exits.callback(self.installation.close)
-        self._disk = self._mounted() if small_disk else None
+        world.begin(self.installation)
         self._links = ZoeLinks(self.installation.secrets, url, MASTERS)
         self._exits.callback(self._links.close)
         self._ports = [free_port() for _ in range(APIS)]
         self._masters = {name: self._master(name) for name in MASTERS}
         self._apis = {port: self._api(port) for port in self._ports}
         self._later: list[tuple[float, Callable[[], None]]] = []
+        self._blows = {**self._own_blows(), **world.blows(self._chance, self._after)}
         self._clients = ChaosClients(self._client, seed)
         self._exits.callback(self._clients.close)
 
     def act(self) -> None:
         """Do one thing, and end or begin those whose time has come."""
         self._due()
-        name = self._chance.choices(list(BLOWS), list(BLOWS.values()))[0]
-        blow: Callable[[], bool] = getattr(self, "_" + name.lower().replace(" ", "_"))
-        self.kills[name] += blow()
+        name = self._chance.choices(list(self._blows), [blow.weight for blow in self._blows.values()])[0]
+        self.kills[name] += self._blows[name].act()
         time.sleep(self._chance.expovariate(2.0))
 
     def history(self) -> History:
@@ -80,6 +64,7 @@ class Chaos:
         while self._later and time.monotonic() < until_s:
             self._due()
             time.sleep(0.1)
+        self._world.mend()
         self._clients.stop()
         with self._client(0) as client:
             left = self._rest(client)
@@ -102,6 +87,18 @@ class Chaos:
         self._exits.close()
 
     # -- what happens ----------------------------------------------------------------------------------------------
+    def _own_blows(self) -> Mapping[str, Blow]:
+        return {
+            "master killed": Blow(6, self._master_killed),
+            "master paused": Blow(4, self._master_paused),
+            "API killed": Blow(3, self._api_killed),
+            "API paused": Blow(2, self._api_paused),
+            "database killed": Blow(1, self._database_killed),
+            "link cut": Blow(3, self._link_cut),
+            "link late": Blow(2, self._link_late),
+            "link mute": Blow(2, self._link_mute),
+        }
+
     def _master_killed(self) -> bool:
         name = self._chance.choice(MASTERS)
         return self._kill(self._masters, name, partial(self._master, name))
@@ -133,18 +130,6 @@ class Chaos:
         self._after(seconds, lambda: program.send_signal(signal.SIGCONT))
         return True
 
-    def _supervisor_killed(self) -> bool:
-        found = [process for process in psutil.process_iter(["cmdline"]) if self._supervises(process)]
-        if not found:
-            return False
-        with suppress(psutil.NoSuchProcess):
-            self._chance.choice(sorted(found, key=lambda process: process.pid)).kill()
-        return True
-
-    def _supervises(self, process: psutil.Process) -> bool:
-        words = " ".join(process.info["cmdline"] or ())
-        return "supervisor" in words and str(self.installation.base) in words
-
     def _database_killed(self) -> bool:
         self._server.kill()
         self._server.embedded.start()
@@ -163,13 +148,6 @@ class Chaos:
         link = self._links.choose(self._chance)
         link.become(state)
         self._after(self._chance.uniform(*_PAUSE_S), lambda: link.become(LinkState.WHOLE))
-        return True
-
-    def _disk_filled(self) -> bool:
-        if self._disk is None:
-            return False
-        self._disk.fill()
-        self._after(self._chance.uniform(0.2, 3), self._disk.clear)
         return True
 
     def _after(self, seconds: float, do: Callable[[], None]) -> None:
@@ -197,21 +175,14 @@ class Chaos:
     def _client(self, number: int) -> Client:
         return self.installation.client(f"http://127.0.0.1:{self._ports[number % APIS]}")
 
-    def _mounted(self) -> SmallDisk:
-        state = self.installation.base / "state"
-        state.mkdir(mode=0o711)
-        disk = SmallDisk(state)
-        self._exits.callback(disk.close)
-        return disk
-
     # -- the end ---------------------------------------------------------------------------------------------------
     def _rest(self, client: Client) -> Sequence[str]:
         for execution_id in self._active():
             with suppress(ZoeError):
                 client.cancel(execution_id)
         self._wait(lambda: not self._active(), AT_REST_S)
-        self._wait(lambda: not self.installation.traces(), 60)
-        return self.installation.traces()
+        self._wait(lambda: not self._world.left(), 60)
+        return self._world.left()
 
     def _active(self) -> list[str]:
         rows = self._read("SELECT id, name FROM executions WHERE state NOT IN ('succeeded', 'failed', 'cancelled')")
@@ -225,9 +196,9 @@ class Chaos:
         return [Entry(*row) for row in rows], names  # type: ignore[arg-type]
 
     def _lines(self) -> list[Line]:
-        path = self.installation.workspaces / TENANT / "history"
+        path = self._world.workspaces() / TENANT / "history"
         words = [line.split() for line in path.read_text().splitlines()] if path.exists() else []
-        return [Line(service_id, word, float(at_s)) for service_id, word, at_s in words]
+        return [Line(service_id, word, float(at_s.removesuffix(".%N"))) for service_id, word, at_s in words]
 
     def _read(self, query: str) -> list[tuple[object, ...]]:
         with closing(connect(self._url)) as connection, connection.cursor() as cursor:
@@ -241,10 +212,10 @@ class Chaos:
 
 
 def run(
-    server: PostgresServer, seed: int, kills: int, seconds: float, tell: Callable[[str], None], small_disk: bool = False
+    server: PostgresServer, seed: int, kills: int, seconds: float, tell: Callable[[str], None], world: World
 ) -> Chaos:
     """Go on until there are enough kills or the time is over; the caller reads the history and closes."""
-    chaos = Chaos(server, server.create_database(), seed, small_disk)
+    chaos = Chaos(server, server.create_database(), seed, world)
     until_s, told_s = time.monotonic() + seconds, time.monotonic()
     with ExitStack() as exits:
         exits.callback(chaos.close)
