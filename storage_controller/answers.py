@@ -61,7 +61,7 @@ class Promisable:
             if rate is not None and most is not None and rate > most:
                 raise Refused(409, f"{rate} bytes/s to {direction} are more than the {most} that the store can move")
         if not self.has_account(tenant):
-            raise Refused(404, f"unknown tenant: the store has no account of {tenant}")
+            raise Refused(404, f"unknown tenant: the store has no account for {tenant}")
         return warning(self.caveats(slo))
 
     def caveats(self, slo: BandwidthSlo) -> list[str]:
@@ -103,14 +103,14 @@ def answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(DataError)
     def not_to_be_kept(_: Request, error: DataError) -> JSONResponse:
-        return JSONResponse({"error": f"what cannot be kept: {str(error.orig).splitlines()[0]}"}, 400)
+        return JSONResponse({"error": f"the request cannot be stored: {str(error.orig).splitlines()[0]}"}, 400)
 
     @app.exception_handler(SQLAlchemyError)
     def database(_: Request, error: SQLAlchemyError) -> JSONResponse:
-        _log.error("the database cannot be used: %s", error)
-        return JSONResponse({"error": "the controller's database cannot be used at present"}, 503)
+        _log.error("the database is not available: %s", error)
+        return JSONResponse({"error": "the controller's database is not available at present; try again later"}, 503)
 
     @app.exception_handler(Exception)
     def defect(_: Request, error: Exception) -> JSONResponse:
         _log.error("a request failed", exc_info=error)
-        return JSONResponse({"error": "the controller failed; its log says how"}, 503)
+        return JSONResponse({"error": "the controller failed; see its log"}, 503)

@@ -76,12 +76,14 @@ def parse_rule(line: str) -> Rule:
         raise RuleError(f"longer than {LINE_CHARACTERS_MAX} characters")
     match = _RULE.fullmatch(line)
     if match is None:
-        raise RuleError("a rule reads FOR <target> DO SET <filter> [WITH name=value, ...] [ON PROXY|OBJECT]")
+        raise RuleError(
+            "a rule must have the form FOR <target> DO SET <filter> [WITH name=value, ...] [ON PROXY|OBJECT]"
+        )
     if re.search(r"\sWHEN\s", match["target"], re.IGNORECASE):
         raise RuleError("rules with a condition (WHEN) are not supported")
     target = _TARGET.fullmatch(match["target"])
     if target is None:
-        raise RuleError(f"{match['target']!r} is no target: TENANT:, CONTAINER:, OBJECT: or G: with a name")
+        raise RuleError(f"{match['target']!r} is not a target; use TENANT:, CONTAINER:, OBJECT: or G: with a name")
     kind = target["kind"].upper()
     parts = target["name"].split("/")
     if len(parts) <= _SLASHES[kind] or not all(parts[: _SLASHES[kind] + 1]):
@@ -109,14 +111,14 @@ def bandwidth_of(action: Action) -> int | None:
 def _action(text: str) -> Action:
     match = _ACTION.fullmatch(text.strip())
     if match is None:
-        raise RuleError(f"{text!r} is no action: SET <filter> [WITH name=value, ...] [ON PROXY|OBJECT]")
+        raise RuleError(f"{text!r} is not an action; use SET <filter> [WITH name=value, ...] [ON PROXY|OBJECT]")
     parameters: dict[str, str] = {}
     for part in (match["parameters"] or "").split(","):
         if not part.strip():
             continue
         pair = _PARAMETER.fullmatch(part.strip())
         if pair is None:
-            raise RuleError(f"{part.strip()!r} is no parameter: name=value")
+            raise RuleError(f"{part.strip()!r} is not a parameter; use name=value")
         parameters[pair["name"]] = pair["value"]
     server = match["server"].upper() if match["server"] else None
     action = Action(match["verb"].upper(), match["filter"], parameters, server)

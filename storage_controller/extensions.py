@@ -176,7 +176,7 @@ def locality_routes(works: Works) -> APIRouter:
 
 def _told(works: Works) -> SwiftPlaces:
     if works.places is None:
-        raise Refused(409, "this controller has no Swift to ask where objects lie")
+        raise Refused(409, "cannot tell where objects lie: the controller is not connected to Swift")
     return works.places
 
 

@@ -62,7 +62,7 @@ def filter_routes(ledger: Ledger) -> APIRouter:
     @routes.post("/filters/", status_code=201, include_in_schema=False)
     def create(one: Filter) -> dict[str, Any]:
         if one.dsl_name == _DEPENDENCIES:
-            raise Refused(400, f"a filter cannot be named {_DEPENDENCIES}: /filters/{_DEPENDENCIES} is something else")
+            raise Refused(400, f"a filter cannot be named {_DEPENDENCIES}: /filters/{_DEPENDENCIES} is reserved")
         ledger.keep_filter(one.dsl_name, one.model_extra or {})
         return one.model_dump()
 
@@ -111,7 +111,7 @@ def _add_dependencies(routes: APIRouter) -> None:
     @routes.api_route(f"/filters/{_DEPENDENCIES}", methods=["POST", "PUT", "DELETE"])
     @routes.api_route(f"/filters/{_DEPENDENCIES}/{{rest:path}}", methods=["GET", "POST", "PUT", "DELETE"])
     def refused(rest: str = "") -> None:  # noqa: ARG001 - whatever is asked of them
-        raise Refused(404, "this controller keeps no dependencies of filters; upload them with the filter")
+        raise Refused(404, "this controller does not store dependencies of filters; upload them with the filter")
 
 
 def policy_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
@@ -200,7 +200,7 @@ def _added(ledger: Ledger, promisable: Promisable) -> Any:
         except (RuleError, UnicodeDecodeError) as error:
             raise Refused(400, str(error)) from None
         if not rules:
-            raise Refused(400, "there is no rule")
+            raise Refused(400, "the text contains no rule")
         promised = [_promised(rule) for rule in rules]
         caveats: list[str] = []
         for rule, rate in zip(rules, promised, strict=True):
@@ -230,7 +230,7 @@ def _is_promise(action: Mapping[str, Any]) -> bool:
 
 
 def _not_carried_out(names: Sequence[str]) -> list[str]:
-    return [f"kept, but not carried out: {', '.join(sorted(set(names)))}"] if names else []
+    return [f"stored, but not enforced: {', '.join(sorted(set(names)))}"] if names else []
 
 
 def _warning(names: Sequence[str]) -> dict[str, str]:
@@ -247,7 +247,7 @@ def _promised(rule: Rule) -> int | None:
     """
     rates = [rate for action in rule.actions if (rate := bandwidth_of(action)) is not None]
     if rates and rule.kind != "TENANT":
-        raise Refused(400, f"bandwidth is promised to tenants, not to {rule.target}")
+        raise Refused(400, f"bandwidth can be promised to tenants only, not to {rule.target}")
     return max(rates, default=None)
 
 

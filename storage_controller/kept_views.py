@@ -30,7 +30,7 @@ class KeptViews:
         with self._lock(view.id):
             made_before = view in self._ledger.views(owner)
             if self._ledger.keep_view(view, owner) != view:
-                raise Refused(409, f"there is another view {view.id}")
+                raise Refused(409, f"view {view.id} already exists with another definition")
             try:
                 self._make(view)
             except Refused as refusal:
@@ -54,7 +54,7 @@ class KeptViews:
             try:
                 self._sweep(view)
             except Refused as error:
-                _log.warning("view %s is left over and cannot be removed now: %s", view.id, error)
+                _log.warning("cannot remove expired view %s now: %s", view.id, error)
 
     def _sweep(self, view: View) -> None:
         with self._lock(view.id):

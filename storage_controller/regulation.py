@@ -152,7 +152,7 @@ class Regulation:
                 float(fields["seconds"]),
             )
             if proxy not in self._meters:
-                raise ValueError(f"there is no proxy {proxy}")
+                raise ValueError(f"unknown proxy {proxy}")
             if order <= self._seen.get(proxy, (0, 0)):
                 return None
             if not seconds > 0:
@@ -160,7 +160,7 @@ class Regulation:
             amounts = _amounts(fields["accounts"], self._tenant)
             of_clients = _amounts(fields.get("clients", {}), str)
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-            _log.error("a report that makes no sense: %s", error)
+            _log.error("invalid report of a proxy: %s", error)
             return None
         self._seen[proxy] = order
         report = self._meters[proxy].add(TransferProgress(seconds, amounts), time.monotonic())
@@ -175,7 +175,7 @@ class Regulation:
         try:
             promised = self._ledger.by_tenant()
         except Exception as error:
-            _log.warning("the promises cannot be read: %s", error)
+            _log.warning("cannot read the promises: %s", error)
             return
         rates = {
             (tenant, traffic): rate

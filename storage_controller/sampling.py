@@ -72,7 +72,7 @@ def _unpacked(get: Open, path: str) -> tuple[int, int]:
             delivered += len(chunk)
             selected += len(unpack.decompress(chunk))
     if not unpack.eof:
-        raise Refused(503, "the view was cut")
+        raise Refused(503, "the view ended early")
     return delivered, selected
 
 

@@ -128,7 +128,7 @@ def later_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
     @routes.post("/slos", status_code=201)
     def create(slo: Slo, response: Response) -> Slo:
         if slo.dsl_filter != "bandwidth":
-            raise Refused(400, f"there are SLOs for bandwidth, not for {slo.dsl_filter}")
+            raise Refused(400, f"only bandwidth has SLOs, not {slo.dsl_filter}")
         project, policy = _project_and_policy(slo.target)
         response.headers.update(promisable.check(project, _one_way(slo.slo_name, slo.value)))
         ledger.set_one(project, policy, _named(slo.slo_name), slo.value * MB)
@@ -163,12 +163,12 @@ def _one_way(slo_name: str, megabytes: int) -> BandwidthSlo:
 
 def _named(slo_name: str) -> str:
     if slo_name not in NAMES:
-        raise Refused(400, f"{slo_name} is no SLO; there are {', '.join(NAMES)}")
+        raise Refused(400, f"{slo_name} is not an SLO; choose one of {', '.join(NAMES)}")
     return slo_name
 
 
 def _project_and_policy(target: str) -> tuple[str, str]:
     project, mark, policy = target.partition("#")
     if not project or not mark or not policy or "#" in policy:
-        raise Refused(400, "a target is <project>#<policy>")
+        raise Refused(400, "the target must be <project>#<policy>")
     return project, policy

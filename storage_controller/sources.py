@@ -68,6 +68,6 @@ def opened(get: Open, path: str, headers: dict[str, str]) -> Iterator[httpx.Resp
             raise Refused(422 if answer.is_client_error else 503, text or str(answer.status_code))
         yield answer
     except httpx.HTTPError as error:
-        raise Refused(503, f"Swift cannot be read: {error or type(error).__name__}") from None
+        raise Refused(503, f"cannot read from Swift: {error or type(error).__name__}") from None
     finally:
         answer.close()

@@ -32,4 +32,4 @@ class ViewSweeper:
             try:
                 self._sweep()
             except Exception:  # without this thread, nothing would ever be removed
-                _log.exception("views that are left over cannot be removed now")
+                _log.exception("cannot remove expired views now")

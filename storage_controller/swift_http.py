@@ -79,11 +79,11 @@ class SwiftHttp:
                 user = {"X-Auth-User": self.admin.user, "X-Auth-Key": self.admin.key}
                 answer = self._http.get(self.admin.auth_url, headers=user, timeout=timeout_s)
                 if not answer.is_success:
-                    raise Refused(503, f"Swift does not let the storage controller in: {answer.status_code}")
+                    raise Refused(503, f"Swift refuses the login of the storage controller: {answer.status_code}")
                 self._token = answer.headers["X-Auth-Token"]
                 self._root = answer.headers["X-Storage-Url"].rpartition("/")[0]
             return self._token, self._root
 
 
 def _unreachable(error: httpx.HTTPError) -> Refused:
-    return Refused(503, f"Swift cannot be reached: {error or type(error).__name__}")
+    return Refused(503, f"cannot reach Swift: {error or type(error).__name__}")

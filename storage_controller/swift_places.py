@@ -27,7 +27,7 @@ LOOKED_AT_MAX = 200
 TIME_S = 1.5
 """For one answer; the objects examined until then count."""
 _FORBIDDEN, _NOT_FOUND = 403, 404
-_NOT_TOLD = "Swift does not tell where objects lie: list_endpoints is not in the pipeline of its proxy"
+_NOT_TOLD = "Swift does not report where objects lie: add list_endpoints to the pipeline of its proxy"
 _POLICY = "X-Backend-Storage-Policy-Index"
 ViewOf = Callable[[str], View | None]
 """Return the view of an id, if it exists."""
@@ -136,7 +136,7 @@ class SwiftPlaces:
         try:
             answer.read()
         except httpx.HTTPError as error:
-            raise Refused(503, f"Swift cannot be read: {error or type(error).__name__}") from None
+            raise Refused(503, f"cannot read from Swift: {error or type(error).__name__}") from None
         finally:
             answer.close()
         if answer.status_code in (UNAUTHORIZED, _FORBIDDEN):
@@ -157,7 +157,9 @@ class SwiftPlaces:
             answer = http.get(f"v2/{path}", timeout=_left_s(give_up_s))
             document = answer.json() if answer.is_success else None
         except (httpx.HTTPError, ValueError) as error:
-            raise Refused(503, f"Swift cannot be asked for places: {error or type(error).__name__}") from None
+            raise Refused(
+                503, f"cannot get the places of objects from Swift: {error or type(error).__name__}"
+            ) from None
         if not isinstance(document, dict):
             raise Refused(409, _NOT_TOLD)
         return document

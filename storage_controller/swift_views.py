@@ -46,7 +46,7 @@ class SwiftViews:
         """
         definition = json.loads(defined(view).to_json())
         if not (names := self._readable_names(view)):
-            raise Refused(422, "the names of the columns are needed: there is no object with a header")
+            raise Refused(422, "give the names of the columns: no object has a header")
         definition["names"] = list(names)
         answer = self._call("PUT", view, {"X-Zoe-View": json.dumps(definition)})
         if not answer.is_success:
@@ -82,7 +82,7 @@ class SwiftViews:
         try:
             answer.read()
         except httpx.HTTPError as error:
-            raise Refused(503, f"Swift cannot be reached: {error or type(error).__name__}") from None
+            raise Refused(503, f"cannot reach Swift: {error or type(error).__name__}") from None
         finally:
             answer.close()
         return answer

@@ -82,7 +82,9 @@ class Bandwidth:
         passed: Iterable[bytes] = self._app(env, start_response)
         if not self._misplaced and "s3api.backend_path" in env:
             self._misplaced = True
-            self._logger.error("requests by S3 are not held: zoe_bandwidth must stand behind s3api and authentication")
+            self._logger.error(
+                "S3 requests are not limited: put zoe_bandwidth after s3api and authentication in the pipeline"
+            )
         return passed
 
     def _paced(self, body: Iterable[bytes], account: str, client: str, statuses: list[str]) -> Iterator[bytes]:

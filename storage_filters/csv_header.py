@@ -32,7 +32,7 @@ def _same_twice(names: Iterable[str]) -> str:
         if (first := known.get(name.lower())) is None:
             known[name.lower()] = name
             continue
-        twice = f"column {name:.40} is twice in the header"
+        twice = f"column {name:.40} appears twice in the header"
         both = f"columns {first:.40} and {name:.40} of the header differ only in case, and Spark ignores case"
         return f"{twice if first == name else both}; name all columns in csv.names"
     return ""

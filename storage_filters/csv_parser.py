@@ -35,7 +35,7 @@ def values_of(line: bytes, csv: CsvFormat) -> list[Value]:
     try:
         return _Parser(line, csv).values()
     except RecursionError:
-        raise UnreadableRecordError(f"too many quotes and escapes without sense: {line[:80]!r}") from None
+        raise UnreadableRecordError(f"too many misplaced quotes and escapes: {line[:80]!r}") from None
 
 
 def written(values: Sequence[Value], csv: CsvFormat) -> bytes:
@@ -47,7 +47,7 @@ def written(values: Sequence[Value], csv: CsvFormat) -> bytes:
     for line in (delimiter.join(fields), delimiter.join(seen), delimiter.join([*seen, b""])):
         if not is_blank(line) and _is_read_as(line, values, csv):
             return line
-    raise UnreadableRecordError(f"a value cannot be written again: {delimiter.join(fields)[:80]!r}")
+    raise UnreadableRecordError(f"cannot write a value: {delimiter.join(fields)[:80]!r}")
 
 
 def _is_read_as(line: bytes, values: Sequence[Value], csv: CsvFormat) -> bool:

@@ -14,7 +14,7 @@ from storage_filters.selection import CsvFormat, Selection
 
 BLOCK_BYTES = 512 * 1024
 LINE_BYTES_MAX = 32 * 2**20
-TOO_LONG = f"a line is longer than {LINE_BYTES_MAX >> 20} MiB, the most that is read through a view"
+TOO_LONG = f"a line is longer than {LINE_BYTES_MAX >> 20} MiB, the limit for views"
 
 
 def first_byte(selection: Selection) -> int:

@@ -67,7 +67,7 @@ class LimitsAgent:
     def _secure(self, *sockets: Any) -> None:
         lines = Path(self._conf["key_file"]).read_text().split()
         if len(lines) != _KEY_LINES:
-            raise ValueError(f"{self._conf['key_file']} needs three lines: two public keys and a secret one")
+            raise ValueError(f"{self._conf['key_file']} needs three lines: two public keys and a secret key")
         for one in sockets:
             one.curve_serverkey, one.curve_publickey, one.curve_secretkey = (line.encode() for line in lines)
 
@@ -77,7 +77,7 @@ class LimitsAgent:
             try:
                 self._take(json.loads(message))
             except Exception as error:  # without this loop, limits would never change again
-                self._logger.error("limits that make no sense: %r", error)
+                self._logger.error("invalid limits: %r", error)
 
     def _take(self, message: dict[str, Any]) -> None:
         """Take in limits, ignoring older ones than the present; another epoch means another controller."""
@@ -116,7 +116,7 @@ class LimitsAgent:
             try:
                 usage.send_string(json.dumps(report), flags=zmq.NOBLOCK)
             except zmq.Again:
-                self._logger.warning("the storage controller does not take reports")
+                self._logger.warning("the storage controller does not accept reports")
             before, clients_before, at_s = now, clients, now_s
 
 

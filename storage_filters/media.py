@@ -35,7 +35,7 @@ def why_not_csv(name: str, start: bytes = b"") -> str:
     if kind is None:
         return ""
     if kind in _COLUMNAR:
-        return f"{name} is {kind}: Spark itself reads only the columns and parts that it needs, and needs no view"
+        return f"{name} is {kind}: Spark itself reads only the columns and parts that it needs, so a view is not needed"
     if kind in _OTHERS:
-        return f"{name} is {kind}, and views are of CSV in UTF-8"
+        return f"{name} is {kind}, and views need CSV in UTF-8"
     return f"{name} is compressed ({kind}): its records cannot be found without unpacking all of it"

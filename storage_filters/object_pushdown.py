@@ -57,7 +57,7 @@ class ObjectPushdown:
         if "HTTP_RANGE" in env:
             # After a failure the proxy continues on another server, with a range of the filtered bytes: the reader
             # starts again.
-            return HTTPServiceUnavailable(body="a range of selected records is not served")
+            return HTTPServiceUnavailable(body="ranges of selected records are not supported")
         try:
             selection = Selection.from_json(selection_json)
         except SelectionError as error:

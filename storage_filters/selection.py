@@ -37,11 +37,11 @@ class CsvFormat:
         for name in ("delimiter", "quote", "escape"):
             value = getattr(self, name)
             if len(value) != 1 or not value.isascii() or value in "\r\n\0":
-                raise SelectionError(f"{name} must be one ASCII character and no line end")
+                raise SelectionError(f"{name} must be one ASCII character other than a line end")
         if self.delimiter in (self.quote, self.escape) or self.delimiter.isalnum():
-            raise SelectionError("the delimiter must differ from quote and escape, and be no letter or digit")
+            raise SelectionError("the delimiter must differ from quote and escape, and must not be a letter or digit")
         if not (self.quote + self.escape).isprintable() or " " in self.quote + self.escape:
-            raise SelectionError("quote and escape must be visible")
+            raise SelectionError("quote and escape must be visible characters")
         if not isinstance(self.null_text, str) or any(sign in self.null_text for sign in "\r\n"):
             raise SelectionError("null_text must be a text without line ends")
 
@@ -65,20 +65,20 @@ class Selection:
 
     def __post_init__(self) -> None:
         if not 0 < len(self.names) <= COLUMNS_MAX or len(set(self.names)) != len(self.names):
-            raise SelectionError(f"1 to {COLUMNS_MAX} different column names are needed")
+            raise SelectionError(f"1 to {COLUMNS_MAX} different column names are required")
         if self.start < 0 or (self.end is not None and self.end < self.start):
-            raise SelectionError("the byte range is none")
+            raise SelectionError("the byte range is invalid")
         try:
             used = set(self.columns) | (columns(parse(self.where)) if self.where else set())
         except PredicateError as error:
             raise SelectionError(f"where: {error}") from None
         if unknown := sorted(used - set(self.names)):
-            raise SelectionError(f"there is no column {', '.join(unknown)}; there are {', '.join(self.names)}")
+            raise SelectionError(f"there is no column {', '.join(unknown)}; the columns are {', '.join(self.names)}")
         if len(set(self.columns)) != len(self.columns):
-            raise SelectionError("a column is wanted twice")
+            raise SelectionError("a column is selected twice")
         for name, type_ in self.types.items():
             if type_of(type_) is None:
-                raise SelectionError(f"{name}: {type_!r:.64} is no type of a column")
+                raise SelectionError(f"{name}: {type_!r:.64} is not a column type")
 
     @property
     def wanted(self) -> tuple[int, ...]:

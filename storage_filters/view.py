@@ -147,7 +147,7 @@ def _why_not_listed_alike(name: str) -> str:
     """Return why Spark would find that object differently in a view and in the source; empty if it would not."""
     *directories, _ = name.split("/")
     if any("=" in step for step in directories):
-        return "it has partition directories (NAME=VALUE), of which Spark makes columns"
+        return "it has partition directories (NAME=VALUE), which Spark turns into columns"
     if "" in directories or _UNUSUAL.search(name):
-        return "readers understand the names of some objects in several ways"
+        return "readers interpret the names of some objects differently"
     return ""

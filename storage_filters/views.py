@@ -93,9 +93,7 @@ class Views:
         if answer is None:
             return self._pass(env, start_response)
         if name and answer.status_int in _WORTH_A_LINE:  # a reader may mistake the sentence for contents
-            self._logger.warning(
-                "%s cannot be read: %s", env["PATH_INFO"], answer.body.decode(errors="replace").strip()
-            )
+            self._logger.warning("cannot read %s: %s", env["PATH_INFO"], answer.body.decode(errors="replace").strip())
         if env.get("swift.source") == _BY_S3 and answer.status_int in _UNKNOWN_TO_S3:
             answer = HTTPBadRequest(body=answer.body, request=request)
         answered: Iterable[bytes] = answer(env, start_response)
@@ -116,7 +114,7 @@ class Views:
         if request.method == "DELETE" and not name:
             return None
         if request.method not in ("GET", "HEAD"):
-            raise Refusal(HTTPMethodNotAllowed(body="a view can only be read\n", request=request))
+            raise Refusal(HTTPMethodNotAllowed(body="views are read-only\n", request=request))
         request.acl = info.get("read_acl")
         if (authorize := request.environ.get("swift.authorize")) and (refusal := authorize(request)):
             return refusal
@@ -128,11 +126,11 @@ class Views:
 
     def _create(self, request: Request, account: str, definition_sent: str) -> Response | None:
         if not request.environ.get("reseller_request"):
-            return HTTPForbidden(body="only a reseller admin makes views\n", request=request)
+            return HTTPForbidden(body="only a reseller admin can create views\n", request=request)
         there = get_container_info(request.environ, self._app, swift_source="ZOE")
         if int(there.get("object_count") or 0) > 0 and not there.get("sysmeta", {}).get(VIEW_SYSMETA_NAME):
             # A container with objects could not be removed with the view.
-            return HTTPConflict(body="there is a container of that name already, with objects\n", request=request)
+            return HTTPConflict(body="a container of that name with objects already exists\n", request=request)
         source = _Source(self._app, request, account, ViewDefinition.from_json(definition_sent))
         request.headers[VIEW_SYSMETA] = source.complete().to_json()
         return None
@@ -155,11 +153,11 @@ class _Source:
             pass  # the whole listing is checked
         made = self._definition
         if not made.names and (first is None or not made.csv.header):
-            raise SelectionError("the names of the columns are needed: there is no object with a header")
+            raise SelectionError("give the names of the columns: no object has a header")
         names = self._names(first[0]) if first is not None else made.names
         made = ViewDefinition.from_json(json.dumps({**json.loads(made.to_json()), "names": names}))
         if any(name.lower() == CORRUPT for name in made.names):
-            raise SelectionError(f"it has a column {CORRUPT}, in which Spark itself puts malformed lines")
+            raise SelectionError(f"it has a column {CORRUPT}, which Spark itself uses for malformed lines")
         Selection(made.names, made.columns, made.where, csv=made.csv)
         return made
 

@@ -90,7 +90,7 @@ def follow(console: Console, client: Client, execution_id: str) -> ExecutionView
                 return execution
             if time.monotonic() > give_up_s:
                 client.cancel(execution_id)
-                raise ZoeError(f"not finished after {_GIVE_UP_S:g} s; it was cancelled")
+                raise ZoeError(f"not finished after {_GIVE_UP_S:g} s; cancelled")
             time.sleep(_REFRESH_S)
 
 

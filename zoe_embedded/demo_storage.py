@@ -75,7 +75,7 @@ def _run(console: Console, site: Site, rows: int) -> str | None:
         execution = follow(console, client, client.submit(document).id)
         driver = next(service for service in execution.services if service.component == "driver")
         output = base64.b64decode(client.logs(execution.id, driver.id, limit=1 << 20).data).decode(errors="replace")
-    console.print("[bold]4[/bold] How its inputs were read and what it printed")
+    console.print("[bold]4[/bold] How it read its inputs, and what it printed")
     for read in execution.inputs:
         console.print(f"  {read.name}: {read.why}", markup=False)
     if execution.state is not ExecutionState.SUCCEEDED:

@@ -36,7 +36,7 @@ class Account:
         try:
             entry = pwd.getpwnam(name)
         except KeyError:
-            raise HomeError(f"this machine has no user {name}, which Zoe needs when it is run by root") from None
+            raise HomeError(f"this machine has no user {name}, which Zoe needs if root runs it") from None
         return cls(name, entry.pw_uid, entry.pw_gid)
 
 
@@ -153,7 +153,7 @@ def make_directory(path: Path, mode: int, account: Account | None = None) -> Non
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != uid or stat.S_IMODE(status.st_mode) != mode:
         raise HomeError(
             f"{path} should be a directory of user {uid} with mode {mode:o}, but it belongs to user {status.st_uid} "
-            f"and has mode {stat.S_IMODE(status.st_mode):o}: put it right, or choose another ZOE_HOME"
+            f"and has mode {stat.S_IMODE(status.st_mode):o}: correct it, or choose another ZOE_HOME"
         )
 
 

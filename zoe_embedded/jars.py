@@ -78,7 +78,7 @@ def _jar(cache: Path, path: str, sha: str) -> Path:
         except OSError as error:
             raise JarError(f"{_MAVEN}{path}: {error}") from error
         if _hash(content) != sha:
-            raise JarError(f"{path} is not what it was when its hash was written down")
+            raise JarError(f"the download of {path} does not have the expected SHA-256")
         draft = jar.with_name(f"{jar.name}.{os.getpid()}")
         draft.write_bytes(content)
         draft.replace(jar)

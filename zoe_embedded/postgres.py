@@ -148,8 +148,8 @@ class EmbeddedPostgres:
         version = (self.data_directory / "PG_VERSION").read_text().strip()
         if version != MAJOR_VERSION:
             raise EmbeddedPostgresError(
-                f"{self.data_directory} was made by PostgreSQL {version}, and this is {MAJOR_VERSION}: "
-                f"dump it with the old one and restore it, or choose another ZOE_HOME"
+                f"{self.data_directory} was created by PostgreSQL {version}, and this is {MAJOR_VERSION}: "
+                f"dump it with the old version and restore it, or choose another ZOE_HOME"
             )
 
     def _make_data(self, account: Account | None) -> None:
@@ -190,7 +190,9 @@ class EmbeddedPostgres:
                 return self._make_database()
             except (psycopg2.OperationalError, EmbeddedPostgresError) as error:
                 if time.monotonic() > give_up_at_s or not any(sign in str(error) for sign in PASSING_TROUBLES):
-                    raise EmbeddedPostgresError(f"PostgreSQL in {self.data_directory} is of no use: {error}") from error
+                    raise EmbeddedPostgresError(
+                        f"PostgreSQL in {self.data_directory} cannot be used: {error}"
+                    ) from error
             time.sleep(RETRY_S)
 
     def _start_server(self) -> None:
@@ -201,7 +203,7 @@ class EmbeddedPostgres:
             done = self._programs.run("pg_ctl", "start", *options, log=log)
         if done.returncode:
             time.sleep(RETRY_S)  # until its last messages are in the file
-            raise EmbeddedPostgresError(f"it does not start: {self._story()}")
+            raise EmbeddedPostgresError(f"PostgreSQL does not start: {self._story()}")
 
     def _other_process_took_the_pid(self) -> bool:
         """Return a living process with that pid that is not a server; because of it, the server would refuse to

@@ -34,7 +34,7 @@ def main() -> int:
         console.print(f"[red]{error}[/red]")
         return 1
     except KeyboardInterrupt:
-        console.print("Stopped. What was queued or running goes on with the next `make serve`.")
+        console.print("Stopped. Queued and running executions continue with the next `make serve`.")
         return 0
 
 
@@ -55,7 +55,7 @@ def _keep_up(console: Console, stack: Stack) -> int:
 def _tell(console: Console, stack: Stack) -> None:
     if not stack.url.endswith(f":{PREFERRED_PORT}"):
         console.print(
-            f"[yellow]Port {PREFERRED_PORT} is taken by another program, so the URL has another one.[/yellow]"
+            f"[yellow]Port {PREFERRED_PORT} is in use by another program, so the URL has another port.[/yellow]"
         )
     console.print(f"[bold]Zoe is up[/bold] at {stack.url}   (API reference: {stack.url}/api/docs)")
     console.print(f"Sign in with a browser: user {FIRST_USER}, password {stack.password}")

@@ -133,11 +133,11 @@ class Stack:
         stories = []
         if not self._postgres.running():
             self._postgres.start()
-            stories.append("PostgreSQL had ended and was started again")
+            stories.append("PostgreSQL had ended and was restarted")
         for place, process in enumerate(self._processes):
             if process.poll() is not None:
                 self._processes[place] = self._spawn(_name(process))
-                stories.append(f"{_name(process)} had ended with {process.returncode} and was started again")
+                stories.append(f"{_name(process)} had ended with {process.returncode} and was restarted")
         return stories
 
     def _start(self) -> None:
@@ -170,7 +170,7 @@ class Stack:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.close()
-            raise StackError(f"Zoe runs already in {self.home.path}: stop it, or set ZOE_HOME to another one") from None
+            raise StackError(f"Zoe already runs in {self.home.path}: stop it, or set ZOE_HOME to another one") from None
         return lock
 
     def _ensure_token(self) -> str:
@@ -243,7 +243,7 @@ def _prepare_people(database_url: str, token: str, password: str | None) -> None
     """Create one tenant, one admin, a token with all scopes and a password, in files that only their owner can read."""
     text = TokenText.read(token)
     if text is None:
-        raise StackError("the file of the admin's token holds no token: remove it, and a new one is made")
+        raise StackError("the file of the admin's token is empty: remove it to create a new token")
     store = PostgresStore(database_url)
     try:
         if all(kept.id != text.id for kept in store.accounts.tokens(FIRST_USER)):

@@ -30,7 +30,7 @@ def main() -> int:
     gc.set_threshold(_GC_THRESHOLD, _GC_GENERATIONS, _GC_GENERATIONS)
     arguments = _parser().parse_args()
     for plugin in load_plugins().unusable:
-        print(f"zoe-sim: {plugin.kind} {plugin.name} of {plugin.origin} is left out: {plugin.problem}", file=sys.stderr)
+        print(f"zoe-sim: {plugin.kind} {plugin.name} of {plugin.origin} is ignored: {plugin.problem}", file=sys.stderr)
     try:
         code: int = arguments.run(arguments)
     except (TraceError, OSError) as error:

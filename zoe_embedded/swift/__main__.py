@@ -46,7 +46,7 @@ def main() -> int:
         console.print(f"[red]{error}[/red]")
         return 1
     except KeyboardInterrupt:
-        console.print("Stopped. What was stored is there again with the next `make storage-up`.")
+        console.print("Stopped. The stored objects are available again with the next `make storage-up`.")
         return 0
 
 

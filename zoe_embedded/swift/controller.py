@@ -107,4 +107,4 @@ class ControllerSite:
             except httpx.TransportError:
                 time.sleep(_LOOK_S)
         story = self.log.read_text(errors="replace")[-_STORY_CHARACTERS:]
-        raise StoreError(f"the storage controller does not come up ({process.poll()}); {self.log}:\n{story}")
+        raise StoreError(f"the storage controller does not start ({process.poll()}); {self.log}:\n{story}")

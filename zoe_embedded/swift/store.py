@@ -114,7 +114,7 @@ class ObjectStore:
 
     def _known_ports(self) -> Ports:
         if self._ports is None:
-            raise StoreError("the object store is not up")
+            raise StoreError("the object store does not run")
         return self._ports
 
     def _prepare(self, environment: Path) -> None:

@@ -28,15 +28,15 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Define the command."""
     parser = commands.add_parser("replay", help="replay this installation's journal", description=__doc__)
     parser.set_defaults(run=run)
-    parser.add_argument("--from-s", type=float, required=True, help="begin, in seconds since the epoch")
-    parser.add_argument("--to-s", type=float, required=True, help="end, in seconds since the epoch")
-    parser.add_argument("--policy", type=json.loads, metavar="JSON", help="settings of the policy that are different")
+    parser.add_argument("--from-s", type=float, required=True, help="start of the replay, in seconds since the epoch")
+    parser.add_argument("--to-s", type=float, required=True, help="end of the replay, in seconds since the epoch")
+    parser.add_argument("--policy", type=json.loads, metavar="JSON", help="settings of the policy to change")
     parser.add_argument(
-        "--add-node", action="append", default=[], metavar="NODE", help="one more node like that one; may be repeated"
+        "--add-node", action="append", default=[], metavar="NODE", help="add a node like NODE; may be repeated"
     )
-    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw it into a .png or .html file")
-    parser.add_argument("--memory-bytes-max", type=positive, help="give up beyond that much memory")
-    parser.add_argument("--cpu-s-max", type=positive, help="end beyond that much CPU time")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="write a picture (.png) or a page (.html)")
+    parser.add_argument("--memory-bytes-max", type=positive, help="memory limit; beyond it, stop with exit code 4")
+    parser.add_argument("--cpu-s-max", type=positive, help="limit of CPU time")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     except Exception:
         if not _exhausted():
             raise
-        print("the memory does not suffice for so long a time", file=sys.stderr)
+        print("not enough memory for this time span; choose a shorter one", file=sys.stderr)
         return OUT_OF_MEMORY
 
 
@@ -80,7 +80,7 @@ def _added(recording: Recording, like: Sequence[str]) -> tuple[Node, ...]:
     nodes: list[Node] = []
     for name in like:
         if name not in nodes_of:
-            raise ReplayRefused(f"there was no node {name} then; there were {', '.join(sorted(nodes_of))}")
+            raise ReplayRefused(f"there was no node {name} at that time; known nodes: {', '.join(sorted(nodes_of))}")
         number = 1
         while (copy := f"{name}-added-{number}") in nodes_of:
             number += 1

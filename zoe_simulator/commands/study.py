@@ -38,22 +38,28 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Define the command."""
     parser = commands.add_parser("study", help="compare policies on seeded workloads", description=__doc__)
     parser.set_defaults(run=run, refuse=parser.error)
-    parser.add_argument("--out", type=Path, default=Path("docs/study"), help="folder of the CSV files and tables")
-    parser.add_argument("--applications", type=positive, default=APPLICATIONS, help="applications a run")
-    parser.add_argument("--seeds", type=positive, default=SEEDS, help="runs of each cell, on as many workloads")
-    parser.add_argument("--processes", type=positive, default=2)
     parser.add_argument(
-        "--part", action="append", choices=(*DRAWN, LOG_PART), help="only this part; may be given more than once"
+        "--out", type=Path, default=Path("docs/study"), help="folder for CSV files and tables [docs/study]"
+    )
+    parser.add_argument(
+        "--applications", type=positive, default=APPLICATIONS, help=f"applications per run [{APPLICATIONS}]"
+    )
+    parser.add_argument(
+        "--seeds", type=positive, default=SEEDS, help=f"runs of each cell, each with another workload [{SEEDS}]"
+    )
+    parser.add_argument("--processes", type=positive, default=2, help="runs in parallel [2]")
+    parser.add_argument(
+        "--part", action="append", choices=(*DRAWN, LOG_PART), help="run only this part; may be repeated [all]"
     )
     parser.add_argument(
         "--logs",
         type=Path,
         metavar="FOLDER",
         default=_folder_of_logs(),
-        help="folder of the published logs for the part `logs` [the folder traces of ZOE_TEST_DATA]",
+        help="folder of the published logs for the part `logs` [traces in ZOE_TEST_DATA]",
     )
-    parser.add_argument("--jobs", type=positive, default=JOBS, help="jobs of a log that are run at a time")
-    parser.add_argument("--tables-only", action="store_true", help="run nothing; write the tables of what is there")
+    parser.add_argument("--jobs", type=positive, default=JOBS, help=f"jobs of a log in one run [{JOBS}]")
+    parser.add_argument("--tables-only", action="store_true", help="run nothing; write tables of the existing results")
 
 
 def run(arguments: argparse.Namespace) -> int:

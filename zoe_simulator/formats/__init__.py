@@ -23,7 +23,7 @@ def read_trace(path: Path, wanted: str | None = None, nodes: Path | None = None,
     found = wanted or format_of(read_lines(path), path.name)
     if found == "pods":
         if nodes is None:
-            raise TraceError(f"{path.name} is a list of pods: the list of its nodes is wanted, too (--nodes FILE)")
+            raise TraceError(f"{path.name} is a list of pods, which needs the list of its nodes: add --nodes FILE")
         return read_pods(path, nodes)
     if found == "swim":
         return read_swim(path, load)

@@ -14,7 +14,7 @@ def read_lines(path: Path) -> list[str]:
         with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
             return file.read().splitlines()
     except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
-        raise TraceError(f"{path.name} is no text: {error}") from None
+        raise TraceError(f"{path.name} is not a text file: {error}") from None
 
 
 def trace_name(path: Path) -> str:

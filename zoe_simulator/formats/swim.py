@@ -30,7 +30,7 @@ def read_swim(path: Path, load: float) -> Trace:
     jobs = sorted(_jobs(read_lines(path), path.name), key=lambda job: job.submit_s)
     read = sum(job.bytes_read for job in jobs)
     if not read:
-        raise TraceError(f"{path.name} holds no job that reads anything")
+        raise TraceError(f"{path.name} contains no job that reads anything")
     span_s = jobs[-1].submit_s - jobs[0].submit_s
     bytes_per_s = read / (load * span_s) if span_s > 0 else 1.0
     timed = (replace(job, run_s=job.bytes_read / bytes_per_s) for job in jobs)
