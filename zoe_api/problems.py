@@ -19,7 +19,7 @@ from zoe_lib.descriptions import Diagnostic as Finding
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 from zoe_lib.plain_errors import sentence
-from zoe_lib.store.base import (
+from zoe_lib.store.errors import (
     ConcurrentUpdate,
     IdempotencyConflict,
     InvalidCursor,

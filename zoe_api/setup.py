@@ -11,7 +11,7 @@ from zoe_lib.api_tokens import TokenText, add_admin_token, anybody_administers
 from zoe_lib.config import Settings
 from zoe_lib.file_settings import read_settings
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import StoreError, StoreUnavailable
+from zoe_lib.store.errors import StoreError, StoreUnavailable
 from zoe_lib.store.migrate import upgrade
 from zoe_lib.store.postgres import PostgresStore
 

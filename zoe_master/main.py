@@ -23,9 +23,10 @@ from zoe_lib.file_settings import read_settings
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.sealing import CannotOpen, Seal, derived_key
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import NotLeader, StoreLimits, StoreUnavailable, UsageSample
+from zoe_lib.store.errors import NotLeader, StoreUnavailable
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.revision import TablesTooOld, check_tables
+from zoe_lib.store.values import StoreLimits, UsageSample
 from zoe_lib.telemetry import configure_logging
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.backends.factory import BackendRefused, make_backend

@@ -17,17 +17,10 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.platform import BackendCapabilities
-from zoe_lib.store.base import (
-    ConcurrentUpdate,
-    ExecutionQuery,
-    ExecutionStore,
-    IdempotencyConflict,
-    InvalidCursor,
-    NotFound,
-    NotLeader,
-    Unstorable,
-)
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import event_of
+from zoe_lib.store.errors import ConcurrentUpdate, IdempotencyConflict, InvalidCursor, NotFound, NotLeader, Unstorable
+from zoe_lib.store.values import ExecutionQuery
 
 OpenStore = Callable[[], ExecutionStore]
 

@@ -19,13 +19,9 @@ from zoe_lib.domain.limits import Limit, Limits, LimitSubject
 from zoe_lib.domain.platform import BackendCapabilities, ImageFacts, MountPath, Platform
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
-from zoe_lib.store.base import (
-    ConcurrentUpdate,
-    ExecutionQuery,
-    ExecutionStore,
-    Leader,
-    StoreUnavailable,
-)
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import ConcurrentUpdate, StoreUnavailable
+from zoe_lib.store.values import ExecutionQuery, Leader
 
 OpenStore = Callable[[], ExecutionStore]
 NEWS_S_MAX = 5.0

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from zoe_lib.store.base import StoreLimits
 from zoe_lib.store.sql import audit as audit_log
 from zoe_lib.store.sql import credentials, people, signing_in
 from zoe_lib.store.sql.database import Database, reads, writes
+from zoe_lib.store.values import StoreLimits
 
 
 class AccountStore:

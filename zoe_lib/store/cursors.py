@@ -8,7 +8,7 @@ import json
 import math
 
 from zoe_lib.domain.execution import Execution
-from zoe_lib.store.base import InvalidCursor
+from zoe_lib.store.errors import InvalidCursor
 
 Position = tuple[float, str]
 

@@ -11,8 +11,8 @@ from zoe_lib.descriptions.model import Document
 from zoe_lib.descriptions.to_document import to_document
 from zoe_lib.descriptions.to_domain import application_of
 from zoe_lib.domain.application import Application
-from zoe_lib.store.base import Unstorable
 from zoe_lib.store.codec import Json
+from zoe_lib.store.errors import Unstorable
 
 # A parsed description takes some kilobytes; more different ones than this are rarely active at once.
 CACHED_MAX = 2000

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Generic, TypeVar
 
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 
 T = TypeVar("T")
 

@@ -18,25 +18,22 @@ from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.policy import Policy, shown_limits, with_limits, with_shown_limits
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds, daily_use
-from zoe_lib.store.base import (
-    ConcurrentUpdate,
-    ExecutionChange,
-    ExecutionPage,
-    ExecutionQuery,
-    IdempotencyConflict,
-    JournalEntry,
-    Leader,
-    NotLeader,
-    StoreLimits,
-    StoreUnavailable,
-    Subscription,
-    TickRecord,
-)
+from zoe_lib.store.base import Subscription
 from zoe_lib.store.codec import encode
 from zoe_lib.store.cursors import decode_cursor, encode_cursor, position
+from zoe_lib.store.errors import ConcurrentUpdate, IdempotencyConflict, NotLeader, StoreUnavailable
 from zoe_lib.store.memory_state import Fact, MemorySubscription, State, add_use
 from zoe_lib.store.quotas import admitted, same_submission
 from zoe_lib.store.text import check_submission, checked, checked_changes, shown_key
+from zoe_lib.store.values import (
+    ExecutionChange,
+    ExecutionPage,
+    ExecutionQuery,
+    JournalEntry,
+    Leader,
+    StoreLimits,
+    TickRecord,
+)
 
 
 class MemoryStore:

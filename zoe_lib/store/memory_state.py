@@ -16,8 +16,9 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.domain.values import value
-from zoe_lib.store.base import JournalEntry, Leader, NotFound, TickRecord
 from zoe_lib.store.codec import event_data
+from zoe_lib.store.errors import NotFound
+from zoe_lib.store.values import JournalEntry, Leader, TickRecord
 
 
 @value(frozen=True, slots=True)

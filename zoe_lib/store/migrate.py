@@ -13,7 +13,7 @@ from sqlalchemy import Connection, create_engine, exc, text
 
 import zoe_lib
 from alembic import command
-from zoe_lib.store.base import StoreError, StoreUnavailable
+from zoe_lib.store.errors import StoreError, StoreUnavailable
 from zoe_lib.store.sql.database import with_driver
 
 # Held while a process migrates, so that processes that start at the same time wait for it.

@@ -12,17 +12,9 @@ from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.platform import Platform
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import (
-    ExecutionChange,
-    ExecutionPage,
-    ExecutionQuery,
-    Leader,
-    NotFound,
-    StoreLimits,
-    Subscription,
-    UsageSample,
-)
+from zoe_lib.store.base import Subscription
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.errors import NotFound
 from zoe_lib.store.grouping import Grouping
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.recent import RecentExecutions
@@ -37,6 +29,7 @@ from zoe_lib.store.sql.leadership import Leadership, read_leader
 from zoe_lib.store.sql.listener import Listener
 from zoe_lib.store.sql.submitting import Submission
 from zoe_lib.store.text import check_submission, checked, checked_changes, key_in_batch, storable
+from zoe_lib.store.values import ExecutionChange, ExecutionPage, ExecutionQuery, Leader, StoreLimits, UsageSample
 
 
 class PostgresStore:

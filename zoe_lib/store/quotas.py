@@ -8,7 +8,7 @@ from dataclasses import replace
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.limits import Limits
-from zoe_lib.store.base import QuotaExceeded, TimeLimitTooLong
+from zoe_lib.store.errors import QuotaExceeded, TimeLimitTooLong
 
 
 def admitted(execution: Execution, limits: Limits, executions: int, executions_of_user: int) -> Execution:

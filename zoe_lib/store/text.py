@@ -11,8 +11,9 @@ from typing import Any
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.store.base import ExecutionChange, NotFound, Unstorable
 from zoe_lib.store.codec import field_names
+from zoe_lib.store.errors import NotFound, Unstorable
+from zoe_lib.store.values import ExecutionChange
 
 
 def storable(*texts: str | None) -> bool:

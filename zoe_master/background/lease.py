@@ -13,7 +13,9 @@ from collections.abc import Callable
 
 import structlog
 
-from zoe_lib.store.base import ExecutionStore, Leader, StoreError
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import StoreError
+from zoe_lib.store.values import Leader
 from zoe_master.crash_points import CrashPoint, Hit
 
 log = structlog.get_logger(__name__)

@@ -7,7 +7,8 @@ import time
 
 import structlog
 
-from zoe_lib.store.base import ExecutionStore, StoreError
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import StoreError
 
 log = structlog.get_logger(__name__)
 

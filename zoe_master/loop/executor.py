@@ -11,7 +11,7 @@ from zoe_lib.domain.consequences import may_start
 from zoe_lib.domain.execution import Cause, Execution, ExecutionId, ExecutionState, Service, ServiceId, ServiceState
 from zoe_lib.domain.gateway import bearer
 from zoe_lib.domain.locality import InputPlaces, places_of
-from zoe_lib.store.base import ExecutionChange
+from zoe_lib.store.values import ExecutionChange
 from zoe_master.backends.base import (
     Backend,
     BackendError,

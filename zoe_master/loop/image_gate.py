@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, ExecutionId, Outcome
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.store.base import ExecutionChange
+from zoe_lib.store.values import ExecutionChange
 from zoe_master.backends.base import Backend, ImageState, ImageStatus
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext

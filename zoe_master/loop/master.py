@@ -17,7 +17,8 @@ from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity
-from zoe_lib.store.base import ExecutionStore, NotLeader
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import NotLeader
 from zoe_master.backends.base import Backend
 from zoe_master.crash_points import Hit, never_crash
 from zoe_master.loop.culling import ExecutionCulling, LastUses

@@ -8,7 +8,7 @@ from itertools import islice
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import settle
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
-from zoe_lib.store.base import ExecutionChange
+from zoe_lib.store.values import ExecutionChange
 from zoe_master.backends.base import Backend, Observation, ObservedState
 from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.loop.change_tracker import ChangeTracker

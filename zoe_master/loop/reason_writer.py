@@ -9,7 +9,7 @@ from itertools import chain, islice
 from zoe_lib.domain.events import ReasonChanged
 from zoe_lib.domain.execution import ExecutionId, ExecutionState
 from zoe_lib.domain.reasons import Reason
-from zoe_lib.store.base import ExecutionChange
+from zoe_lib.store.values import ExecutionChange
 from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.state.state_cache import CHANGES_PER_SET, StateCache
 from zoe_master.state.tick_context import TickContext

@@ -18,8 +18,9 @@ from zoe_lib.domain.promises import BandwidthSupply
 from zoe_lib.domain.storage import Located
 from zoe_lib.domain.use import DAY_S
 from zoe_lib.domain.values import value
-from zoe_lib.store.base import ExecutionStore, TickRecord
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import decode, encode
+from zoe_lib.store.values import TickRecord
 from zoe_master.backends.base import ImageStatus
 
 _HANDED_OVER = (ServiceState.STARTING, ServiceState.READY, ServiceState.STOPPING)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, Mark
-from zoe_lib.store.base import ExecutionQuery, ExecutionStore
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.values import ExecutionQuery
 from zoe_master.scheduler.ordering.estimate import Estimates, RunKey, run_key
 from zoe_master.scheduler.ordering.orders import attained
 from zoe_master.scheduler.ordering.run_history import RecentRunTimes

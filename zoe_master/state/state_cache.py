@@ -29,7 +29,8 @@ from zoe_lib.domain.promises import BandwidthSupply
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Located
-from zoe_lib.store.base import ExecutionChange, ExecutionQuery, ExecutionStore, JournalEntry
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.values import ExecutionChange, ExecutionQuery, JournalEntry
 from zoe_master.scheduler.ordering.capacity import capacity_of
 from zoe_master.scheduler.ordering.estimate import run_key
 from zoe_master.scheduler.ordering.orders import SIZED_ORDERS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.memory_state import State
 from zoe_master.backends.base import BackendError, Observation, ServiceStart

@@ -19,7 +19,7 @@ from storage_bridge.simulated import SimulatedController
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, ServiceState
 from zoe_lib.domain.policy import Policy
-from zoe_lib.store.base import NotLeader, StoreUnavailable
+from zoe_lib.store.errors import NotLeader, StoreUnavailable
 from zoe_master.backends.base import BackendError, ServiceStart
 from zoe_master.backends.simulated import ManualClock, ServiceBehaviour
 from zoe_master.crash_points import CrashPoint

@@ -11,8 +11,9 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import TERMINAL_STATES, Cause, Execution, ExecutionId, ServiceId
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
-from zoe_lib.store.base import ExecutionQuery, ExecutionStore, JournalEntry, TickRecord
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import decode, event_of
+from zoe_lib.store.values import ExecutionQuery, JournalEntry, TickRecord
 from zoe_master.loop.tick_recorder import Inputs, after
 from zoe_simulator.history_replay.services import ServiceRecord, records_of
 

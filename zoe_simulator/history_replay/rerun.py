@@ -16,10 +16,10 @@ from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.storage import Located
-from zoe_lib.store.base import JournalEntry, StoreLimits
 from zoe_lib.store.codec import decode, encode
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.memory_state import State
+from zoe_lib.store.values import JournalEntry, StoreLimits
 from zoe_master.backends.simulated import ManualClock
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick_recorder import Inputs

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, ExecutionId
-from zoe_lib.store.base import JournalEntry
+from zoe_lib.store.values import JournalEntry
 
 
 class RecordedUses:

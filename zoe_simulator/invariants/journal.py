@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
-from zoe_lib.store.base import ExecutionStore, JournalEntry
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import event_of
+from zoe_lib.store.values import JournalEntry
 
 _ENTRIES = 1000
 

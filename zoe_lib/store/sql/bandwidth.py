@@ -9,9 +9,9 @@ from sqlalchemy import Connection, delete, insert, text
 from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.promises import Rates, TenantBandwidth
-from zoe_lib.store.base import BandwidthPoint
 from zoe_lib.store.tables import bandwidth_looks, bandwidth_samples
 from zoe_lib.store.text import storable
+from zoe_lib.store.values import BandwidthPoint
 
 # A tenant that is missing from an observation used nothing, so sums are divided by observations, not by samples.
 _OVER_TIME = text("""

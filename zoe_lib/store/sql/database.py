@@ -9,7 +9,7 @@ from typing import Any, Concatenate, Literal, NoReturn, ParamSpec, Protocol, Typ
 import psycopg2
 from sqlalchemy import URL, Connection, Engine, create_engine, exc, make_url
 
-from zoe_lib.store.base import StoreError, StoreUnavailable, Unstorable
+from zoe_lib.store.errors import StoreError, StoreUnavailable, Unstorable
 from zoe_lib.store.sql.latency import STORE
 
 P = ParamSpec("P")

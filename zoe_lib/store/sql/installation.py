@@ -14,8 +14,8 @@ from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.policy import Policy, shown_limits, with_limits, with_shown_limits
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.resources import Resources
-from zoe_lib.store.base import ConcurrentUpdate
 from zoe_lib.store.codec import decode, encode
+from zoe_lib.store.errors import ConcurrentUpdate
 from zoe_lib.store.rows import node_values, to_node
 from zoe_lib.store.sql import limits
 from zoe_lib.store.sql.journal import write_fact

@@ -11,11 +11,11 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.store.base import JournalEntry
 from zoe_lib.store.codec import event_data
 from zoe_lib.store.rows import from_row
 from zoe_lib.store.tables import journal
 from zoe_lib.store.text import storable
+from zoe_lib.store.values import JournalEntry
 
 CHANNEL = "zoe_journal"
 # Names of advisory locks, in this database only. The first is held from taking an id until its commit: so ids become

@@ -11,7 +11,7 @@ from threading import Lock, Thread, current_thread
 
 import psycopg2
 
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.sql.journal import CHANNEL
 
 PAUSE_S_MIN = 0.1

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, or_
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.roles import Scope
-from zoe_lib.store.base import ConcurrentUpdate, NotFound
+from zoe_lib.store.errors import ConcurrentUpdate, NotFound
 from zoe_lib.store.people import (
     SIGN_INS_MAX,
     AppAccess,

@@ -12,8 +12,8 @@ from zoe_lib.domain.events import Submitted
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.limits import EVERY
-from zoe_lib.store.base import BatchRefused, ConcurrentUpdate, IdempotencyConflict, QuotaExceeded, TimeLimitTooLong
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.errors import BatchRefused, ConcurrentUpdate, IdempotencyConflict, QuotaExceeded, TimeLimitTooLong
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.quotas import admitted, same_submission
 from zoe_lib.store.rows import Values, changed_services, changing_values, fixed_values

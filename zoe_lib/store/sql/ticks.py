@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, func, insert, select
 
-from zoe_lib.store.base import TickRecord
 from zoe_lib.store.codec import encode
 from zoe_lib.store.rows import from_row
 from zoe_lib.store.sql.writing import check_leader
 from zoe_lib.store.tables import ticks
+from zoe_lib.store.values import TickRecord
 
 
 def add_tick(connection: Connection, tick: TickRecord, leader_epoch: int) -> None:

@@ -10,7 +10,6 @@ from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.use import daily_use
-from zoe_lib.store.base import StoreLimits, UsageSample, UsePoint
 from zoe_lib.store.codec import encode
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.rows import from_row
@@ -19,6 +18,7 @@ from zoe_lib.store.sql.sums import add_use, forget, sum_up, summed_up_to
 from zoe_lib.store.tables import daily_use as removed_use
 from zoe_lib.store.tables import executions, idempotency_keys, journal, retention, ticks, usage_samples
 from zoe_lib.store.text import storable
+from zoe_lib.store.values import StoreLimits, UsageSample, UsePoint
 
 # Executions removed in one transaction: keeps its locks short.
 PRUNED_AT_ONCE = 500

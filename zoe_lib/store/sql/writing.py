@@ -11,8 +11,8 @@ from sqlalchemy.dialects.postgresql import insert
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.store.base import ConcurrentUpdate, NotFound, NotLeader
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.errors import ConcurrentUpdate, NotFound, NotLeader
 from zoe_lib.store.rows import changed_services, changing_values
 from zoe_lib.store.sql import executions as reading
 from zoe_lib.store.sql import journal

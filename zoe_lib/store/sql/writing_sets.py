@@ -10,12 +10,12 @@ from sqlalchemy import Connection, TextClause, text
 from sqlalchemy.dialects import postgresql
 
 from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.store.base import ExecutionChange
 from zoe_lib.store.codec import event_data
 from zoe_lib.store.rows import changed_columns, changed_services, changing_values
 from zoe_lib.store.sql.journal import CHANNEL, JOURNAL_LOCK
 from zoe_lib.store.sql.writing import SERVICE_STATE
 from zoe_lib.store.tables import executions, services
+from zoe_lib.store.values import ExecutionChange
 
 _SERVICES = ", ".join(services.c.keys())
 # The columns that a set changes follow from its kinds of events, of which few ever occur together.
