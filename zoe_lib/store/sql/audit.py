@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from zoe_lib.store.account_tables import audit
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.rows import Values, from_row, row_of
-from zoe_lib.store.tables import audit
 from zoe_lib.store.text import storable
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, insert, text
 from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.promises import Rates, TenantBandwidth
-from zoe_lib.store.tables import bandwidth_looks, bandwidth_samples
+from zoe_lib.store.sum_tables import bandwidth_looks, bandwidth_samples
 from zoe_lib.store.text import storable
 from zoe_lib.store.values import BandwidthPoint
 

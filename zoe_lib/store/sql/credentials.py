@@ -8,10 +8,10 @@ from dataclasses import asdict
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 
+from zoe_lib.store.account_tables import storage_credentials, tenants
 from zoe_lib.store.errors import NotFound, Unstorable
 from zoe_lib.store.people import SealedCredential
 from zoe_lib.store.rows import from_row
-from zoe_lib.store.tables import storage_credentials, tenants
 from zoe_lib.store.text import storable
 
 _KEY = (storage_credentials.c.tenant, storage_credentials.c.service)

@@ -28,8 +28,8 @@ from zoe_lib.domain.execution import Execution, ExecutionId, Service
 from zoe_lib.store.cursors import decode_cursor, encode_cursor, encode_position
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.errors import NotFound
+from zoe_lib.store.execution_tables import NEWEST_FIRST, NOT_TERMINAL, executions, journal, services
 from zoe_lib.store.rows import to_execution, to_service
-from zoe_lib.store.tables import NEWEST_FIRST, NOT_TERMINAL, executions, journal, services
 from zoe_lib.store.text import storable
 from zoe_lib.store.values import ExecutionPage, ExecutionQuery
 

@@ -16,13 +16,14 @@ from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.resources import Resources
 from zoe_lib.store.codec import decode, encode
 from zoe_lib.store.errors import ConcurrentUpdate
+from zoe_lib.store.execution_tables import HOLDS_RESERVATION, services
+from zoe_lib.store.installation_tables import capabilities as capabilities_table
+from zoe_lib.store.installation_tables import platform
+from zoe_lib.store.installation_tables import policy as policy_table
 from zoe_lib.store.rows import node_values, to_node
 from zoe_lib.store.sql import limits
 from zoe_lib.store.sql.journal import write_fact
 from zoe_lib.store.sql.writing import check_leader
-from zoe_lib.store.tables import HOLDS_RESERVATION, platform, services
-from zoe_lib.store.tables import capabilities as capabilities_table
-from zoe_lib.store.tables import policy as policy_table
 
 
 def set_platform(connection: Connection, nodes: Sequence[Node], at_s: float, leader_epoch: int | None) -> None:

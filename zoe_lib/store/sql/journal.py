@@ -12,8 +12,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.store.codec import event_data
+from zoe_lib.store.execution_tables import journal
 from zoe_lib.store.rows import from_row
-from zoe_lib.store.tables import journal
 from zoe_lib.store.text import storable
 from zoe_lib.store.values import JournalEntry
 

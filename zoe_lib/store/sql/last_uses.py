@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, literal, select
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.store.tables import executions, last_uses
+from zoe_lib.store.execution_tables import executions, last_uses
 from zoe_lib.store.text import storable
 
 

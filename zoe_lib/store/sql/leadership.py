@@ -14,9 +14,9 @@ import psycopg2
 from sqlalchemy import Connection, select
 
 from zoe_lib.store.errors import StoreUnavailable
+from zoe_lib.store.installation_tables import leader, lease
 from zoe_lib.store.rows import from_row
 from zoe_lib.store.sql.journal import LEADER_LOCK
-from zoe_lib.store.tables import leader, lease
 from zoe_lib.store.values import Leader
 
 Connect = Callable[[], psycopg2.extensions.connection]

@@ -9,8 +9,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.limits import EVERY, Limits, LimitSubject, collected
+from zoe_lib.store.installation_tables import limits
 from zoe_lib.store.rows import Row
-from zoe_lib.store.tables import limits
 
 # The tenant as a whole.
 _NO_USER = ""

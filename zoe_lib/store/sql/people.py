@@ -8,12 +8,12 @@ from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.roles import Role
+from zoe_lib.store.account_tables import memberships, sessions, tenants, users
 from zoe_lib.store.codec import encode
 from zoe_lib.store.errors import ConcurrentUpdate, NotFound, Unstorable
 from zoe_lib.store.people import AuditEntry, Membership, Roles, Tenant, User, adoption_entries
 from zoe_lib.store.rows import from_row
 from zoe_lib.store.sql.audit import add as add_audit
-from zoe_lib.store.tables import memberships, sessions, tenants, users
 from zoe_lib.store.text import check_names, storable
 
 

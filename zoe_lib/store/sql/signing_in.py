@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, or_
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.roles import Scope
+from zoe_lib.store.account_tables import app_accesses, memberships, sessions, sign_in_failures, sign_ins, tokens, users
 from zoe_lib.store.errors import ConcurrentUpdate, NotFound
 from zoe_lib.store.people import (
     SIGN_INS_MAX,
@@ -22,7 +23,6 @@ from zoe_lib.store.people import (
 )
 from zoe_lib.store.rows import from_row, row_of
 from zoe_lib.store.sql.people import check_member
-from zoe_lib.store.tables import app_accesses, memberships, sessions, sign_in_failures, sign_ins, tokens, users
 from zoe_lib.store.text import check_names, storable
 
 SIGN_IN_LOCK = 0x5A6F65_04

@@ -12,8 +12,10 @@ from zoe_lib.domain.events import Submitted
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.limits import EVERY
+from zoe_lib.store.account_tables import audit, tenants
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.errors import BatchRefused, ConcurrentUpdate, IdempotencyConflict, QuotaExceeded, TimeLimitTooLong
+from zoe_lib.store.execution_tables import NOT_TERMINAL, executions, idempotency_keys, services
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.quotas import admitted, same_submission
 from zoe_lib.store.rows import Values, changed_services, changing_values, fixed_values
@@ -21,7 +23,6 @@ from zoe_lib.store.sql import executions as reading
 from zoe_lib.store.sql.audit import values_of as audit_values
 from zoe_lib.store.sql.journal import CHANNEL, JOURNAL_LOCK
 from zoe_lib.store.sql.limits import of_submission
-from zoe_lib.store.tables import NOT_TERMINAL, audit, executions, idempotency_keys, services, tenants
 from zoe_lib.store.text import shown_key
 
 

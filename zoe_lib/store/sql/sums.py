@@ -18,10 +18,11 @@ from zoe_lib.domain.promises import wished
 from zoe_lib.domain.use import DAY_S, DayOfUser, ResourceSeconds, granted_until
 from zoe_lib.store.codec import encode, field_names
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.execution_tables import NOT_TERMINAL
+from zoe_lib.store.execution_tables import journal as journal_entries
 from zoe_lib.store.sql.executions import applications_of
-from zoe_lib.store.tables import NOT_TERMINAL, ended_counts, summed_up, use_by_day
-from zoe_lib.store.tables import daily_use as removed_use
-from zoe_lib.store.tables import journal as journal_entries
+from zoe_lib.store.sum_tables import daily_use as removed_use
+from zoe_lib.store.sum_tables import ended_counts, summed_up, use_by_day
 
 # Ids of the journal in one transaction: bounds its duration, and how long others wait for its row.
 ENTRIES_AT_ONCE = 20_000

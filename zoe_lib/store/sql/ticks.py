@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, func, insert, select
 
 from zoe_lib.store.codec import encode
+from zoe_lib.store.installation_tables import ticks
 from zoe_lib.store.rows import from_row
 from zoe_lib.store.sql.writing import check_leader
-from zoe_lib.store.tables import ticks
 from zoe_lib.store.values import TickRecord
 
 

@@ -12,11 +12,12 @@ from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.use import daily_use
 from zoe_lib.store.codec import encode
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.execution_tables import executions, idempotency_keys, journal, usage_samples
+from zoe_lib.store.installation_tables import retention, ticks
 from zoe_lib.store.rows import from_row
 from zoe_lib.store.sql.executions import ended_before
 from zoe_lib.store.sql.sums import add_use, forget, sum_up, summed_up_to
-from zoe_lib.store.tables import daily_use as removed_use
-from zoe_lib.store.tables import executions, idempotency_keys, journal, retention, ticks, usage_samples
+from zoe_lib.store.sum_tables import daily_use as removed_use
 from zoe_lib.store.text import storable
 from zoe_lib.store.values import StoreLimits, UsageSample, UsePoint
 

@@ -13,10 +13,10 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.errors import ConcurrentUpdate, NotFound, NotLeader
+from zoe_lib.store.execution_tables import executions, services
 from zoe_lib.store.rows import changed_services, changing_values
 from zoe_lib.store.sql import executions as reading
 from zoe_lib.store.sql import journal
-from zoe_lib.store.tables import executions, services
 
 _SERVICE = insert(services)
 SERVICE_STATE = (

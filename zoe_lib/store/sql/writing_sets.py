@@ -11,10 +11,10 @@ from sqlalchemy.dialects import postgresql
 
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.store.codec import event_data
+from zoe_lib.store.execution_tables import executions, services
 from zoe_lib.store.rows import changed_columns, changed_services, changing_values
 from zoe_lib.store.sql.journal import CHANNEL, JOURNAL_LOCK
 from zoe_lib.store.sql.writing import SERVICE_STATE
-from zoe_lib.store.tables import executions, services
 from zoe_lib.store.values import ExecutionChange
 
 _SERVICES = ", ".join(services.c.keys())
