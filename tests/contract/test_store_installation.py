@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.applications import GIB, execution
 from tests.support.limits import tenant_limit, user_limit
+from tests.support.store_events import OpenStore
 from tests.support.waiting import until
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
@@ -23,7 +24,6 @@ from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import ConcurrentUpdate, StoreUnavailable
 from zoe_lib.store.values import ExecutionQuery, Leader
 
-OpenStore = Callable[[], ExecutionStore]
 NEWS_S_MAX = 5.0
 
 
