@@ -14,8 +14,8 @@ from zoe_api.request_context import PREFIX
 from zoe_lib.domain.roles import SCOPES, Role, Scope
 
 MEANINGS = {
-    Scope.READ: "See what is the own tenant's, and the state of the cluster.",
-    Scope.SUBMIT: "Submit and cancel in the own tenant; make own tokens.",
+    Scope.READ: "See everything of your tenant, and the state of the cluster.",
+    Scope.SUBMIT: "Submit and cancel executions in your tenant; create your own tokens.",
     Scope.OPERATE: "See and cancel the executions of all tenants; drain and reserve nodes; dry runs; replays.",
     Scope.ADMIN: "Set the policy; change users, tenants, roles and quotas; revoke any token; read the audit log.",
 }
@@ -29,12 +29,12 @@ def access_page() -> str:
     return page(
         "Who may do what",
         "`zoe_lib/domain/roles.py` and the routes of the API",
-        "A user has a role in each tenant she is a member of. A session of the web UI has all scopes of the role, a",
-        "token those that it was made with, as far as the role still has them. A token with `admin` has `operate`,",
-        "too.\n",
+        "A user has a role in each of her tenants. A session of the web UI has all scopes of the role.",
+        "A token has the scopes with which it was created, as far as the role still has them; `admin` includes",
+        "`operate`.\n",
         table(("scope", "what it allows"), scopes),
         table(("role", *(f"`{scope}`" for scope in Scope)), roles),
-        "Operators may change nothing of the policy but which nodes are drained or reserved.\n",
+        "Of the policy, operators can only change which nodes are drained or reserved.\n",
         "## Routes\n",
         table(("route", "scope"), routes),
     )

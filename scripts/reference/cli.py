@@ -13,13 +13,13 @@ from zoe_cli.exits import MEANINGS
 from zoe_cli.main import app
 
 INTRODUCTION = """\
-`zoe` speaks to one Zoe over HTTP. Results go to standard output, notes and errors to standard error; with `-o json` or
-`-o yaml` standard output holds one document and nothing else, with `-o name` one name a line. `-o` may stand before or
-after the command. `NO_COLOR` switches colours off; a pipe gets none. `zoe completion bash` prints a completion script.
+`zoe` connects to one Zoe over HTTP. Results go to standard output, notes and errors to standard error. With `-o json`
+or `-o yaml`, standard output is exactly one document; with `-o name`, it has one name per line. `-o` may stand before
+or after the command. `NO_COLOR` and pipes switch colours off. `zoe completion bash` prints a completion script.
 """
 AFTER_CODES = """\
-Commands about several executions go on after one that is refused, and end with the first code that is not 0. `wait`,
-`run --wait` and `logs -f` go on while the server is away for up to 30 s; `--patience` does so for every command.
+Commands on several executions continue after a refusal, and exit with the first code that is not 0. `wait`,
+`run --wait` and `logs -f` retry for up to 30 s if the server does not answer; with `--patience`, every command does.
 """
 
 
