@@ -48,6 +48,21 @@ def up_to_date(url: str) -> bool:
         return MigrationContext.configure(connection).get_current_revision() == newest
 
 
+def known(revision: str) -> bool:
+    """Whether this version has the migrations that lead to a revision."""
+    return revision in {script.revision for script in ScriptDirectory.from_config(_config(None)).walk_revisions()}
+
+
+def lock_until_the_end(connection: Connection) -> None:
+    """Keep other processes from migrating until the end of the connection's transaction."""
+    connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
+
+
+def upgrade_within(connection: Connection, revision: str) -> None:
+    """Go up to a revision as a part of the connection's transaction."""
+    command.upgrade(_config(connection), revision)
+
+
 def _config(connection: Connection | None) -> Config:
     config = Config(attributes={} if connection is None else {"connection": connection})
     # A percent sign is syntax in these options, and legal in a path.
