@@ -15,7 +15,7 @@ from sqlalchemy import make_url
 from zoe_embedded.home import Home, HomeError
 from zoe_embedded.postgres import DATABASE, EmbeddedPostgres, EmbeddedPostgresError
 from zoe_embedded.runtime import CLONE
-from zoe_lib.store.base import StoreError
+from zoe_lib.store.errors import StoreError
 from zoe_lib.store.restore import restore
 
 KEPT = f"{DATABASE}_before"

@@ -21,7 +21,7 @@ from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client
 from zoe_lib.sealing import KEY_FILE
 from zoe_lib.store.backup import back_up
-from zoe_lib.store.base import StoreError
+from zoe_lib.store.errors import StoreError
 
 BY_ROOT = os.geteuid() == 0
 

@@ -19,7 +19,7 @@ import psycopg2
 from sqlalchemy import Connection, Engine, MetaData, Table, create_engine, exc, func, select, text
 
 from zoe_lib.sealing import KEY_FILE
-from zoe_lib.store.base import StoreError, StoreUnavailable
+from zoe_lib.store.errors import StoreError, StoreUnavailable
 from zoe_lib.store.revision import read_revision
 from zoe_lib.store.sql.database import with_driver
 from zoe_lib.store.sql.journal import last_id

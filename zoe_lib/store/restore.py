@@ -12,9 +12,9 @@ from sqlalchemy import Connection, inspect, text, update
 from zoe_lib.sealing import KEY_FILE
 from zoe_lib.store import migrate
 from zoe_lib.store.backup import FORMAT, KEY_MEMBER, MANIFEST, Manifest, TableRows, copy, one_transaction, quoted
-from zoe_lib.store.base import StoreError
+from zoe_lib.store.errors import StoreError
+from zoe_lib.store.installation_tables import leader, lease
 from zoe_lib.store.sql.journal import write_fact
-from zoe_lib.store.tables import leader, lease
 
 # The lost database had given more numbers than the backup knows. None of them is used again: so a client, an API or a
 # master of that time never takes a new entry for one that it has seen, and no epoch of that time can write.
