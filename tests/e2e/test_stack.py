@@ -80,7 +80,7 @@ def test_a_second_start_finds_yesterdays_executions_and_runs_what_was_interrupte
 
 def test_a_home_is_used_by_one_stack_at_a_time(home: Path) -> None:
     with stack(home) as first:
-        with pytest.raises(StackError, match="runs already"), stack(home):
+        with pytest.raises(StackError, match="already runs"), stack(home):
             pass
         with client(first) as api:
             assert api.me().admin
