@@ -181,7 +181,7 @@ class Chaos:
             with suppress(ZoeError):
                 client.cancel(execution_id)
         self._wait(lambda: not self._active(), AT_REST_S)
-        self._wait(lambda: not self._world.left(), 60)
+        self._wait(lambda: not self._world.left(), self._world.clean_within_s)
         return self._world.left()
 
     def _active(self) -> list[str]:

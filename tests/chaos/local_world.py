@@ -19,6 +19,7 @@ class LocalWorld:
     """With a `small_disk`, services have their state on a file system that can be filled, which this process mounts."""
 
     settings: Mapping[str, Any] = {}
+    clean_within_s = 60.0
 
     def __init__(self, small_disk: bool) -> None:
         self._small_disk = small_disk

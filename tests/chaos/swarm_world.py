@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ from tests.chaos.world import After, Blow
 from tests.support.installation import TENANT, Installation
 from tests.support.swarm import need_swarm
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
-from tests.swarm.engine_host import EngineHost
+from tests.swarm.engine_host import EngineHost, wait_for
 
 _AWAY_S = (0.5, 15.0)
 _PAUSED_S = (0.5, 10.0)
+_READY_S = 180.0
 # Power off: everything on the node but the two processes that hold its namespaces.
 _FENCE = """#!{python}
 import os, sys
@@ -42,6 +44,9 @@ for pid in filter(str.isdigit, os.listdir("/proc")):
 
 class SwarmWorld:
     """A node that is lost is fenced by killing everything on it."""
+
+    # What a killed master left of a check is swept when it is two minutes old, every two minutes.
+    clean_within_s = 300.0
 
     def __init__(self) -> None:
         need_swarm()
@@ -114,7 +119,7 @@ class SwarmWorld:
                 if host.engine_runs:
                     self._ended_s.pop(host.name, None)
                 elif now_s - self._ended_s.setdefault(host.name, now_s) > chance.uniform(0, 10):
-                    self._cluster.restart_engine(host.name)
+                    self._begin(host)
             return False
 
         return {
@@ -130,10 +135,12 @@ class SwarmWorld:
         for host in self._cluster.hosts:
             if host.name in self._parted:
                 self._plug(host)
+            self._resume(host)
             if not host.engine_runs:
-                self._cluster.restart_engine(host.name)
+                self._begin(host)
         for host in self._cluster.hosts:
-            self._cluster.await_node(host.name, "ready")
+            state = partial(self._cluster.node_state, host.name)
+            wait_for(lambda of=state: of() == "ready", lambda of=state: of(), _READY_S)
 
     def workspaces(self) -> Path:
         """Return the directory that every node mounts."""
@@ -163,6 +170,10 @@ class SwarmWorld:
     def _plug(self, host: EngineHost) -> None:
         host.plug()
         self._parted.discard(host.name)
+
+    def _begin(self, host: EngineHost) -> None:
+        with suppress(AssertionError):  # on a busy machine it needs longer to come up than a test of one would wait
+            self._cluster.restart_engine(host.name)
 
     @staticmethod
     def _resume(host: EngineHost) -> None:

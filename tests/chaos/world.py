@@ -27,6 +27,8 @@ class World(Protocol):
 
     settings: Mapping[str, Any]
     """Of masters and APIs."""
+    clean_within_s: float
+    """After the end of all executions nothing is left."""
 
     def begin(self, installation: Installation) -> None:
         """Prepare before any program starts."""
