@@ -82,6 +82,7 @@ class SwarmWorld:
         def kill_engine() -> bool:
             host = self._any(chance)
             if host is not None:
+                self._resume(host)
                 host.kill_engine()
             return host is not None
 
