@@ -52,16 +52,21 @@ def submit_execution(
     is down.
     """
     fingerprint = _fingerprint(body)
-    # An accepted submission is not refused when it is repeated, even if nodes or limits have changed.
-    stored = services.store.submitted_with(principal.tenant, idempotency_key, fingerprint) if idempotency_key else None
-    if stored is None:
+    try:
         fit = checked(body.application, services, principal, body.priority)
+    except ApiProblem:
+        # An accepted submission is not refused when it is repeated, even if nodes or limits have changed.
+        stored = idempotency_key and services.store.submitted_with(principal.tenant, idempotency_key, fingerprint)
+        if not stored:
+            raise
+    else:
         audit_entry = replace(request.state.audit, status=201)
         execution = _execution(body, fit, principal)
         stored = services.store.submit(execution, request.state.request_id, idempotency_key, fingerprint, audit_entry)
         request.state.audit = None
-        services.master.hint()
-        log.info("submitted", execution=stored.id, tenant=stored.tenant, user=stored.user)
+        if stored.id == execution.id:
+            services.master.hint()
+            log.info("submitted", execution=stored.id, tenant=stored.tenant, user=stored.user)
     response.headers["Location"] = f"/api/v1/executions/{stored.id}"
     view = viewed(stored, response)
     if not _minimal(prefer, response):

@@ -33,6 +33,7 @@ from zoe_lib.store.sql import journal as journal_rows
 from zoe_lib.store.sql import last_uses as last_use_rows
 from zoe_lib.store.sql import ticks as tick_rows
 from zoe_lib.store.sql.database import Database, reads, writes
+from zoe_lib.store.sql.installation import Terms
 from zoe_lib.store.sql.leadership import Leadership, read_leader
 from zoe_lib.store.sql.listener import Listener
 from zoe_lib.store.sql.submitting import Submission
@@ -56,7 +57,7 @@ class PostgresStore:
         self.accounts = AccountStore(self.database, self._limits)
         self._applications = Applications()
         self._recent = RecentExecutions()
-        self._platform = installation.PlatformReader()
+        self._terms = installation.TermsReader(self.database)
         self._submissions = Grouping(self._write_submissions, key=lambda one: one.execution.id)
         self._leadership = Leadership(self.database.dedicated)
         self._listener = Listener(self.database.dedicated)
@@ -227,7 +228,11 @@ class PostgresStore:
 
     def whole_platform(self) -> Platform:
         """All of it."""
-        return self.database.read(self._platform.read)
+        return self._terms.read().platform
+
+    def terms(self) -> Terms:
+        """What a submission is checked against."""
+        return self._terms.read()
 
     policy = reads(installation.read_policy)
     set_policy = writes(installation.set_policy)

@@ -36,6 +36,8 @@ CONNECT_ARGUMENTS: dict[str, Any] = {
     "keepalives_count": 3,
     "options": " ".join(f"-c {name}={value}" for name, value in SESSION_SETTINGS.items()),
 }
+# Single statements take well below a millisecond, so that few connections serve all threads.
+_SINGLE_POOL_SIZE = 4
 # How long a call waits for a free connection before it is told that the database is unavailable.
 POOL_WAIT_S_MAX = 10.0
 
@@ -48,12 +50,17 @@ class Database:
         # lost to its pool if it died meanwhile. Reads of several statements must see one moment.
         self._reader = _engine(url, "REPEATABLE READ", pool_size, read_only)
         self._writer = _engine(url, "READ COMMITTED", pool_size, read_only)
-        self._single = _engine(url, "AUTOCOMMIT", 1, read_only)
+        self._single = _engine(url, "AUTOCOMMIT", min(pool_size, _SINGLE_POOL_SIZE), read_only)
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work on one frozen picture of the database. It may be run twice."""
         with STORE.labels("read").time():
             return self._run(self._reader, work, commit=False)
+
+    def look(self, work: Callable[[Connection], T]) -> T:
+        """Run a single statement that only reads, without the two ways that begin and end a transaction."""
+        with STORE.labels("read").time():
+            return self._run(self._single, work, commit=False)
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run work in one transaction and commit it. It may be run twice, but is committed once."""
@@ -118,6 +125,16 @@ def reads(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate
     @wraps(work)
     def method(holder: OnDatabase, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return holder.database.read(lambda connection: work(connection, *args, **kwargs))
+
+    return method
+
+
+def looks(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[OnDatabase, P], T]:
+    """The function, which runs a single statement, as a method."""
+
+    @wraps(work)
+    def method(holder: OnDatabase, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return holder.database.look(lambda connection: work(connection, *args, **kwargs))
 
     return method
 
