@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from zoe_lib.domain.amounts import counted
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
-from zoe_lib.domain.limits import Limits
+from zoe_lib.domain.gateway import HeldOnNode
+from zoe_lib.domain.limits import Limits, LimitSubject
 from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity, TenantBandwidth
+from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds
 from zoe_lib.domain.values import value
 
@@ -302,6 +304,18 @@ class ExecutionStore(Protocol):
 
     def active_counts(self) -> Mapping[tuple[str, str], int]:
         """How many executions wait or run, by tenant and user; those without any are not there."""
+        ...
+
+    def active_among(self, ids: Collection[ExecutionId], tenant: str | None = None) -> Collection[ExecutionId]:
+        """Return which of these executions are not terminal; with `tenant`, only those of that tenant."""
+        ...
+
+    def used(self) -> Mapping[LimitSubject, Mapping[str, int]]:
+        """Return `zoe_lib.domain.limits.used` of all executions that are not terminal."""
+        ...
+
+    def held_on_nodes(self, gateway: Resources) -> Mapping[str, HeldOnNode]:
+        """Return `zoe_lib.domain.gateway.held_on_nodes` of all executions that are not terminal."""
         ...
 
     # -- journal ---------------------------------------------------------------------------------------------------

@@ -8,8 +8,11 @@ from sqlalchemy import Connection, text
 
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.gateway import HeldOnNode
 from zoe_lib.domain.lifecycle import IllegalTransition
+from zoe_lib.domain.limits import LimitSubject
 from zoe_lib.domain.platform import Platform
+from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.base import (
@@ -27,7 +30,7 @@ from zoe_lib.store.grouping import Grouping
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.recent import RecentExecutions
 from zoe_lib.store.revision import read_revision
-from zoe_lib.store.sql import bandwidth, installation, submitting, sums, upkeep, writing, writing_sets
+from zoe_lib.store.sql import bandwidth, installation, present_use, submitting, sums, upkeep, writing, writing_sets
 from zoe_lib.store.sql import executions as execution_rows
 from zoe_lib.store.sql import journal as journal_rows
 from zoe_lib.store.sql import last_uses as last_use_rows
@@ -211,6 +214,16 @@ class PostgresStore:
         return found
 
     active_counts = reads(execution_rows.active_counts)
+    active_among = reads(present_use.active_among)
+
+    def used(self) -> Mapping[LimitSubject, Mapping[str, int]]:
+        """What tenants and users have."""
+        return self.database.read(lambda c: present_use.used(c, self._applications))
+
+    def held_on_nodes(self, gateway: Resources) -> Mapping[str, HeldOnNode]:
+        """What is held on each node."""
+        return self.database.read(lambda c: present_use.held_on_nodes(c, self._applications, gateway))
+
     counts = reads(sums.counts)
 
     # -- journal ---------------------------------------------------------------------------------------------------
