@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -89,24 +90,40 @@ def submit_batch(
     The idempotency key is that of the whole batch. Each error names the execution that it is about: its pointer begins
     with `/executions/N`, and goes on as for a single submission.
     """
-    fingerprint = _fingerprint(body)
-    number = len(body.executions)
-    stored = idempotency_key and services.store.submitted_all_with(
-        principal.tenant, idempotency_key, fingerprint, number
-    )
-    if not stored:
+    try:
         fits = _all_checked(body.executions, services, principal)
-        fresh = [_execution(one, fit, principal) for one, fit in zip(body.executions, fits, strict=True)]
-        try:
-            stored = services.store.submit_all(fresh, request.state.request_id, idempotency_key, fingerprint)
-        except BatchRefused as refusal:
-            raise _refused([(refusal.index, problem_of(refusal.reason))]) from None
-        services.master.hint()
-        log.info("submitted", executions=[e.id for e in stored], tenant=principal.tenant, user=principal.user)
+    except ApiProblem:  # as for a single submission
+        stored = idempotency_key and services.store.submitted_all_with(
+            principal.tenant, idempotency_key, _fingerprint(body), len(body.executions)
+        )
+        if not stored:
+            raise
+    else:
+        stored = _submitted(body, fits, request, principal, services, idempotency_key)
     ids = [execution.id for execution in stored]
     if _minimal(prefer, response):
         return ExecutionBatch(ids=ids)
     return ExecutionBatch(ids=ids, executions=[ExecutionSummary.of(execution) for execution in stored])
+
+
+def _submitted(
+    body: BatchRequest,
+    fits: list[Checked],
+    request: Request,
+    principal: Principal,
+    services: Services,
+    key: str | None,
+) -> Sequence[Execution]:
+    """The executions of a batch as they are stored, by this request or by an earlier one with the same key."""
+    fresh = [_execution(one, fit, principal) for one, fit in zip(body.executions, fits, strict=True)]
+    try:
+        stored = services.store.submit_all(fresh, request.state.request_id, key, _fingerprint(body))
+    except BatchRefused as refusal:
+        raise _refused([(refusal.index, problem_of(refusal.reason))]) from None
+    if stored[0].id == fresh[0].id:
+        services.master.hint()
+        log.info("submitted", executions=[e.id for e in stored], tenant=principal.tenant, user=principal.user)
+    return stored
 
 
 def _execution(body: SubmitRequest, fit: Checked, principal: Principal) -> Execution:

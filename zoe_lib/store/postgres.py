@@ -124,9 +124,13 @@ class PostgresStore:
         self, tenant: str, idempotency_key: str, fingerprint: str, number: int
     ) -> Sequence[Execution] | None:
         """The executions of the key of a batch."""
-        keys = (key_in_batch(idempotency_key, index) or "" for index in range(number))
-        found = [self.submitted_with(tenant, key, fingerprint) for key in keys]
-        return [one for one in found if one is not None] if all(found) else None
+        stored = []
+        for index in range(number):
+            one = self.submitted_with(tenant, key_in_batch(idempotency_key, index) or "", fingerprint)
+            if one is None:
+                return None
+            stored.append(one)
+        return stored
 
     def _write_within_limits(self, submission: Submission) -> Submission:
         return self.database.write(lambda c: submitting.write_within_limits(c, self._applications, submission))
