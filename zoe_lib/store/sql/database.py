@@ -36,8 +36,6 @@ CONNECT_ARGUMENTS: dict[str, Any] = {
     "keepalives_count": 3,
     "options": " ".join(f"-c {name}={value}" for name, value in SESSION_SETTINGS.items()),
 }
-# Single statements take well below a millisecond, so that few connections serve all threads.
-_SINGLE_POOL_SIZE = 4
 # How long a call waits for a free connection before it is told that the database is unavailable.
 POOL_WAIT_S_MAX = 10.0
 
@@ -50,7 +48,7 @@ class Database:
         # lost to its pool if it died meanwhile. Reads of several statements must see one moment.
         self._reader = _engine(url, "REPEATABLE READ", pool_size, read_only)
         self._writer = _engine(url, "READ COMMITTED", pool_size, read_only)
-        self._single = _engine(url, "AUTOCOMMIT", min(pool_size, _SINGLE_POOL_SIZE), read_only)
+        self._single = _engine(url, "AUTOCOMMIT", pool_size, read_only)
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work on one frozen picture of the database. It may be run twice."""
