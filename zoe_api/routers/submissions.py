@@ -48,7 +48,7 @@ def submit_execution(
     services: ServicesDep,
     idempotency_key: IdempotencyKey = None,
     prefer: Prefer = None,
-) -> ExecutionView | Response:
+) -> Response:
     """Submit an application. It runs when the policy and the cluster allow; submissions are accepted while the master
     is down.
     """
@@ -70,9 +70,10 @@ def submit_execution(
             log.info("submitted", execution=stored.id, tenant=stored.tenant, user=stored.user)
     response.headers["Location"] = f"/api/v1/executions/{stored.id}"
     view = viewed(stored, response)
-    if not _minimal(prefer, response):
-        return view
-    return Response(status_code=201, headers=dict(response.headers))
+    if _minimal(prefer, response):
+        return Response(status_code=201, headers=dict(response.headers))
+    # As text, since the framework would check a model again.
+    return Response(view.model_dump_json(by_alias=True), 201, dict(response.headers), "application/json")
 
 
 @router.post(":batch", status_code=201, response_model=ExecutionBatch)
