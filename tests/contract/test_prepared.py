@@ -91,3 +91,15 @@ def test_terms_are_read_again_when_another_process_has_changed_them(store: Postg
             with statements_of(store) as asked:
                 assert store.terms() is store.terms()
             assert len(asked) == 2
+
+
+def test_a_newer_version_may_add_columns_meanwhile(store: PostgresStore, postgres_url: str) -> None:
+    """Migrations run while processes of the version before hold connections."""
+    token_id = make_token(store).split("_")[1]
+    for number, table in enumerate(("executions", "services", "tokens", "policy", "platform", "idempotency_keys"), 1):
+        store.submit(execution(number), "request", f"key {number}")
+        before = store.accounts.principal(token_id, 0.0), store.terms()
+        with closing(connect(postgres_url)) as connection, connection.cursor() as cursor:
+            cursor.execute(f"ALTER TABLE {table} ADD COLUMN newer text NOT NULL DEFAULT ''")
+        assert (store.accounts.principal(token_id, 0.0), store.terms()) == before
+    assert len(store.active()) == 6
