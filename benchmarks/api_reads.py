@@ -1,4 +1,4 @@
-"""What questions to the API cost when many executions are stored, and when many are queued."""
+"""The cost of API requests with many stored executions, and with many queued ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RUNS = 5
 
 
 def main() -> int:
-    """Fill a database, measure, and print beside the goals."""
+    """Fill a database, measure, and print the figures beside the goals."""
     print(machine())
     with temporary_home() as home, Stack(home, spark=False, master=False) as stack:
         api = next(p for p in psutil.Process().children(recursive=True) if "zoe_api.main" in p.cmdline())
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def measure(table: Table, api: psutil.Process, client: Client) -> None:
-    """Ask each question some times."""
+    """Send each request several times."""
     before = api.memory_info().rss
     questions: dict[str, Callable[[], object]] = {
         "GET /usage/daily": lambda: client.daily_use(0.0),
@@ -61,7 +61,7 @@ def measure(table: Table, api: psutil.Process, client: Client) -> None:
 
 
 def timed(ask: Callable[[], object]) -> float:
-    """Seconds of one question."""
+    """Return the seconds of one request."""
     began_s = time.perf_counter()
     ask()
     return time.perf_counter() - began_s

@@ -1,4 +1,4 @@
-"""Clusters and queues that several benchmarks look at; a queue is ranked by the default policy, as a master has it."""
+"""Clusters and queues that several benchmarks use; queues are ranked by the default policy, as in a master."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLACED = 1000
 
 
 def placing(nodes: int, full: float, group: int, executions: int) -> Snapshot:
-    """Nodes of 32 cores, such a share of them taken whole; services of one core and 1 GiB."""
+    """Return nodes of 32 cores, this share of them fully taken; services of one core and 1 GiB."""
     cluster = _nodes(nodes, 32)
     active = tuple(_running(i, node, 32) for i, node in enumerate(cluster[: round(nodes * full)]))
     service = Component("c", "zoe/tiny", Resources(1000, GIB), essential_count=group, total_count=group)
@@ -33,7 +33,9 @@ def placing(nodes: int, full: float, group: int, executions: int) -> Snapshot:
 
 
 def reading(nodes: int, full: float, executions: int) -> Snapshot:
-    """As `placing`, of applications that read one of 100 inputs, each held by three nodes with a path to the store."""
+    """Return the same as `placing`, for applications that read one of 100 inputs, each on three nodes with a path to
+    the store.
+    """
     picture = placing(nodes, full, 1, 0)
     cluster = tuple(replace(node, labels={**node.labels, STORAGE_PATH_LABEL: str(10**9)}) for node in picture.nodes)
     service = Component("c", "zoe/tiny", Resources(1000, GIB))
@@ -52,7 +54,7 @@ def reading(nodes: int, full: float, executions: int) -> Snapshot:
 
 
 def blocked(nodes: int, executions: int) -> Snapshot:
-    """Every node has one core left, and the services want two."""
+    """Return nodes with one free core each, and services that need two."""
     cluster = _nodes(nodes, 2)
     active = tuple(_running(i, node, 1) for i, node in enumerate(cluster))
     service = Component("c", "zoe/tiny", Resources(2000, GIB))
@@ -60,7 +62,7 @@ def blocked(nodes: int, executions: int) -> Snapshot:
 
 
 def room_for_some(nodes: int, executions: int, placed: int) -> Snapshot:
-    """The same, but so many services of one core come first."""
+    """Return the same, but with this many services of one core first."""
     picture = blocked(nodes, executions - placed)
     small = Application("bench", (Component("c", "zoe/tiny", Resources(1000, GIB)),))
     first = (replace(queued(10**7 + i, small), priority=1) for i in range(placed))
@@ -68,13 +70,13 @@ def room_for_some(nodes: int, executions: int, placed: int) -> Snapshot:
 
 
 def half_full(nodes: int) -> Snapshot:
-    """Half of every node's 32 cores are taken; nothing waits."""
+    """Return nodes of 32 cores, half of them taken; nothing waits."""
     cluster = _nodes(nodes, 32)
     return Snapshot(1.0, cluster, (), tuple(_running(i, node, 16) for i, node in enumerate(cluster)))
 
 
 def queued_as(components: int, services: int) -> Execution:
-    """One that waits, of so many components that differ, with so many services of two cores each."""
+    """Return a waiting execution of this many different components, each with this many services of two cores."""
     parts = (
         Component(f"c{i}", "zoe/tiny", Resources(2000, GIB + i), essential_count=services, total_count=services)
         for i in range(components)
@@ -83,7 +85,7 @@ def queued_as(components: int, services: int) -> Execution:
 
 
 def mixed(nodes: int, executions: int) -> Snapshot:
-    """Applications of all sizes, as many of them running as fit, the others waiting."""
+    """Return applications of all sizes: as many of them run as fit, the others wait."""
     chance = random.Random(1)
     everybody = []
     for number in range(executions + 6 * nodes):
@@ -108,7 +110,7 @@ def _queue(count: int, service: Component, nodes: tuple[Node, ...]) -> RankedQue
 
 
 def _ranked(executions: Iterable[Execution], nodes: tuple[Node, ...]) -> RankedQueue:
-    """In the sequence that the master keeps."""
+    """Return the queue in the order that the master keeps."""
     return QueueRanking(Policy(), {}, list(executions), capacity_of(nodes)).frozen()
 
 

@@ -1,7 +1,7 @@
 """How long `make check` takes for each of the last commits, against its parent: `python -m benchmarks.check 50`.
 
-All run in one clone, with the tools of this tree, after one check that fills mypy's cache: as a developer's second
-check finds it. Commits older than the tools may fail; only the seconds count here.
+All run in one clone, with the tools of this tree, after one check that fills mypy's cache, as in a developer's second
+check. Commits older than the tools may fail; only the seconds count here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ GOAL_MEDIAN_S, GOAL_MAX_S = 30.0, 120.0
 
 
 def main() -> int:
-    """Print the seconds of each commit, then median and maximum; 1 when a goal is missed."""
+    """Print the seconds of each commit, then median and maximum; return 1 if a goal is missed."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 50
     with tempfile.TemporaryDirectory(prefix="zoe-check-") as directory:
         clone = Path(directory) / "clone"

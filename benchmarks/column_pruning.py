@@ -1,10 +1,10 @@
-"""What it costs that `zoe_input` reads all columns of a line (`columnPruning` false), in paired runs of real Spark.
+"""cost of `zoe_input` reading all columns of a line (`columnPruning` false), in paired runs of real Spark.
 
     .venv/bin/python -m benchmarks.column_pruning
 
-Reads the file of `csv_reader` on one core by the module that applications get, 2 of 12 columns and 1 % of the rows,
-with and without the option, one after the other: nine pairs after a warm-up, in turns of which comes first.
-Seconds are those of the JVM's processor, so that other work on the machine hardly counts.
+Reads the file of `csv_reader` on one core with the module that applications get, 2 of 12 columns and 1 % of the rows,
+with and without the option: nine pairs after a warm-up, alternating which comes first. Seconds are CPU seconds of the
+JVM, so that other work on the machine hardly counts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What the pushdown costs the store: megabytes of CSV per second of one core, without and with types of columns.
+"""cost of pushdown for the store: megabytes of CSV per second of one core, without and with types of columns.
 
     .venv/bin/python -m benchmarks.csv_filter [KIND ...]
 
-Seconds are those of the process, so that other work on the machine hardly counts; the median of five runs.
+Seconds are CPU seconds of the process, so that other work on the machine hardly counts; the median of five runs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CASES = {
 
 TYPES = {"city": "string", "pick": "int", "kwh": "double"}
 
-# What becomes of the first of eight fields that nothing asks for.
+# How the first of eight unused fields is written.
 KINDS: dict[str, Callable[[str], str]] = {
     "plain": lambda text: text,
     "quoted": lambda text: f'"{text}, too"',
@@ -46,9 +46,9 @@ KINDS: dict[str, Callable[[str], str]] = {
 
 
 def content(kind: str) -> bytes:
-    """Readings of 100 cities, one field of each written as `KINDS` has it.
+    """Return readings of 100 cities, with one field of each written as `KINDS` says.
 
-    `ragged`: one is missing or too many. `mixed`: another one is quoted, so that lines are read one by one.
+    `ragged`: a field is missing or surplus. `mixed`: another one is quoted, so that lines are read one by one.
     """
     numbers = random.Random(1)
     filler = [os.urandom(4).hex() for _ in range(1000)]
@@ -66,12 +66,12 @@ def content(kind: str) -> bytes:
 
 
 def chunks(data: bytes) -> Iterator[bytes]:
-    """As the object server reads."""
+    """Yield pieces of the size that the object server reads."""
     return (data[start : start + CHUNK_BYTES] for start in range(0, len(data), CHUNK_BYTES))
 
 
 def seconds(data: bytes, selection: Selection) -> float:
-    """Of the processor, packing included."""
+    """Return the CPU seconds of the process, compression included."""
     times = []
     for _ in range(RUNS):
         began_s = time.process_time()

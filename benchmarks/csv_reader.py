@@ -1,9 +1,9 @@
-"""How fast one task of Spark parses CSV: what `storage_bridge/pushdown.py` counts with.
+"""fast one task of Spark parses CSV: the basis of `storage_bridge/pushdown.py`.
 
     .venv/bin/python -m benchmarks.csv_reader
 
 Reads one file of about 100 MB with twelve columns from the page cache on one core, selects 1 % of its rows and two of
-its columns, six times in one session, of which the first warms up.
+its columns, six times in one session, of which the first is a warm-up.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ print(json.dumps(times[1:]))
 
 
 def make(path: Path) -> int:
-    """A file of readings; its size in bytes."""
+    """Write a file of readings; return its size in bytes."""
     numbers = random.Random(1)
     with path.open("w") as file:
         file.write("id,city,kwh," + ",".join(f"c{n}" for n in range(9)) + "\n")

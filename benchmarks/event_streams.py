@@ -1,4 +1,4 @@
-"""Five hundred followers of the journal at one API process: its CPU time, and how late events arrive."""
+"""Five hundred followers of the journal at one API process: its CPU time, and the delay of events."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SETTINGS = {
 
 
 class Followers:
-    """Reads all streams in this process; counts events, and notes how old the first of each piece was."""
+    """Reads all streams in this process; counts events, and records the delay of the first in each piece."""
 
     def __init__(self, url: str, token: str) -> None:
         self._address = urlsplit(url)
@@ -57,7 +57,7 @@ class Followers:
 
 
 def main() -> int:
-    """Measure, and print beside the goals."""
+    """Measure, and print the figures beside the goals."""
     print(machine())
     table = Table("event streams")
     with temporary_home() as home, Stack(home, spark=False, master=False, settings=_SETTINGS) as stack:
@@ -75,14 +75,14 @@ def main() -> int:
 
 
 def run(stack: Stack, api: psutil.Process, store: PostgresStore, step: int, pause_s: float) -> dict[str, float]:
-    """One run in an event loop of its own."""
+    """Run once in a separate event loop."""
     return asyncio.run(measure(stack, api, store, step, pause_s))
 
 
 async def measure(
     stack: Stack, api: psutil.Process, store: PostgresStore, step: int, pause_s: float
 ) -> dict[str, float]:
-    """One run: open all streams, write the events, wait until all have them."""
+    """Measure one run: open all streams, write the events, wait until all have them."""
     followers = Followers(stack.url, stack.token)
     tasks = [asyncio.create_task(followers.follow()) for _ in range(CLIENTS)]
     while followers.open < CLIENTS:
@@ -100,7 +100,7 @@ async def measure(
 
 
 def write(store: PostgresStore, step: int, pause_s: float) -> None:
-    """Tell the reasons of one execution, `step` in a transaction."""
+    """Write reasons of one execution, `step` per transaction."""
     number = store.last_journal_id() + 1
     fresh = store.submit(execution(number, submitted_at_s=time.time()), "bench")
     stored = store.append(fresh.id, [ev.Queued(at_s=time.time())], fresh.version, None)
@@ -114,7 +114,7 @@ def write(store: PostgresStore, step: int, pause_s: float) -> None:
 
 
 def cpu_s(process: psutil.Process) -> float:
-    """CPU seconds that a process has used."""
+    """Return the CPU seconds that a process has used."""
     times = process.cpu_times()
     return float(times.user + times.system)
 

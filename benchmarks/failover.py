@@ -1,7 +1,7 @@
-"""How long nobody leads when a leading master dies or is paused: `python -m benchmarks.failover`.
+"""How long there is no leader after a leading master dies or is paused: `python -m benchmarks.failover`.
 
 From the signal until another master has made its first tick, with the programs of a real installation on the local
-back-end. A warm standby runs already; a cold one is started with the signal.
+back-end. A warm standby already runs; a cold one is started with the signal.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def endpoint(installation: Installation, name: str) -> str:
 
 
 def answers(installation: Installation, name: str) -> bool:
-    """Whether this master leads and has made a tick."""
+    """Return whether this master leads and has made a tick."""
     with closing(MasterClient(endpoint(installation, name), installation.keys_dir, 0.2, 1)) as client:
         try:
             return bool(client.ask("status").get("ticked_at_s"))

@@ -1,4 +1,4 @@
-"""How the pass grows with the queue, and a placement with the nodes; draws docs/images/growth.svg.
+"""How the cost of a pass grows with the queue, and that of a placement with the nodes; draws docs/images/growth.svg.
 
 Each point is the least CPU time of five runs, since everything else on the machine only adds to it.
 """
@@ -28,7 +28,7 @@ PICTURE = Path(__file__).parents[1] / "docs" / "images" / "growth.svg"
 
 
 def main() -> int:
-    """Measure, draw, and compare the first with the last; 1 when a range is left."""
+    """Measure, draw, and compare the first with the last; return 1 if a figure is out of its range."""
     print(machine())
     passes = [_least_s(blocked(100, count)) for count in QUEUES]
     placements = [_placement_s(nodes) for nodes in NODES]
@@ -44,7 +44,9 @@ def main() -> int:
 
 
 def _placement_s(nodes: int) -> float:
-    """What one more placement costs: the difference of two passes, without what every pass pays for its nodes."""
+    """Return the cost of one more placement: the difference of two passes, without what every pass pays for its
+    nodes.
+    """
     few, many = (_least_s(placing(nodes, 0.0, 1, count)) for count in (FEW, MANY))
     return (many - few) / (MANY - FEW)
 
@@ -73,7 +75,7 @@ def _draw(passes: list[float], placements: list[float]) -> None:
         axes.set_ylim(bottom=0)
         axes.grid(alpha=0.3)
     PICTURE.parent.mkdir(exist_ok=True)
-    rcParams["svg.hashsalt"] = "growth"  # the same names inside, whenever it is drawn
+    rcParams["svg.hashsalt"] = "growth"  # the same ids in every drawing
     figure.savefig(PICTURE, metadata={"Date": None})
 
 

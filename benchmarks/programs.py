@@ -1,7 +1,7 @@
-"""Whose CPU seconds a command takes, by program: `python -m benchmarks.programs make test`.
+"""The CPU seconds of a command, by program: `python -m benchmarks.programs make test`.
 
-The whole machine is counted, daemons and containers too, so nothing else should run. Processes are looked at once a
-second; what shorter ones take, and the kernel by itself, is the last row.
+The whole machine is counted, daemons and containers too, so nothing else should run. Processes are sampled once a
+second; the last row is what shorter ones take, and the kernel by itself.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _BY_WORD = (
 
 
 def main() -> int:
-    """Run the command and print the table; the command's exit code."""
+    """Run the command and print the table; return the command's exit code."""
     if not sys.argv[1:]:
         print(__doc__, file=sys.stderr)
         return 2
@@ -69,7 +69,7 @@ def _machine_cpu_s() -> float:
 
 
 def _processes() -> dict[tuple[int, float], tuple[str, float]]:
-    """Program and CPU seconds of every process, by its number and the time of its start."""
+    """Return program and CPU seconds of every process, by its pid and start time."""
     found = {}
     for process in psutil.process_iter(["name", "cmdline", "cpu_times", "create_time"]):
         told = process.info

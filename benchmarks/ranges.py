@@ -1,4 +1,4 @@
-"""The ranges that figures are to lie in, from ranges.json, and the table that says whether they do.
+"""The ranges for figures, from ranges.json, and the table that compares them.
 
 `most` and `least` are the goals. A machine that is shared or slower than the one of docs/performance.md may miss a goal
 by the `margin` (a factor) before the command fails; with ZOE_BENCH_STRICT=1 there is no margin.
@@ -28,14 +28,14 @@ class Table:
         print(f"{'case':<{_WIDTH}}{'median':>10}  {'least to greatest':<22}{'goal':>12}  ")
 
     def row(self, case: str, values: Sequence[float]) -> None:
-        """Medians are compared; a case without a range is only told."""
+        """Print a row; the median is compared, and a case without a range is only printed."""
         middle = statistics.median(values)
         goal, verdict = self._judge(case, middle)
         spread = f"{min(values):.4g} to {max(values):.4g}"
         print(f"{case:<{_WIDTH}}{middle:>10.4g}  {spread:<22}{goal:>12}  {verdict}", flush=True)
 
     def close(self) -> int:
-        """1 when a figure is out of its range or was not measured at all."""
+        """Return 1 if a figure is out of its range or was not measured at all."""
         for case in self._ranges.keys() - self._seen:
             self.missed.append(f"{case} was not measured")
         for line in self.missed:

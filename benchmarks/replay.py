@@ -1,10 +1,10 @@
-"""Jobs a second of `zoe-sim run --backfill easy` through the production loop, with the checks off and on.
+"""s per second of `zoe-sim run --backfill easy` through the production loop, with the checks off and on.
 
-By the clock and by CPU time: on a machine that does nothing else both are the same.
+In wall time and in CPU time: on an otherwise idle machine both are the same.
 
     python -m benchmarks.replay LOG [JOBS]
 
-Without LOG it is the KTH log in the folder of `ZOE_TEST_DATA`. JOBS bounds how many of its jobs are run.
+LOG defaults to the KTH log in the folder of `ZOE_TEST_DATA`. JOBS bounds how many of its jobs are run.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def _run(log: Path, *options: str) -> tuple[dict[str, Any], float]:
-    """What the command tells (its rate leaves out the reading of the log), and its CPU time in seconds."""
+    """Return what the command prints (its rate excludes the reading of the log), and its CPU time in seconds."""
     command = [sys.executable, "-m", "zoe_simulator", "run", str(log), "--backfill", "easy", "--json", *options]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, check=True, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""The pure pass of the scheduler at scale: how many services it places a second, what a long queue and a forecast cost.
+"""The pure pass of the scheduler at scale: services placed per second, and the cost of a long queue and of a forecast.
 
 CPU time of one process; medians of five runs and the range, beside the goals of ranges.json. No clock, store, back-end.
 """
@@ -31,7 +31,7 @@ FILLED = {0.0: "empty", 0.5: "half full", 0.99: "99 % full"}
 
 
 def main() -> int:
-    """One line for each case; 1 when one is out of its range."""
+    """Print one line for each case; return 1 if one is out of its range."""
     print(machine())
     table = Table("pass")
     small = snapshot(100, 320, core=3, elastic=7)
@@ -75,7 +75,7 @@ def _forecasts(picture: Snapshot, backfill: str) -> list[float]:
 
 
 def _plans(wanted: Execution) -> list[float]:
-    """As the master computes one for `POST /plan`: 1,000 nodes half full, on which it does not start."""
+    """Measure as the master computes a plan for `POST /plan`: 1,000 nodes half full, on which it does not start."""
     picture, policy, estimates = half_full(1_000), Policy(), Estimates({}, learned_first=True)
 
     def plan() -> None:

@@ -1,4 +1,4 @@
-"""One pass over 100 nodes and 320 queued executions of 3 core + 7 elastic services, which fit exactly."""
+"""Time one pass over 100 nodes and 320 queued executions of 3 core + 7 elastic services, which fit exactly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GIB = 2**30
 
 
 def snapshot(nodes: int, executions: int, core: int, elastic: int) -> Snapshot:
-    """Nodes of 32 cores and 128 GiB, and queued executions of services of 1 core and 4 GiB."""
+    """Return nodes of 32 cores and 128 GiB, and queued executions of services of 1 core and 4 GiB."""
     cluster = tuple(Node(f"node{i:05}", Resources(32_000, 128 * GIB)) for i in range(nodes))
     worker = Component("worker", "zoe/tiny", Resources(1000, 4 * GIB), essential_count=core, total_count=core + elastic)
     application = Application("bench", (worker,))
@@ -27,13 +27,13 @@ def snapshot(nodes: int, executions: int, core: int, elastic: int) -> Snapshot:
 
 
 def queued(number: int, application: Application) -> Execution:
-    """An execution that waits; a higher number came later."""
+    """Return a waiting execution; a higher number came later."""
     fresh = Execution(f"e{number:06}", "bench", "default", "ada", application, submitted_at_s=float(number) / 1e6)
     return apply(apply(fresh, Submitted(at_s=fresh.submitted_at_s)), Queued(at_s=1.0))
 
 
 def main() -> None:
-    """Time the pass; the last line is for machines."""
+    """Time the pass; the last line is for programs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, default=100)
     parser.add_argument("--executions", type=int, default=320)

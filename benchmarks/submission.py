@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def measure(client: Client, bare: Bare) -> dict[str, float]:
-    """One run of both, one after the other."""
+    """Measure one run of both, one after the other."""
     api = [timed(lambda: client.submit(APPLICATION)) for _ in range(SEQUENTIAL)]
     plain = [timed(bare.insert) for _ in range(SEQUENTIAL)]
     api_rate = rate(lambda: client.submit(APPLICATION))
@@ -66,14 +66,14 @@ def measure(client: Client, bare: Bare) -> dict[str, float]:
 
 
 def timed(call: Any) -> float:
-    """Seconds of one call."""
+    """Return the seconds of one call."""
     began_s = time.perf_counter()
     call()
     return time.perf_counter() - began_s
 
 
 def rate(call: Any) -> float:
-    """Calls per second by several threads."""
+    """Return calls per second of several threads."""
     began_s = time.perf_counter()
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(lambda _: call(), range(PARALLEL)))
@@ -81,7 +81,7 @@ def rate(call: Any) -> float:
 
 
 class Bare:
-    """The same rows by psycopg2 alone: one execution, 21 services, one event, in one transaction."""
+    """The same rows with psycopg2 alone: one execution, 21 services, one event, in one transaction."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -95,7 +95,7 @@ class Bare:
         self._connection().commit()
 
     def insert(self) -> None:
-        """One submission's rows."""
+        """Insert the rows of one submission."""
         name, connection = f"b{next(_numbers)}", self._connection()
         with connection.cursor() as cursor:
             document = json.dumps(APPLICATION)

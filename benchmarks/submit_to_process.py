@@ -1,4 +1,4 @@
-"""From a submission by the SDK to the first process of the application, and the memory of master and API."""
+"""The time from a submission by the SDK to the first process of the application, and the memory of master and API."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def main() -> None:
 
 
 def memory(stack: Stack) -> dict[str, float]:
-    """Of master and API, with shared pages divided among their users."""
+    """Return the memory of master and API, with shared pages divided among their users."""
     return {f"{name} MiB": pss_mib(pid) for name, pid in stack.processes.items()}
 
 
 def measure(client: Client) -> dict[str, float]:
-    """Every submission waits for the end of the one before."""
+    """Measure; every submission waits for the end of the previous one."""
     to_process, to_end = [], []
     for _ in range(SUBMISSIONS):
         began_s = time.time()
@@ -54,7 +54,7 @@ def measure(client: Client) -> dict[str, float]:
 
 
 def pss_mib(pid: int) -> float:
-    """Memory of a process, with shared pages divided among their users."""
+    """Return the memory of a process, with shared pages divided among their users."""
     return float(psutil.Process(pid).memory_full_info().pss) / 2**20
 
 

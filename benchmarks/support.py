@@ -1,4 +1,4 @@
-"""What benchmarks share: a throw-away home, repetitions, medians."""
+"""What benchmarks share: a temporary home, repetitions, medians."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoe_embedded.home import Home
 
 @contextmanager
 def temporary_home() -> Iterator[Home]:
-    """A home that is removed afterwards; other accounts can reach it."""
+    """Yield a home that is removed afterwards; other accounts can reach it."""
     directory = Path(tempfile.mkdtemp(prefix="zoe-bench-"))
     directory.chmod(0o755)
     try:
@@ -26,7 +26,7 @@ def temporary_home() -> Iterator[Home]:
 
 
 def repeated(measure: Callable[[], dict[str, float]], runs: int) -> dict[str, list[float]]:
-    """Every figure of every run."""
+    """Return every figure of every run."""
     figures: dict[str, list[float]] = {}
     for _ in range(runs):
         for name, value in measure().items():
@@ -35,7 +35,7 @@ def repeated(measure: Callable[[], dict[str, float]], runs: int) -> dict[str, li
 
 
 def tell(title: str, figures: dict[str, list[float]]) -> None:
-    """Median, least and greatest of every figure."""
+    """Print median, least and greatest of every figure."""
     print(f"\n{title}")
     for name, values in figures.items():
         middle = statistics.median(values)
@@ -43,7 +43,7 @@ def tell(title: str, figures: dict[str, list[float]]) -> None:
 
 
 def machine() -> str:
-    """What the figures were measured on."""
+    """Return the machine on which the figures were measured."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     cpu = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "unknown")
     system = f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
@@ -51,6 +51,6 @@ def machine() -> str:
 
 
 def percentile(values: list[float], share: float) -> float:
-    """The value below which that share of the values lies."""
+    """Return the value at that percentile."""
     ordered = sorted(values)
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)]

@@ -43,7 +43,7 @@ SUBMIT_AFTER_S = 0.2
 WRITERS = 4
 GIVE_UP_S = 900.0
 _PAUSE_S = 0.05
-# As the rows of executions that were taken into the queue and told why they wait.
+# The size of the rows of executions that were taken into the queue and have a reason.
 _QUEUED = text("""
     UPDATE executions SET state = 'queued', version = 3,
     marks = jsonb_build_object('queued', submitted_at_s),
@@ -54,7 +54,7 @@ _REASON = """{"code": "behind_in_queue", "counts": {}, "hint": "`zoe eta` tells 
 
 
 def application(name: str, cores: int, essential: int = 1) -> Application:
-    """So many core services of so many cores."""
+    """Return an application of core services with this many cores."""
     worker = {
         "name": "worker",
         "image": "zoe/tiny",
@@ -66,7 +66,7 @@ def application(name: str, cores: int, essential: int = 1) -> Application:
 
 
 class Statements:
-    """What one store sends to the database."""
+    """The statements that one store sends to the database."""
 
     def __init__(self, store: PostgresStore) -> None:
         self.count = 0
@@ -78,13 +78,13 @@ class Statements:
         self.count += 1
 
     def taken(self) -> int:
-        """How many since the last call."""
+        """Return how many there were since the last call."""
         count, self.count = self.count, 0
         return count
 
 
 class Run:
-    """A master in a thread of its own, as its process runs it."""
+    """A master in a separate thread, run as its process runs it."""
 
     def __init__(self, url: str, backend: SimulatedBackend, waker: TickWaker) -> None:
         began_s = time.perf_counter()
@@ -100,7 +100,7 @@ class Run:
         self.up_s = time.perf_counter() - began_s
 
     def one(self) -> bool:
-        """One tick; whether another one is due at once."""
+        """Run one tick; return whether another one is due at once."""
         self.statements.taken()
         began_s = time.perf_counter()
         tick = self.master.tick()
@@ -109,7 +109,7 @@ class Run:
         return tick.again
 
     def forget(self) -> None:
-        """Count anew."""
+        """Reset the counts."""
         self.tick_s.clear()
         self.sent.clear()
 
@@ -121,19 +121,19 @@ class Run:
                 self.waker.wait(_PAUSE_S if due_s is None else max(min(due_s - time.time(), _PAUSE_S), 0.0))
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database connections."""
         self.store.stop_leading()
         self.store.close()
 
 
 def backend_of(waker: TickWaker, behave: Callable[[ServiceStart], ServiceBehaviour]) -> SimulatedBackend:
-    """The cluster."""
+    """Return the cluster."""
     nodes = [Node(f"node{i:03}", Resources(CORES * 1000, 128 * GIB)) for i in range(NODES)]
     return SimulatedBackend(nodes, time.time, waker, behave=behave)
 
 
 def fill(store: PostgresStore, applications: Sequence[tuple[Application, int]]) -> None:
-    """Put executions into the database, past the API."""
+    """Put executions into the database, bypassing the API."""
     numbers = iter(range(10**9))
     for one, count in applications:
         for first in range(0, count, 500):
@@ -146,7 +146,7 @@ def fill(store: PostgresStore, applications: Sequence[tuple[Application, int]]) 
 
 
 def long_queue(url: str, queued: int) -> None:
-    """A queue that cannot start, told of another policy; then one fresh small execution."""
+    """Measure a queue that cannot start under another policy; then one fresh small execution."""
     started: dict[str, float] = {}
 
     def behave(start: ServiceStart) -> ServiceBehaviour:
@@ -157,7 +157,7 @@ def long_queue(url: str, queued: int) -> None:
     backend = backend_of(waker, behave)
     with closing(PostgresStore(url)) as store:
         store.accounts.ensure_member("ada", "default", "admin")
-        # All but one node are taken for ever; on it there is room for a small one, and for none of those that wait.
+        # All but one node are taken for ever; that one has room for a small execution, and for none of those that wait.
         fill(store, [(application("filler", CORES, NODES - 1), 1), (application("half", CORES - 4), 1)])
         first = Run(url, backend, waker)
         while len(started) < 2:
@@ -201,14 +201,14 @@ def long_queue(url: str, queued: int) -> None:
 
 
 def tell(name: str, tick_s: list[float], sent: list[int]) -> None:
-    """Times and statements of all ticks."""
+    """Print times and statements of all ticks."""
     p50, p99 = percentile(tick_s, 0.5), percentile(tick_s, 0.99)
     print(f"{name + f's: {len(tick_s)}; p50, p99, longest':<58}{p50:10.3f} {p99:.3f} {max(tick_s):.3f} s")
     print(f"{'  statements in a tick: median, most':<58}{percentile([*map(float, sent)], 0.5):10.0f} {max(sent)}")
 
 
 def burst(url: str, number: int, at_once: bool) -> float:
-    """So many that end at once: jobs per second from the first submission to the last end."""
+    """Measure a burst of executions that end at once: jobs per second from the first submission to the last end."""
     with closing(PostgresStore(url)) as one, closing(PostgresStore(url)) as other:
         one.accounts.ensure_member("ada", "default", "admin")
         waker = TickWaker()
@@ -255,7 +255,7 @@ def burst(url: str, number: int, at_once: bool) -> float:
 
 @contextmanager
 def database() -> Any:
-    """The URL of a new, migrated database."""
+    """Yield the URL of a new, migrated database."""
     with temporary_home() as home:
         postgres = EmbeddedPostgres(home)
         url = postgres.start()
@@ -267,7 +267,7 @@ def database() -> Any:
 
 
 def main() -> int:
-    """Both parts."""
+    """Run both parts."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     queued = int(sys.argv[1]) if len(sys.argv) > 1 else 50_000
     number = int(sys.argv[2]) if len(sys.argv) > 2 else 10_000

@@ -1,4 +1,4 @@
-"""From the wake-up of the master to its plan, over PostgreSQL: a full cluster and a long queue."""
+"""The time from the wake-up of the master to its plan, over PostgreSQL: a full cluster and a long queue."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WRITERS = 8
 
 
 def document(essential: int, cores: int = 1) -> dict[str, Any]:
-    """An application of ten services of so many cores, of which so many services are core."""
+    """Return an application of ten services with this many cores, this many of them core."""
     worker = {
         "name": "worker",
         "image": "zoe/tiny",
@@ -60,9 +60,9 @@ class Bench:
             self.store, self.backend, epoch, hit=self._hit, tick_recorder=TickRecorder(self.store, epoch)
         )
         self.count = 0
-        # What fills the cluster is rigid: no core can take room back from it, so the queue stays as long as it is.
+        # The cluster is full of rigid executions: no core can take room back from them, so the queue keeps its length.
         self.submit(nodes // 10, rigid)
-        while self.master.tick().plan.starts:  # one tick places so many services only
+        while self.master.tick().plan.starts:  # one tick places a limited number of services
             pass
         for _ in range(2):
             self.master.tick()
@@ -70,7 +70,7 @@ class Bench:
         self.master.tick()
 
     def submit(self, number: int, application: Application) -> None:
-        """Put executions into the database, past the API."""
+        """Put executions into the database, bypassing the API."""
         first, self.count = self.count, self.count + number
         names = [f"e{i:06}" for i in range(first, self.count)]
         fresh = [Execution(name, "bench", "default", "ada", application, time.time()) for name in names]
@@ -82,19 +82,19 @@ class Bench:
             self.planned_s = time.perf_counter()
 
     def one_new(self) -> float:
-        """Milliseconds from the wake-up after a submission."""
+        """Return milliseconds from the wake-up after a submission."""
         self.submit(1, self.application)
         return self.nothing_new()
 
     def nothing_new(self) -> float:
-        """The same when there is nothing to do."""
+        """Return the same with nothing to do."""
         began_s = time.perf_counter()
         self.master.tick()
         return (self.planned_s - began_s) * 1e3
 
 
 def main() -> int:
-    """One line for each case; 1 when one is out of its range."""
+    """Print one line for each case; return 1 if one is out of its range."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     print(machine())
     table = Table("wake")

@@ -1,4 +1,4 @@
-"""The web UI in Debian's Chromium: what the first pages weigh, and frames of the table with 100,000 rows, live."""
+"""The web UI in Debian's Chromium: the size of the first pages, and frames of the table with 100,000 rows, live."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ APPLICATION: dict[str, Any] = {
         {"name": "main", "image": "zoe/tiny", "command": ["true"], "resources": {"memory": "16MiB", "cores": 0.01}}
     ],
 }
-# The finished execution that is there, again and again, a second apart; its services are not multiplied.
+# Copies of the finished execution, a second apart; its services are not copied.
 _MULTIPLY = """
     CREATE TEMPORARY TABLE seed AS SELECT * FROM executions LIMIT 1;
     DO $$ DECLARE columns text; BEGIN
@@ -67,7 +67,7 @@ _SCROLL = """async (seconds) => {
 
 
 def main() -> int:
-    """Print the figures; 1 when a goal is missed."""
+    """Print the figures; return 1 if a goal is missed."""
     print(machine())
     with temporary_home() as home, Stack(home, spark=False) as stack, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
@@ -77,7 +77,7 @@ def main() -> int:
 
 
 def weigh(browser: Browser, stack: Stack) -> int:
-    """Each run in a browser without a cache."""
+    """Measure the size of pages, each in a browser without a cache."""
     figures: dict[str, list[float]] = {}
     for _ in range(RUNS):
         with signed_in(browser, stack, fresh_visit="/catalogue") as page:
@@ -88,7 +88,7 @@ def weigh(browser: Browser, stack: Stack) -> int:
 
 
 def scroll(browser: Browser, stack: Stack) -> int:
-    """All rows loaded, executions come and end meanwhile, and the table is scrolled from end to end."""
+    """Load all rows, let executions come and end meanwhile, and scroll the table from end to end."""
     fill(stack)
     p95s, all_frames = [], 0
     with signed_in(browser, stack) as page, changes(stack) as made:
@@ -105,7 +105,7 @@ def scroll(browser: Browser, stack: Stack) -> int:
 
 
 def fill(stack: Stack) -> None:
-    """As many finished executions as rows are wanted."""
+    """Insert as many finished executions as rows are wanted."""
     with Client(stack.url, stack.token) as client:
         client.wait(client.submit(APPLICATION).id)
     url = make_url(stack.database_url).set(drivername="postgresql").render_as_string(hide_password=False)
@@ -116,7 +116,7 @@ def fill(stack: Stack) -> None:
 
 
 def load_all(page: Page) -> None:
-    """Scroll to the end until there is nothing more to read."""
+    """Scroll to the end until there is nothing more to load."""
     page.get_by_text("more as you scroll").wait_for()
     while page.get_by_text("more as you scroll").count():
         page.evaluate("() => { const grid = document.querySelector('.grid'); grid.scrollTop = grid.scrollHeight; }")
@@ -125,7 +125,7 @@ def load_all(page: Page) -> None:
 
 @contextmanager
 def signed_in(browser: Browser, stack: Stack, fresh_visit: str | None = None) -> Iterator[Page]:
-    """A page of a signed-in admin; with `fresh_visit` the first one of a browser without a cache."""
+    """Yield a page of a signed-in admin; with `fresh_visit` the first one of a browser without a cache."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
     page.goto(stack.url)
@@ -146,7 +146,7 @@ def signed_in(browser: Browser, stack: Stack, fresh_visit: str | None = None) ->
 
 @contextmanager
 def changes(stack: Stack) -> Iterator[list[int]]:
-    """Executions that come and end, until the block is left; how many."""
+    """Let executions come and end until the block is left; yield how many."""
     made, stop = [0], threading.Event()
 
     def submit() -> None:

@@ -1,4 +1,4 @@
-"""Find the tests that a change can reach, by what each file imports and names."""
+"""Find the tests that a change can affect, by what each file imports and names."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def changed_files(root: Path, base: str) -> set[str]:
 
 
 def base_of(root: Path) -> str:
-    """Return the commit that the present work began from: the merge base with upstream or main.
+    """Return the commit where the present work began: the merge base with upstream or main.
 
-    On main without uncommitted changes that is HEAD itself, so the last commit is taken: there is always a change.
+    On main without uncommitted changes, that is HEAD itself, so use the last commit's parent: there is always a change.
     """
     head = _commits(root, "rev-parse", "HEAD")
     for branch in ("@{upstream}", "origin/HEAD", "origin/main", "main"):
@@ -46,21 +46,22 @@ def base_of(root: Path) -> str:
 
 
 class ImportGraph:
-    """Which files of a source tree a Python file needs, directly.
+    """The files of a source tree that a Python file needs directly.
 
     A file needs the modules that it imports, the packages around them, the conftest.py files above it, and what its
-    text constants name: a module (for `python -m`) or a path (for data files). Importing inside functions counts too.
+    string constants name: a module (for `python -m`) or a path (for data files). Imports inside functions count too.
     """
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._paths = {path for path in _tracked(root) if (root / path).is_file()}
         self._tops = {path.split("/", 1)[0] for path in self._paths}
-        # A bare word such as "scripts" names no path of these; of other folders it is how code finds its data.
+        # A bare word such as "scripts" does not stand for these folders; for other folders, this is how code finds its
+        # data.
         self._code = {top for top in self._tops if f"{top}/__init__.py" in self._paths} | CODE_FOLDERS
 
     def affected(self, changed: Iterable[str], candidates: str) -> list[str]:
-        """Return the test files below the folder `candidates` that the changed files can reach."""
+        """Return the test files below the folder `candidates` that the changed files can affect."""
         tests = sorted(p for p in self._paths if p.startswith(f"{candidates}/") and PurePosixPath(p).match("test_*.py"))
         changed = set(changed)
         if changed.intersection(REACH_EVERYTHING):
@@ -69,7 +70,7 @@ class ImportGraph:
         return [test for test in tests if test in reached]
 
     def needs(self, path: str) -> set[str]:
-        """Return everything that a Python file needs, directly or not, itself included."""
+        """Return everything that a Python file needs, directly or indirectly, itself included."""
         found, waiting = {path}, [path]
         while waiting:
             more = self._needs.get(waiting.pop(), set()) - found
@@ -82,7 +83,7 @@ class ImportGraph:
         for path, needed in self._needs.items():
             for one in needed:
                 users.setdefault(one, set()).add(path)
-        # A data file is found by the name of a folder that it lies in, or from the place of a module in such a folder.
+        # Code finds a data file by the name of a folder around it, or from the location of a module in such a folder.
         folders = {str(parent) for path in changed for parent in PurePosixPath(path).parents}
         data_folders = {str(parent) for path in changed if not path.endswith(".py") for parent in _inner_folders(path)}
         neighbours = {path for path in self._needs if str(PurePosixPath(path).parent) in data_folders}
@@ -102,7 +103,7 @@ class ImportGraph:
         try:
             tree = ast.parse((self._root / path).read_bytes())
         except (SyntaxError, ValueError):
-            return  # the checks that follow name the file
+            return  # the checks that follow report the file
         for node in ast.walk(tree):
             match node:
                 case ast.Import():
@@ -119,7 +120,7 @@ class ImportGraph:
             yield from (str(folder / "conftest.py") for folder in PurePosixPath(path).parents)
 
     def _module(self, name: str) -> Iterator[str]:
-        """Yield the files behind a dotted name, also of a module that the change has deleted."""
+        """Yield the files of a dotted name, including a module that the change has deleted."""
         parts = name.split(".")
         if parts[0] not in self._tops:
             return
@@ -129,17 +130,19 @@ class ImportGraph:
             yield f"{folder}/__init__.py"
 
     def _named(self, text: str) -> Iterator[str]:
-        """Yield what a text constant may name: `zoe_master.main:main`, `docs/reference/cli.md`, `app_descriptions`."""
+        """Yield what a string constant may name: `zoe_master.main:main`, `docs/reference/cli.md`,
+        `app_descriptions`.
+        """
         name = text.partition(":")[0]
         if name.split(".", 1)[0] in self._tops and name.replace(".", "_").isidentifier():
             yield from self._module(name)
             yield f"{name.replace('.', '/')}/__main__.py"
-        if len(text) < 200 and text.split("/", 1)[0] in self._tops and text not in self._code:  # no path is longer
+        if len(text) < 200 and text.split("/", 1)[0] in self._tops and text not in self._code:  # paths are not longer
             yield text.rstrip("/")
 
 
 def _absolute(path: str, node: ast.ImportFrom) -> str:
-    """Return the dotted name that an import in the file `path` is from."""
+    """Return the dotted name from which an import in the file `path` imports."""
     if node.level == 0:
         return node.module or ""
     package = PurePosixPath(path).parts[: -node.level]
@@ -147,7 +150,7 @@ def _absolute(path: str, node: ast.ImportFrom) -> str:
 
 
 def _inner_folders(path: str) -> list[PurePosixPath]:
-    """Return the two folders around a file from which it is likely to be found, but for those that hold everything."""
+    """Return the two folders around a file by which code is likely to find it, except those that contain everything."""
     folders = list(PurePosixPath(path).parents)[:2]
     return [folder for folder in folders if folder.parts and folder.parts not in (("tests",), ("tests", "unit"))]
 
@@ -164,6 +167,6 @@ def _paths(root: Path, *arguments: str) -> list[str]:
 
 
 def _commits(root: Path, *arguments: str) -> list[str]:
-    """Return what git prints; nothing where it knows no such commit."""
+    """Return what git prints; nothing if it does not know such a commit."""
     done = subprocess.run(["git", *arguments], cwd=root, check=False, capture_output=True, text=True)
     return done.stdout.split() if done.returncode == 0 else []

@@ -1,7 +1,7 @@
-"""Check a change in seconds: lint, and the unit tests that it can reach. `make test` remains the judge.
+"""Check a change in seconds: lint, and the unit tests that it can affect. `make test` remains the final check.
 
 The change is what differs from the merge base with the upstream branch, uncommitted and untracked files included;
-BASE=COMMIT chooses another beginning.
+BASE=COMMIT selects another base.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TESTS_NAMED_MAX = 10
 
 
 def main() -> int:
-    """Check the change against BASE, or against what the present work began from; 0 only if all is well."""
+    """Check the change against BASE, or against the base of the present work; return 0 only if all is well."""
     try:
         return check(ROOT, os.environ.get("BASE") or base_of(ROOT))
     except NotComparable as error:
@@ -46,7 +46,7 @@ def check(root: Path, base: str) -> int:
     _say_what(base, changed, tests)
     lint = [*LINT, *([WEB_LINT] if _touches(changed, WEB_SOURCES) else [])]
     with ThreadPoolExecutor(2) as pool:
-        # Beside each other: one core for the tests, one for the checks.
+        # In parallel: one core for the tests, one for the checks.
         checks = pool.submit(lambda: [_run(root, command) for command in lint])
         tested = pool.submit(_test, root, tests)
         failed = [*checks.result(), tested.result()]

@@ -1,7 +1,7 @@
-"""Zoe by docker-compose.yml: `make up` and `make down`, with `docker compose` or `docker-compose`.
+"""Run Zoe by docker-compose.yml: `make up` and `make down`, with `docker compose` or `docker-compose`.
 
-up: makes the secrets once, begins everything, waits until it is healthy, and says how to sign in.
-down: ends everything; data stays in its volumes unless `--volumes` is given.
+up: creates the secrets once, starts everything, waits until it is healthy, and says how to sign in. down: stops
+everything; data stay in its volumes unless `--volumes` is given.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _ALL = {"COMPOSE_PROFILES": "metrics"}
 
 
 class DeployError(Exception):
-    """It cannot be brought up or down; the message says why and what helps."""
+    """Zoe cannot be started or stopped; the message says why and what to do."""
 
 
 def main() -> int:
-    """Do what the command line says."""
+    """Run the command of the command line."""
     options = _options()
     try:
         site = Site(Path(os.environ.get("ZOE_SITE") or ROOT / "deploy" / "site"))
@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def up(compose: Compose, site: Site) -> None:
-    """Begin, and wait until all is healthy."""
+    """Start, and wait until everything is healthy."""
     site.prepare()
     compose.run("up", "--detach", "--remove-orphans")
     give_up_s = time.monotonic() + HEALTHY_WITHIN_S
@@ -59,7 +59,7 @@ def up(compose: Compose, site: Site) -> None:
 
 
 class Compose:
-    """Whichever of the two programs is there, for one project."""
+    """The program that exists of the two, for one project."""
 
     def __init__(self, site: Site) -> None:
         self._program = _program()
@@ -67,14 +67,14 @@ class Compose:
         self.project = os.environ.get("COMPOSE_PROJECT_NAME") or PROJECT
 
     def run(self, *arguments: str, **environment: str) -> None:
-        """One command of it; its output is the progress."""
+        """Run one of its commands; its output shows the progress."""
         command = [*self._program, "--project-name", self.project, "--file", str(ROOT / "docker-compose.yml")]
         done = subprocess.run([*command, *arguments], env={**self._environment, **environment}, cwd=ROOT, check=False)
         if done.returncode != 0:
             raise DeployError(f"{' '.join(self._program)} {arguments[0]} ended with {done.returncode}")
 
     def not_healthy(self) -> list[str]:
-        """Containers that should run and are not healthy yet; DeployError when one has ended with a failure."""
+        """Return containers that should run and are not healthy yet; DeployError if one has failed."""
         listed = _docker("ps", "--all", "--quiet", "--filter", f"label=com.docker.compose.project={self.project}")
         found = json.loads(_docker("inspect", *listed.split())) if listed else []
         return [name for container in found if (name := _trouble(container))]

@@ -1,4 +1,4 @@
-"""The directory of one installation: settings and keys that the admin gives, and secrets that are made once."""
+"""The directory of one installation: settings and keys that the admin provides, and secrets that are created once."""
 
 from __future__ import annotations
 
@@ -19,34 +19,36 @@ from zoe_lib.sealing import new_key
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "deploy" / "zoe.toml.example"
 STORAGE_EXAMPLE = EXAMPLE.with_name("zoe-storage.toml.example")
-# Root hands the files to this user, who needs no name: the containers run as it.
+# Root gives the files to this user, who needs no name, and as whom the containers run.
 ROOTS_USER = 5100
 TLS_FILES = ("ca.pem", "cert.pem", "key.pem")
 KEY_FILES = ("master.key", "master.key_secret", "api.key", "api.key_secret")
 
 
 class SiteError(Exception):
-    """Something that only the admin can give is missing; the message says what and where it belongs."""
+    """Something that only the admin can provide is missing; the message says what, and where to put it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """`zoe.toml` and `docker/` come from the admin, `secrets/` is made; all of it is for its owner only."""
+    """The admin provides `zoe.toml` and `docker/`; `secrets/` is created; only the owner can read them."""
 
     path: Path
 
     @property
     def user(self) -> str:
-        """Whom containers run as, uid:gid, since they read these files: the present user, or one who is not root."""
+        """Return the user of the containers, uid:gid, since they read these files: the present user, or one who is not
+        root.
+        """
         return f"{ROOTS_USER}:{ROOTS_USER}" if os.geteuid() == 0 else f"{os.geteuid()}:{os.getegid()}"
 
     @property
     def token_file(self) -> Path:
-        """The first admin's token."""
+        """Return the path of the first admin's token."""
         return self.path / "secrets" / "admin_token"
 
     def prepare(self) -> None:
-        """Make what is missing and can be made; what is there is kept. SiteError."""
+        """Create what is missing and can be created; keep existing files. SiteError."""
         for directory in (self.path, self.path / "secrets", self.path / "docker"):
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._make_secrets()
@@ -71,7 +73,7 @@ class Site:
                     shutil.move(Path(draft) / name, self.path / "secrets" / name)
 
     def _make_storage_keys(self) -> None:
-        """CURVE keys of the storage controller, and of Swift's proxies with its public one."""
+        """Create CURVE keys of the storage controller, and of Swift's proxies with its public one."""
         if not (self.path / "secrets" / "storage_keys").exists():
             (public, secret), proxy = zmq.curve_keypair(), zmq.curve_keypair()
             (self.path / "secrets" / "storage_proxy_keys").unlink(missing_ok=True)
@@ -101,7 +103,7 @@ class Site:
             )
 
     def _hand_over(self) -> None:
-        """The files of the containers' user, for nobody else; root may always read them."""
+        """Give the files to the containers' user and no one else; root can always read them."""
         for path in (*(self.path / "secrets").iterdir(), *(self.path / "docker" / name for name in TLS_FILES)):
             if os.geteuid() == 0:
                 os.chown(path, ROOTS_USER, ROOTS_USER)

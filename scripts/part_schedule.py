@@ -1,4 +1,4 @@
-"""Run parts beside each other as far as the machine has cores for them, the longest first."""
+"""Run parts in parallel as far as the machine has cores for them, the longest first."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import TypeVar
 from scripts.parts import Part
 
 Outcome = TypeVar("Outcome")
-# A part that waits for others now and then leaves a core free; this many cores more than there are may be asked for.
+# A part that waits for others leaves a core free now and then, so the parts may need this many cores more than there
+# are.
 SPARE_CORES = 0.3
 
 
 class PartSchedule:
-    """Which part may start next. Any part may start when nothing runs, so all of them run."""
+    """Decides which part starts next. Any part may start when nothing runs, so all of them run."""
 
     def __init__(self, parts: Sequence[Part], cores: float) -> None:
         self._waiting = sorted(parts, key=lambda part: (part.quiet, -part.seconds))
@@ -23,7 +24,7 @@ class PartSchedule:
         self._cores = cores + SPARE_CORES
 
     def start_next(self) -> Part | None:
-        """Take the longest part that fits beside what runs; None when none does."""
+        """Return the longest part that fits beside the running ones; None if none does."""
         for part in self._waiting:
             if self._fits(part):
                 self._waiting.remove(part)
@@ -32,12 +33,12 @@ class PartSchedule:
         return None
 
     def end(self, part: Part) -> None:
-        """Free what the part held."""
+        """Release what the part held."""
         self._running.remove(part)
 
     @property
     def running(self) -> list[str]:
-        """The names of what runs."""
+        """Return the names of the running parts."""
         return [part.name for part in self._running]
 
     def _fits(self, part: Part) -> bool:
@@ -51,7 +52,9 @@ class PartSchedule:
 
 
 def run_beside(schedule: PartSchedule, count: int, work: Callable[[Part], Outcome]) -> list[Outcome]:
-    """Run the work of all `count` parts in threads, each as soon as the schedule lets it; the outcomes as they end."""
+    """Run the work of all `count` parts in threads, each as soon as the schedule permits; yield the outcomes as they
+    end.
+    """
     changed, outcomes = threading.Condition(), list[Outcome]()
 
     def one(part: Part) -> None:

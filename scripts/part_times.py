@@ -1,4 +1,4 @@
-"""Print where the seconds of the last `make test` went: parts, fixtures and the slowest tests, as Markdown tables."""
+"""Print how the last `make test` spent its time: parts, fixtures and the slowest tests, as Markdown tables."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ TESTS_MAX = 50
 
 @dataclass
 class Total:
-    """Of all records with one name: how many, wall and CPU seconds."""
+    """The sum of all records with one name: count, wall and CPU seconds."""
 
     count: int = 0
     seconds: float = 0.0
     cpu_s: float = 0.0
 
     def add(self, record: Record) -> None:
-        """Count one more."""
+        """Add one more record."""
         self.count += 1
         self.seconds += record["seconds"]
         self.cpu_s += record["cpu_s"]
 
 
 def main() -> int:
-    """Print the tables; 2 when no run has left records."""
+    """Print the tables; return 2 if no run has left records."""
     files = sorted(RECORDS.glob("*.jsonl"))
     if not files:
         print("no records: run `make test` first", file=sys.stderr)

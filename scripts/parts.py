@@ -1,4 +1,4 @@
-"""The parts of the tests, and what each needs of the machine, so that the runner can put parts beside each other."""
+"""The parts of the tests, and what each needs of the machine, so that the runner can run parts in parallel."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ class Part:
     """Tests that run in one process of pytest.
 
     `seconds` and `cores` are what the part takes alone on two quiet cores (docs/tests.md); they decide only when it
-    runs. Of parts that share a `uses`, one runs at a time. A `quiet` part measures rates, which
-    are far below what a core can move, and runs beside none but other quiet ones.
+    runs. Of parts with the same `uses`, one runs at a time. A `quiet` part measures rates, which are far below what a
+    core can move, and runs in parallel only with other quiet ones.
     """
 
     name: str
@@ -22,7 +22,7 @@ class Part:
     uses: Literal["", "engines", "browser"] = ""
     quiet: bool = False
     seeded: bool = False
-    """It does the same each time, by its seeds: what fails there fails again."""
+    """Its seeds make it deterministic: what fails there fails again."""
 
 
 BANDWIDTH = tuple(f"tests/storage/test_{name}.py" for name in ("bandwidth", "s3"))

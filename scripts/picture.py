@@ -1,7 +1,7 @@
 """Draw the README's picture from a real run of the demo: `make picture`.
 
-The live display is one frame of the run, taken when most services were ready, in the place where it was shown; of the
-result table the first rows are kept, so that the picture fits a screen.
+The live display is one frame of the run, taken when most services were ready, at its place in the output; of the result
+table only the first rows are shown, so that the picture fits a screen.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from zoe_embedded import demo
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "demo.svg"
 WIDTH = 92
 ROWS_MAX = 5
-# The template asks a host on the Internet for its font; any monospaced one will do.
+# The template loads a font from the Internet; any monospaced one will do.
 REMOTE_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 
 class Frame:
-    """Stands in for the live display: keeps the frame with the most ready services, and prints it at the end."""
+    """Replaces the live display: keeps the frame with the most ready services, and prints it at the end."""
 
     def __init__(self, console: Console, **_: object) -> None:
         self._console = console
@@ -37,7 +37,7 @@ class Frame:
         return self
 
     def update(self, renderable: RenderableType) -> None:
-        """One refresh of the display."""
+        """Take in one refresh of the display."""
         with self._console.capture() as capture:
             self._console.print(renderable)
         ready = capture.get().count("ready")
@@ -50,14 +50,14 @@ class Frame:
 
 
 def first_rows(table: Callable[[list[dict[str, Any]]], Table], rows: list[dict[str, Any]]) -> Table:
-    """The result table with its first rows only, which it says."""
+    """Return the result table with its first rows, and a note about the others."""
     short = table(rows[:ROWS_MAX])
     short.caption, short.caption_justify = f"  and {len(rows) - ROWS_MAX} more rows", "left"
     return short
 
 
 def main() -> int:
-    """Run the demo, recording what it prints; 0 only if the demo succeeded and the picture was written."""
+    """Run the demo, recording what it prints; return 0 only if the demo succeeded and the picture was written."""
     consoles: list[Console] = []
 
     def recorder(**options: Any) -> Console:

@@ -1,4 +1,4 @@
-"""pytest, whose own breakdown has another exit code than failed tests: the interpreter gives both a 1."""
+"""Run pytest with different exit codes for a crash of pytest and failed tests: the interpreter gives both a 1."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def main() -> int:
-    """What pytest says; its code for an internal error when it broke down, and not every test has run."""
+    """Return pytest's exit code; that for an internal error if it crashed, since not every test has run."""
     try:
         return int(pytest.main())
     except BaseException:

@@ -1,7 +1,7 @@
-"""A pytest plugin that writes what becomes of each test, with its seconds, while it runs: one JSON object a line.
+"""A pytest plugin that records the outcome and duration of each test while it runs: one JSON object per line.
 
 Loaded by the runner with `-p scripts.pytest_records --records FILE`. Lines of kind `fixture` and `phase` hold wall and
-CPU seconds; CPU seconds of other processes count when their parent has waited for them.
+CPU seconds; CPU seconds of other processes count once their parent has waited for them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin to write."""
+    """Open the file."""
     config.pluginmanager.register(Records(Path(config.getoption("--records"))), "records")
 
 
@@ -38,7 +38,7 @@ class Records:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
-        """Time the setting up of a fixture, those that it asks for apart."""
+        """Time the set-up of a fixture, excluding the fixtures that it uses."""
         with self._timed(kind="fixture", name=f"{fixturedef.argname} ({fixturedef.scope})"):
             return (yield)
 
@@ -50,7 +50,7 @@ class Records:
             return (yield)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Write the outcome of a phase that decides something, and the output of what failed."""
+        """Write the outcome of a phase if it decides that of the test, and the output of failures."""
         if report.when != "call" and report.passed:
             return
         skipped = report.longrepr[2] if report.skipped and isinstance(report.longrepr, tuple) else ""
@@ -59,16 +59,16 @@ class Records:
         self._write(kind="outcome", name=report.nodeid, outcome=report.outcome, reason=reason, output=output)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Write that a file cannot be read."""
+        """Write that a file could not be collected."""
         if report.failed:
             self._write(kind="outcome", name=report.nodeid, outcome="failed", reason="", output=report.longreprtext)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Write how many tests there are, and what finding them took."""
+        """Write how many tests there are, and how long collecting them took."""
         self._write(kind="collected", count=len(session.items), cpu_s=sum(_cpu_s()))
 
     def pytest_unconfigure(self) -> None:
-        """Write what the whole process used, and end."""
+        """Write what the whole process used, and close the file."""
         own_s, children_s = _cpu_s()
         self._write(kind="end", own_cpu_s=own_s, children_cpu_s=children_s)
         self._file.close()
@@ -86,7 +86,7 @@ class Records:
 
 
 def _cpu_s() -> tuple[float, float]:
-    """Return CPU seconds of this process, and of those that it has waited for."""
+    """Return CPU seconds of this process, and of those for which it has waited."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     own, children = (one.ru_utime + one.ru_stime for one in used)
     return own, children

@@ -1,4 +1,4 @@
-"""One run of pytest in a process of its own, and what it says of each test."""
+"""One run of pytest in a separate process, and its report on each test."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 SOME_FAILED = 1
-"""The exit code of pytest for failed tests, when it ran to its end."""
+"""The exit code of pytest for failed tests, if it ran to its end."""
 Record = dict[str, Any]
-# No test takes so long, with images to build and on a busy machine; long forms may.
+# No test takes so long, even with images to build on a busy machine; long variants may.
 HANG_S = 1200.0
 HANG_LONG_S = 6 * 3600.0
 OUTPUT_BYTES_MAX = 4 << 20
-"""Of a part's output, shown at its end."""
+"""Characters of a part's output that are shown at its end."""
 _LOOK_S = 5.0
 _DUMP_S = 30.0
 
 
 @dataclass
 class Cases:
-    """What one run of pytest says of each test."""
+    """One run's report on each test."""
 
     exit_code: int
     output: str = ""
     passed: set[str] = field(default_factory=set)
     failed: dict[str, str] = field(default_factory=dict)
-    """Test -> what it said."""
+    """Test -> its output."""
     skips: Counter[str] = field(default_factory=Counter)
     unfinished: str = ""
-    """The test that ran when the process ended."""
+    """The test that was running when the process ended."""
     ended: bool = False
-    """Whether every test that was found has an outcome."""
+    """Whether every collected test has an outcome."""
     found: int = 0
     cpu_s: float = 0.0
 
 
 def pytest_run(arguments: Sequence[str], directory: Path, records: Path) -> Cases:
-    """Run pytest; the directory remembers what failed, for --last-failed. Output grows in a file beside the records.
+    """Run pytest; the directory remembers failures, for --last-failed. Output goes to a file beside the records.
 
     A run in which no test begins or ends for HANG_S prints the stacks of its threads and ends as failed.
     """
@@ -88,7 +88,7 @@ def _wait(process: subprocess.Popen[bytes], records: Path) -> int:
 
 
 def hang_s() -> float:
-    """Return for how long a test may run."""
+    """Return how long a test may run."""
     return HANG_LONG_S if {"ZOE_TEST_LONG", "ZOE_PROPERTY_CHECKS"} & set(os.environ) else HANG_S
 
 
@@ -97,10 +97,10 @@ def _quiet_s(records: Path) -> float:
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """Yield the records of a run, also of one that still goes on or broke down."""
+    """Yield the records of a run, even if it still runs or has crashed."""
     if path.exists():
         for line in path.read_text("utf-8").splitlines():
-            if line.endswith("}"):  # the last one may be half written
+            if line.endswith("}"):  # the last one may be incomplete
                 yield json.loads(line)
 
 

@@ -1,9 +1,9 @@
-"""Run every part of the tests; at the end, a table of times and of everything that was skipped, with why.
+"""Run every part of the tests; at the end, print a table of times, and everything that was skipped, with the reason.
 
 With ZOE_REQUIRE_ALL=1 a missing program fails instead of being skipped; a missing privilege or absent ZOE_TEST_DATA
-stays a named skip. A few failed tests of a part get a second try, but for parts that are the same each time; what
-passes then is named with its output (docs/decisions/0027-a-second-try-for-tests-of-real-programs.md), and fails the
-run with ZOE_STRICT=1. The records of the last run stay in .test-records, for `make test-times`.
+stays a named skip. A few failed tests of a part get a second try, except in deterministic parts; tests that then pass
+are named with their output (docs/decisions/0027-a-second-try-for-tests-of-real-programs.md), and fail the run with
+ZOE_STRICT=1. The records of the last run stay in .test-records, for `make test-times`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from scripts.pytest_run import ROOT, SOME_FAILED, Cases, pytest_run, read_record
 BIN = Path(sys.executable).parent
 RECORDS = ROOT / ".test-records"
 KNOWN_SECOND_TRIES = ROOT / "docs" / "second-tries.md"
-# More that fail in one part have a cause in common.
+# More failures in one part have a common cause.
 SECOND_TRIES_MAX = 3
 PROGRESS_S = 60.0
 LONG_ENVIRONMENT = {"ZOE_PROPERTY_CHECKS": "100000", "ZOE_TEST_TRACES": "all"}
@@ -47,7 +47,7 @@ ALL = {part.name: part for part in (LINT_PART, *PARTS)}
 
 @dataclass
 class Result:
-    """What one part came to."""
+    """The result of one part."""
 
     name: str
     seconds: float = 0.0
@@ -56,12 +56,12 @@ class Result:
     failed: int = 0
     skips: Counter[str] = field(default_factory=Counter)
     second_try: dict[str, str] = field(default_factory=dict)
-    """What passed at its second try only, with what it said at the first."""
+    """Tests that passed only at the second try, with the output of the first."""
     ok: bool = True
 
 
 def main() -> int:
-    """Run all parts, or those named on the command line, the long forms with --all; 0 only if all passed."""
+    """Run all parts, or those named on the command line, with --all the long variants; return 0 only if all passed."""
     chosen = sys.argv[1:] or list(ALL)
     if chosen == ["--all"]:
         os.environ.update(LONG_ENVIRONMENT)
@@ -77,7 +77,7 @@ def main() -> int:
         print("another run of the tests is under way in this clone", file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, _end_all)
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile what they import
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # otherwise hundreds of processes would compile what they import
     began_s, cpu_s = time.monotonic(), machine_cpu_s()
     shutil.rmtree(RECORDS, ignore_errors=True)
     RECORDS.mkdir()
@@ -86,14 +86,14 @@ def main() -> int:
 
 
 def _end_all(_number: int, _frame: object) -> None:
-    """End as Ctrl-C at a terminal does, which reaches every pytest: they tidy up what they have started."""
+    """End like Ctrl-C at a terminal, which reaches every pytest: they clean up what they have started."""
     for child in psutil.Process().children():
         child.send_signal(signal.SIGINT)
     raise KeyboardInterrupt
 
 
 def run(parts: list[Part]) -> list[Result]:
-    """Run all parts, beside each other where that fits; the results in the order of the parts."""
+    """Run all parts, in parallel as far as they fit; return the results in the order of the parts."""
     schedule, done = PartSchedule(parts, os.cpu_count() or 1), threading.Event()
     progress = threading.Thread(target=_tell_progress, args=(schedule, done))
     progress.start()
@@ -107,7 +107,7 @@ def run(parts: list[Part]) -> list[Result]:
 
 
 def lint() -> Result:
-    """ruff, mypy, import-linter, and what checks the web UI; each counts as one test."""
+    """Run ruff, mypy, import-linter, and the checks of the web UI; each counts as one test."""
     result, began_s, output = Result("lint"), time.monotonic(), ""
     for command in LINT:
         done = subprocess.run(
@@ -142,7 +142,7 @@ def suite(part: Part) -> Result:
 
 
 def deserves_second_try(part: Part, cases: Cases) -> bool:
-    """Tell whether it may have been chance: few tests failed, of a part with processes, sockets or random keys."""
+    """Return whether chance may be the reason: few tests failed, of a part with processes, sockets or random keys."""
     return cases.exit_code == SOME_FAILED and len(cases.failed) <= SECOND_TRIES_MAX and not part.seeded
 
 
@@ -177,7 +177,7 @@ def _name_second_tries(second: dict[str, str]) -> None:
 
 
 def _tell_progress(schedule: PartSchedule, done: threading.Event) -> None:
-    """Print once a minute what runs, how many tests of it have ended, and which test takes long."""
+    """Print once a minute what runs, how many of its tests have ended, and which test takes long."""
     while not done.wait(PROGRESS_S):
         print(f"... {', '.join(f'{name} {_progress(name)}' for name in schedule.running)}", flush=True)
 
@@ -202,7 +202,7 @@ def machine_cpu_s() -> float:
 
 
 def say(text: str) -> None:
-    """Print what a part did."""
+    """Print the result of a part."""
     print(f"\n=== {text.rstrip()}", flush=True)
 
 

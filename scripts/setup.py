@@ -1,6 +1,6 @@
-"""Make the isolated environment .venv from the lock files.
+"""Create the isolated environment .venv from the lock files.
 
-Runs on a bare Python; nothing outside this folder changes.
+Needs only a bare Python; nothing outside this folder changes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ APT = "apt-get install -y git make python3.11 python3.11-venv"
 
 
 def main() -> int:
-    """Build the environment unless it is there already for these lock files."""
+    """Build the environment unless one for these lock files exists."""
     problem = missing()
     if problem:
         print(f"{problem}\nOn Debian or Ubuntu:  {APT}\nthen:  make PYTHON=/usr/bin/python3.11 ...", file=sys.stderr)
@@ -35,7 +35,7 @@ def main() -> int:
 
 
 def missing() -> str | None:
-    """What this machine lacks, in words; None when all is there."""
+    """Return what this machine lacks, in words; None if nothing."""
     if sys.version_info[:2] != SUPPORTED:
         found = ".".join(map(str, sys.version_info[:2]))
         return f"Zoe is tested on Python {SUPPORTED[0]}.{SUPPORTED[1]}; this is Python {found} ({sys.executable})."
@@ -47,7 +47,7 @@ def missing() -> str | None:
 
 
 def fingerprint() -> str:
-    """A name for everything the environment is made from."""
+    """Return a name for everything from which the environment is built."""
     digest = hashlib.sha256(f"{sys.version}{ROOT}".encode())
     for name in INPUTS:
         digest.update((ROOT / name).read_bytes())
@@ -55,7 +55,9 @@ def fingerprint() -> str:
 
 
 def build() -> None:
-    """venv, then uv from its lock, then everything else by uv, then Zoe itself as an editable install."""
+    """Create the venv, then install uv from its lock, everything else with uv, and Zoe itself as an editable
+    install.
+    """
     say("1/4", "isolated environment .venv")
     python = VENV / "bin" / "python"
     if not works(python):
@@ -70,7 +72,7 @@ def build() -> None:
 
 
 def works(python: Path) -> bool:
-    """Whether this interpreter is there and of the supported version; one that is not is made anew."""
+    """Return whether this interpreter exists and has the supported version; otherwise it is created again."""
     if not python.exists():
         return False
     code = f"import sys, pip; sys.exit(sys.version_info[:2] != {SUPPORTED})"
@@ -78,12 +80,12 @@ def works(python: Path) -> bool:
 
 
 def say(step: str, text: str) -> None:
-    """One line of progress."""
+    """Print one line of progress."""
     print(f"[setup {step}] {text}", flush=True)
 
 
 def run(*command: object) -> None:
-    """Run a command inside the environment; its failure is ours."""
+    """Run a command inside the environment; exit if it fails."""
     env = {**os.environ, "VIRTUAL_ENV": str(VENV), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     done = subprocess.run([str(part) for part in command], env=env, check=False)
     if done.returncode != 0:

@@ -1,6 +1,6 @@
-"""What Zoe is made of (`make sbom`), and what is known against it (`make audit`), from the lock files.
+"""List Zoe's dependencies (`make sbom`) and their known vulnerabilities (`make audit`), from the lock files.
 
-The tools are in an environment of their own, build/audit, so that nothing of theirs is installed beside Zoe.
+The tools have a separate environment, build/audit, so that nothing of theirs is installed beside Zoe.
 """
 
 from __future__ import annotations
@@ -24,13 +24,15 @@ UNANSWERED = 2
 
 
 def main() -> int:
-    """`sbom` writes build/sbom; `audit` is 1 when something is known, 2 when an index could not answer for all."""
+    """Run `sbom`, which writes build/sbom, or `audit`: 1 if vulnerabilities are known, 2 if an index could not check
+    everything.
+    """
     _tools()
     return sbom() if sys.argv[1:] == ["sbom"] else audit()
 
 
 def sbom() -> int:
-    """One CycloneDX file for each lock file, one for the web UI, one for the jars."""
+    """Write one CycloneDX file for each lock file, one for the web UI, one for the jars."""
     SBOM.mkdir(parents=True, exist_ok=True)
     for name in LOCKS:
         lock = ROOT / "requirements" / f"{name}.lock"
@@ -43,7 +45,7 @@ def sbom() -> int:
 
 
 def jars(by_path: Mapping[str, str]) -> dict[str, Any]:
-    """A CycloneDX document of Maven artifacts; `by_path` is their path in a repository and their sha256."""
+    """Return a CycloneDX document of Maven artifacts; `by_path` is their path in a repository and their sha256."""
     components = []
     for path, digest in by_path.items():
         *group, name, version, _file = path.split("/")
@@ -55,7 +57,7 @@ def jars(by_path: Mapping[str, str]) -> dict[str, Any]:
 
 
 def audit() -> int:
-    """Ask the indexes for known vulnerabilities of what is locked, and name what they could not answer for."""
+    """Query the indexes for known vulnerabilities of the locked packages, and name those that they could not check."""
     known, unanswered = False, []
     for name in LOCKS:
         lock = ROOT / "requirements" / f"{name}.lock"

@@ -1,7 +1,7 @@
-"""Build the web UI into zoe_api/static, unless it is there already for these sources.
+"""Build the web UI into zoe_api/static, unless it is up to date.
 
-Node comes from the lock file of the environment, so that every build is made by the same one; packages come from npm's
-lock file. What is built is plain files: nothing of Node is needed to run Zoe.
+Node comes from the environment's lock file, so that every build uses the same one; packages come from npm's lock file.
+The result is plain files: Zoe does not need Node to run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TEXTS = ("text/", "image/svg+xml", "application/json")
 
 
 def main() -> int:
-    """Build when something has changed; `check` also checks types and style, and runs the unit tests."""
+    """Build if something has changed; `check` also checks types and style, and runs the unit tests."""
     install()
     if sys.argv[1:] == ["check"]:
         return npm("run", "-s", "check") or npm("run", "-s", "test")
@@ -42,7 +42,7 @@ def main() -> int:
 
 
 def compress_texts() -> None:
-    """A compressed file beside each text, so that no API process compresses them again when it starts."""
+    """Write a compressed file beside each text, so that no API process compresses them again when it starts."""
     for path in [path for path in STATIC.rglob("*") if path.is_file()]:
         media_type = mimetypes.guess_type(path.name)[0] or ""
         if media_type.startswith(TEXTS) or media_type.endswith("javascript"):
@@ -50,7 +50,7 @@ def compress_texts() -> None:
 
 
 def install() -> None:
-    """The packages of npm's lock file, as they are written there."""
+    """Install the packages of npm's lock file."""
     stamp = fingerprint([WEB / "package-lock.json", BIN / "node"])
     if PACKAGES_STAMP.exists() and PACKAGES_STAMP.read_text() == stamp:
         return
@@ -61,13 +61,13 @@ def install() -> None:
 
 
 def npm(*arguments: str) -> int:
-    """Run npm of the environment; its exit code."""
+    """Run npm of the environment; return its exit code."""
     env = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
     return subprocess.run([str(BIN / "npm"), *arguments], cwd=WEB, env=env, check=False).returncode
 
 
 def sources() -> Iterator[Path]:
-    """Everything that the build is made from, this program included."""
+    """Return everything from which the UI is built, this program included."""
     yield Path(__file__)
     yield ROOT / "docs" / "reference" / "openapi.json"
     for path in sorted(WEB.rglob("*")):
@@ -76,7 +76,7 @@ def sources() -> Iterator[Path]:
 
 
 def fingerprint(paths: Iterator[Path] | list[Path]) -> str:
-    """A name for the content of files."""
+    """Return a name for the content of files."""
     digest = hashlib.sha256()
     for path in paths:
         digest.update(path.name.encode() + path.read_bytes())

@@ -1,1 +1,1 @@
-"""The library through which the master speaks to a storage controller."""
+"""The library with which the master talks to a storage controller."""

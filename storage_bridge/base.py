@@ -1,4 +1,4 @@
-"""What the master asks of a storage controller."""
+"""The interface between the master and storage controllers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class StorageController(Protocol):
     """Holds bandwidth SLOs and views. Idempotent by tenant and by view.
 
     Every call answers within a bounded time or raises StorageUnavailableError, also for an answer that makes no sense;
-    then nothing is known of what it did, and the caller makes it so again. What `slos` and `views` report is what this
-    Zoe has put there; what others have is only counted, in `capacity`.
+    then its effect is unknown, and the caller repeats it. `slos` and `views` report only what this Zoe has put there;
+    what others have only counts in `capacity`.
     """
 
     def capacity(self) -> StorageCapacity:
-        """Return what the store can move and what is promised."""
+        """Return how much the store can move and how much is promised."""
         ...
 
     def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
@@ -43,42 +43,43 @@ class StorageController(Protocol):
         ...
 
     def clear_slo(self, tenant: str) -> None:
-        """Remove a tenant's SLO; nothing when there is none."""
+        """Remove a tenant's SLO; do nothing if there is none."""
         ...
 
     def views(self) -> Sequence[View]:
-        """Return the views there are."""
+        """Return all views."""
         ...
 
     def create_view(self, view: View) -> None:
-        """Make a view, with the token that it has; nothing when it is there already."""
+        """Create a view, with its token; do nothing if it exists."""
         ...
 
     def sample(self, view_id: str, token: str = "") -> ViewSample:
-        """What a part of a view's source takes to read, plainly and through it, with the token of its tenant."""
+        """Return what reading part of a view's source takes, plainly and through the view, with the token of its
+        tenant.
+        """
         ...
 
     def drop_view(self, view_id: str) -> None:
-        """Remove a view; nothing when there is none."""
+        """Remove a view; do nothing if there is none."""
         ...
 
     def achieved(self) -> Mapping[str, AchievedBandwidth] | None:
-        """Return what each tenant got lately; None where the controller does not tell."""
+        """Return what each tenant recently got; None if the controller does not report it."""
         ...
 
     def missed(self) -> Mapping[str, MissedBandwidth] | None:
-        """By how much SLOs of active tenants cannot be met, only those that are missed; None where it does not tell."""
+        """Return the missing amounts of active tenants' SLOs, only those that are missed; None if not reported."""
         ...
 
     def clients(self) -> Mapping[str, AchievedBandwidth] | None:
-        """Return what was moved to and from each address lately; None where the controller does not tell."""
+        """Return what was recently moved to and from each address; None if the controller does not report it."""
         ...
 
     def circuit_open(self) -> bool:
-        """Return whether it failed several times and is left alone for a while; asks nothing."""
+        """Return whether it is left alone for a while after several failures; makes no request."""
         ...
 
     def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
-        """Return where the objects lie that a tenant means by a URI, as its token may list them; None if it is not
-        known."""
+        """Return where the objects of a tenant's URI lie, as its token may list them; None if unknown."""
         ...

@@ -1,4 +1,4 @@
-"""Which storage controller is there is found out by asking; it need not be there when Zoe begins."""
+"""Detect which storage controller answers; it need not be there when Zoe starts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from storage_bridge.zoe_controller import ZoeController
 
 
 def connect(settings: ControllerSettings, line: ControllerHttp | None = None) -> CrystalController | ZoeController:
-    """Speak to whatever controller is there, by what it answers. StorageUnavailableError."""
+    """Return a client for the controller that answers, by its answers. Raises StorageUnavailableError."""
     line = line or ControllerHttp(settings)
     if line.ask("GET", "/v1/capacity", absent=False) is not False:
         return ZoeController(line, settings)
@@ -21,7 +21,7 @@ def connect(settings: ControllerSettings, line: ControllerHttp | None = None) ->
 
 
 def connected_when_asked(settings: ControllerSettings) -> StorageController:
-    """Whatever is found there at the first call; until it has answered once, all raise StorageUnavailableError."""
+    """A client for whatever controller answers the first call; until then all calls raise StorageUnavailableError."""
     return cast(StorageController, _WhenAsked(settings))
 
 
@@ -35,7 +35,7 @@ class _WhenAsked:
         return self._http.circuit_open
 
     def __getattr__(self, name: str) -> Any:
-        """Any other method is the controller's own; it is looked for when the method is called."""
+        """Any other method is the controller's own; the controller is looked for when the method is called."""
 
         def call(*args: Any) -> Any:
             if self._found is None:

@@ -1,7 +1,7 @@
 """Crystal's own controller, in the dialect that it speaks.
 
-What is ours there is marked by its policy id and never expires: what a master leaves behind that does not come back
-stays until the next one's first look.
+Zoe's SLOs are marked by their policy id and never expire: if a master does not come back, they stay until the next
+master's first poll.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from storage_bridge.model import (
 
 
 class CrystalController:
-    """A controller of Crystal's kind. It has no views and does not say what it achieves."""
+    """A controller of Crystal's kind. It has no views and does not report achieved bandwidth."""
 
     def __init__(self, line: ControllerHttp, settings: ControllerSettings, dialect: ControllerDialect) -> None:
         self._http = line
@@ -31,7 +31,7 @@ class CrystalController:
         self._dialect = dialect
 
     def capacity(self) -> StorageCapacity:
-        """What was configured, since it does not tell."""
+        """Return the configured capacity, since Crystal does not report it."""
         there, promised = self._settings.capacity, [*self.slos().values(), understood(self._dialect.others)]
         return StorageCapacity(
             there.read_bytes_per_s or 0,
@@ -41,11 +41,11 @@ class CrystalController:
         )
 
     def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
-        """Counted here: it takes any SLO."""
+        """Decide from the sums known here: Crystal accepts any SLO."""
         return feasibility(self.capacity(), demand.slo)
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
-        """Ours, by tenant."""
+        """Return Zoe's SLOs, by tenant."""
         return understood(self._dialect.slos)
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
@@ -57,32 +57,32 @@ class CrystalController:
         self._dialect.clear_slo(tenant)
 
     def views(self) -> Sequence[View]:
-        """None: it has no such thing."""
+        """Return no views: Crystal has none."""
         return ()
 
     def create_view(self, view: View) -> None:
-        """Cannot be."""
+        """Refuse: Crystal has no views."""
         raise StorageUnavailableError(f"this storage controller makes no views ({view.id})")
 
     def sample(self, view_id: str, token: str = "") -> ViewSample:  # noqa: ARG002 - it reads nothing
-        """There is none."""
+        """Refuse: Crystal has no views."""
         raise StorageUnavailableError(f"this storage controller makes no views ({view_id})")
 
     def drop_view(self, view_id: str) -> None:
-        """There is none."""
+        """Do nothing: Crystal has no views."""
 
     def achieved(self) -> None:
-        """Not told."""
+        """Not reported."""
 
     def missed(self) -> None:
-        """Not told."""
+        """Not reported."""
 
     def clients(self) -> None:
-        """Not told."""
+        """Not reported."""
 
     def circuit_open(self) -> bool:
         """Return whether it is left alone for a while."""
         return self._http.circuit_open
 
     def locality(self, tenant: str, uri: str, token: str = "") -> None:
-        """Not known: it tells where an object of a name would be, and not which objects there are below a prefix."""
+        """Unknown: Crystal reports where an object of a name would be, but not which objects exist below a prefix."""

@@ -1,4 +1,4 @@
-"""What differs between the two dialects of Crystal."""
+"""The differences between the two dialects of Crystal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROW_CHARACTERS_MAX = 200
 
 
 class _Row(NamedTuple):
-    """An SLO in a list: whose, by which policy id, in which direction (`name`, empty for both), in bytes per second."""
+    """An SLO in a list: its project, policy id, direction (`name`, empty for both), and bytes per second."""
 
     project: str
     policy: str
@@ -28,9 +28,9 @@ class _Row(NamedTuple):
 
 
 class _Rows:
-    """The rows of a list, without those that cannot be read: Crystal keeps any text that anybody sends as a value.
+    """The rows of a list, without unreadable ones: Crystal stores any text that a client sends as a value.
 
-    What cannot be read counts as no SLO, and is logged once while it is there.
+    An unreadable row counts as no SLO, and is logged once while it exists.
     """
 
     def __init__(self, read: Callable[[Mapping[str, Any]], _Row | None]) -> None:
@@ -38,7 +38,7 @@ class _Rows:
         self._odd: frozenset[str] = frozenset()
 
     def of(self, answer: object) -> list[_Row]:
-        """TypeError for what is no list."""
+        """Parse a list; TypeError for anything else."""
         if not isinstance(answer, list):
             raise TypeError(f"the list of SLOs is a {type(answer).__name__}")
         rows, odd = [], set()
@@ -56,27 +56,27 @@ class _Rows:
 
 
 class ControllerDialect(Protocol):
-    """SLOs by tenant, ours marked by the policy id. What comes of reading nonsense is raised as it is."""
+    """SLOs by tenant; the policy id marks Zoe's. Errors from reading nonsense are raised as they are."""
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
-        """Ours."""
+        """Return Zoe's SLOs."""
         ...
 
     def others(self) -> BandwidthSlo:
-        """Return what others were promised in all."""
+        """Return the sum of what others were promised."""
         ...
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
-        """Put it in force, whole or not at all."""
+        """Put an SLO in force, completely or not at all."""
         ...
 
     def clear_slo(self, tenant: str) -> None:
-        """Remove it; nothing when there is none."""
+        """Remove an SLO; do nothing if there is none."""
         ...
 
 
 class AppendixDialect:
-    """`/bw/slas`: one value for both directions, whole MB/s; the greater of the two is asked for, rounded up."""
+    """`/bw/slas`: one value for both directions, whole MB/s; requests the greater of the two, rounded up."""
 
     def __init__(self, line: ControllerHttp, owner: str) -> None:
         self._http = line
@@ -84,7 +84,7 @@ class AppendixDialect:
         self._rows = _Rows(_sla)
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
-        """Ours."""
+        """Return Zoe's SLOs."""
         return {row.project: _both(row.bytes_per_s) for row in self._listed() if row.policy == self._owner}
 
     def others(self) -> BandwidthSlo:
@@ -108,7 +108,7 @@ class AppendixDialect:
 
 
 class LaterDialect:
-    """`/policies/slos`: a value for each direction, whole MB/s, rounded up."""
+    """`/policies/slos`: one value per direction, whole MB/s, rounded up."""
 
     def __init__(self, line: ControllerHttp, owner: str) -> None:
         self._http = line
@@ -116,7 +116,7 @@ class LaterDialect:
         self._rows = _Rows(_slo)
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
-        """Ours."""
+        """Return Zoe's SLOs."""
         rates: dict[str, dict[str, int]] = {}
         for row in self._listed():
             if row.policy == self._owner:
@@ -130,7 +130,7 @@ class LaterDialect:
         return BandwidthSlo(read, write)
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
-        """Put it in force: both directions, or none where one is refused."""
+        """Put it in force: both directions, or none if one is refused."""
         before = self.slos().get(tenant, BandwidthSlo())
         try:
             self._put(tenant, slo)
@@ -164,7 +164,7 @@ def _sla(row: Mapping[str, Any]) -> _Row | None:
 
 
 def _slo(row: Mapping[str, Any]) -> _Row | None:
-    """Return a row of `/policies/slos`; None for what is not of bandwidth."""
+    """Return a row of `/policies/slos`; None for one that is not of bandwidth."""
     if row.get("dsl_filter", "bandwidth") != "bandwidth":
         return None
     project, _, policy = str(row["target"]).partition("#")
@@ -172,7 +172,7 @@ def _slo(row: Mapping[str, Any]) -> _Row | None:
 
 
 def _bytes_per_s(value: object) -> int:
-    """Of MB/s as a number or as its text; ValueError."""
+    """Convert MB/s as a number or as text; ValueError."""
     text = str(value).strip()
     if not _NUMBER.fullmatch(text):
         raise ValueError(f"{text[:_ROW_CHARACTERS_MAX]!r} is not a rate")

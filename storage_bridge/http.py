@@ -1,4 +1,4 @@
-"""The way to a storage controller over HTTP: calls that answer in time and make sense, or fail in one way."""
+"""Requests to a storage controller over HTTP: they answer in time and make sense, or raise one kind of error."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ControllerSettings:
-    """Where the controller is and how it is spoken to.
+    """The controller's address and how to use it.
 
-    owner: marks what is ours. capacity: what a controller can promise that cannot tell. After `failures_max` failures
-    in a row nothing is asked for `rest_s` seconds, so that one that is away costs no time-outs.
+    owner: marks Zoe's objects. capacity: for a controller that cannot report its own. After `failures_max` failures in
+    a row no requests are made for `rest_s` seconds, so that an absent controller costs no time-outs.
     """
 
     url: str
@@ -42,7 +42,7 @@ class ControllerSettings:
 
 
 class _Deadline:
-    """Hangs up when an answer is not there in time: the client's own time-out begins again with each byte."""
+    """Closes the connection if there is no answer in time: the client's own time-out starts again with each byte."""
 
     def __init__(self, seconds: float) -> None:
         self._timer = threading.Timer(seconds, self._hang_up)
@@ -60,19 +60,19 @@ class _Deadline:
             raise httpx.ReadTimeout("the answer takes too long") from None
 
     def follow(self, event: str, info: Mapping[str, Any]) -> None:
-        """What the client's trace says: of the connection that it makes."""
+        """Follow the client's trace to learn the connection that it makes."""
         if event == "connection.connect_tcp.complete":
             self._connection = info["return_value"].get_extra_info("socket")
 
     def _hang_up(self) -> None:
         self._over = True
         if self._connection is not None:
-            with contextlib.suppress(OSError):  # it has just been closed
+            with contextlib.suppress(OSError):  # closed just now
                 self._connection.shutdown(socket.SHUT_RDWR)
 
 
 class ControllerHttp:
-    """Calls that answer in time or raise StorageUnavailableError; all calls are idempotent, so they may be repeated."""
+    """Requests that answer in time or raise StorageUnavailableError; all are idempotent, so they may be repeated."""
 
     def __init__(self, settings: ControllerSettings, clock: Clock = time.monotonic) -> None:
         self._settings = settings
@@ -80,7 +80,7 @@ class ControllerHttp:
         self._failures = 0
         self._rests_until_s = 0.0
         headers = {"X-Auth-Token": settings.token, "User-Agent": "zoe"}
-        # Looks are seconds apart: a connection that is kept would mostly be found dead.
+        # Polls are seconds apart: a kept connection would mostly be dead.
         fresh = httpx.Limits(max_keepalive_connections=0)
         self._http = httpx.Client(
             base_url=settings.url,
@@ -92,7 +92,7 @@ class ControllerHttp:
 
     @property
     def circuit_open(self) -> bool:
-        """Return whether nothing is asked for a while, since too much failed."""
+        """Return whether requests are suspended after too many failures."""
         return self._clock() < self._rests_until_s
 
     def ask(
@@ -103,7 +103,7 @@ class ControllerHttp:
         absent: object = _NEVER,
         headers: Mapping[str, str] | None = None,
     ) -> Any:
-        """Return the answer's JSON, None for an empty one; `absent` for 404 where that is an answer."""
+        """Return the answer's JSON, None for an empty one; `absent` for 404 if that is a valid answer."""
         if self.circuit_open:
             raise StorageUnavailableError(
                 "the storage controller has not answered lately; requests are paused for some seconds"
@@ -131,7 +131,7 @@ class ControllerHttp:
         raise StorageUnavailableError(story)
 
     def _whole(self, method: str, path: str, json: object, headers: Mapping[str, str] | None) -> httpx.Response:
-        """Return the answer with all of its body."""
+        """Return the answer with its complete body."""
         with (
             _Deadline(self._settings.timeout_s) as deadline,
             self._http.stream(
@@ -155,7 +155,9 @@ class ControllerHttp:
 
 
 def _said(answer: httpx.Response) -> str:
-    """Return what a refusal says: its `error`, as our own controller writes it, a bare string, or whatever is there."""
+    """Return the text of a refusal: its `error`, as Zoe's own controller writes it, a bare string, or the whole
+    body.
+    """
     try:
         body = answer.json()
     except ValueError:
@@ -165,7 +167,7 @@ def _said(answer: httpx.Response) -> str:
 
 
 def understood(look: Callable[[], T]) -> T:
-    """What was told, made ours; StorageUnavailableError when it makes no sense."""
+    """Convert the controller's answer to Zoe's values; StorageUnavailableError if it makes no sense."""
     try:
         return look()
     except (TypeError, ValueError, KeyError, AttributeError) as error:

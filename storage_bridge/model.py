@@ -1,4 +1,4 @@
-"""Values that pass between Zoe and a storage controller. Standard library only."""
+"""Values exchanged between Zoe and a storage controller. Standard library only."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class StorageCapacity:
-    """Bytes per second that the store can move in all, and what is promised of it.
+    """Bytes per second that the store can move in all, and how much of it is promised.
 
     one_proxy_bytes_per_s: what the largest of its proxies moves, both ways together; proxies_bytes_per_s: what all of
-    them do. None: not told.
+    them move. None: not reported.
     """
 
     read_bytes_per_s: int
@@ -25,7 +25,7 @@ class StorageCapacity:
 
 @dataclass(frozen=True, slots=True)
 class BandwidthSlo:
-    """A bandwidth promise for a tenant, in bytes per second; None is no promise."""
+    """A bandwidth promise for a tenant, in bytes per second; None means no promise."""
 
     read_bytes_per_s: int | None = None
     write_bytes_per_s: int | None = None
@@ -33,7 +33,7 @@ class BandwidthSlo:
 
 @dataclass(frozen=True, slots=True)
 class BandwidthDemand:
-    """What one execution asks for its tenant."""
+    """The bandwidth that one execution demands for its tenant."""
 
     tenant: str
     slo: BandwidthSlo
@@ -41,14 +41,14 @@ class BandwidthDemand:
 
 @dataclass(frozen=True, slots=True)
 class DemandFeasibility:
-    """Whether a demand fits beside what is promised already, and a sentence when it does not."""
+    """Whether a demand fits beside existing promises, and a sentence if it does not."""
 
     feasible: bool
     sentence: str = ""
 
 
 def feasibility(now: StorageCapacity, slo: BandwidthSlo) -> DemandFeasibility:
-    """Return whether one more promise keeps the sum of all within the capacity, each way."""
+    """Return whether one more promise keeps the sum of all within the capacity, in each direction."""
     for direction, wanted, all_of_it, promised in (
         ("read", slo.read_bytes_per_s or 0, now.read_bytes_per_s, now.promised_read_bytes_per_s),
         ("write", slo.write_bytes_per_s or 0, now.write_bytes_per_s, now.promised_write_bytes_per_s),
@@ -62,26 +62,26 @@ def feasibility(now: StorageCapacity, slo: BandwidthSlo) -> DemandFeasibility:
 
 
 SENTENCE_LENGTH_MAX = 300
-"""Characters of what a controller says to users."""
+"""Maximum length of a controller's sentence for users."""
 RATE_MAX = 10**15
-"""Bytes per second that can be promised at most."""
+"""Maximum rate that can be promised."""
 TOKEN_HEADER = "X-Storage-Token"  # noqa: S105 - the name of a header
-"""What the controller is told a tenant's token in."""
+"""The header that carries a tenant's token to the controller."""
 UNREADABLE = "the tenant's stored credential cannot read the source"
-"""All that is said of a source that its tenant may not read."""
+"""The only thing said of a source that its tenant may not read."""
 VIEW_PREFIX = "zoe-view-"
-"""Of the names of view containers."""
+"""The prefix of view containers' names."""
 VIEW_DIRECTORY = "data"
-"""Where a view shows its objects: readers read a directory, not a whole container."""
+"""The directory in which a view shows its objects: readers read a directory, not a whole container."""
 
 
 S3 = "s3a"
-"""The scheme of buckets, and the name of their service, which a URI by S3 does not name."""
+"""The scheme of buckets, and the name of their service, which an S3 URI does not name."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePlace:
-    """The service that a URI leads to, and what it means there."""
+    """The service that a URI leads to, and the place there."""
 
     service: str
     container: str
@@ -89,7 +89,9 @@ class SourcePlace:
 
 
 def place_of(uri: str) -> SourcePlace:
-    """Of `swift2d://container.service/prefix`, or `s3a://bucket/prefix`, where the name of a bucket may have dots."""
+    """Return the place of `swift2d://container.service/prefix` or `s3a://bucket/prefix`, where a bucket's name may have
+    dots.
+    """
     scheme, _, rest = uri.partition("://")
     host, _, prefix = rest.partition("/")
     if scheme == S3:
@@ -100,11 +102,11 @@ def place_of(uri: str) -> SourcePlace:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A per-execution virtual container that shows the wanted columns of all rows that may be wanted.
+    """An execution's virtual container that shows the wanted columns of all rows that may be wanted.
 
-    `source` is a URI as of `place_of`. types: of columns; names: all columns where there is no header;
-    csv: how it is written, by the fields of `storage_filters.selection.CsvFormat`. token: with which its source is
-    read while the view is made; short-lived, and kept nowhere.
+    `source` is a URI for `place_of`. types: of columns; names: all columns if there is no header; csv: the format, by
+    the fields of `storage_filters.selection.CsvFormat`. token: for reading its source while the view is created;
+    short-lived, and never stored.
     """
 
     id: str
@@ -118,18 +120,18 @@ class View:
     token: str = field(default="", repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """A view is the same in whatever sequence a database gives back what is said by name."""
+        """Sort, so that a view is equal in whatever order a database returns its parts."""
         object.__setattr__(self, "types", tuple(sorted(self.types)))
         object.__setattr__(self, "csv", tuple(sorted(self.csv, key=lambda pair: pair[0])))
 
     def reading(self) -> dict[str, Any]:
-        """What of it says how its source is read, as JSON; empty where nothing is said."""
+        """Return the part that says how its source is read, as JSON; empty if nothing is said."""
         found = {"types": dict(self.types), "names": list(self.names), "csv": dict(self.csv)}
         return {name: text for name, text in found.items() if text}
 
     @staticmethod
     def read_as(reading: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fields of a view that `reading` gives."""
+        """Return the fields of a view from the JSON of `reading`."""
         return {
             "types": tuple(reading.get("types", {}).items()),
             "names": tuple(reading.get("names", ())),
@@ -148,7 +150,7 @@ class View:
 
     @property
     def uri(self) -> str:
-        """Where it is read, by the same service as its source."""
+        """Return the URI to read it, in the same service as its source."""
         scheme, service = self.source.partition("://")[0], self.place.service
         host = self.container if scheme == S3 else f"{self.container}.{service}"
         return f"{scheme}://{host}/{VIEW_DIRECTORY}"
@@ -156,10 +158,10 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class ViewSample:
-    """What reading a part of a view's source took, plainly and through the view.
+    """What reading part of a view's source takes, plainly and through the view.
 
-    delivered_bytes: what came of the view, packed; selected_bytes: unpacked. rate_bytes_per_s: what its
-    tenant would get to read beside who reads now, None when it is not told. columns: those of the view, in order.
+    delivered_bytes: what the view sent, compressed; selected_bytes: uncompressed. rate_bytes_per_s: what its tenant
+    would get for reading beside the present readers, None if not reported. columns: those of the view, in order.
     """
 
     source_bytes: int
@@ -174,7 +176,7 @@ class ViewSample:
 
 @dataclass(frozen=True, slots=True)
 class ViewVerdict:
-    """Whether a job reads through a view, the columns it finds there, and a sentence that says why or why not."""
+    """Whether a job reads through a view, the columns that it finds there, and a sentence with the reason."""
 
     used: bool
     columns: tuple[str, ...] = ()
@@ -183,7 +185,7 @@ class ViewVerdict:
 
 @dataclass(frozen=True, slots=True)
 class AchievedBandwidth:
-    """What a tenant got lately, in bytes per second."""
+    """What a tenant recently got, in bytes per second."""
 
     read_bytes_per_s: float
     write_bytes_per_s: float
@@ -191,20 +193,20 @@ class AchievedBandwidth:
 
 @dataclass(frozen=True, slots=True)
 class MissedBandwidth:
-    """By how much a tenant's SLO cannot be met at present, in bytes per second; 0 where it is."""
+    """How much of a tenant's SLO cannot be met at present, in bytes per second; 0 if all of it is."""
 
     read_bytes_per_s: int = 0
     write_bytes_per_s: int = 0
 
 
 class StorageUnavailableError(Exception):
-    """The controller cannot be reached or makes no sense; nothing is known of what it did."""
+    """The controller cannot be reached or makes no sense; the effect of the request is unknown."""
 
 
 class StorageRefusedError(StorageUnavailableError):
-    """The controller understood and does not do it; asking again would not change that.
+    """The controller understood the request and refuses it; repeating would not change that.
 
-    `sentence` is what it says of that, for users: on one line, of at most SENTENCE_LENGTH_MAX printable characters.
+    `sentence` is its explanation, for users: one line of at most SENTENCE_LENGTH_MAX printable characters.
     """
 
     def __init__(self, story: str, sentence: str = "") -> None:
@@ -213,6 +215,6 @@ class StorageRefusedError(StorageUnavailableError):
 
 
 def _readable(text: str) -> str:
-    """What a foreign text says, without anything that a terminal would obey or that turns or breaks lines."""
+    """Return a foreign text without anything that a terminal would obey, or that changes direction or breaks lines."""
     printable = "".join(c if c.isprintable() else " " for c in text[: 4 * SENTENCE_LENGTH_MAX])
     return " ".join(printable.split())[:SENTENCE_LENGTH_MAX]

@@ -1,7 +1,7 @@
-"""Whether a view pays: decided once, before a job starts, by what a sample of its own source took.
+"""Decide once, before a job starts, whether a view pays, from a sample of its own source.
 
-The model is that of one task: bytes arrive while the records before them are parsed, so the slower of both counts. A
-plain read parses everything; a view costs the store the search for records, and then only these travel and are parsed.
+The model is that of one task: bytes arrive while the records before them are parsed, so the slower of the two counts. A
+plain read parses everything; with a view the store searches for records, and only these travel and are parsed.
 """
 
 from __future__ import annotations
@@ -10,17 +10,20 @@ from storage_bridge.model import ViewSample, ViewVerdict
 from zoe_lib.domain.amounts import plain
 
 READER_BYTES_PER_S = 60e6
-"""How fast one task of Spark 3.5.9 parses CSV at best.
+"""The best speed at which one task of Spark 3.5.9 parses CSV.
 
-Twice what `benchmarks/csv_reader.py` showed on two busy cores (30 MB/s), since too fast a reader only costs views.
+Twice what `benchmarks/csv_reader.py` showed on two busy cores (30 MB/s), since overestimating the reader can only turn
+views down.
 """
 GAIN_LEAST = 0.9
-"""A view has to be expected to take at most this part of the plain read, so that a small error does no harm."""
+"""A view is used if it is expected to take at most this fraction of the plain read, so that a small error does no
+harm.
+"""
 _MB = 1e6
 
 
 def verdict(sample: ViewSample) -> ViewVerdict:
-    """Return whether jobs read through the view, with the sentence that their users are told."""
+    """Return whether jobs read through the view, and the sentence for their users."""
     if not sample.sampled_bytes:
         return ViewVerdict(False, (), "plainly: there is nothing to read")
     plain_s, view_s = expected_s(sample)
@@ -34,7 +37,7 @@ def verdict(sample: ViewSample) -> ViewVerdict:
 
 
 def expected_s(sample: ViewSample) -> tuple[float, float]:
-    """Return seconds that the sample takes a task plainly and through the view, the reader's work included."""
+    """Return the seconds that a task needs for the sample plainly and through the view, the reader's work included."""
     rate = sample.sampled_bytes / max(sample.plain_s, 1e-6)
     if sample.rate_bytes_per_s:
         rate = min(rate, sample.rate_bytes_per_s)

@@ -1,4 +1,4 @@
-"""A storage controller in memory: for simulations and tests of whoever speaks to a controller."""
+"""A storage controller in memory: for simulations and for tests of its clients."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from zoe_lib.domain.locality import Places
 
 
 class SimulatedController:
-    """Holds SLOs and views, and shares bandwidth by the real algorithm among the transfers it is told of.
+    """Holds SLOs and views, and shares bandwidth by the real algorithm among the given transfers.
 
-    `transfers` says which claims there are now, without their SLOs. While `down` is set every call raises
-    StorageUnavailableError. SLOs beyond the capacity are taken, as Crystal takes them; whoever promises has to count.
+    `transfers` returns the present claims, without their SLOs. While `down` is set every call raises
+    StorageUnavailableError. SLOs beyond the capacity are accepted, as Crystal accepts them; the promising side has to
+    count.
     """
 
     def __init__(
@@ -47,16 +48,16 @@ class SimulatedController:
 
     @property
     def moved(self) -> int:
-        """Return bytes per second that it can move in all, also told while it is down."""
+        """Return bytes per second that it can move in all, even while it is down."""
         return min(self._capacity.proxy, sum(self._capacity.nodes.values()))
 
     @property
     def in_force(self) -> Mapping[str, BandwidthSlo]:
-        """Return the SLOs in force, also told while it is down."""
+        """Return the SLOs in force, even while it is down."""
         return self._slos
 
     def capacity(self) -> StorageCapacity:
-        """What proxies and disks can move, whichever is less; every direction alone could have all of it."""
+        """Return what proxies or disks can move, whichever is less; either direction alone could have all of it."""
         self._answer()
         read = sum(slo.read_bytes_per_s or 0 for slo in self._slos.values())
         write = sum(slo.write_bytes_per_s or 0 for slo in self._slos.values())
@@ -82,12 +83,12 @@ class SimulatedController:
         self._slos.pop(tenant, None)
 
     def views(self) -> Sequence[View]:
-        """Return the views there are."""
+        """Return all views."""
         self._answer()
         return list(self._views.values())
 
     def create_view(self, view: View) -> None:
-        """Make a view."""
+        """Create a view."""
         self._answer()
         self._views.setdefault(view.id, view)
 
@@ -114,7 +115,7 @@ class SimulatedController:
         }
 
     def missed(self) -> Mapping[str, MissedBandwidth]:
-        """By how much SLOs of tenants with transfers cannot be met now."""
+        """Return the missing amounts of SLOs of tenants with transfers."""
         self._answer()
         found: dict[str, dict[TransferKind, int]] = {}
         for (tenant, traffic), amount in self.assignment().missed.items():
@@ -122,21 +123,21 @@ class SimulatedController:
         return {t: MissedBandwidth(m.get(TransferKind.READ, 0), m.get(TransferKind.WRITE, 0)) for t, m in found.items()}
 
     def clients(self) -> Mapping[str, AchievedBandwidth] | None:
-        """As `by_address` says."""
+        """Return what `by_address` says."""
         self._answer()
         return self.by_address
 
     def circuit_open(self) -> bool:
-        """Never."""
+        """Return False."""
         return False
 
     def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:  # noqa: ARG002 - it knows
-        """As was told at the start."""
+        """Return what was given at the start."""
         self._answer()
         return self._places.get((tenant, uri))
 
     def assignment(self) -> BandwidthAssignment:
-        """Return who may move what now."""
+        """Return the present assignment of bandwidth."""
         claims = [_with_slo(claim, self._slos.get(claim.tenant)) for claim in self._transfers()]
         return assign(claims, self._capacity, self._floor)
 

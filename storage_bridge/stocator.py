@@ -1,7 +1,7 @@
-"""Spark properties for reading and writing an object store: through Stocator, through S3A, or plain files.
+"""Spark properties for reading and writing an object store: through Stocator, through S3A, or as plain files.
 
-Pure. Keys are never among properties: those end up in logs, event files and on command lines. `credentials_xml` makes
-the file `core-site.xml` for a directory that only the application's user may read.
+Pure. Properties never contain keys, since they end up in logs, event files and on command lines. `credentials_xml`
+creates the file `core-site.xml` for a directory that only the application's user may read.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _CLOUD = "org.apache.spark.internal.io.cloud"
 # A filtered read answers only when the first rows are found; Stocator's own 5 s were measured to be too short.
 _SOCKET_TIMEOUT_MS = 300_000
 _RETRIES = 5
-# Where both connectors keep what is not uploaded yet; Hadoop puts the variable in, on each node.
+# Where both connectors keep what is not uploaded yet; Hadoop expands the variable on each node.
 _SCRATCH = "${env.TMPDIR:-/tmp}"
 
 
 @dataclass(frozen=True, slots=True)
 class SwiftService:
-    """Where `swift2d://container.NAME/...` leads. `region` is needed: Stocator finds no endpoint without."""
+    """The target of `swift2d://container.NAME/...`. `region` is needed: without it Stocator finds no endpoint."""
 
     name: str
     auth_url: str
@@ -31,16 +31,16 @@ class SwiftService:
 
 @dataclass(frozen=True, slots=True)
 class S3Service:
-    """Where `s3a://bucket/...` leads."""
+    """The target of `s3a://bucket/...`."""
 
     endpoint: str
 
 
 def swift_properties(services: Sequence[SwiftService], jars: Sequence[str]) -> Mapping[str, str]:
-    """Spark properties for unmodified Stocator; `jars` are paths on the nodes.
+    """Return Spark properties for unmodified Stocator; `jars` are paths on the nodes.
 
-    What a task writes is a file until it is complete. Streamed uploads, Stocator's default, cannot write a text of less
-    than 64 KiB on Java 17: it flushes before they are open.
+    Output of a task is a local file until it is complete. Streamed uploads, Stocator's default, cannot write a text of
+    less than 64 KiB on Java 17: it flushes before they are open.
     """
     properties = {
         "spark.driver.extraClassPath": ":".join(jars),
@@ -53,7 +53,7 @@ def swift_properties(services: Sequence[SwiftService], jars: Sequence[str]) -> M
         f"{_SPARK}fs.stocator.ReqSocketTimeout": str(_SOCKET_TIMEOUT_MS),
         f"{_SPARK}fs.stocator.executionCount": str(_RETRIES),
         f"{_SPARK}hadoop.tmp.dir": _SCRATCH,
-        # What a task leaves that failed or ran twice is told apart by the reader, with the mark of success.
+        # Readers recognise the output of failed and repeated tasks by the success marker.
         f"{_SPARK}mapreduce.fileoutputcommitter.marksuccessfuljobs": "true",
     }
     for service in services:
@@ -69,10 +69,10 @@ def swift_properties(services: Sequence[SwiftService], jars: Sequence[str]) -> M
 
 
 def s3_properties(service: S3Service, jars: Sequence[str]) -> Mapping[str, str]:
-    """Return the same for Hadoop's S3A, with a committer that renames nothing; `jars` have spark-hadoop-cloud among
-    them.
+    """Return the same for Hadoop's S3A, with a committer that renames nothing; `jars` include spark-hadoop-cloud.
 
-    Without that jar's protocol Spark asks the magic committer and writes past it: parts are seen that nobody committed.
+    Without the commit protocol of that jar, Spark bypasses the magic committer when it writes: uncommitted parts become
+    visible.
     """
     properties = {
         "spark.driver.extraClassPath": ":".join(jars),
@@ -90,7 +90,7 @@ def s3_properties(service: S3Service, jars: Sequence[str]) -> Mapping[str, str]:
 
 
 def swift_credentials(services: Mapping[SwiftService, tuple[str, str]]) -> Mapping[str, str]:
-    """Hadoop properties with user and key of services."""
+    """Return Hadoop properties with user and key of services."""
     found: dict[str, str] = {}
     for service, (user, key) in services.items():
         place = f"{_SWIFT}.service.{service.name}"
@@ -99,7 +99,7 @@ def swift_credentials(services: Mapping[SwiftService, tuple[str, str]]) -> Mappi
 
 
 def s3_credentials(access_key: str, secret_key: str) -> Mapping[str, str]:
-    """Hadoop properties with the keys for S3A."""
+    """Return Hadoop properties with the keys for S3A."""
     return {"fs.s3a.access.key": access_key, "fs.s3a.secret.key": secret_key}
 
 

@@ -1,4 +1,6 @@
-"""Our own controller, by its extensions under `/v1/`. All that is ours there holds by a lease that each look renews."""
+"""Zoe's own controller, by its extensions under `/v1/`. A lease that each poll renews holds all of Zoe's objects
+there.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from zoe_lib.domain.locality import InputObjects, Places
 
 
 class ZoeController:
-    """Our own controller, by its extensions: exact rates, leases, views."""
+    """Zoe's own controller, by its extensions: exact rates, leases, views."""
 
     def __init__(self, line: ControllerHttp, settings: ControllerSettings) -> None:
         self._http = line
@@ -31,17 +33,17 @@ class ZoeController:
         self._mine = f"/v1/owners/{quote(settings.owner, safe='')}"
 
     def capacity(self) -> StorageCapacity:
-        """Return what it can move and has promised."""
+        """Return how much it can move and has promised."""
         capacity = understood(lambda: dict(self._http.ask("GET", "/v1/capacity")))
-        # A controller before this route tells nothing of its proxies.
+        # A controller without this route reports nothing of its proxies.
         return understood(lambda: StorageCapacity(**capacity, **self._http.ask("GET", "/v1/proxies", absent={})))
 
     def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
-        """Return whether it would fit."""
+        """Return whether the demand would fit."""
         return understood(lambda: DemandFeasibility(**self._http.ask("POST", "/v1/feasible", asdict(demand.slo))))
 
     def slos(self) -> Mapping[str, BandwidthSlo]:
-        """Ours; looking renews the lease of all that is ours."""
+        """Return Zoe's SLOs; this renews the lease of all of Zoe's objects."""
         self._http.ask("PUT", f"{self._mine}/lease", self._lease)
         slos = self._http.ask("GET", f"{self._mine}/slos")
         return understood(lambda: {tenant: BandwidthSlo(**rates) for tenant, rates in slos.items()})
@@ -55,12 +57,12 @@ class ZoeController:
         self._http.ask("DELETE", f"{self._mine}/slos/{quote(tenant, safe='')}")
 
     def views(self) -> Sequence[View]:
-        """Ours."""
+        """Return Zoe's views."""
         rows = self._http.ask("GET", f"{self._mine}/views")
         return understood(lambda: [_view(row) for row in rows])
 
     def create_view(self, view: View) -> None:
-        """Make a view."""
+        """Create a view."""
         wanted = {"tenant": view.tenant, "source": view.source, "columns": list(view.columns), "where": view.where}
         wanted |= view.reading()
         self._http.ask(
@@ -71,7 +73,7 @@ class ZoeController:
         )
 
     def sample(self, view_id: str, token: str = "") -> ViewSample:
-        """What a part of a view's source takes to read, as the controller measures it now."""
+        """Return what reading part of a view's source takes, as the controller measures it now."""
         path = f"{self._mine}/views/{quote(view_id, safe='')}/sample"
         sample = self._http.ask("POST", path, headers=_with_token(token))
         return understood(lambda: _sample(sample))
@@ -81,17 +83,17 @@ class ZoeController:
         self._http.ask("DELETE", f"{self._mine}/views/{quote(view_id, safe='')}")
 
     def achieved(self) -> Mapping[str, AchievedBandwidth]:
-        """Return what each tenant got lately."""
+        """Return what each tenant recently got."""
         achieved = self._http.ask("GET", "/v1/achieved")
         return understood(lambda: {tenant: AchievedBandwidth(**rates) for tenant, rates in achieved.items()})
 
     def missed(self) -> Mapping[str, MissedBandwidth]:
-        """By how much SLOs cannot be met."""
+        """Return the missing amounts of SLOs."""
         missed = self._http.ask("GET", "/v1/missed")
         return understood(lambda: {tenant: MissedBandwidth(**rates) for tenant, rates in missed.items()})
 
     def clients(self) -> Mapping[str, AchievedBandwidth] | None:
-        """Return what was moved to and from each address; None by an older controller."""
+        """Return what was moved to and from each address; None for an older controller."""
         clients = self._http.ask("GET", "/v1/clients", absent=None)
         return (
             None
@@ -100,11 +102,13 @@ class ZoeController:
         )
 
     def circuit_open(self) -> bool:
-        """Return whether it is left alone for a while."""
+        """Return whether requests are suspended after too many failures."""
         return self._http.circuit_open
 
     def locality(self, tenant: str, uri: str, token: str = "") -> Places | None:
-        """As Swift tells it now; None by an older controller, which has no such route, and for what is not there."""
+        """Return what Swift reports now; None for an older controller without such a route, and for a missing
+        source.
+        """
         path = f"/v1/locality?tenant={quote(tenant, safe='')}&source={quote(uri, safe='')}"
         places = self._http.ask("GET", path, absent=None, headers=_with_token(token))
         return None if places is None else understood(lambda: _places(places))

@@ -1,11 +1,11 @@
-"""Read an input of a Zoe application with Spark: the same rows from the plain objects and from a view of them.
+"""d an input of a Zoe application with Spark: the same rows from the plain objects and from a view of them.
 
     from zoe_spark import zoe_input
     readings = zoe_input(spark, "meters")
 
-Every service of an application with inputs finds this module, and what Zoe decided for each input in the file that
-ZOE_INPUTS names. It needs nothing but Spark 3.5. A view delivers at least the rows that are wanted, with at least their
-columns: Spark compares again, in both cases with the same types, and so the result does not depend on Zoe's choice.
+Every service of an application with inputs finds this module, and Zoe's decision for each input in the file that
+ZOE_INPUTS names. It needs only Spark 3.5. A view delivers at least the wanted rows, with at least the wanted columns:
+Spark compares again, in both cases with the same types, and so the result does not depend on Zoe's choice.
 """
 
 import json
@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import unquote
 
 _FILE = "ZOE_INPUTS"
-# Spark's parser splits a malformed line otherwise where it skips columns: so it never does. Other options are Spark's
-# own defaults, said so that the settings of a session do not change them.
+# Spark's parser splits a malformed line differently if it skips columns, so it never does. The other options are
+# Spark's own defaults, given explicitly so that the settings of a session do not change them.
 _OPTIONS = {
     "mode": "PERMISSIVE",
     "columnPruning": "false",
@@ -30,29 +30,31 @@ _OPTIONS = {
     "negativeInf": "-Inf",
 }
 SAMPLE_LINES = 10_000
-# Spark's CSV reader fails a job for a day such as 2015-1-31, and its cast reads it.
+# Spark's CSV reader fails a job for a day such as 2015-1-31, but its cast can read it.
 _CAST = ("date", "timestamp")
 
 
 def zoe_input(spark: Any, name: str) -> Any:
     """Return the wanted columns of the wanted rows of an input, as a DataFrame.
 
-    Columns have the types of the description; one without a type is a string. Raises KeyError for an input that the
-    application does not have, and ValueError when a column that is wanted is not there."""
+    Columns have the types of the description; a column without a type is a string. Raises KeyError for an input that
+    the application does not have, and ValueError if a wanted column does not exist.
+    """
     return read(spark, _told(name))
 
 
 def zoe_columns(spark: Any, name: str) -> str:
-    """Return the names and types of an input's columns as JSON, to be written into the description: `pushdown.columns`.
+    """Return the names and types of an input's columns as JSON, for `pushdown.columns` of a description.
 
-    Spark infers them from the first SAMPLE_LINES lines. They are not used by themselves: another sample might have
-    other types, and with them other rows. Whole numbers are `long` or decimals of 38 digits, since the next one may be
-    larger. A column in which all is null there is a string."""
+    Spark infers them from the first SAMPLE_LINES lines. They are never used automatically: another sample might have
+    other types, and thus other rows. Whole numbers become `long` or decimals of 38 digits, since the next one may be
+    larger. A column with only nulls in the sample becomes a string.
+    """
     return columns_of(spark, _told(name))
 
 
 def columns_of(spark: Any, entry: dict[str, Any]) -> str:
-    """Return the same for one that is told as an entry of the file. Raises ValueError when there is nothing to read."""
+    """Return the same for an entry of the file. Raises ValueError if there is nothing to read."""
     options = {**_OPTIONS, **entry["csv"], "inferSchema": "true"}
     lines = [row[0] for row in spark.read.text(entry["uri"]).take(SAMPLE_LINES)]
     names = entry["columns"] or entry["names"]
@@ -72,16 +74,16 @@ def _told(name: str) -> dict[str, Any]:
 
 
 def _widened(type_: str) -> str:
-    """Return a type of Spark by name in descriptions."""
+    """Return the name of a Spark type in descriptions."""
     if type_ in ("int", "bigint"):
         return "long"
-    if type_.startswith("decimal("):  # whole numbers that are too large for a long
+    if type_.startswith("decimal("):  # whole numbers beyond the range of long
         return "decimal(38,0)"
     return type_ if type_ in ("double", "boolean", "date", "timestamp") else "string"
 
 
 def read(spark: Any, entry: dict[str, Any]) -> Any:
-    """Return the same for one that is told as an entry of the file."""
+    """Return the same for an entry of the file."""
     options = {**_OPTIONS, **entry["csv"]}
     names = entry["columns"] or entry["names"] or _header(spark, entry["uri"], options)
     missing = [one for one in entry["needed"] if one not in names]
@@ -99,8 +101,8 @@ def read(spark: Any, entry: dict[str, Any]) -> Any:
 
 
 def _header(spark: Any, uri: str, options: dict[str, str]) -> list[str]:
-    """Return the columns of the first object that has any: those of others count by their places."""
-    # They are told as in a URL, and asked for as they are.
+    """Return the columns of the first object that has any: in other objects, columns count by position."""
+    # Spark reports them URL-encoded, but expects them plain.
     for path in sorted(spark.read.text(uri).inputFiles()):
         names: list[str] = spark.read.options(**options).csv(unquote(path)).columns
         if names:

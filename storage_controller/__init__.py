@@ -1,1 +1,1 @@
-"""A storage controller of our own: the API of Crystal in both dialects, and under /v1 what was missing there."""
+"""Zoe's own storage controller: the API of Crystal in both dialects, and extensions under /v1."""

@@ -1,4 +1,4 @@
-"""`zoe-storage`: the storage controller. Its tables are made by Zoe's migrations (`zoe-setup`)."""
+"""`zoe-storage`: the storage controller. Zoe's migrations (`zoe-setup`) create its tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 def main() -> int:
-    """Serve until a signal; 2 when the settings are wrong."""
+    """Serve until a signal; return 2 if the settings are wrong."""
     argparse.ArgumentParser(
         prog="zoe-storage",
         description="Serve the storage controller. Settings: ZOE_SDS_ variables, or the file in ZOE_SDS_CONFIG.",
@@ -79,11 +79,11 @@ def main() -> int:
 
 
 def promisable_by(settings: ControllerSettings, has_account: Callable[[str], bool]) -> Promisable:
-    """Return what may be promised; what the proxies cannot keep of the settings is logged."""
+    """Return how much may be promised; log which part of the settings the proxies cannot keep."""
     configured = BandwidthSlo(settings.read_bytes_per_s, settings.write_bytes_per_s)
     promisable = Promisable(bounded(configured, settings.proxies), has_account, settings.proxies)
     if promisable.capacity != configured:
-        _log.warning("the proxies move less than the settings promise; promised is at most %s", promisable.capacity)
+        _log.warning("the proxies move less than the settings promise; promises are limited to %s", promisable.capacity)
     for caveat in promisable.caveats(promisable.capacity):
         _log.warning("what may be promised cannot always be kept: %s", caveat)
     return promisable
@@ -92,7 +92,7 @@ def promisable_by(settings: ControllerSettings, has_account: Callable[[str], boo
 def _endpoints(settings: ControllerSettings) -> Endpoints:
     public, secret, *proxies = settings.key_file.read_bytes().split()
     if not proxies:
-        raise ValueError(f"{settings.key_file} names no public key of a proxy, so none could come in")
+        raise ValueError(f"{settings.key_file} contains no public key of a proxy, so no proxy could connect")
     return Endpoints(settings.limits_endpoint, settings.usage_endpoint, public, secret, frozenset(proxies))
 
 
@@ -100,7 +100,7 @@ def _views(settings: ControllerSettings) -> SwiftViews | None:
     if settings.swift_auth_url is None:
         return None
     if settings.swift_key_file is None:
-        raise ValueError("swift_auth_url needs swift_key_file, too")
+        raise ValueError("swift_auth_url also needs swift_key_file")
     key = settings.swift_key_file.read_text().strip()
     return SwiftViews(SwiftAdmin(settings.swift_auth_url, settings.swift_user, key, settings.account_prefix))
 
@@ -110,7 +110,7 @@ def _places(settings: ControllerSettings, views: SwiftViews, ledger: Ledger) -> 
 
 
 def _sampling(views: SwiftViews, regulation: Regulation, most: int) -> Callable[[View], ViewSample]:
-    """Told with it: what the view's tenant would get now, which is never more than the store can move."""
+    """The result includes what the view's tenant would get now, at most what the store can move."""
 
     def sample(view: View) -> ViewSample:
         readable = regulation.readable(view.tenant)
@@ -120,7 +120,7 @@ def _sampling(views: SwiftViews, regulation: Regulation, most: int) -> Callable[
 
 
 def _no_views(view: View) -> NoReturn:
-    raise Refused(409, f"this controller has no Swift to make the view {view.id} in")
+    raise Refused(409, f"cannot create view {view.id}: the controller is not connected to Swift; set swift_auth_url")
 
 
 if __name__ == "__main__":

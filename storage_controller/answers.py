@@ -1,4 +1,4 @@
-"""How the controller answers what it cannot do: 400, 401, 404, 405, 409, 422, and 503 while its database is away."""
+"""Errors of the controller: 400, 401, 404, 405, 409, 422, and 503 while its database is away."""
 
 from __future__ import annotations
 
@@ -28,20 +28,19 @@ class Refused(Exception):  # noqa: N818 - an answer, not a defect
 
 
 def warning(sentences: Iterable[str]) -> dict[str, str]:
-    """Return the header that says what does not come of a request that is answered with success; none without a
-    sentence."""
+    """Return the header that warns about a successful request; none without a sentence."""
     text = ", ".join(f'299 zoe-storage "{sentence}"' for sentence in sentences)
     return {"Warning": text} if text else {}
 
 
 def both_ways(slo: BandwidthSlo) -> int:
-    """Return bytes per second to read and to write together."""
+    """Return the sum of reads and writes in bytes per second."""
     return (slo.read_bytes_per_s or 0) + (slo.write_bytes_per_s or 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Promisable:
-    """What may be promised at most, and to whom: tenants of whom the store does not say that there are none.
+    """How much may be promised at most, and to which tenants: those that the store does not report as missing.
 
     proxies: bytes per second that each proxy can move, both ways together.
     """
@@ -53,7 +52,7 @@ class Promisable:
     def check(self, tenant: str, slo: BandwidthSlo) -> Mapping[str, str]:
         """Return the headers that say what the proxies may not be able to keep of a promise.
 
-        Refused: 409 for what the store could not give even if it gave it to nobody else, 404 for nobody.
+        Raises Refused: 409 for more than the store could give to a single tenant, 404 for a missing tenant.
         """
         for direction, rate, most in (
             ("read", slo.read_bytes_per_s, self.capacity.read_bytes_per_s),
@@ -62,11 +61,11 @@ class Promisable:
             if rate is not None and most is not None and rate > most:
                 raise Refused(409, f"{rate} bytes/s to {direction} are more than the {most} that the store can move")
         if not self.has_account(tenant):
-            raise Refused(404, f"unknown tenant: the store has no account of {tenant}")
+            raise Refused(404, f"unknown tenant: the store has no account for {tenant}")
         return warning(self.caveats(slo))
 
     def caveats(self, slo: BandwidthSlo) -> list[str]:
-        """Return what to know of a promise: a proxy moves no more than it can, and its reads and writes share that."""
+        """Return the caveats of a promise: a proxy moves no more than it can, and its reads and writes share that."""
         if not self.proxies:
             return []
         found, one, all_of_them = [], max(self.proxies.values()), sum(self.proxies.values())
@@ -80,13 +79,13 @@ class Promisable:
 
 
 def bounded(rates: BandwidthSlo, proxies: Mapping[str, int]) -> BandwidthSlo:
-    """Return what may be promised each way: not more than all proxies together can move."""
+    """Return how much may be promised each way: not more than all proxies together can move."""
     most = sum(proxies.values())
     return BandwidthSlo(min(rates.read_bytes_per_s or 0, most), min(rates.write_bytes_per_s or 0, most))
 
 
 def answer_errors(app: FastAPI) -> None:
-    """Let all errors be answered here; a defect of ours is logged and answered by 503, since nothing is known then."""
+    """Handle all errors here; log a defect of the controller and answer 503, since its effect is unknown."""
 
     @app.exception_handler(Refused)
     def refused(_: Request, error: Refused) -> JSONResponse:
@@ -104,14 +103,14 @@ def answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(DataError)
     def not_to_be_kept(_: Request, error: DataError) -> JSONResponse:
-        return JSONResponse({"error": f"what cannot be kept: {str(error.orig).splitlines()[0]}"}, 400)
+        return JSONResponse({"error": f"the request cannot be stored: {str(error.orig).splitlines()[0]}"}, 400)
 
     @app.exception_handler(SQLAlchemyError)
     def database(_: Request, error: SQLAlchemyError) -> JSONResponse:
-        _log.error("the database cannot be used: %s", error)
-        return JSONResponse({"error": "the controller's database cannot be used at present"}, 503)
+        _log.error("the database is not available: %s", error)
+        return JSONResponse({"error": "the controller's database is not available at present; try again later"}, 503)
 
     @app.exception_handler(Exception)
     def defect(_: Request, error: Exception) -> JSONResponse:
         _log.error("a request failed", exc_info=error)
-        return JSONResponse({"error": "the controller failed; its log says how"}, 503)
+        return JSONResponse({"error": "the controller failed; see its log"}, 503)

@@ -28,7 +28,7 @@ def make_app(ledger: Ledger, works: Works, token: str) -> FastAPI:
     async def door(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
         given = request.headers.get("X-Auth-Token", "")
         if request.url.path != _OPEN and not hmac.compare_digest(given.encode(), token.encode()):
-            return JSONResponse("a valid X-Auth-Token is needed", 401)  # a bare string, as Crystal answers
+            return JSONResponse("a valid X-Auth-Token is required", 401)  # a bare string, as Crystal answers
         return await answer(request)
 
     for routes in (

@@ -1,9 +1,9 @@
-"""Static policies in Crystal's language: a target and what is set for it, one rule a line.
+"""tic policies in Crystal's language: a target and what is set for it, one rule a line.
 
     FOR TENANT:4f0279 DO SET compression WITH level=3 ON OBJECT, SET cache
     FOR CONTAINER:4f0279/logs DO SET BANDWIDTH WITH MIN_BW=30MBps
 
-Rules with conditions need measurements and actions of their own: they are refused, not ignored.
+Rules with conditions need their own measurements and actions: they are refused, not ignored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ACTION = re.compile(
 _PARAMETER = re.compile(r"(?P<name>\w+)\s*=\s*(?P<value>[^\s,=]+)")
 _BETWEEN_ACTIONS = re.compile(r"\s*,\s*(?=(?:SET|DELETE)\s)", re.IGNORECASE)
 BANDWIDTH = "BANDWIDTH"
-"""The only filter that is carried out."""
+"""The only filter that the controller enforces."""
 _PATH = ("tenant", "container", "object")
 _SLASHES = {"TENANT": 0, "CONTAINER": 1, "OBJECT": 2, "G": 0}
 _BANDWIDTH = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[KMG]?)B(?:ps|/s)", re.IGNORECASE)
@@ -32,12 +32,12 @@ _FACTOR = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
 
 class RuleError(ValueError):
-    """A rule that cannot be understood; the message says what is wrong."""
+    """A rule cannot be parsed; the message says what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One filter set, or taken away again, with its parameters; `server` is where it works."""
+    """One filter that is set or deleted, with its parameters; `server` is where it works."""
 
     verb: str
     filter: str
@@ -47,7 +47,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What is done for a target: kind and name, `<tenant>/<container>` for a container."""
+    """The target of a rule, kind and name (`<tenant>/<container>` for a container), and its actions."""
 
     kind: str
     name: str
@@ -56,12 +56,12 @@ class Rule:
 
     @property
     def target(self) -> str:
-        """As it is kept."""
+        """Return the target as it is stored."""
         return f"{self.kind}:{self.name}"
 
 
 def parse_rules(text: str) -> Iterator[Rule]:
-    """Yield the rules of a text, one a line; empty lines aside. RuleError names the line."""
+    """Yield the rules of a text, one a line, skipping empty lines. RuleError names the line."""
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
             try:
@@ -71,17 +71,19 @@ def parse_rules(text: str) -> Iterator[Rule]:
 
 
 def parse_rule(line: str) -> Rule:
-    """One rule; RuleError."""
+    """Parse one rule; RuleError."""
     if len(line) > LINE_CHARACTERS_MAX:
         raise RuleError(f"longer than {LINE_CHARACTERS_MAX} characters")
     match = _RULE.fullmatch(line)
     if match is None:
-        raise RuleError("a rule reads FOR <target> DO SET <filter> [WITH name=value, ...] [ON PROXY|OBJECT]")
+        raise RuleError(
+            "a rule must have the form FOR <target> DO SET <filter> [WITH name=value, ...] [ON PROXY|OBJECT]"
+        )
     if re.search(r"\sWHEN\s", match["target"], re.IGNORECASE):
         raise RuleError("rules with a condition (WHEN) are not supported")
     target = _TARGET.fullmatch(match["target"])
     if target is None:
-        raise RuleError(f"{match['target']!r} is no target: TENANT:, CONTAINER:, OBJECT: or G: with a name")
+        raise RuleError(f"{match['target']!r} is not a target; use TENANT:, CONTAINER:, OBJECT: or G: with a name")
     kind = target["kind"].upper()
     parts = target["name"].split("/")
     if len(parts) <= _SLASHES[kind] or not all(parts[: _SLASHES[kind] + 1]):
@@ -91,8 +93,9 @@ def parse_rule(line: str) -> Rule:
 
 
 def bandwidth_of(action: Action) -> int | None:
-    """Return the bytes per second that `SET BANDWIDTH WITH MIN_BW=30MBps` promises; None for other
-    actions. RuleError."""
+    """Return the bytes per second that `SET BANDWIDTH WITH MIN_BW=30MBps` promises; None for other actions.
+    RuleError.
+    """
     if action.verb != "SET" or action.filter.upper() != BANDWIDTH:
         return None
     text = {name.upper(): value for name, value in action.parameters.items()}.get("MIN_BW", "")
@@ -108,14 +111,14 @@ def bandwidth_of(action: Action) -> int | None:
 def _action(text: str) -> Action:
     match = _ACTION.fullmatch(text.strip())
     if match is None:
-        raise RuleError(f"{text!r} is no action: SET <filter> [WITH name=value, ...] [ON PROXY|OBJECT]")
+        raise RuleError(f"{text!r} is not an action; use SET <filter> [WITH name=value, ...] [ON PROXY|OBJECT]")
     parameters: dict[str, str] = {}
     for part in (match["parameters"] or "").split(","):
         if not part.strip():
             continue
         pair = _PARAMETER.fullmatch(part.strip())
         if pair is None:
-            raise RuleError(f"{part.strip()!r} is no parameter: name=value")
+            raise RuleError(f"{part.strip()!r} is not a parameter; use name=value")
         parameters[pair["name"]] = pair["value"]
     server = match["server"].upper() if match["server"] else None
     action = Action(match["verb"].upper(), match["filter"], parameters, server)

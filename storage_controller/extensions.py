@@ -1,4 +1,4 @@
-"""What was missing, under `/v1`: capacity, feasibility, leases, achieved bandwidth, views. All in bytes per second."""
+"""Extensions under `/v1`: capacity, feasibility, leases, achieved bandwidth, views. All in bytes per second."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from storage_controller.swift_places import SwiftPlaces
 
 LEASE_S_MAX = 7 * 86400.0
 Rate = Annotated[int, Field(gt=0, le=RATE_MAX, strict=True)]
-_NO_NUL = r"^[^\x00]*$"  # which PostgreSQL cannot keep in a text
+_NO_NUL = r"^[^\x00]*$"  # PostgreSQL cannot store these characters in a text
 Text = Annotated[str, StringConstraints(max_length=4096, pattern=_NO_NUL)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\s\x00-\x1f#:/]+$")]
 Source = Annotated[str, StringConstraints(min_length=1, max_length=2048, pattern=_NO_NUL)]
@@ -37,14 +37,14 @@ Token = Annotated[str, Header(alias=TOKEN_HEADER, max_length=8192, description="
 
 
 class Demand(BaseModel):
-    """A rate each way; none is no promise."""
+    """A rate each way; none means no promise."""
 
     read_bytes_per_s: Rate | None = None
     write_bytes_per_s: Rate | None = None
 
 
 class Lease(BaseModel):
-    """Who it belongs to and how long it holds without being renewed."""
+    """The owner, and how long the lease holds without being renewed."""
 
     lease_s: Annotated[float, Field(gt=0, le=LEASE_S_MAX, allow_inf_nan=False)]
 
@@ -66,7 +66,7 @@ class WantedView(Lease):
 
 
 class Works:
-    """What stands behind the routes besides the ledger."""
+    """The services that the routes use besides the ledger."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Works:
 
 
 def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
-    """Everything under `/v1`. An owner sees and changes only what is its own; what is promised to all is counted."""
+    """Return everything under `/v1`. An owner sees and changes only its own objects; all promises are counted."""
     routes = APIRouter(prefix="/v1")
 
     @routes.get("/capacity")
@@ -164,7 +164,7 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
 
 
 def locality_routes(works: Works) -> APIRouter:
-    """Swift's own answer for a name, in both dialects; an object's path may have slashes, and one at its end."""
+    """Swift's own answer for a name, in both dialects; an object's path may contain slashes and end with one."""
     routes = APIRouter()
 
     @routes.get("/swift/locality/{account}/{path:path}")
@@ -176,12 +176,12 @@ def locality_routes(works: Works) -> APIRouter:
 
 def _told(works: Works) -> SwiftPlaces:
     if works.places is None:
-        raise Refused(409, "this controller has no Swift to ask where objects lie")
+        raise Refused(409, "cannot tell where objects lie: the controller is not connected to Swift")
     return works.places
 
 
 def add_views(routes: APIRouter, ledger: Ledger, works: Works) -> None:
-    """An owner's views."""
+    """Add the routes of an owner's views."""
 
     @routes.get("/owners/{owner}/views")
     def views(owner: str) -> list[dict[str, Any]]:

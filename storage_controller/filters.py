@@ -1,7 +1,7 @@
 """Filters and static policies, in both dialects: what is deployed for which target.
 
-Only bandwidth is carried out, as SLOs. All else is kept and listed for who speaks the API, and the answers say that
-nothing carries it out: `enforced` false in lists, a `Warning` header (299) where it is made.
+Only bandwidth is enforced, as SLOs. Everything else is stored and listed for clients of the API, and the answers say
+that it is not enforced: `enforced` is false in lists, and creating it returns a `Warning` header (299).
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from storage_controller.ledger import Ledger, Promised
 DATA_BYTES_MAX = 16 * 2**20
 TEXT_BYTES_MAX = 2**20
 BODY_BYTES_MAX = DATA_BYTES_MAX + TEXT_BYTES_MAX
-"""Of any request: a filter's program, and what a form puts around it."""
-_DEPENDENCIES = "dependencies"  # what Crystal has below this path is no filter, and no tenant either
+"""For any request: a filter's program, and the form around it."""
+_DEPENDENCIES = "dependencies"  # Crystal uses this path for neither a filter nor a tenant
 DslName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[\w-]+$")]
 
 
 class Filter(BaseModel):
-    """A filter's name in rules; what else is sent is kept as it is."""
+    """A filter's name in rules; other fields are stored as they are."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -34,7 +34,7 @@ class Filter(BaseModel):
 
 
 class Deployment(BaseModel):
-    """What a filter is deployed with."""
+    """The parameters with which a filter is deployed."""
 
     object_type: str | None = None
     object_size: str | None = None
@@ -49,7 +49,7 @@ class Tenant(BaseModel):
 
 
 def filter_routes(ledger: Ledger) -> APIRouter:
-    """`/filters`; a trailing slash is the later dialect's."""
+    """`/filters`; the later dialect has a trailing slash."""
     routes = APIRouter()
     _add_dependencies(routes)
 
@@ -62,7 +62,7 @@ def filter_routes(ledger: Ledger) -> APIRouter:
     @routes.post("/filters/", status_code=201, include_in_schema=False)
     def create(one: Filter) -> dict[str, Any]:
         if one.dsl_name == _DEPENDENCIES:
-            raise Refused(400, f"a filter cannot be named {_DEPENDENCIES}: /filters/{_DEPENDENCIES} is something else")
+            raise Refused(400, f"a filter cannot be named {_DEPENDENCIES}: /filters/{_DEPENDENCIES} is reserved")
         ledger.keep_filter(one.dsl_name, one.model_extra or {})
         return one.model_dump()
 
@@ -102,7 +102,7 @@ def filter_routes(ledger: Ledger) -> APIRouter:
 
 
 def _add_dependencies(routes: APIRouter) -> None:
-    """`/filters/dependencies`, before all paths that begin with a filter or a project: there are none."""
+    """`/filters/dependencies`, added before all paths that begin with a filter or a project: there are none."""
 
     @routes.get(f"/filters/{_DEPENDENCIES}")
     def listed() -> list[dict[str, Any]]:
@@ -111,7 +111,7 @@ def _add_dependencies(routes: APIRouter) -> None:
     @routes.api_route(f"/filters/{_DEPENDENCIES}", methods=["POST", "PUT", "DELETE"])
     @routes.api_route(f"/filters/{_DEPENDENCIES}/{{rest:path}}", methods=["GET", "POST", "PUT", "DELETE"])
     def refused(rest: str = "") -> None:  # noqa: ARG001 - whatever is asked of them
-        raise Refused(404, "this controller keeps no dependencies of filters; upload them with the filter")
+        raise Refused(404, "this controller does not store dependencies of filters; upload them with the filter")
 
 
 def policy_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
@@ -125,7 +125,7 @@ def policy_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
 
 
 def project_routes(ledger: Ledger) -> APIRouter:
-    """Enabling a project, in both dialects."""
+    """The routes that enable a project, in both dialects."""
     routes = APIRouter()
 
     @routes.post("/swift/tenants", status_code=201)
@@ -200,7 +200,7 @@ def _added(ledger: Ledger, promisable: Promisable) -> Any:
         except (RuleError, UnicodeDecodeError) as error:
             raise Refused(400, str(error)) from None
         if not rules:
-            raise Refused(400, "there is no rule")
+            raise Refused(400, "the text contains no rule")
         promised = [_promised(rule) for rule in rules]
         caveats: list[str] = []
         for rule, rate in zip(rules, promised, strict=True):
@@ -220,7 +220,7 @@ def _added(ledger: Ledger, promisable: Promisable) -> Any:
 
 
 def _idle(actions: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the filters that nothing carries out."""
+    """Return the filters that are not enforced."""
     return [a["filter"] for a in actions if not _is_promise(a)]
 
 
@@ -230,7 +230,7 @@ def _is_promise(action: Mapping[str, Any]) -> bool:
 
 
 def _not_carried_out(names: Sequence[str]) -> list[str]:
-    return [f"kept, but not carried out: {', '.join(sorted(set(names)))}"] if names else []
+    return [f"stored, but not enforced: {', '.join(sorted(set(names)))}"] if names else []
 
 
 def _warning(names: Sequence[str]) -> dict[str, str]:
@@ -242,10 +242,12 @@ def _kept(action: Action) -> dict[str, Any]:
 
 
 def _promised(rule: Rule) -> int | None:
-    """`SET BANDWIDTH` is an SLO of the tenant, both ways, as long as the rule is there; None without one."""
+    """Return the promise of `SET BANDWIDTH`: an SLO of the tenant, both ways, as long as the rule exists; None without
+    one.
+    """
     rates = [rate for action in rule.actions if (rate := bandwidth_of(action)) is not None]
     if rates and rule.kind != "TENANT":
-        raise Refused(400, f"bandwidth is promised to tenants, not to {rule.target}")
+        raise Refused(400, f"bandwidth can be promised to tenants only, not to {rule.target}")
     return max(rates, default=None)
 
 

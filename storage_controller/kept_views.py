@@ -1,4 +1,4 @@
-"""Views that are kept: written down before they are made, forgotten after they are removed, so that none is lost."""
+"""Stored views: recorded before they are created, forgotten after they are removed, so that none is lost."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from storage_controller.answers import Refused
 from storage_controller.ledger import Ledger
 
 _log = logging.getLogger(__name__)
-_LOCKS = 64  # of views that share one, one waits for the other
+_LOCKS = 64  # views that share a lock wait for each other
 
 
 class KeptViews:
-    """What is done with a view is done one after the other: no removal overtakes the making that it undoes."""
+    """Work on a view is serial: no removal overtakes the creation that it undoes."""
 
     def __init__(self, ledger: Ledger, make: Callable[[View], None], remove: Callable[[View], None]) -> None:
         self._ledger = ledger
@@ -24,20 +24,22 @@ class KeptViews:
         self._locks = [threading.Lock() for _ in range(_LOCKS)]
 
     def create(self, view: View, owner: str) -> None:
-        """Have it; made again it is the same. Refused: 409 for another of that id, else what Swift says."""
+        """Create a view; repeating it changes nothing. Refused: 409 for another view of that id, else what Swift
+        says.
+        """
         with self._lock(view.id):
             made_before = view in self._ledger.views(owner)
             if self._ledger.keep_view(view, owner) != view:
-                raise Refused(409, f"there is another view {view.id}")
+                raise Refused(409, f"view {view.id} already exists with another definition")
             try:
                 self._make(view)
             except Refused as refusal:
-                if refusal.status != 503 and not made_before:  # it is certain that there is none
+                if refusal.status != 503 and not made_before:  # certainly not created
                     self._ledger.forget_view(view.id)
                 raise
 
     def drop(self, view_id: str, owner: str) -> None:
-        """Have it no more; nothing when the owner has none of that id. Refused with 503 when Swift does not do it."""
+        """Remove a view; do nothing if the owner has none of that id. Refused with 503 if Swift does not remove it."""
         with self._lock(view_id):
             for view in self._ledger.views(owner):
                 if view.id == view_id:
@@ -45,12 +47,14 @@ class KeptViews:
                     self._ledger.forget_view(view_id)
 
     def sweep(self) -> None:
-        """Remove those whose owner's lease has run out; what cannot be removed now is left. SQLAlchemyError."""
+        """Remove views whose owner's lease has expired; failed removals are left for the next sweep.
+        SQLAlchemyError.
+        """
         for view in self._ledger.overdue_views():
             try:
                 self._sweep(view)
             except Refused as error:
-                _log.warning("view %s is left over and cannot be removed now: %s", view.id, error)
+                _log.warning("cannot remove expired view %s now: %s", view.id, error)
 
     def _sweep(self, view: View) -> None:
         with self._lock(view.id):

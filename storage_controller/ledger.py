@@ -1,4 +1,4 @@
-"""What the controller has promised, in PostgreSQL. Every call is one transaction."""
+"""The controller's promises, in PostgreSQL. Every call is one transaction."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ Clock = Callable[[], float]
 
 
 def rule_policy(number: int) -> str:
-    """Return the policy id of what a static policy promises."""
+    """Return the policy id for the promise of a static policy."""
     return f"rule-{number}"
 
 
 @dataclass(frozen=True, slots=True)
 class Promised:
-    """What a static policy promises to whom, each way."""
+    """What a static policy promises to a tenant, each way."""
 
     project: str
     bytes_per_s: int
 
 
 class Ledger:
-    """SLOs, views, filters and policies. What belongs to an owner whose lease has run out is not there any more."""
+    """SLOs, views, filters and policies. Objects of an owner whose lease has expired no longer exist."""
 
     def __init__(self, engine: sa.Engine, clock: Clock = time.time) -> None:
         self._engine = engine
@@ -47,13 +47,13 @@ class Ledger:
             return [dict(row) for row in found.mappings()]
 
     def set_slo(self, project: str, policy: str, rates: Mapping[str, int | None], owner: str | None = None) -> None:
-        """Make these the rates of the project under the policy; None and absence clear one."""
+        """Set the rates of the project under the policy; None or a missing one clears a rate."""
         with self._engine.begin() as connection:
             self._sweep(connection)
             _set_slo(connection, project, policy, rates, owner)
 
     def set_one(self, project: str, policy: str, name: str, rate: int) -> bool:
-        """One rate beside the others; whether it is new."""
+        """Set one rate and keep the others; return whether it is new."""
         row = {"project_id": project, "policy_id": policy, "slo_name": name, "bytes_per_s": rate, "owner": None}
         with self._engine.begin() as connection:
             key = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy, slos.c.slo_name == name)
@@ -65,7 +65,7 @@ class Ledger:
             return new
 
     def clear_slo(self, project: str, policy: str, name: str | None = None) -> None:
-        """Remove one rate, or all of a policy; nothing when there is none."""
+        """Remove one rate, or all of a policy; do nothing if there is none."""
         wanted = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy)
         if name is not None:
             wanted = sa.and_(wanted, slos.c.slo_name == name)
@@ -73,8 +73,7 @@ class Ledger:
             connection.execute(sa.delete(slos).where(wanted))
 
     def by_tenant(self) -> dict[str, BandwidthSlo]:
-        """Return what each tenant is promised: of several policies the greatest, since one promise covers the
-        smaller."""
+        """Return the promise of each tenant: the greatest of its policies, since that covers the smaller ones."""
         found: dict[str, dict[str, int]] = {}
         for row in self.slos():
             rates = found.setdefault(row["project_id"], {})
@@ -84,25 +83,25 @@ class Ledger:
     # Views
 
     def views(self, owner: str) -> list[View]:
-        """Those of an owner whose lease holds, by id."""
+        """Return views of an owner whose lease holds, by id."""
         with self._engine.begin() as connection:
             self._sweep(connection)
             leased = sa.and_(views.c.owner == owner, views.c.owner.in_(sa.select(leases.c.owner)))
             return _views(connection, leased)
 
     def view(self, view_id: str) -> View | None:
-        """Whoever's it is; None if there is none of that id."""
+        """Return a view of any owner; None if there is none of that id."""
         with self._engine.begin() as connection:
             return next(iter(_views(connection, views.c.id == view_id)), None)
 
     def overdue_views(self) -> list[View]:
-        """Those whose owner's lease has run out: their containers are still to be removed."""
+        """Return views whose owner's lease has expired and whose containers are still to be removed."""
         with self._engine.begin() as connection:
             self._sweep(connection)
             return _views(connection, views.c.owner.not_in(sa.select(leases.c.owner)))
 
     def keep_view(self, view: View, owner: str) -> View:
-        """Keep it, unless one of that id is there already; the one that is kept."""
+        """Store a view, unless one of that id exists; return the stored one."""
         row = {
             "id": view.id,
             "tenant": view.tenant,
@@ -117,14 +116,16 @@ class Ledger:
             return _views(connection, views.c.id == view.id)[0]
 
     def forget_view(self, view_id: str) -> None:
-        """It has been removed; nothing when it is not known."""
+        """Forget a removed view; do nothing if it is unknown."""
         with self._engine.begin() as connection:
             connection.execute(sa.delete(views).where(views.c.id == view_id))
 
     # Leases
 
     def renew(self, owner: str, lease_s: float) -> float:
-        """Extend all that the owner has by this many seconds from now; return its end, since the epoch."""
+        """Extend the lease on all of the owner's objects by this many seconds from now; return its end, since the
+        epoch.
+        """
         until_s = self._clock() + lease_s
         upsert = insert(leases).values(owner=owner, until_s=until_s)
         with self._engine.begin() as connection:
@@ -146,18 +147,18 @@ class Ledger:
             connection.execute(upsert.on_conflict_do_update(index_elements=["id"], set_={"name": name}))
 
     def project_names(self) -> dict[str, str]:
-        """Return names by id."""
+        """Return project names by id."""
         with self._engine.begin() as connection:
             return {row.id: row.name for row in connection.execute(sa.select(projects))}
 
     def filters(self) -> list[dict[str, Any]]:
-        """Name and attributes of all."""
+        """Return name and attributes of all filters."""
         with self._engine.begin() as connection:
             found = connection.execute(sa.select(filters.c.dsl_name, filters.c.attributes).order_by(filters.c.dsl_name))
             return [{"dsl_name": row.dsl_name, **row.attributes} for row in found]
 
     def keep_filter(self, dsl_name: str, attributes: Mapping[str, Any]) -> None:
-        """Make or change a filter."""
+        """Create or change a filter."""
         upsert = insert(filters).values(dsl_name=dsl_name, attributes=dict(attributes))
         with self._engine.begin() as connection:
             connection.execute(
@@ -165,23 +166,23 @@ class Ledger:
             )
 
     def keep_filter_data(self, dsl_name: str, data: bytes) -> bool:
-        """Keep a filter's program; False if there is no such filter."""
+        """Store a filter's program; False if there is no such filter."""
         with self._engine.begin() as connection:
             done = connection.execute(sa.update(filters).where(filters.c.dsl_name == dsl_name).values(data=data))
             return done.rowcount > 0
 
     def drop_filter(self, dsl_name: str) -> None:
-        """Forget a filter; nothing when there is none."""
+        """Remove a filter; do nothing if there is none."""
         with self._engine.begin() as connection:
             connection.execute(sa.delete(filters).where(filters.c.dsl_name == dsl_name))
 
     def policies(self) -> list[dict[str, Any]]:
-        """Return all static policies, in the order in which they came."""
+        """Return all static policies, in order of creation."""
         with self._engine.begin() as connection:
             return [dict(row) for row in connection.execute(sa.select(policies).order_by(policies.c.id)).mappings()]
 
     def add_policies(self, rows: Sequence[tuple[Mapping[str, Any], Promised | None]]) -> list[int]:
-        """Return all or none of them, each with what it promises; their ids."""
+        """Store all policies or none, each with its promise; return their ids."""
         add = sa.insert(policies).returning(policies.c.id)
         with self._engine.begin() as connection:
             ids = []
@@ -193,7 +194,7 @@ class Ledger:
             return ids
 
     def drop_policy(self, target: str, policy_id: int) -> None:
-        """Forget a policy and what it promised; nothing when there is none."""
+        """Remove a policy and its promise; do nothing if there is none."""
         wanted = sa.and_(policies.c.target == target, policies.c.id == policy_id)
         with self._engine.begin() as connection:
             if connection.execute(sa.delete(policies).where(wanted)).rowcount:

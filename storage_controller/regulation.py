@@ -1,7 +1,7 @@
-"""The loop that shares bandwidth: what proxies report comes in over ZeroMQ, limits go out, four times a second.
+"""The loop that shares bandwidth: it receives reports of proxies over ZeroMQ, and sends limits four times a second.
 
-Each proxy is a node of the algorithm. A report counts only when it is newer than the last one of that proxy, by the
-epoch in which the proxy began and its number.
+Each proxy is a node of the algorithm. A report counts only if it is newer than that proxy's last one, by the epoch in
+which the proxy began and by its number.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _NAMES = {traffic: name for name, traffic in _DIRECTIONS.items()}
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """Where the loop listens, its CURVE key pair, and the public keys of the proxies that may come in, all in Z85."""
+    """The addresses on which the loop listens, its CURVE key pair, and the public keys of the admitted proxies, all in
+    Z85.
+    """
 
     limits: str
     usage: str
@@ -42,7 +44,9 @@ class Endpoints:
 
 
 class Regulation:
-    """A thread. `capacity` is what all proxies can move together and each of them alone, in bytes per second."""
+    """The thread of the loop. `capacity` is what all proxies can move together and each of them alone, in bytes per
+    second.
+    """
 
     def __init__(
         self, ledger: Ledger, capacity: Capacity, endpoints: Endpoints, account_prefix: str, settings: RateSettings
@@ -78,18 +82,18 @@ class Regulation:
         self._thread.start()
 
     def close(self) -> None:
-        """End it; the last limits hold at the proxies."""
+        """End the thread; the proxies keep the last limits."""
         self._closing.set()
         self._thread.join()
         self._authenticator.stop()
         self._context.destroy(linger=0)
 
     def achieved(self) -> Mapping[str, AchievedBandwidth]:
-        """What each tenant moved lately, by the reports that are not too old."""
+        """Return what each tenant recently moved, from the reports that are not too old."""
         return self._rates(self._reports)
 
     def clients(self) -> Mapping[str, AchievedBandwidth]:
-        """What was moved to and from each address lately, by the proxies that tell; of others nothing is known."""
+        """Return what was recently moved to and from each address, for the proxies that report it."""
         return self._rates(self._client_reports)
 
     def _rates(self, reports: Mapping[str, TransferReport]) -> dict[str, AchievedBandwidth]:
@@ -106,12 +110,13 @@ class Regulation:
 
     def readable(self, tenant: str) -> int | None:
         """Return bytes per second that a tenant would get now if it read as fast as it may; None while no proxy
-        reports."""
+        reports.
+        """
         key = tenant, TransferKind.READ
         return self._regulator.attainable(key, self._slos.get(key))
 
     def missed(self) -> Mapping[str, MissedBandwidth]:
-        """By how much SLOs of tenants that move something could not be met in the last epoch."""
+        """Return the missing amounts of active tenants' SLOs in the last epoch."""
         found: dict[str, dict[TransferKind, int]] = {}
         for (tenant, traffic), amount in self._regulator.missed.items():
             found.setdefault(tenant, {})[traffic] = amount
@@ -147,7 +152,7 @@ class Regulation:
                 float(fields["seconds"]),
             )
             if proxy not in self._meters:
-                raise ValueError(f"there is no proxy {proxy}")
+                raise ValueError(f"unknown proxy {proxy}")
             if order <= self._seen.get(proxy, (0, 0)):
                 return None
             if not seconds > 0:
@@ -155,7 +160,7 @@ class Regulation:
             amounts = _amounts(fields["accounts"], self._tenant)
             of_clients = _amounts(fields.get("clients", {}), str)
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-            _log.error("a report that makes no sense: %s", error)
+            _log.error("invalid report of a proxy: %s", error)
             return None
         self._seen[proxy] = order
         report = self._meters[proxy].add(TransferProgress(seconds, amounts), time.monotonic())
@@ -166,11 +171,11 @@ class Regulation:
         return report
 
     def _look_at_promises(self) -> None:
-        """While the database is away, what was promised before holds."""
+        """Read the promises; while the database is away, the last ones hold."""
         try:
             promised = self._ledger.by_tenant()
         except Exception as error:
-            _log.warning("the promises cannot be read: %s", error)
+            _log.warning("cannot read the promises: %s", error)
             return
         rates = {
             (tenant, traffic): rate
@@ -183,7 +188,7 @@ class Regulation:
         self._slos = {key: rate for key, rate in rates.items() if rate is not None}
 
     def _push(self) -> None:
-        """Always everything: a proxy that was away needs no history."""
+        """Always send everything: a proxy that was away needs no history."""
         regulator = self._regulator
         others = {proxy: dict.fromkeys(_DIRECTIONS, max(rate, 1)) for proxy, rate in regulator.newcomers.items()}
         proxies: dict[str, dict[str, dict[str, int]]] = {proxy: {} for proxy in others}

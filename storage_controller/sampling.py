@@ -1,4 +1,4 @@
-"""Reads a part of a view's source both ways, as its tenant, to see what either takes."""
+"""Read part of a view's source both ways, as its tenant, to measure what each takes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from storage_controller.sources import Open, names_of, opened
 from storage_filters.view import Part
 
 SAMPLE_BYTES = 8 * 2**20
-# The least of several, in turn: what else works on the machine makes either slower, never faster.
+# The shortest of several alternating reads: other work on the machine only makes them slower, never faster.
 _TIMES = 2
 _GZIP = 16 + zlib.MAX_WBITS
 
@@ -22,7 +22,9 @@ T = TypeVar("T")
 
 
 def sample(view: View, get: Open, rate_bytes_per_s: int | None) -> ViewSample:
-    """Return what the middle of the source takes. Refused, with the store's own words, when either cannot be read."""
+    """Return the measurements for the middle of the source. Refused, with the store's own words, if it cannot be
+    read.
+    """
     parts = _parts(view, get)
     if not parts:
         return ViewSample(0, 0, 0, 0, 0.0, 0.0, rate_bytes_per_s, view.columns)
@@ -49,7 +51,7 @@ def sample(view: View, get: Open, rate_bytes_per_s: int | None) -> ViewSample:
 
 
 def _parts(view: View, get: Open) -> list[Part]:
-    """Those of the first page of its listing, which has ten thousand."""
+    """Return the parts on the first page of its listing, which has ten thousand entries."""
     with opened(get, f"{quote(view.container)}?format=json", {}) as answer:
         answer.read()
         found = (Part.named(entry["name"]) for entry in answer.json())
@@ -62,7 +64,7 @@ def _count(get: Open, path: str, headers: dict[str, str]) -> int:
 
 
 def _unpacked(get: Open, path: str) -> tuple[int, int]:
-    """Return bytes as delivered, and as they are once unpacked."""
+    """Return the bytes as delivered, and uncompressed."""
     delivered = selected = 0
     unpack = zlib.decompressobj(_GZIP)
     with opened(get, path, {}) as answer:
@@ -70,7 +72,7 @@ def _unpacked(get: Open, path: str) -> tuple[int, int]:
             delivered += len(chunk)
             selected += len(unpack.decompress(chunk))
     if not unpack.eof:
-        raise Refused(503, "the view was cut")
+        raise Refused(503, "the view ended early")
     return delivered, selected
 
 

@@ -12,7 +12,7 @@ from zoe_lib.file_settings import FileSettings
 
 
 class ControllerSettings(FileSettings):
-    """Rates are bytes per second. Secrets are files, so that they are in no environment."""
+    """Rates are bytes per second. Secrets are files, so that no environment contains them."""
 
     file_variable: ClassVar[str] = "ZOE_SDS_CONFIG"
     model_config = SettingsConfigDict(env_prefix="ZOE_SDS_", env_nested_delimiter="__", extra="forbid")

@@ -1,4 +1,4 @@
-"""SLOs in the two dialects of Crystal. Values there are whole MB/s; what others were promised is not counted."""
+"""SLOs in the two dialects of Crystal. Values there are whole MB/s; promises to others are not counted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MegabytesPerS = Annotated[int, Field(gt=0, le=MB_PER_S_MAX, strict=True), Before
 
 
 class Sla(BaseModel):
-    """The appendix dialect's: one value for reads and writes."""
+    """An SLA of the appendix dialect: one value for reads and writes."""
 
     project_id: Name
     policy_id: Name
@@ -36,13 +36,13 @@ class Sla(BaseModel):
 
 
 class SlaValue(BaseModel):
-    """What is set of one."""
+    """The changeable part of an SLA."""
 
     bandwidth: MegabytesPerS
 
 
 class Slo(BaseModel):
-    """The later dialect's: one name a value, the target is `<project>#<policy>`."""
+    """An SLO of the later dialect: one name per value; the target is `<project>#<policy>`."""
 
     dsl_filter: str = "bandwidth"
     slo_name: str
@@ -51,13 +51,13 @@ class Slo(BaseModel):
 
 
 class SloValue(BaseModel):
-    """What is set of one."""
+    """The changeable part of an SLO."""
 
     value: MegabytesPerS
 
 
 def appendix_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
-    """`/bw/slas` of 2016."""
+    """`/bw/slas`, from 2016."""
     routes = APIRouter(prefix="/bw")
 
     @routes.get("/slas")
@@ -110,7 +110,7 @@ def appendix_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
 
 
 def later_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
-    """`/policies/slos` of 2017 and on."""
+    """`/policies/slos`, from 2017 on."""
     routes = APIRouter(prefix="/policies")
 
     @routes.get("/slos")
@@ -128,7 +128,7 @@ def later_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
     @routes.post("/slos", status_code=201)
     def create(slo: Slo, response: Response) -> Slo:
         if slo.dsl_filter != "bandwidth":
-            raise Refused(400, f"there are SLOs for bandwidth, not for {slo.dsl_filter}")
+            raise Refused(400, f"only bandwidth has SLOs, not {slo.dsl_filter}")
         project, policy = _project_and_policy(slo.target)
         response.headers.update(promisable.check(project, _one_way(slo.slo_name, slo.value)))
         ledger.set_one(project, policy, _named(slo.slo_name), slo.value * MB)
@@ -163,12 +163,12 @@ def _one_way(slo_name: str, megabytes: int) -> BandwidthSlo:
 
 def _named(slo_name: str) -> str:
     if slo_name not in NAMES:
-        raise Refused(400, f"{slo_name} is no SLO; there are {', '.join(NAMES)}")
+        raise Refused(400, f"{slo_name} is not an SLO; choose one of {', '.join(NAMES)}")
     return slo_name
 
 
 def _project_and_policy(target: str) -> tuple[str, str]:
     project, mark, policy = target.partition("#")
     if not project or not mark or not policy or "#" in policy:
-        raise Refused(400, "a target is <project>#<policy>")
+        raise Refused(400, "the target must be <project>#<policy>")
     return project, policy

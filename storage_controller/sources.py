@@ -1,4 +1,4 @@
-"""The source of a view as its tenant reads it: which objects there are, and the names of their columns."""
+"""The source of a view as its tenant reads it: its objects and the names of their columns."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from storage_filters.view import ViewDefinition, shown
 
 _NOT_FOUND = 404
 Open = Callable[[str, dict[str, str]], httpx.Response]
-"""GET of a path below the tenant's account, with headers; the body is still to be read."""
+"""Requests a path below the tenant's account, with headers; the body is not read yet."""
 
 
 def defined(view: View) -> ViewDefinition:
-    """What a view shows, as the proxy is told it. Refused for what makes no sense by itself."""
+    """Return what a view shows, as the proxy expects it. Refused if it makes no sense by itself."""
     place = view.place
     try:
         csv = CsvFormat(**{"header": True, **dict(view.csv)})  # type: ignore[arg-type]  # checked by itself
@@ -35,7 +35,8 @@ def defined(view: View) -> ViewDefinition:
 def names_of(view: View, get: Open) -> tuple[str, ...]:
     """Return the names of all columns: those of the view, or of the header of the first object; none without one.
 
-    The source is looked at in any case, so that one that its tenant cannot read is refused. Refused."""
+    The source is read in any case, so that one that its tenant cannot read is refused. Raises Refused.
+    """
     source = defined(view)
     listing = f"{quote(source.container)}?format=json&prefix={quote(source.directory)}"
     with opened(get, listing, {}) as answer:
@@ -57,7 +58,7 @@ def names_of(view: View, get: Open) -> tuple[str, ...]:
 
 @contextmanager
 def opened(get: Open, path: str, headers: dict[str, str]) -> Iterator[httpx.Response]:
-    """A successful answer whose body is still to be read. Refused, with the store's own words."""
+    """Return a successful answer whose body is not read yet. Refused, with the store's own words."""
     answer = get(path, headers)
     try:
         if not answer.is_success:
@@ -67,6 +68,6 @@ def opened(get: Open, path: str, headers: dict[str, str]) -> Iterator[httpx.Resp
             raise Refused(422 if answer.is_client_error else 503, text or str(answer.status_code))
         yield answer
     except httpx.HTTPError as error:
-        raise Refused(503, f"Swift cannot be read: {error or type(error).__name__}") from None
+        raise Refused(503, f"cannot read from Swift: {error or type(error).__name__}") from None
     finally:
         answer.close()

@@ -1,4 +1,4 @@
-"""Removes the containers of views whose owner's lease has run out, every few seconds."""
+"""Remove the containers of views whose owner's lease has expired, every few seconds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _log = logging.getLogger(__name__)
 
 
 class ViewSweeper:
-    """A thread of its own; what cannot be removed now is retried."""
+    """A separate thread; failed removals are retried."""
 
     def __init__(self, sweep: Callable[[], None]) -> None:
         self._sweep = sweep
@@ -19,11 +19,11 @@ class ViewSweeper:
         self._thread = threading.Thread(target=self._run, name="zoe-view-sweeper", daemon=True)
 
     def begin(self) -> None:
-        """Sweep every few seconds."""
+        """Start the thread."""
         self._thread.start()
 
     def close(self) -> None:
-        """Sweep no more."""
+        """End the thread."""
         self._closing.set()
         self._thread.join()
 
@@ -32,4 +32,4 @@ class ViewSweeper:
             try:
                 self._sweep()
             except Exception:  # without this thread, nothing would ever be removed
-                _log.exception("views that are left over cannot be removed now")
+                _log.exception("cannot remove expired views now")

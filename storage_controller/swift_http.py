@@ -1,4 +1,4 @@
-"""The storage controller's way to Swift: signed in as a reseller admin, or with a tenant's token."""
+"""The storage controller's requests to Swift: signed in as a reseller admin, or with a tenant's token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TIMEOUT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class SwiftAdmin:
-    """How the controller logs in to Swift (v1 authentication), and how accounts of tenants are called."""
+    """How the controller signs in to Swift (v1 authentication), and how tenants' accounts are named."""
 
     auth_url: str
     user: str
@@ -39,7 +39,7 @@ class SwiftHttp:
         return self.admin.account_prefix + tenant
 
     def site(self, timeout_s: float = TIMEOUT_S) -> str:
-        """Scheme, host and port at which accounts are reached."""
+        """Return scheme, host and port of the accounts."""
         try:
             _, root = self._login(fresh=False, timeout_s=timeout_s)
         except httpx.HTTPError as error:
@@ -56,8 +56,9 @@ class SwiftHttp:
         timeout_s: float = TIMEOUT_S,
         token: str = "",
     ) -> httpx.Response:
-        """Return an answer whose body is still to be read; `path` is quoted, below the account. token: else the
-        admin's."""
+        """Return an answer whose body is not read yet; `path` is quoted, below the account. token: the admin's if not
+        given.
+        """
         try:
             for fresh in (False, True):
                 own, root = self._login(fresh, timeout_s)
@@ -78,11 +79,11 @@ class SwiftHttp:
                 user = {"X-Auth-User": self.admin.user, "X-Auth-Key": self.admin.key}
                 answer = self._http.get(self.admin.auth_url, headers=user, timeout=timeout_s)
                 if not answer.is_success:
-                    raise Refused(503, f"Swift does not let the storage controller in: {answer.status_code}")
+                    raise Refused(503, f"Swift refuses the login of the storage controller: {answer.status_code}")
                 self._token = answer.headers["X-Auth-Token"]
                 self._root = answer.headers["X-Storage-Url"].rpartition("/")[0]
             return self._token, self._root
 
 
 def _unreachable(error: httpx.HTTPError) -> Refused:
-    return Refused(503, f"Swift cannot be reached: {error or type(error).__name__}")
+    return Refused(503, f"cannot reach Swift: {error or type(error).__name__}")

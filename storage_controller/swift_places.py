@@ -1,6 +1,6 @@
-"""Where objects lie, by Swift's own `list_endpoints`: which hosts have a copy of what is below a name.
+"""Find which hosts have a copy of the objects below a name, with Swift's own `list_endpoints`.
 
-Bounded in number and time: of many objects a random sample is looked at, and the answer says of how many.
+Bounded in number and time: of many objects a random sample is used, and the answer gives its size.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from zoe_lib.domain.locality import InputObjects, Places
 from zoe_lib.domain.store_hosts import host_key
 
 LISTED_MAX = 10_000
-"""Objects of a listing that are read: one page of Swift's."""
+"""Objects of a listing that are read at most: one page of Swift's."""
 LOOKED_AT_MAX = 200
 TIME_S = 1.5
-"""For one answer; the objects looked at until then count."""
+"""For one answer; the objects examined until then count."""
 _FORBIDDEN, _NOT_FOUND = 403, 404
-_NOT_TOLD = "Swift does not tell where objects lie: list_endpoints is not in the pipeline of its proxy"
+_NOT_TOLD = "Swift does not report where objects lie: add list_endpoints to the pipeline of its proxy"
 _POLICY = "X-Backend-Storage-Policy-Index"
 ViewOf = Callable[[str], View | None]
-"""The view of an id, if it is there."""
+"""Return the view of an id, if it exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Below:
-    """All objects of that name and below it; an empty name is all of the container."""
+    """All objects of that name and below it; with an empty name, the whole container."""
 
     account: str
     container: str
@@ -48,7 +48,7 @@ class _Below:
 class SwiftPlaces:
     """`endpoints_url` is where list_endpoints answers, if that is not `/endpoints/` of the proxy.
 
-    Of objects under the storage policies `fragmented` (indexes), hosts have fragments, and so hold none of them.
+    Under the storage policies `fragmented` (indexes), hosts have only fragments of objects, and so hold none of them.
     """
 
     def __init__(
@@ -60,9 +60,10 @@ class SwiftPlaces:
         self._fragmented = frozenset(map(str, fragmented))
 
     def endpoints(self, account: str, path: str) -> Mapping[str, Any]:
-        """Return what Swift itself says of an object or a container: `endpoints` and `headers`. Refused.
+        """Return Swift's own report on an object or a container: `endpoints` and `headers`. Refused.
 
-        It says where an object of that name would be, also when there is none. A view's are those of its source."""
+        It says where an object of that name would be, even if there is none. For a view, it is that of its source.
+        """
         container, _, name = path.partition("/")
         below = self._source(account, container, name)
         give_up_s = time.monotonic() + TIME_S
@@ -73,12 +74,14 @@ class SwiftPlaces:
         return {"endpoints": list(_urls(answer)), "headers": dict(answer.get("headers") or {})}
 
     def places(self, tenant: str, source: str, token: str) -> Places:
-        """Of all objects that a URI means, as its tenant may list them. Refused: with UNREADABLE if it may not."""
+        """Return the places of all objects of a URI, as its tenant may list them. Refused: with UNREADABLE if it may
+        not.
+        """
         place = place_of(source)
         below = self._source(self._http.account_of(tenant), place.container, place.prefix)
         give_up_s = time.monotonic() + TIME_S
         objects, complete = self._objects(below, token, give_up_s)
-        # In random order, so that however far it comes, it is a fair sample; the same each time.
+        # In random order, so that any part is a fair sample; the same order each time.
         candidates = [one for one in objects if one[2]]
         random.Random(0).shuffle(candidates)
         hosts: dict[str, InputObjects] = defaultdict(InputObjects)
@@ -95,20 +98,20 @@ class SwiftPlaces:
         return Places(InputObjects(len(objects), sum(size for _, size, _ in objects)), looked_at, dict(hosts), complete)
 
     def _hosts(self, answer: Mapping[str, Any]) -> frozenset[str]:
-        """Those that have a copy."""
+        """Return the hosts that have a copy."""
         if (answer.get("headers") or {}).get(_POLICY) in self._fragmented:
             return frozenset()
         return frozenset(host_key(urlsplit(url).hostname or "") for url in _urls(answer))
 
     def _source(self, account: str, container: str, name: str) -> _Below:
-        """Return what is read in the end: of a view of that account, its source."""
+        """Return what is read in the end: for a view of that account, its source."""
         view = self._view_of(container.removeprefix(VIEW_PREFIX)) if container.startswith(VIEW_PREFIX) else None
         if view is None or self._http.account_of(view.tenant) != account:
             return _Below(account, container, name)
         return _Below(account, view.place.container, view.place.prefix)
 
     def _objects(self, below: _Below, token: str, give_up_s: float) -> tuple[list[tuple[str, int, bool]], bool]:
-        """Name, bytes, and whether its data lie where its name does; and whether these are all."""
+        """Return name, bytes, and whether the data lie where the name does; and whether the list is complete."""
         if not token:
             raise Refused(403, UNREADABLE)
         directory = below.name if not below.name or below.name.endswith("/") else f"{below.name}/"
@@ -128,12 +131,12 @@ class SwiftPlaces:
     def _read(
         self, method: str, account: str, path: str, token: str, give_up_s: float, absent: bool = False
     ) -> httpx.Response:
-        """Return a whole answer. Refused, in one way for all that is not the tenant's to read."""
+        """Return a complete answer. Refused, in the same way for everything that the tenant may not read."""
         answer = self._http.ask(method, account, path, {}, _left_s(give_up_s), token)
         try:
             answer.read()
         except httpx.HTTPError as error:
-            raise Refused(503, f"Swift cannot be read: {error or type(error).__name__}") from None
+            raise Refused(503, f"cannot read from Swift: {error or type(error).__name__}") from None
         finally:
             answer.close()
         if answer.status_code in (UNAUTHORIZED, _FORBIDDEN):
@@ -145,7 +148,7 @@ class SwiftPlaces:
         return answer
 
     def _asking(self) -> httpx.Client:
-        """Many short questions by one connection."""
+        """Send many short requests over one connection."""
         base = self._endpoints_url or f"{self._http.site(TIME_S)}/endpoints/"
         return httpx.Client(base_url=base, limits=httpx.Limits(max_connections=1), timeout=TIME_S)
 
@@ -154,7 +157,9 @@ class SwiftPlaces:
             answer = http.get(f"v2/{path}", timeout=_left_s(give_up_s))
             document = answer.json() if answer.is_success else None
         except (httpx.HTTPError, ValueError) as error:
-            raise Refused(503, f"Swift cannot be asked for places: {error or type(error).__name__}") from None
+            raise Refused(
+                503, f"cannot get the places of objects from Swift: {error or type(error).__name__}"
+            ) from None
         if not isinstance(document, dict):
             raise Refused(409, _NOT_TOLD)
         return document
@@ -165,9 +170,10 @@ def _urls(answer: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _hidden(name: str) -> bool:
-    """Return whether readers of directories pass by an object of that name, below the directory that they read.
+    """Return whether readers of a directory skip an object of that name below it.
 
-    As Spark does: it reads no directories below it but those of partitions, which are named `column=value`."""
+    As Spark does: of the directories below, it reads only those of partitions, named `column=value`.
+    """
     *directories, last = name.split("/")
     return not last or last.startswith(("_", ".")) or any("=" not in one for one in directories)
 

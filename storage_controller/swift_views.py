@@ -1,4 +1,4 @@
-"""Makes views in Swift of what their tenants may read: containers that `storage_filters.views` fills."""
+"""Create views in Swift of what their tenants may read: containers that `storage_filters.views` fills."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from storage_controller.swift_http import UNAUTHORIZED, SwiftAdmin, SwiftHttp
 __all__ = ["SwiftAdmin", "SwiftViews"]
 
 _FORBIDDEN, _NOT_FOUND, _GONE = 403, 404, 410
-# Who sets an SLO waits for it.
+# A client that sets an SLO waits for it.
 _LOOK_TIMEOUT_S = 1.0
 
 
 class SwiftViews:
-    """Idempotent: made again it is the same, removed again nothing."""
+    """Idempotent: creating an existing view changes nothing, and neither does removing a missing one."""
 
     def __init__(self, admin: SwiftAdmin) -> None:
         self.line = SwiftHttp(admin)
 
     def has_account(self, tenant: str) -> bool:
-        """False where Swift says that there is none, or no more; True also while it does not answer.
+        """Return False if Swift reports that there is none, or no longer; True while Swift does not answer, too.
 
-        Swift that makes accounts when they are first written to (`account_autocreate`) says so of deleted ones only.
+        If Swift creates accounts on the first write (`account_autocreate`), it reports only deleted ones as missing.
         """
         try:
             answer = self.line.ask("HEAD", self.line.account_of(tenant), "", {}, _LOOK_TIMEOUT_S)
@@ -39,14 +39,14 @@ class SwiftViews:
         return answer.status_code not in (_NOT_FOUND, _GONE)
 
     def make(self, view: View) -> None:
-        """Refused: with Swift's own words when the wish makes no sense, 503 when Swift is away.
+        """Create the view. Refused: with Swift's own words if the definition makes no sense, 503 if Swift is away.
 
-        Of a source that the view's token does not read nothing else is said. What the reseller admin finds in it is
-        what its tenant may read.
+        If the view's token cannot read the source, nothing else is said about it. What the reseller admin finds in the
+        source is what its tenant may read.
         """
         definition = json.loads(defined(view).to_json())
         if not (names := self._readable_names(view)):
-            raise Refused(422, "the names of the columns are needed: there is no object with a header")
+            raise Refused(422, "give the names of the columns: no object has a header")
         definition["names"] = list(names)
         answer = self._call("PUT", view, {"X-Zoe-View": json.dumps(definition)})
         if not answer.is_success:
@@ -54,13 +54,13 @@ class SwiftViews:
             raise Refused(422 if status not in (_NOT_FOUND, 503) else status, answer.text.strip() or str(status))
 
     def remove(self, view: View) -> None:
-        """Refused with 503 when Swift does not do it."""
+        """Remove the view. Refused with 503 if Swift does not remove it."""
         answer = self._call("DELETE", view, {})
         if not answer.is_success and answer.status_code != _NOT_FOUND:
             raise Refused(503, f"Swift answers {answer.status_code} to the removal of a view")
 
     def sample(self, view: View, rate_bytes_per_s: int | None) -> ViewSample:
-        """What a part of its source takes to read, plainly and through the view. Refused."""
+        """Return what reading part of its source takes, plainly and through the view. Refused."""
         return sample(view, lambda path, headers: self._read(view, path, headers), rate_bytes_per_s)
 
     def _readable_names(self, view: View) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ class SwiftViews:
         return names_of(view, lambda path, headers: self._read(view, path, headers))
 
     def _read(self, view: View, path: str, headers: dict[str, str]) -> httpx.Response:
-        """GET with the tenant's token. Refused for whatever is not its to read."""
+        """Send GET with the tenant's token. Refused for everything that the tenant may not read."""
         if not view.token:
             raise Refused(403, UNREADABLE)
         answer = self.line.ask("GET", self.line.account_of(view.tenant), path, headers, token=view.token)
@@ -82,7 +82,7 @@ class SwiftViews:
         try:
             answer.read()
         except httpx.HTTPError as error:
-            raise Refused(503, f"Swift cannot be reached: {error or type(error).__name__}") from None
+            raise Refused(503, f"cannot reach Swift: {error or type(error).__name__}") from None
         finally:
             answer.close()
         return answer

@@ -1,4 +1,4 @@
-"""The controller's tables, in a schema of its own beside Zoe's."""
+"""The controller's tables, in their own schema beside Zoe's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ slos = sa.Table(
     sa.Column("policy_id", sa.Text, primary_key=True),
     sa.Column("slo_name", sa.Text, primary_key=True),
     sa.Column("bytes_per_s", sa.BigInteger, nullable=False),
-    # Who asked for it and until when it holds; NULL: nobody in particular, for ever.
+    # The owner and until when it holds; NULL: no owner, for ever.
     sa.Column("owner", sa.Text),
     sa.CheckConstraint("bytes_per_s > 0"),
     sa.CheckConstraint("slo_name IN ('get_bw', 'put_bw', 'ssync_bw')"),

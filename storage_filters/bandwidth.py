@@ -1,4 +1,4 @@
-"""A filter of the proxy: bytes per second of each account, for GET and for PUT, shared by all workers of this proxy.
+"""ilter of the proxy: bytes per second of each account, for GET and for PUT, shared by all workers of this proxy.
 
     [pipeline:main]
     pipeline = ... s3api <authentication> zoe_bandwidth zoe_views ... slo dlo ... proxy-logging proxy-server
@@ -10,10 +10,10 @@
     usage_to = tcp://controller:5562
     key_file = /etc/swift/zoe.key
 
-It stands behind authentication, where also requests by S3's protocol have the account in their path, and before all
-that asks for more in the name of a request: each byte to or from a client is counted once.
+Its place is after authentication, where requests of the S3 protocol also have the account in their path, and before
+everything that makes further requests on behalf of one: each byte to or from a client is counted once.
 
-The storage controller pushes limits and is told each second what was moved, so no request waits for a network call.
+The storage controller pushes limits and receives each second what was moved, so no request waits for a network call.
 `key_file` has three lines, in Z85: the controller's public key, this proxy's public key and its secret one.
 """
 
@@ -36,8 +36,8 @@ Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 
 PIECE_BYTES = 64 * 1024
-_LOOK_S = 0.25  # how soon who waits by an old rate notices a new one
-# What the kernel may take of a body before it is counted; it would take megabytes of each, and then nothing for long.
+_LOOK_S = 0.25  # how soon a request that waits at an old rate notices a new one
+# What the kernel may buffer of a body before it is counted; by default it buffers megabytes, and then nothing for long.
 _AHEAD_BYTES = 256 * 1024
 _ACCOUNT_PATH_PARTS = 3
 _VERSIONS = ("v1", "v1.0")
@@ -59,7 +59,7 @@ class Bandwidth:
             spawn_n(agent.run)
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Pace what is read and written in the name of an account."""
+        """Pace what is read and written on behalf of an account."""
         parts = env["PATH_INFO"].split("/", _ACCOUNT_PATH_PARTS)
         if len(parts) < _ACCOUNT_PATH_PARTS or parts[1] not in _VERSIONS or not parts[2]:
             return self._unpaced(env, start_response)
@@ -78,15 +78,17 @@ class Bandwidth:
         return self._paced(self._app(env, started), account, client, statuses)
 
     def _unpaced(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Return a request that names no account, such as for a health check."""
+        """Pass on a request that names no account, such as a health check."""
         passed: Iterable[bytes] = self._app(env, start_response)
         if not self._misplaced and "s3api.backend_path" in env:
             self._misplaced = True
-            self._logger.error("requests by S3 are not held: zoe_bandwidth must stand behind s3api and authentication")
+            self._logger.error(
+                "S3 requests are not limited: put zoe_bandwidth after s3api and authentication in the pipeline"
+            )
         return passed
 
     def _paced(self, body: Iterable[bytes], account: str, client: str, statuses: list[str]) -> Iterator[bytes]:
-        """Only what was granted counts: names that somebody made up get no place in the table."""
+        """Pace a body. Only successful requests count, so that invented names get no place in the table."""
         try:
             for chunk in body:
                 if not statuses or not statuses[-1].startswith("2"):
@@ -100,9 +102,9 @@ class Bandwidth:
             close_if_possible(body)
 
     def _wait(self, account: str, client: str, direction: Direction, length: int, its_turn: bool = True) -> bool:
-        """Count a piece and wait for its time; one that is not to wait is counted only, and the next waits for both.
+        """Count a piece and wait for its time; a piece that must not wait is only counted, and the next waits for both.
 
-        Whether the account is held at all. Addresses of clients are only counted.
+        Return whether the account is limited at all. Addresses of clients are only counted.
         """
         self._clients.turn(client, direction, length, time.monotonic())
         turn = self._table.turn(account, direction, length, time.monotonic())
@@ -116,24 +118,24 @@ class Bandwidth:
 class PacedInput:
     """A request's body, read no faster than its account may write.
 
-    Each waits before every first, second or third piece, by lot: bodies of one account that advanced in step would end
-    at once, and then all of them would wait for the disks. Of a body that is held the kernel takes little ahead: what
-    its sender has got rid of is what was counted, within a few pieces.
+    Each body waits before every first, second or third piece, at random: bodies of one account that advance in step
+    would end at once, and then all of them would wait for the disks. For a limited body the kernel buffers little: what
+    its sender has sent is what was counted, within a few pieces.
     """
 
     def __init__(self, stream: Any, server_input: Any, wait: Callable[[int, bool], bool]) -> None:
         self._stream = stream
-        self._server_input = server_input  # the server's own, which knows the connection
+        self._server_input = server_input  # the server's own stream, which knows the connection
         self._wait = wait
         self._every = random.choice(_PIECES_A_TURN)
         self._pieces = 0
 
     def read(self, length: int = -1, *rest: Any, **more: Any) -> bytes:
-        """As the stream does."""
+        """Read like the stream."""
         return self._waited(self._stream.read(length, *rest, **more))
 
     def readline(self, *arguments: Any, **more: Any) -> bytes:
-        """As the stream does."""
+        """Read a line like the stream."""
         return self._waited(self._stream.readline(*arguments, **more))
 
     def __iter__(self) -> Iterator[bytes]:
@@ -141,7 +143,7 @@ class PacedInput:
             yield self._waited(line)
 
     def __getattr__(self, name: str) -> Any:
-        # Swift asks the server's own stream for more, such as for answers to `Expect: 100-continue`.
+        # Swift uses further methods of the server's own stream, such as for answers to `Expect: 100-continue`.
         return getattr(self._stream, name)
 
     def _waited(self, data: bytes) -> bytes:
@@ -155,5 +157,5 @@ class PacedInput:
 
 
 def filter_factory(_global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], Bandwidth]:
-    """For paste."""
+    """Return the filter, for paste."""
     return lambda app: Bandwidth(app, local_conf)

@@ -1,4 +1,4 @@
-"""Many CSV lines at once with numpy: which rows may be wanted, and the wanted columns of those.
+"""Select from many CSV lines at once with numpy: which rows may be wanted, and their wanted columns.
 
 Lines that are not regular (see `csv_layout`), and rows that a reader would skip as blank once they are cut, are read
 and written one by one (`csv_parser`).
@@ -37,7 +37,7 @@ class Selector:
         self._may_be_blank = not self._whole and (len(self._wanted) == 1 or ord(self._csv.delimiter) <= _BLANK)
 
     def select(self, data: bytes) -> bytes:
-        """Return the wanted part of these lines, each with a line feed at its end. UnreadableRecordError."""
+        """Return the wanted part of these lines, each ending with a line feed. UnreadableRecordError."""
         if self._literal is not None:
             data = lines_with(data, self._literal)
         if not data:
@@ -93,7 +93,7 @@ class Selector:
         return absent | equal(lines.values, first, last, self._csv.null_text.encode())
 
     def _without_blank(self, lines: Lines) -> tuple[Lines, list[tuple[int, int]]]:
-        """Return the lines of which something can be seen in what is wanted, and where the others are."""
+        """Return the lines that are not blank in their wanted part, and where the others are."""
         seen = np.concatenate(([0], np.cumsum(lines.buffer > _BLANK)))
         blank = np.ones(len(lines.starts), dtype=bool)
         for column in self._wanted:
@@ -136,7 +136,7 @@ class Selector:
 
 
 def lines_with(data: bytes, literal: bytes) -> bytes:
-    """Those lines in which the literal occurs."""
+    """Return the lines that contain the literal."""
     found, at = [], data.find(literal)
     while at >= 0:
         start = data.rfind(b"\n", 0, at) + 1
@@ -161,7 +161,7 @@ def _columns(predicate: Predicate | None) -> frozenset[str]:
 
 
 def _rare_literal(predicate: Predicate | None, selection: Selection) -> bytes | None:
-    """Return the longest text that must be somewhere in a line for it to be wanted; as it is written there."""
+    """Return the longest text that a line must contain to be wanted, as it is written there."""
     terms = predicate.terms if isinstance(predicate, And) else (predicate,)
     signs = {selection.csv.quote, selection.csv.escape, "\n", "\r", _REPLACED}
     texts = [
@@ -174,7 +174,7 @@ def _rare_literal(predicate: Predicate | None, selection: Selection) -> bytes | 
 
 
 def _is_text(test: Comparison, selection: Selection) -> bool:
-    """Return whether a field that equals the literal is written as the literal is."""
+    """Return whether a field equal to the literal is written like the literal."""
     type_, literal = selection.column_types.get(test.column), str(test.literal)
     if type_ is not None:
         return type_.kind == "string"
@@ -182,12 +182,12 @@ def _is_text(test: Comparison, selection: Selection) -> bool:
 
 
 def _joined(buffer: Bytes, fields: list[tuple[Positions, Positions]], delimiter: bytes) -> bytes:
-    """Copies the fields of each row, a delimiter between them and a line feed at the end."""
+    """Copy the fields of each row, with a delimiter between them and a line feed at the end."""
     first = np.stack([first for first, _ in fields], axis=1).ravel()
     lengths = np.stack([last - first for first, last in fields], axis=1).ravel() + 1
     behind = np.cumsum(lengths)
     places = np.arange(behind[-1]) + np.repeat(first - (behind - lengths), lengths)
-    np.minimum(places, len(buffer) - 1, out=places)  # the place of the last separator may lie behind the data
+    np.minimum(places, len(buffer) - 1, out=places)  # the last separator may lie behind the data
     text = buffer[places]
     text[behind - 1] = delimiter[0]
     text[behind[len(fields) - 1 :: len(fields)] - 1] = _NEWLINE

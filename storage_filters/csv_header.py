@@ -11,7 +11,8 @@ from storage_filters.selection import CsvFormat, SelectionError
 def header_names(data: bytes, csv: CsvFormat) -> tuple[str, ...]:
     """Return the names of columns in the first line of an object that begins with `data`.
 
-    UnreadableRecordError; SelectionError for names that Spark, to which case means nothing, would change."""
+    Raises UnreadableRecordError, or SelectionError for names that Spark, which ignores case, would change.
+    """
     line = first_line(with_feeds(data.removeprefix(MARK)))[0]
     if is_blank(line):
         raise UnreadableRecordError("there is no header")
@@ -25,25 +26,25 @@ def header_names(data: bytes, csv: CsvFormat) -> tuple[str, ...]:
 
 
 def _same_twice(names: Iterable[str]) -> str:
-    """Return which columns have one name, where case means nothing; nothing if none have."""
+    """Return which columns share a name, ignoring case; nothing if none do."""
     known: dict[str, str] = {}
     for name in filter(None, names):
         if (first := known.get(name.lower())) is None:
             known[name.lower()] = name
             continue
-        twice = f"column {name:.40} is twice in the header"
+        twice = f"column {name:.40} appears twice in the header"
         both = f"columns {first:.40} and {name:.40} of the header differ only in case, and Spark ignores case"
         return f"{twice if first == name else both}; name all columns in csv.names"
     return ""
 
 
 def with_feeds(data: bytes) -> bytes:
-    """Return the same with line feeds for all line ends, as Spark reads them: LF, CR LF and CR."""
+    """Return the data with line feeds for all line ends, as Spark reads them: LF, CR LF and CR."""
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def first_line(data: bytes) -> tuple[bytes, bytes]:
-    """Return the first line that is not blank, and what follows it; the last line where all are blank."""
+    """Return the first line that is not blank, and the rest; the last line if all are blank."""
     line, rest = b"", data
     while rest and is_blank(line):
         line, _, rest = rest.partition(b"\n")

@@ -1,7 +1,7 @@
-"""Where the lines of a block of CSV lie, and the fields of those that are regular: found with numpy, many at once.
+"""Find the lines of a block of CSV, and the fields of regular ones, many at once with numpy.
 
-A line is regular when it is known what each of its quotes does (see `csv_quotes`). Other lines (plain fields with
-quotes beside quoted ones, a quote that is not closed, a zero byte) are for `csv_parser`.
+A line is regular if the meaning of each of its quotes is known (see `csv_quotes`). Other lines (plain fields with
+quotes beside quoted ones, a quote that is not closed, a zero byte) are left to `csv_parser`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _NEWLINE, _BLANK, _ZERO = 10, 32, 0
 @dataclass(frozen=True, slots=True)
 class Lines:
     """Regular lines of a block: [starts, ends) in `buffer` without line ends, and where each of the first fields ends
-    (lines x columns asked for).
+    (lines x requested columns).
 
-    Fields that are missing are empty ones at the end of the line; surplus ones are part of the line alone.
-    quote: the byte that opens quoted fields, None when there is none in the whole block. values: the buffer without
-    the bytes at `silent`, so that in it values are as they are meant.
+    Missing fields are empty ones at the end of the line; surplus ones are part of the line only. quote: the byte that
+    opens quoted fields, None if the block contains none. values: the buffer without the bytes at `silent`, so that it
+    holds the values themselves.
     """
 
     buffer: Bytes
@@ -37,12 +37,12 @@ class Lines:
     silent: Positions
 
     def field(self, column: int) -> tuple[Positions, Positions]:
-        """First byte and end in `buffer` of this column's field in each line, as it is written."""
+        """Return begin and end in `buffer` of this column's field in each line, as written."""
         last = self.stops[:, column]
         return self.starts if column == 0 else np.minimum(self.stops[:, column - 1] + 1, last), last
 
     def value(self, column: int) -> tuple[Positions, Positions]:
-        """First byte and end in `values` of what the field means."""
+        """Return begin and end in `values` of the field's value."""
         first, last = self.field(column)
         if self.quote is None:
             return first, last
@@ -54,18 +54,19 @@ class Lines:
         return first - np.searchsorted(self.silent, first), last - np.searchsorted(self.silent, last)
 
     def only(self, rows: Mask) -> Lines:
-        """Some of them."""
+        """Return some of the lines."""
         if rows.all():
             return self
         return replace(self, starts=self.starts[rows], ends=self.ends[rows], stops=self.stops[rows])
 
 
 def laid_out(data: bytes, columns: int, csv: CsvFormat, needed: int) -> tuple[Lines, list[tuple[int, int]]]:
-    """Return the regular lines of `data`, which is not empty, and begin and end of each other one; no blank lines.
+    """Return the regular lines of `data`, which is not empty, and begin and end of each other one, without blank lines.
 
-    Lines end with line feeds alone.
+    Only line feeds end lines.
 
-    needed: of so many columns, from the first on, it is found where their fields end."""
+    needed: the number of columns, from the first on, whose field ends are found.
+    """
     buffer = np.frombuffer(data, dtype=np.uint8)
     starts, ends = _lines(data, buffer)
     delimiters = np.flatnonzero(buffer == ord(csv.delimiter))
@@ -90,7 +91,7 @@ def laid_out(data: bytes, columns: int, csv: CsvFormat, needed: int) -> tuple[Li
 
 
 def _lines(data: bytes, buffer: Bytes) -> tuple[Positions, Positions]:
-    """Starts and ends of lines that are not blank, without line feed."""
+    """Return starts and ends of lines that are not blank, without line feed."""
     feeds = np.flatnonzero(buffer == _NEWLINE)
     ends = feeds if len(feeds) and feeds[-1] == len(buffer) - 1 else np.append(feeds, len(buffer))
     starts = np.concatenate(([0], ends[:-1] + 1))
@@ -104,9 +105,9 @@ def _lines(data: bytes, buffer: Bytes) -> tuple[Positions, Positions]:
 def _stops_of_full(
     delimiters: Positions, starts: Positions, ends: Positions, columns: int, needed: int
 ) -> NDArray[np.int64] | None:
-    """Where each field ends, if every line has a delimiter between any two columns and no other; None otherwise.
+    """Return where each field ends, if every line has exactly one delimiter between any two columns; None otherwise.
 
-    Then the delimiters are lines x (columns - 1) as they are: nothing has to be searched or copied.
+    Then the delimiters already are a table of lines x (columns - 1): nothing has to be searched or copied.
     """
     between = columns - 1
     if not between or len(delimiters) != len(starts) * between:
@@ -118,7 +119,7 @@ def _stops_of_full(
 
 
 def _stops(delimiters: Positions, starts: Positions, ends: Positions, columns: int) -> NDArray[np.int64]:
-    """Return where each field ends: at the next delimiter, or with the line where that is one of a later line."""
+    """Return where each field ends: at the next delimiter, or with the line if that delimiter is in a later line."""
     behind = np.append(delimiters, np.repeat(ends[-1:], columns))
     following = np.searchsorted(delimiters, starts)[:, None] + np.arange(columns)
     stops: NDArray[np.int64] = behind[following]
@@ -126,8 +127,7 @@ def _stops(delimiters: Positions, starts: Positions, ends: Positions, columns: i
 
 
 def _outside(delimiters: Positions, opened: Positions, closed: Positions) -> Positions:
-    """Return the delimiters that are in no quoted field. `opened` and `closed` are the quotes around
-    those, in order."""
+    """Return the delimiters outside quoted fields. `opened` and `closed` are the quotes around those, in order."""
     first, behind = np.searchsorted(delimiters, opened), np.searchsorted(delimiters, closed)
     holds = behind > first
     change = np.zeros(len(delimiters) + 1, dtype=np.int8)

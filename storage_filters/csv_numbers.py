@@ -1,4 +1,4 @@
-"""Fields as numbers, many at once with numpy: each is the one that `readings.number_of` finds.
+"""Read fields as numbers, many at once with numpy; each equals the result of `readings.number_of`.
 
 Decimals of up to 15 digits are read digit by digit, for all fields in step: as a whole number, divided by the power of
 ten that their point stands for. Both are exact in double precision, so the quotient is the nearest number to what is
@@ -21,12 +21,12 @@ _INTEGER_BYTES_MAX = 19  # 18 digits and a sign; with more, sums of 64 bits over
 _POWERS = 10.0 ** np.arange(_EXACT_BYTES_MAX + 1)
 _OF_NUMBERS = np.zeros(256, dtype=bool)
 _OF_NUMBERS[list(b"0123456789+-.eE")] = True
-# Longer fields are no numbers that a column of numbers holds; they are looked at one by one.
+# Longer fields are not numbers that a column of numbers holds; they are read one by one.
 _NUMBER_BYTES_MAX = 40
 
 
 def numbers_of(values: Bytes, first: Positions, last: Positions) -> Numbers:
-    """Return the fields [first, last) of `values`; not a number where they are none."""
+    """Return the fields [first, last) of `values` as numbers; NaN if they are none."""
     lengths = last - first
     numbers = np.full(len(first), np.nan)
     short = lengths <= _EXACT_BYTES_MAX
@@ -42,7 +42,9 @@ def numbers_of(values: Bytes, first: Positions, last: Positions) -> Numbers:
 
 
 def integers_of(values: Bytes, first: Positions, last: Positions) -> tuple[NDArray[np.int64], Mask]:
-    """Return the fields as whole numbers, and which of them are some of at most 18 digits; 0 for all others."""
+    """Return the fields as whole numbers, and which of them are whole numbers of at most 18 digits; 0 for all
+    others.
+    """
     lengths = last - first
     short = (lengths <= _INTEGER_BYTES_MAX) & (lengths > 0)
     starts, lengths = first[short], lengths[short]
@@ -65,7 +67,7 @@ def integers_of(values: Bytes, first: Positions, last: Positions) -> tuple[NDArr
 
 
 def _decimals(values: Bytes, first: Positions, lengths: Positions) -> tuple[Numbers, Mask]:
-    """Fields of at most `_EXACT_BYTES_MAX` bytes, and which of them are decimals; not a number for all others."""
+    """Return fields of at most `_EXACT_BYTES_MAX` bytes, and which of them are decimals; NaN for all others."""
     offsets = np.arange(lengths.max(initial=0))[:, None]
     inside = offsets < lengths
     text = values[np.minimum(first + offsets, len(values) - 1)]  # bytes x fields
@@ -93,7 +95,7 @@ def _decimals(values: Bytes, first: Positions, lengths: Positions) -> tuple[Numb
 
 
 def _any(values: Bytes, first: Positions, last: Positions) -> Numbers:
-    """Fields that are not empty, however they are written."""
+    """Return fields that are not empty, however they are written."""
     lengths = last - first
     numbers = np.full(len(first), np.nan)
     for row in np.flatnonzero(lengths > _NUMBER_BYTES_MAX):
@@ -110,7 +112,7 @@ def _any(values: Bytes, first: Positions, last: Positions) -> Numbers:
     rows, matrix = rows[clean], np.ascontiguousarray(matrix[clean])
     try:
         numbers[rows] = matrix.view(f"S{width}").ravel().astype(np.float64)
-    except ValueError:  # something like 1-2 or e5 is among them
+    except ValueError:  # the block contains something like 1-2 or e5
         numbers[rows] = [_number(values[first[row] : last[row]]) for row in rows]
     return numbers
 

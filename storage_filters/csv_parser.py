@@ -1,7 +1,7 @@
-"""One CSV line as Spark's parser reads it, also where quotes make no sense; and values written so that it reads them.
+"""Read one CSV line as Spark's parser does, even if its quotes make no sense; and write values so that it reads them.
 
 The values of a line are those of univocity-parsers 2.9.1 (Apache-2.0) with the settings of Spark 3.5: one line at a
-time, blanks kept, and a quoted field that goes on behind its closing quote is text up to the next delimiter
+time, blanks kept, and a quoted field that continues behind its closing quote is text up to the next delimiter
 (`STOP_AT_DELIMITER`). `_Parser` follows the states of its `CsvParser`.
 """
 
@@ -12,17 +12,17 @@ from collections.abc import Sequence
 from storage_filters.selection import CsvFormat
 
 MARK = b"\xef\xbb\xbf"
-"""What some programs put before UTF-8; readers leave it out where it is the first of what they read."""
+"""The byte order mark that some programs write before UTF-8; readers skip it at the beginning of their input."""
 Value = bytes | None
-"""What a field means: None is null, an empty text is a quoted field without content."""
+"""The value of a field: None is null, an empty text is a quoted field without content."""
 
 _BLANK = 0x20
 _NONE = 0
-_COMMENT = ord("#")  # univocity's default, which its end of input asks for though Spark reads no comments
+_COMMENT = ord("#")  # univocity's default, which its end of input checks although Spark reads no comments
 
 
 class UnreadableRecordError(ValueError):
-    """A record of which it is not known what Spark reads."""
+    """It is not known how Spark reads this record."""
 
 
 def is_blank(text: bytes) -> bool:
@@ -35,19 +35,19 @@ def values_of(line: bytes, csv: CsvFormat) -> list[Value]:
     try:
         return _Parser(line, csv).values()
     except RecursionError:
-        raise UnreadableRecordError(f"too many quotes and escapes without sense: {line[:80]!r}") from None
+        raise UnreadableRecordError(f"too many misplaced quotes and escapes: {line[:80]!r}") from None
 
 
 def written(values: Sequence[Value], csv: CsvFormat) -> bytes:
-    """Return a line that is not blank and has these values. UnreadableRecordError when there is none."""
+    """Return a line that is not blank and has these values. UnreadableRecordError if there is none."""
     delimiter = csv.delimiter.encode()
     fields = [_field(value, csv) for value in values]
     seen = [_visible(values[0], csv), *fields[1:]]
-    # A value of blanks and zero bytes alone needs a delimiter behind it: readers leave out surplus fields.
+    # A value of only blanks and zero bytes needs a delimiter behind it; readers ignore surplus fields.
     for line in (delimiter.join(fields), delimiter.join(seen), delimiter.join([*seen, b""])):
         if not is_blank(line) and _is_read_as(line, values, csv):
             return line
-    raise UnreadableRecordError(f"a value cannot be written again: {delimiter.join(fields)[:80]!r}")
+    raise UnreadableRecordError(f"cannot write a value: {delimiter.join(fields)[:80]!r}")
 
 
 def _is_read_as(line: bytes, values: Sequence[Value], csv: CsvFormat) -> bool:
@@ -81,11 +81,11 @@ def _quoted(value: bytes, csv: CsvFormat) -> bytes:
 
 
 class _EndOfLineError(Exception):
-    """The parser asked for a byte behind the last one."""
+    """The parser requested a byte behind the last one."""
 
 
 class _Parser:
-    """Of one line. `_char` is the byte that is looked at, `_before` the one before it within a quoted field."""
+    """The parser of one line. `_char` is the present byte, `_before` the one before it within a quoted field."""
 
     def __init__(self, line: bytes, csv: CsvFormat) -> None:
         self._line = line
@@ -112,7 +112,7 @@ class _Parser:
         return self._line[self._at - 1]
 
     def _until(self, char: int, *stops: int) -> int:
-        """Append from `char`, the last one taken, up to one of the stops, which is returned."""
+        """Append from `char`, the last one taken, up to one of the stops; return that stop."""
         if char in stops:
             return char
         start = self._at - 1
@@ -147,12 +147,12 @@ class _Parser:
             self._char = self._next()
 
     def _next_of_full(self) -> int:
-        """Behind the delimiter that follows a field; the line may end there with an empty one."""
+        """Continue behind the delimiter that follows a field; the line may end there with an empty field."""
         self._char = self._next()
         return self._next()
 
     def _simple(self) -> bytes | None:
-        """Return a quoted field without anything to escape, and a delimiter behind it."""
+        """Return a quoted field that contains nothing to escape and is followed by a delimiter."""
         at = self._at
         while at < len(self._line):
             char = self._line[at]
@@ -215,7 +215,7 @@ class _Parser:
         self._quoted()
 
     def _escaped(self) -> None:
-        """A quote or an escape within a quoted field."""
+        """Handle a quote or an escape within a quoted field."""
         if self._char == self._escape and self._before == self._escape_of_escape != _NONE:
             self._text.append(self._escape)
             self._char = _NONE

@@ -1,4 +1,4 @@
-"""Which quotes of a block of CSV open a field and which close one: found with numpy, for all lines at once."""
+"""Find which quotes of a block of CSV open a field and which close one, for all lines at once with numpy."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Quotes:
-    """What is known of the quotes of some lines.
+    """known quotes of some lines.
 
     well: for each line, whether every quote in it opens a field, closes one, is one of two within a quoted field where
         quotes escape quotes, is escaped there, or is in a line without quoted fields; nothing is known of the others.
-    opens, closes: the quotes around what is quoted, in turn; two within a field close and open it again.
-    silent: bytes of quoted fields that are no part of the value: the first of two quotes, an escape that holds.
+    opens, closes: the quotes around quoted text, alternating; two within a field close and open it again.
+    silent: bytes of quoted fields that are not part of the value: the first of two quotes, an effective escape.
     """
 
     well: Mask
@@ -40,7 +40,7 @@ def find_quotes(buffer: Bytes, starts: Positions, ends: Positions, csv: CsvForma
     delimiter = ord(csv.delimiter)
     line = np.searchsorted(ends, quotes)
     begins = (quotes == starts[line]) | (buffer[np.maximum(quotes - 1, 0)] == delimiter)
-    # Where no field begins with a quote, they are text.
+    # If no field begins with a quote, quotes are text.
     quoted = np.zeros(len(starts), dtype=bool)
     quoted[line[begins]] = True
     there = quoted[line]
@@ -49,7 +49,7 @@ def find_quotes(buffer: Bytes, starts: Positions, ends: Positions, csv: CsvForma
     before = np.searchsorted(quotes, starts)
     opens = (np.arange(len(quotes)) - before[line]) % 2 == 0
     finishes = (quotes == ends[line] - 1) | (buffer[np.minimum(quotes + 1, len(buffer) - 1)] == delimiter)
-    # Where something else escapes, Spark takes all of a field with two quotes for text, which is for `csv_parser`.
+    # If another character escapes, Spark takes a field with two quotes as text, which is left to `csv_parser`.
     doubled = ~opens[:-1] & (np.diff(quotes) == 1) & (csv.escape == csv.quote)
     right = np.where(opens, begins, finishes)
     right[:-1] |= doubled
@@ -64,7 +64,9 @@ def find_quotes(buffer: Bytes, starts: Positions, ends: Positions, csv: CsvForma
 
 
 def _escapes(buffer: Bytes, csv: CsvFormat) -> Positions:
-    """Those that hold, if they are in a quoted field: before a quote or an escape, and not escaped themselves."""
+    """Return the escapes that are effective within a quoted field: before a quote or an escape, and not escaped
+    themselves.
+    """
     places = np.flatnonzero(buffer == ord(csv.escape))
     if csv.escape == csv.quote or not len(places):
         return places[:0]

@@ -1,4 +1,6 @@
-"""A stream of an object's bytes to the records of a byte range: exact at both ends, whatever the chunks are."""
+"""Extract the records of a byte range from a stream of an object's bytes: exact at both ends, whatever the chunks
+are.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +14,23 @@ from storage_filters.selection import CsvFormat, Selection
 
 BLOCK_BYTES = 512 * 1024
 LINE_BYTES_MAX = 32 * 2**20
-TOO_LONG = f"a line is longer than {LINE_BYTES_MAX >> 20} MiB, the most that is read through a view"
+TOO_LONG = f"a line is longer than {LINE_BYTES_MAX >> 20} MiB, the limit for views"
 
 
 def first_byte(selection: Selection) -> int:
-    """Return where the stream for `selected` has to begin: the byte before tells whether a record begins
-    at the start."""
+    """Return where the stream for `selected` has to begin: the byte before tells whether a record begins at the
+    start.
+    """
     return max(selection.start - 1, 0)
 
 
 def selected(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
     """Yield the wanted columns of the records that begin in the range and may be wanted; blocks may be empty.
 
-    chunks: the object's bytes from `first_byte(selection)` on. No more of them are taken than needed. The first line
-    that is not blank is left out where objects have headers, whatever it says: its columns count by their places.
-    Raises UnreadableRecordError."""
+    chunks: the object's bytes from `first_byte(selection)` on. No more of them are read than needed. If objects have
+    headers, the first line that is not blank is skipped, whatever it contains: columns count by position. Raises
+    UnreadableRecordError.
+    """
     if selection.end is not None and selection.end <= selection.start:
         return
     selector = Selector(selection)
@@ -47,8 +51,9 @@ def selected(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
 
 
 def _begun(delivered: bytes, csv: CsvFormat) -> bytes:
-    """Return the same for a reader's first line, of which a mark at its begin would be lost: quoted, it
-    is the value's."""
+    """Return the data with the first line quoted if it begins with a byte order mark, which a reader would drop
+    otherwise.
+    """
     if not delivered.startswith(MARK):
         return delivered
     line, _, rest = delivered.partition(b"\n")
@@ -56,7 +61,7 @@ def _begun(delivered: bytes, csv: CsvFormat) -> bytes:
 
 
 def _blocks(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
-    """Whole lines of the range, gathered; the first one begins where the first record does."""
+    """Yield whole lines of the range, gathered; the first one begins where the first record does."""
     position = first_byte(selection)  # of the next byte of the stream
     skipping = selection.start > 0
     held: list[bytes] = []
@@ -91,7 +96,9 @@ def _blocks(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
 
 
 def _over(data: bytes, begins: int, selection: Selection) -> int | None:
-    """Behind the line feed that ends the last record of the range; None if it is not in `data`."""
+    """Return the position behind the line feed that ends the last record of the range; None if `data` does not contain
+    it.
+    """
     if selection.end is None:
         return None
     feed = data.find(b"\n", max(selection.end - 1 - begins, 0))

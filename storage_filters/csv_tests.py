@@ -1,6 +1,6 @@
-"""Comparisons of many fields at once with numpy: for each is possible what `readings.compared` finds for it alone.
+"""Compare many fields at once with numpy: each result agrees with that of `readings.compared` for the single field.
 
-Common ways of writing a value are compared many at once; fields that are written otherwise are looked at one by one.
+Common notations are compared many at once; fields in other notations are compared one by one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from zoe_lib.column_types import ColumnType, day_of_time
 from zoe_lib.predicate import Comparison, Operator
 
 Orders: TypeAlias = NDArray[np.int8]
-# Of single precision in `readings`, and more, so that what is decided here is decided there.
+# Single precision as in `readings`, and a margin, so that what is decided here is decided there.
 _NEAR = 2 * FLOAT_ERROR
 _SURE_MAX = 1e37
 _DAY_SHAPE = b"dddd-dd-dd"
@@ -40,7 +40,7 @@ _DIGIT = ord("d")
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The values [first, last) of `buffer`; utf8: whether it has no bytes of other encodings."""
+    """The values [first, last) of `buffer`; utf8: whether all bytes are valid UTF-8."""
 
     buffer: Bytes
     first: Positions
@@ -52,24 +52,24 @@ class Fields:
         return bytes(self.buffer[self.first[row] : self.last[row]].tobytes())
 
     def only(self, rows: Positions) -> Fields:
-        """Some of them."""
+        """Return some of the fields."""
         return Fields(self.buffer, self.first[rows], self.last[rows], self.utf8)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """For each row whether a condition may be true and whether it may be false."""
+    """For each row, whether a condition may be true and whether it may be false."""
 
     true: Mask
     false: Mask
 
     def flipped(self) -> Outcomes:
-        """Of the opposite."""
+        """Return the outcomes of the opposite condition."""
         return Outcomes(self.false, self.true)
 
 
 def outcomes(fields: Fields, type_: ColumnType | None, test: Comparison) -> Outcomes:
-    """Of a comparison; no value is null as a text."""
+    """Return the outcomes of a comparison; no value is null as a text."""
     true, false, known = _at_once(fields, type_, test)
     for row in np.flatnonzero(~known).tolist():
         one = compared(fields.one(row), type_, test.operator, test.literal)
@@ -78,7 +78,7 @@ def outcomes(fields: Fields, type_: ColumnType | None, test: Comparison) -> Outc
 
 
 def nulls(fields: Fields, type_: ColumnType | None) -> Outcomes:
-    """Return whether values that are not null as texts are null as ones of the type."""
+    """Return whether values that are not null as texts are null as values of the type."""
     rows = len(fields.first)
     if type_ is None or type_.kind == "string":
         all_, none = np.ones(rows, dtype=bool), np.zeros(rows, dtype=bool)
@@ -130,7 +130,7 @@ def _none_known(rows: int) -> _Known:
 def _integers(fields: Fields, type_: ColumnType, operator: Operator, literal: Decimal) -> _Known:
     numbers, known = integers_of(fields.buffer, fields.first, fields.last)
     least, most = type_.bounds
-    if abs(literal) >= 1 << 62:  # beyond what is compared here exactly
+    if abs(literal) >= 1 << 62:  # beyond what can be compared exactly here
         return _none_known(len(numbers))
     order = (numbers > math.floor(literal)).astype(np.int8) - (numbers < math.ceil(literal))
     inside = (numbers >= least) & (numbers <= most)
@@ -146,7 +146,7 @@ def _numbers(fields: Fields, type_: ColumnType | None, operator: Operator, liter
     true, false = _split(order, operator)
     if type_ is not None and type_.kind in ("double", "string"):
         return true, false, known
-    # What differs by more than a whole number and single precision differs in all ways of reading.
+    # Numbers that differ by more than a whole number and single precision differ in every way of reading.
     margin = 1.0 + _NEAR * abs(literal)
     known &= (np.abs(numbers - literal) > margin) & (np.abs(numbers) < _SURE_MAX)
     if type_ is not None and type_.kind == "decimal":
@@ -155,7 +155,7 @@ def _numbers(fields: Fields, type_: ColumnType | None, operator: Operator, liter
 
 
 def _days(fields: Fields, operator: Operator, literal: str, exact: bool) -> _Known:
-    """Days that are written in full, and times of at least two days before or after the literal's."""
+    """Days that are written in full, and times at least two days before or after the literal's."""
     day, rows = day_of_time(literal), len(fields.first)
     if day is None:
         return _none_known(rows)
@@ -163,7 +163,7 @@ def _days(fields: Fields, operator: Operator, literal: str, exact: bool) -> _Kno
     if not exact:
         shaped |= _of_shape(fields, _TIME_SHAPE)
     numbers = _day_numbers(fields, shaped)
-    # Only days that every month has are known here.
+    # Only days that every month has are accepted here.
     of_month, month = numbers % 100, numbers // 100 % 100
     known = shaped & (of_month >= 1) & (of_month <= 28) & (month >= 1) & (month <= 12) & (numbers >= 1_01_01)
     low, high = (day, day) if exact else _around(day)
@@ -196,7 +196,7 @@ def _of_shape(fields: Fields, shape: bytes) -> Mask:
 
 
 def _day_numbers(fields: Fields, rows: Mask) -> NDArray[np.int64]:
-    """Of a day its year, month and day as one number, such as 20150131; 0 for other rows."""
+    """Return year, month and day of a day as one number, such as 20150131; 0 for other rows."""
     numbers = np.zeros(len(fields.first), dtype=np.int64)
     first = fields.first[rows]
     found = np.zeros(len(first), dtype=np.int64)
@@ -208,7 +208,7 @@ def _day_numbers(fields: Fields, rows: Mask) -> NDArray[np.int64]:
 
 
 def _times(fields: Fields) -> Mask:
-    """Return which of those of the shape of times have hours, minutes and seconds that there are."""
+    """Return which rows in the format of times have valid hours, minutes and seconds."""
     right = np.zeros(len(fields.first), dtype=bool)
     rows = np.flatnonzero(_of_shape(fields, _TIME_SHAPE))
     first = fields.first[rows]
@@ -228,7 +228,9 @@ def _plain_ascii(fields: Fields) -> Mask:
 
 
 def text_order(buffer: Bytes, first: Positions, last: Positions, literal: bytes, operator: Operator) -> Orders:
-    """-1, 0, 1 for texts before, equal to and after the literal, byte by byte; only equal or not for `=` and `!=`."""
+    """Return -1, 0, 1 for texts before, equal to and after the literal, byte by byte; for `=` and `!=` only whether
+    equal.
+    """
     if operator in ("=", "!="):
         return (~equal(buffer, first, last, literal)).astype(np.int8)
     order = np.zeros(len(first), dtype=np.int8)
@@ -248,7 +250,7 @@ def text_order(buffer: Bytes, first: Positions, last: Positions, literal: bytes,
 
 
 def equal(buffer: Bytes, first: Positions, last: Positions, literal: bytes) -> Mask:
-    """Return which texts are the literal."""
+    """Return which texts equal the literal."""
     rows = np.flatnonzero(last - first == len(literal))
     for offset, byte in enumerate(literal):
         if not len(rows):

@@ -1,4 +1,4 @@
-"""How selected records travel: as one gzip member, so that a reader notices when its end is missing.
+"""Transfer selected records as one gzip member, so that a reader notices a missing end.
 
 Spark does not split a compressed file, so each object of a view is one task, whatever size its listing claims.
 """
@@ -12,10 +12,10 @@ from itertools import chain
 _GZIP = 16 + zlib.MAX_WBITS
 _LEVEL = 1
 _PIECE_BYTES = 256 * 1024
-# What compression can add to bytes that do not compress, and the header and trailer.
+# What compression can add to incompressible bytes, and the header and trailer.
 _GROWTH = 1.01
 _FRAME_BYTES = 64
-# The last record may end behind the range; as much as csv_stream allows for a line.
+# The last record may end behind the range, by as much as csv_stream allows for a line.
 _LAST_RECORD_BYTES = 32 * 2**20
 
 MEDIA_TYPE = "application/gzip"
@@ -23,7 +23,7 @@ SUFFIX = ".csv.gz"
 
 
 def packed(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the blocks as gzip; the same bytes for the same content, however it is cut into blocks."""
+    """Yield the blocks as gzip; equal content gives equal bytes, however it is cut into blocks."""
     compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     held = b""
     for block in blocks:
@@ -36,22 +36,22 @@ def packed(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def begun(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Return the same, with the first piece there already: what is wrong before it can still be said in place of an
-    answer."""
+    """Return the same with its first piece already computed: until then, an error can still replace the answer."""
     first = next(pieces, b"")
     return chain([first], pieces)
 
 
 def size_claimed(start: int, end: int) -> int:
-    """Return a size for listings that the packed records of a byte range do not exceed.
+    """Return a size for listings that the compressed records of a byte range do not exceed.
 
-    One empty column alone is written as two quotes, and a single quote that is one's value as four bytes in place of
-    one: with the line's end, five for two."""
+    A single empty column is written as two quotes, and a value of a single quote as four bytes instead of one: with the
+    line's end, five for two.
+    """
     return int(((end - start) * 2.5 + _LAST_RECORD_BYTES) * _GROWTH) + _FRAME_BYTES
 
 
 def part_of(stream: Iterable[bytes], start: int, length: int | None) -> Iterator[bytes]:
-    """Yield bytes [start, start + length) of a stream; for a reader that comes again after a cut."""
+    """Yield bytes [start, start + length) of a stream, for a reader that continues after a broken connection."""
     remaining = length
     for chunk in stream:
         if start >= len(chunk):

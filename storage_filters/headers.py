@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-# Clients cannot send it: Swift's gatekeeper removes X-Backend headers of requests and answers.
+# Clients cannot send it: Swift's gatekeeper removes X-Backend headers from requests and answers.
 SELECTION = "X-Backend-Zoe-Selection"
 SELECTED = "X-Backend-Zoe-Selected"
-# What a view shows, as its container keeps it; sent by a reseller admin to make one.
+# The definition of a view, stored with its container; a reseller admin sends it to create the view.
 VIEW = "X-Zoe-View"
 VIEW_SYSMETA = "X-Container-Sysmeta-Zoe-View"
 VIEW_SYSMETA_NAME = "zoe-view"

@@ -1,8 +1,8 @@
-"""The proxy's line to the storage controller: limits come in, what was moved goes out, for all workers.
+"""The proxy's connection to the storage controller: receives limits and reports what was moved, for all workers.
 
-Both are JSON over ZeroMQ with CURVE. What was moved is told by account, and by the address of the client. Limits are
-always complete, for proxies by their names: an account without one may what `others` may, and whatever it can if that
-is not told. A proxy that is not named keeps what it has.
+Both are JSON over ZeroMQ with CURVE. Reports are by account, and by the address of the client. Limits are always
+complete, for proxies by name: an account without a limit may move what `others` may, or any amount if that is missing.
+A proxy that is not named keeps its limits.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Uses = Mapping[tuple[str, Direction], Use]
 
 
 class LimitsAgent:
-    """Of all workers, the one that holds the lock; another one takes over when it goes."""
+    """Runs in the worker that holds the lock; another one takes over when that worker ends."""
 
     def __init__(self, table: RateTable, clients: RateTable, conf: Mapping[str, str], logger: Any) -> None:
         self._table = table
@@ -42,7 +42,7 @@ class LimitsAgent:
         self._seen = (0, 0)
 
     def run(self) -> None:
-        """Until the process ends."""
+        """Run until the process ends."""
         while not self._has_lock():
             sleep(_TRY_AGAIN_S)
         context = zmq.Context()
@@ -67,7 +67,7 @@ class LimitsAgent:
     def _secure(self, *sockets: Any) -> None:
         lines = Path(self._conf["key_file"]).read_text().split()
         if len(lines) != _KEY_LINES:
-            raise ValueError(f"{self._conf['key_file']} needs three lines: two public keys and a secret one")
+            raise ValueError(f"{self._conf['key_file']} needs three lines: two public keys and a secret key")
         for one in sockets:
             one.curve_serverkey, one.curve_publickey, one.curve_secretkey = (line.encode() for line in lines)
 
@@ -77,10 +77,10 @@ class LimitsAgent:
             try:
                 self._take(json.loads(message))
             except Exception as error:  # without this loop, limits would never change again
-                self._logger.error("limits that make no sense: %r", error)
+                self._logger.error("invalid limits: %r", error)
 
     def _take(self, message: dict[str, Any]) -> None:
-        """What came earlier than what is known is not listened to; another epoch is another controller."""
+        """Take in limits, ignoring older ones than the present; another epoch means another controller."""
         seen = (int(message["epoch"]), int(message["seq"]))
         if seen <= self._seen:
             return
@@ -96,7 +96,9 @@ class LimitsAgent:
         self._seen = seen
 
     def _report(self, usage: Any) -> None:
-        """Who waits for its turn is told of, too, with what it moved or zero: it has not ended, and could use more."""
+        """Report also accounts that wait for their turn, with what they moved or zero: they have not ended, and could
+        use more.
+        """
         at_s, number = time.monotonic(), 0
         before, clients_before = self._table.uses(at_s), self._clients.uses(at_s)
         while True:
@@ -114,12 +116,12 @@ class LimitsAgent:
             try:
                 usage.send_string(json.dumps(report), flags=zmq.NOBLOCK)
             except zmq.Again:
-                self._logger.warning("the storage controller does not take reports")
+                self._logger.warning("the storage controller does not accept reports")
             before, clients_before, at_s = now, clients, now_s
 
 
 def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:
-    """Return bytes by name and direction, of those that moved some or wait."""
+    """Return bytes by name and direction, for those that moved some or wait."""
     found: dict[str, dict[str, int]] = {}
     for (name, direction), use in now.items():
         known = before.get((name, direction))
@@ -130,7 +132,7 @@ def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:
 
 
 def _rates(limits: Mapping[str, Any], subject: str) -> dict[Direction, float]:
-    """Return bytes per second of those directions that are limited. ValueError for none or less."""
+    """Return bytes per second of limited directions. ValueError for zero or less."""
     found: dict[Direction, float] = {one: float(limits[one]) for one in DIRECTIONS if limits.get(one) is not None}
     if not all(rate > 0 for rate in found.values()):
         raise ValueError(f"{subject} may {found}")

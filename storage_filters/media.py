@@ -1,4 +1,4 @@
-"""What an object is that is no plain CSV, by its first bytes or its name: such objects have no views."""
+"""Recognise objects that are not plain CSV, by their first bytes or their name: such objects have no views."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ _SUFFIXES = {
 
 
 def why_not_csv(name: str, start: bytes = b"") -> str:
-    """Return why an object has no view, as a part of a sentence; nothing for one that may be CSV.
+    """Return why an object has no view, as part of a sentence; empty for one that may be CSV.
 
-    start: its first bytes, as far as they are known. Spark goes by the end of the name, and so do we, too."""
+    start: its first bytes, as far as known. Spark also decides by the end of the name.
+    """
     lower = name.lower()
     kind = next((kind for kind, pattern in _KINDS.items() if pattern.match(start)), None)
     kind = kind or next((kind for suffix, kind in _SUFFIXES.items() if lower.endswith(suffix)), None)
     if kind is None:
         return ""
     if kind in _COLUMNAR:
-        return f"{name} is {kind}: Spark itself reads only the columns and parts that it needs, and needs no view"
+        return f"{name} is {kind}: Spark itself reads only the columns and parts that it needs, so a view is not needed"
     if kind in _OTHERS:
-        return f"{name} is {kind}, and views are of CSV in UTF-8"
+        return f"{name} is {kind}, and views need CSV in UTF-8"
     return f"{name} is compressed ({kind}): its records cannot be found without unpacking all of it"

@@ -1,12 +1,12 @@
-"""A filter of the object server: delivers the selected records of a CSV object instead of the whole.
+"""ilter of the object server: delivers the selected records of a CSV object instead of the whole.
 
     [pipeline:main]
     pipeline = ... zoe_pushdown object-server
     [filter:zoe_pushdown]
     paste.filter_factory = storage_filters.object_pushdown:filter_factory
 
-Only the proxy's `zoe_views` asks. What cannot be filtered here (segmented, erasure-coded, encrypted, compressed) is
-answered as it is, without the mark, and the proxy does the work.
+Only the proxy's `zoe_views` uses it. Objects that cannot be filtered here (segmented, erasure-coded, encrypted,
+compressed) are answered unchanged, without the mark, and the proxy does the work.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ObjectPushdown:
         self._logger = get_logger(conf, log_route="zoe-pushdown")
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a request of the proxy."""
+        """Handle a request of the proxy."""
         selection = env.pop(environ_key(SELECTION), None)
         if selection is None or env["REQUEST_METHOD"] != "GET":
             answer: Iterable[bytes] = self._app(env, start_response)
@@ -55,14 +55,15 @@ class ObjectPushdown:
 
     def _answer(self, env: Environ, selection_json: str) -> Response:
         if "HTTP_RANGE" in env:
-            # The proxy goes on elsewhere after a failure, with a range of the filtered bytes: the reader starts anew.
-            return HTTPServiceUnavailable(body="a range of selected records is not served")
+            # After a failure the proxy continues on another server, with a range of the filtered bytes: the reader
+            # starts again.
+            return HTTPServiceUnavailable(body="ranges of selected records are not supported")
         try:
             selection = Selection.from_json(selection_json)
         except SelectionError as error:
             return HTTPBadRequest(body=str(error))
         plain = self._read(env, first_byte(selection))
-        if not _is_plain(plain):  # also where the range is behind the end: a fragment is shorter than its object
+        if not _is_plain(plain):  # also if the range is behind the end: a fragment is shorter than its object
             close_if_possible(plain.app_iter)
             return Request(env).get_response(self._app)
         if plain.status_int not in (200, 206):
@@ -85,14 +86,14 @@ class ObjectPushdown:
 
 
 def cooperative(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the same; other requests of this process have their turn after each block."""
+    """Yield the same; other requests of this process run after each block."""
     for block in blocks:
         yield block
         sleep()
 
 
 def closing(chunks: Iterator[bytes], source: Any) -> Iterator[bytes]:
-    """Yield the same; the source is closed at the end, also when the reader goes away."""
+    """Yield the same; close the source at the end, also if the reader disconnects."""
     try:
         yield from chunks
     finally:
@@ -109,5 +110,5 @@ def _of_length(name: str) -> bool:
 
 
 def filter_factory(_global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], ObjectPushdown]:
-    """For paste."""
+    """Return the filter, for paste."""
     return lambda app: ObjectPushdown(app, local_conf)

@@ -1,9 +1,9 @@
-"""Rates of accounts in memory that all workers of a proxy share: one pace for an account, however many serve it.
+"""Rates of accounts in memory shared by all workers of a proxy: one pace for an account, however many serve it.
 
-The pace is the generic cell rate algorithm (ITU-T I.371) in seconds: each account has a time until which its bytes are
-spoken for; a piece waits until then and moves it on by its length over the rate. Who was idle may be ahead by a burst.
-What was spoken for stays so by its bytes when the rate changes, and so does who waits: each piece knows how many bytes
-of its account were counted before it, and its turn comes when those have had theirs, at whatever rates.
+The pace is the generic cell rate algorithm (ITU-T I.371) in seconds: each account has a time up to which its bytes are
+booked; a piece waits until then and moves it on by its length over the rate. An idle account may be ahead by a burst.
+When the rate changes, booked bytes stay booked, and so do waiting pieces: each piece knows how many bytes of its
+account were counted before it, and its turn comes after those, at whatever rates.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ Direction = Literal["get", "put"]
 DIRECTIONS: tuple[Direction, Direction] = ("get", "put")
 
 _SLOTS = 2048
-_SLOT = struct.Struct("<16s d d Q 80s")  # key, rate, spoken for until, bytes, account
-_OTHERS = struct.Struct("<d d")  # in slot 0: the rates of accounts that no limit names, as in DIRECTIONS
+_SLOT = struct.Struct("<16s d d Q 80s")  # key, rate, booked until, bytes, account
+# in slot 0: the rates of accounts without a limit of their own, in the order of DIRECTIONS
+_OTHERS = struct.Struct("<d d")
 _KEY_BYTES = 16
 _NAME_BYTES = 80
 _FREE = b"\0" * _KEY_BYTES
 ALL_FURTHER = "*"
-"""In the place of an account: those for which there was no slot left. They share one pace."""
+"""Stands for all accounts for which no slot was left. They share one pace."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """How long a piece has to wait as of now, in seconds, by which rate, and the bytes that were counted before it."""
+    """How long a piece has to wait from now on, in seconds, at which rate, and the bytes counted before it."""
 
     wait_s: float
     rate: float
@@ -43,14 +44,14 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Bytes that were counted since the table was made, and whether some of them wait for their turn."""
+    """Bytes counted since the table was created, and whether some of them wait for their turn."""
 
     total: int
     waits: bool
 
 
 class RateTable:
-    """A file in memory, made by whoever comes first. Rates are bytes per second; 0 stands for no limit."""
+    """A file in memory, created by the first process. Rates are bytes per second; 0 stands for no limit."""
 
     def __init__(self, path: Path, burst_s: float = 0.5) -> None:
         self._burst_s = burst_s
@@ -63,12 +64,12 @@ class RateTable:
         self._further = {self._slot_of(ALL_FURTHER, direction) for direction in DIRECTIONS}
 
     def close(self) -> None:
-        """Others go on with it."""
+        """Close the table for this process; others continue to use it."""
         self._memory.close()
         os.close(self._file)
 
     def turn(self, account: str, direction: Direction, length: int, now_s: float) -> Turn:
-        """Count a piece of this length and give it its time. `now_s` is the monotonic clock, one for all processes."""
+        """Count a piece of this length and book its time. `now_s` is the monotonic clock, one for all processes."""
         slot = self._slot_of(account, direction)
         with self._locked(slot):
             key, rate, until_s, total, name = self._read(slot)
@@ -80,8 +81,7 @@ class RateTable:
         return Turn(wait_s, rate, total)
 
     def left_s(self, account: str, direction: Direction, place: int, now_s: float) -> float:
-        """Return how long the piece with that place has still to wait, by the rate that there is now; 0 or less: no
-        more."""
+        """Return how long the piece with that position still has to wait, at the present rate; 0 or less: no longer."""
         slot = self._slot_of(account, direction)
         with self._locked(slot):
             _, rate, until_s, total, _ = self._read(slot)
@@ -93,7 +93,7 @@ class RateTable:
         now_s: float,
         others: Mapping[Direction, float] | None = None,
     ) -> None:
-        """Make these the only limits; `others`: what everybody else may, also who has never come yet."""
+        """Replace all limits; `others`: the limit of all other accounts, new ones included."""
         rest = [(others or {}).get(direction, 0.0) for direction in DIRECTIONS]
         with self._locked(0):
             _OTHERS.pack_into(self._memory, 0, *rest)
@@ -106,7 +106,7 @@ class RateTable:
                 self._set(slot, rest[DIRECTIONS.index(_direction(name))], now_s)
 
     def uses(self, now_s: float) -> Mapping[tuple[str, Direction], Use]:
-        """Of each account that ever moved something."""
+        """Return the use of each account that ever moved bytes."""
         found: dict[tuple[str, Direction], Use] = {}
         for slot, name in self._used():
             _, rate, until_s, total, _ = self._read(slot)
@@ -132,9 +132,11 @@ class RateTable:
         return known
 
     def _find(self, name: bytes) -> int:
-        """Return the slot of that name, taken when there is none yet; with none left, that of all further ones.
+        """Return the slot of that name, allocating one if there is none; if none is left, the slot shared by all
+        further names.
 
-        Slot 0 is not used: it stands for the whole table."""
+        Slot 0 is not used: it stands for the whole table.
+        """
         key = hashlib.blake2b(name, digest_size=_KEY_BYTES).digest()
         first = int.from_bytes(key[:8], "little")
         with self._locked(0):
@@ -164,7 +166,7 @@ class RateTable:
 
     @contextmanager
     def _locked(self, slot: int, length: int = _SLOT.size) -> Iterator[None]:
-        """Against other processes; within one, nothing runs between since nothing here yields."""
+        """Lock against other processes; within one, no lock is needed since nothing here yields."""
         fcntl.lockf(self._file, fcntl.LOCK_EX, length, slot * _SLOT.size)
         try:
             yield
@@ -173,5 +175,5 @@ class RateTable:
 
 
 def _direction(name: str) -> Direction:
-    """Of a slot's name, which begins with it."""
+    """Return the direction of a slot's name, which begins with it."""
     return "get" if name.startswith("get ") else "put"

@@ -1,7 +1,7 @@
-"""What Spark can make of a field under its column's type, and so whether a row may be wanted; one value at a time.
+"""How Spark can read a field under its column's type, and thus whether a row may be wanted; one value at a time.
 
-A view delivers a superset. Where it is not certain what Spark reads (blanks around a number, `NaN`, `7d`, a day without
-its zeros) everything is possible, and the row is kept: Spark decides. A column without a type may be read in any way.
+A view delivers a superset. If it is not certain what Spark reads (blanks around a number, `NaN`, `7d`, a day without
+its zeros), everything is possible, and the row is kept: Spark decides. A column without a type may be read in any way.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Outcome:
     false: bool
 
     def __or__(self, other: Outcome) -> Outcome:
-        """Return what one of two readings makes possible."""
+        """Return what is possible if either of two readings is."""
         return Outcome(self.true or other.true, self.false or other.false)
 
 
@@ -38,11 +38,11 @@ TRUE, FALSE = Outcome(True, False), Outcome(False, True)
 NUMBER: Final = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 """What Java, Python and Spark read as the same number; Java reads others, too."""
 NUMBER_BYTES_MAX = 40
-"""Of numbers that are looked at; longer ones may be anything."""
+"""Longest number that is examined; longer ones may be anything."""
 FLOAT_ERROR = 1e-6
-"""Of a number in single precision, as a part of it."""
+"""Relative error of a number in single precision."""
 DAYS_UNCERTAIN = timedelta(days=2)
-"""What zones and their changes can make of times that are written without one."""
+"""What time zones and their changes can make of times that are written without one."""
 _FLOAT_TINY, _FLOAT_HUGE, _FLOAT_WHOLE = 1e-37, 1e38, 2**24
 _INTEGER = re.compile(rb"[+-]?0*([0-9]{1,19})")
 _EXPONENT_MAX = 100
@@ -52,7 +52,7 @@ _DAY_LIKE = re.compile(r"\s*[+-]?[0-9]+-[0-9].*|.*[0-9]:[0-9].*")
 
 
 def possible(predicate: Predicate, values: Mapping[str, Value], types: Types) -> Outcome:
-    """Return what may come of a predicate for these values; None is null."""
+    """Return the possible outcomes of a predicate for these values; None is null."""
     match predicate:
         case Comparison(column=column, operator=operator, literal=literal):
             value = values[column]
@@ -72,7 +72,7 @@ def possible(predicate: Predicate, values: Mapping[str, Value], types: Types) ->
 
 
 def is_null(value: bytes, type_: ColumnType | None) -> Outcome:
-    """Return whether a value that is not null as a text is null as one of the type."""
+    """Return whether a value that is not null as a text is null as a value of the type."""
     if type_ is None:
         return ANY
     if type_.kind == "string":
@@ -86,7 +86,7 @@ def is_null(value: bytes, type_: ColumnType | None) -> Outcome:
 
 
 def compared(value: bytes, type_: ColumnType | None, operator: Operator, literal: Decimal | str) -> Outcome:
-    """What may come of a comparison of a value, which is not null as a text."""
+    """Return the possible outcomes of comparing a value that is not null as a text."""
     if type_ is None:
         return _in_any_type(value, operator, literal)
     match type_.kind, literal:
@@ -133,7 +133,7 @@ def _read(value: bytes, type_: ColumnType) -> _Read:
 
 
 def _integer(value: bytes, type_: ColumnType) -> _Read:
-    """Java takes the digits of other scripts, too."""
+    """Return the whole number; Java accepts the digits of other scripts, too."""
     found = _INTEGER.fullmatch(value)
     if found is None:
         return None if value.isascii() else _UNCERTAIN
@@ -166,13 +166,13 @@ def _meant(literal: Decimal | str, type_: ColumnType) -> Decimal | bool | date |
 def _as_text(value: bytes, operator: Operator, literal: str) -> Outcome:
     try:
         value.decode()
-    except UnicodeDecodeError:  # Spark puts another sign in its place
+    except UnicodeDecodeError:  # Spark replaces it with another character
         return ANY
     return _ordered(_order(value, literal.encode()), operator)
 
 
 def _nearly(value: bytes, operator: Operator, literal: float) -> Outcome:
-    """Of a number that is read with less precision."""
+    """Return the possible outcomes for a number that is read with less precision."""
     number = number_of(value)
     if number is None or abs(number) > _FLOAT_HUGE or abs(literal) > _FLOAT_HUGE:
         return ANY
@@ -222,7 +222,7 @@ def like_day(literal: str) -> bool:
 
 
 def _as_any_number(value: bytes, operator: Operator, literal: float) -> Outcome:
-    """Exactly, in single precision, or without what is behind its point, as Spark compares texts with whole numbers."""
+    """Compare exactly, in single precision, or without the decimals, as Spark compares texts with whole numbers."""
     number = number_of(value)
     if number is None or abs(number) > _FLOAT_HUGE:
         return ANY
@@ -231,7 +231,7 @@ def _as_any_number(value: bytes, operator: Operator, literal: float) -> Outcome:
 
 
 def number_of(value: bytes) -> float | None:
-    """Return the number that it is; None if it is none, or none that is certainly read."""
+    """Return the number of a text; None if it is none, or if it is not certain how it is read."""
     return float(value) if len(value) <= NUMBER_BYTES_MAX and NUMBER.fullmatch(value) else None
 
 

@@ -1,4 +1,4 @@
-"""What a store is asked to deliver of a CSV object: which records of which byte range, which columns of them."""
+"""Which part of a CSV object a store delivers: records of a byte range, and columns of them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class SelectionError(ValueError):
 class CsvFormat:
     """How records are written. Each line is one record, as Spark reads files that it may split.
 
-    A quoted field may hold delimiters and doubled quotes, and quotes after `escape`, but no line ends. With the quote
-    itself as `escape`, quotes are doubled and nothing else is escaped (RFC 4180). A field that is `null_text` is null,
-    and so is an empty one that is not quoted.
+    A quoted field may contain delimiters and doubled quotes, and quotes after `escape`, but no line ends. With the
+    quote itself as `escape`, quotes are doubled and nothing else is escaped (RFC 4180). A field equal to `null_text` is
+    null, and so is an empty one without quotes.
     """
 
     delimiter: str = ","
@@ -37,11 +37,11 @@ class CsvFormat:
         for name in ("delimiter", "quote", "escape"):
             value = getattr(self, name)
             if len(value) != 1 or not value.isascii() or value in "\r\n\0":
-                raise SelectionError(f"{name} must be one ASCII character and no line end")
+                raise SelectionError(f"{name} must be one ASCII character other than a line end")
         if self.delimiter in (self.quote, self.escape) or self.delimiter.isalnum():
-            raise SelectionError("the delimiter must differ from quote and escape, and be no letter or digit")
+            raise SelectionError("the delimiter must differ from quote and escape, and must not be a letter or digit")
         if not (self.quote + self.escape).isprintable() or " " in self.quote + self.escape:
-            raise SelectionError("quote and escape must be visible")
+            raise SelectionError("quote and escape must be visible characters")
         if not isinstance(self.null_text, str) or any(sign in self.null_text for sign in "\r\n"):
             raise SelectionError("null_text must be a text without line ends")
 
@@ -50,9 +50,9 @@ class CsvFormat:
 class Selection:
     """The records that begin in bytes [start, end) of an object; `end` None: to the end of the object.
 
-    names: all columns of the object, in order. columns: those wanted, in the order wanted; empty: all.
-    where: the text of a predicate over columns; empty: all records. types: of columns, by the names of `column_types`;
-    one without a type may be read as any.
+    names: all columns of the object, in order. columns: the wanted ones, in the wanted order; empty: all. where: the
+    text of a predicate over columns; empty: all records. types: of columns, by the names of `column_types`; a column
+    without a type may be read as any.
     """
 
     names: tuple[str, ...]
@@ -65,43 +65,43 @@ class Selection:
 
     def __post_init__(self) -> None:
         if not 0 < len(self.names) <= COLUMNS_MAX or len(set(self.names)) != len(self.names):
-            raise SelectionError(f"1 to {COLUMNS_MAX} different column names are needed")
+            raise SelectionError(f"1 to {COLUMNS_MAX} different column names are required")
         if self.start < 0 or (self.end is not None and self.end < self.start):
-            raise SelectionError("the byte range is none")
+            raise SelectionError("the byte range is invalid")
         try:
             used = set(self.columns) | (columns(parse(self.where)) if self.where else set())
         except PredicateError as error:
             raise SelectionError(f"where: {error}") from None
         if unknown := sorted(used - set(self.names)):
-            raise SelectionError(f"there is no column {', '.join(unknown)}; there are {', '.join(self.names)}")
+            raise SelectionError(f"there is no column {', '.join(unknown)}; the columns are {', '.join(self.names)}")
         if len(set(self.columns)) != len(self.columns):
-            raise SelectionError("a column is wanted twice")
+            raise SelectionError("a column is selected twice")
         for name, type_ in self.types.items():
             if type_of(type_) is None:
-                raise SelectionError(f"{name}: {type_!r:.64} is no type of a column")
+                raise SelectionError(f"{name}: {type_!r:.64} is not a column type")
 
     @property
     def wanted(self) -> tuple[int, ...]:
-        """Positions of the columns to deliver."""
+        """Return the positions of the columns to deliver."""
         return tuple(self.names.index(name) for name in self.columns or self.names)
 
     @property
     def predicate(self) -> Predicate | None:
-        """Return what rows must fulfil."""
+        """Return the predicate that rows must satisfy."""
         return parse(self.where) if self.where else None
 
     @property
     def column_types(self) -> Mapping[str, ColumnType]:
-        """Return the types of those columns that have one."""
+        """Return the types of columns that have one."""
         return {name: known for name, type_ in self.types.items() if (known := type_of(type_)) is not None}
 
     def to_json(self) -> str:
-        """For a header: ASCII, one line."""
+        """Return JSON for a header: ASCII, one line."""
         return json.dumps(without_news(asdict(self)), separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> Selection:
-        """Return the opposite of `to_json`; SelectionError."""
+        """Return the selection of the JSON of `to_json`; SelectionError."""
         try:
             fields = json.loads(text)
             csv = CsvFormat(**fields.pop("csv"))
@@ -116,7 +116,7 @@ class Selection:
 
 
 def without_news(fields: dict[str, Any]) -> dict[str, Any]:
-    """Without what filters of an earlier version do not know, where it says nothing."""
+    """Return the fields without those that filters of an earlier version do not know, if they have no effect."""
     if not fields["types"]:
         del fields["types"]
     if not fields["csv"]["null_text"]:

@@ -1,4 +1,4 @@
-"""What a view shows: a container's objects under a prefix, each cut into ranges, as virtual objects."""
+"""The content of a view: a container's objects under a prefix, each cut into ranges, as virtual objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from storage_filters.selection import CsvFormat, Selection, SelectionError, with
 from storage_filters.view_fields import checked_fields
 
 DIRECTORY = f"{VIEW_DIRECTORY}/"
-"""Before the names of all virtual objects."""
+"""The prefix of all virtual objects' names."""
 SPLIT_BYTES = 32 * 2**20
 _SPLIT_BYTES_LEAST = 2**16
 _ETAG_CHARACTERS = 12
@@ -27,7 +27,9 @@ _ATTEMPT = re.compile(r"^(?P<part>.*part-\d+).*-attempt_[\d_]+m_\d+_\d+")
 
 @dataclass(frozen=True, slots=True)
 class ViewDefinition:
-    """What is kept with the view's container. `names` empty: to be read from the header of the first object."""
+    """The definition stored with the view's container. With `names` empty, they are read from the header of the first
+    object.
+    """
 
     container: str
     prefix: str = ""
@@ -40,7 +42,7 @@ class ViewDefinition:
 
     @classmethod
     def from_json(cls, text: str) -> ViewDefinition:
-        """SelectionError for anything else than a definition."""
+        """Parse a definition; SelectionError for anything else."""
         fields = checked_fields(text)
         csv = CsvFormat(**fields.pop("csv", {}))
         for name in ("names", "columns"):
@@ -49,23 +51,24 @@ class ViewDefinition:
         return replace(made, split_bytes=max(made.split_bytes, _SPLIT_BYTES_LEAST))
 
     def to_json(self) -> str:
-        """For a header: ASCII, one line."""
+        """Return JSON for a header: ASCII, one line."""
         return json.dumps(without_news(asdict(self)), separators=(",", ":"))
 
     @property
     def directory(self) -> str:
-        """Return what the names of the source's objects begin with: its prefix up to a slash, so that no sibling is
-        shown."""
+        """Return the common beginning of the source's objects: its prefix up to a slash, so that no sibling is
+        shown.
+        """
         return self.prefix if not self.prefix or self.prefix.endswith("/") else f"{self.prefix}/"
 
     def selection(self, part: Part) -> Selection:
-        """Return what is asked of the source's object."""
+        """Return the selection of the source's object."""
         return Selection(self.names, self.columns, self.where, part.start, part.end, self.csv, self.types)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A range of an object as it was when it was listed."""
+    """A range of an object as it was when listed."""
 
     name: str
     start: int
@@ -74,16 +77,16 @@ class Part:
 
     @property
     def virtual_name(self) -> str:
-        """Return the name in the view, which says all of it."""
+        """Return the name in the view, which contains everything about the part."""
         return f"{DIRECTORY}{self.name}.{self.start:015d}-{self.end:015d}.{self.etag[:_ETAG_CHARACTERS]}{SUFFIX}"
 
     @property
     def size_claimed(self) -> int:
-        """For listings: not below what is delivered."""
+        """Return the size for listings: not below what is delivered."""
         return size_claimed(self.start, self.end)
 
     def headers(self, source: Mapping[str, str]) -> dict[str, str]:
-        """Those of its answer, by the headers of its object's."""
+        """Return the headers of its answer, from its object's headers."""
         return {
             "Content-Type": MEDIA_TYPE,
             "Etag": f"{self.etag}-{self.start}",
@@ -96,7 +99,7 @@ class Part:
 
     @classmethod
     def named(cls, virtual_name: str) -> Part | None:
-        """Return the part with that name in a view; None if it can be none."""
+        """Return the part with that name in a view; None if the name is invalid."""
         found = _NAME.fullmatch(virtual_name)
         if found is None:
             return None
@@ -110,10 +113,10 @@ _UNUSUAL = re.compile(r"[^A-Za-z0-9!$&'()+,\-.:;=@_~/]")
 def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> Iterator[tuple[Part, Mapping[str, Any]]]:
     """Yield the parts of a listing's objects, in order, with the objects.
 
-    SelectionError for one that is compressed or no CSV by its name.
-    Left out as Spark does: empty objects, hidden ones, and those in subdirectories. SelectionError for names that Spark
-    finds otherwise in a view than in the source, and when a writer left two attempts of one part, of which only its own
-    readers can choose."""
+    SelectionError for one that is compressed or, by its name, not CSV. As Spark does, this skips empty objects, hidden
+    ones, and those in subdirectories. SelectionError for names that Spark finds otherwise in a view than in the source,
+    and if a writer left two attempts of one part, between which only its own readers can choose.
+    """
     written: dict[str, str] = {}
     for entry in objects:
         if "name" not in entry or not entry["bytes"]:
@@ -136,15 +139,15 @@ def shown(objects: Iterator[Mapping[str, Any]], definition: ViewDefinition) -> I
 
 
 def _hidden(step: str) -> bool:
-    """Return whether Spark passes by files and directories of that name (InMemoryFileIndex.shouldFilterOutPathName)."""
+    """Return whether Spark skips files and directories of that name (InMemoryFileIndex.shouldFilterOutPathName)."""
     return step.startswith(".") or step.endswith("._COPYING_") or (step.startswith("_") and "=" not in step)
 
 
 def _why_not_listed_alike(name: str) -> str:
-    """Return why Spark would not find that object in the same way in a view and in the source; empty when it would."""
+    """Return why Spark would find that object differently in a view and in the source; empty if it would not."""
     *directories, _ = name.split("/")
     if any("=" in step for step in directories):
-        return "it has partition directories (NAME=VALUE), of which Spark makes columns"
+        return "it has partition directories (NAME=VALUE), which Spark turns into columns"
     if "" in directories or _UNUSUAL.search(name):
-        return "readers understand the names of some objects in several ways"
+        return "readers interpret the names of some objects differently"
     return ""

@@ -1,4 +1,4 @@
-"""The fields of the header X-Zoe-View, checked: what is wrong with them is said in words of the header."""
+"""Check the fields of the header X-Zoe-View; errors are in the terms of the header."""
 
 from __future__ import annotations
 
@@ -65,16 +65,16 @@ def checked_fields(text: str) -> dict[str, Any]:
     _checked(found.get("csv", {}), _CSV, "csv.")
     container = found.get("container", "")
     if not container or "/" in container:
-        raise SelectionError("not a view: container is needed, a name without slashes")
+        raise SelectionError("not a view: container must be a name without slashes")
     return found
 
 
 def _checked(fields: object, known: Mapping[str, Check], before: str) -> dict[str, Any]:
     if not isinstance(fields, dict):
-        raise SelectionError("not a view: the definition is a JSON object")
+        raise SelectionError("not a view: the definition must be a JSON object")
     for name, value in fields.items():
         if name not in known:
-            raise SelectionError(f"not a view: there is no field {before}{name:.64}; there are {', '.join(known)}")
+            raise SelectionError(f"not a view: there is no field {before}{name:.64}; the fields are {', '.join(known)}")
         fits, kind = known[name]
         if not fits(value):
             raise SelectionError(f"not a view: {before}{name} must be {kind}")

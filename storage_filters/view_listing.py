@@ -9,7 +9,9 @@ LIMIT = 10_000
 
 
 def page(entries: Iterable[dict[str, Any]], params: Mapping[str, str], limit: int) -> list[dict[str, Any]]:
-    """Those after `marker`, before `end_marker`, with `prefix`; names that share what is before `delimiter` as one."""
+    """Return names after `marker`, before `end_marker`, with `prefix`; names with the same beginning up to `delimiter`
+    as one.
+    """
     prefix, delimiter = params.get("prefix", ""), params.get("delimiter", "")
     marker, end_marker = params.get("marker", ""), params.get("end_marker", "")
     listed: list[dict[str, Any]] = []

@@ -1,13 +1,13 @@
-"""A filter of the proxy: containers that show only the wanted rows and columns of another one's CSV objects.
+"""ilter of the proxy: containers that show only the wanted rows and columns of another one's CSV objects.
 
     [pipeline:main]
     pipeline = ... s3api <authentication> zoe_bandwidth zoe_views slo dlo ... proxy-server
     [filter:zoe_views]
     paste.filter_factory = storage_filters.views:filter_factory
 
-A view is a container `zoe-view-<anything>` that a reseller admin made with an `X-Zoe-View` header, in the account of
-whom it is for. It has no objects of its own. Every read of the source is a request of the reader, with the reader's
-rights. What is delivered is filtered, or it is an error.
+A view is a container `zoe-view-<anything>` that a reseller admin created with an `X-Zoe-View` header, in the account of
+its tenant. It has no objects of its own. Every read of the source is a request of the reader, with the reader's rights.
+What is delivered is filtered, or it is an error.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 _OBJECT_PATH_PARTS = 4
 _BY_S3 = "S3"
-# What s3api makes 500 or another story of; of these it passes on what we say only with 400.
+# s3api turns these into 500 or another error; it passes on our message only with 400.
 CORRUPT = "_corrupt_record"
 _WORTH_A_LINE = (HTTPConflict().status_int, HTTPUnprocessableEntity().status_int)
 _UNKNOWN_TO_S3 = (HTTPMethodNotAllowed().status_int, HTTPConflict().status_int, HTTPUnprocessableEntity().status_int)
 
 
 class Refusal(Exception):  # noqa: N818 - it is an answer
-    """What was asked cannot be given; carries the answer for the reader."""
+    """The request cannot be fulfilled; carries the answer for the reader."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(response.status)
@@ -77,7 +77,7 @@ class Views:
         self._logger = get_logger(conf, log_route="zoe-views")
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer requests to views; all others pass."""
+        """Answer requests to views; pass all others on."""
         definition_sent = env.pop(environ_key(VIEW), None)
         parts = env["PATH_INFO"].split("/", _OBJECT_PATH_PARTS)
         if len(parts) < _OBJECT_PATH_PARTS or not parts[3].startswith(VIEW_PREFIX):
@@ -92,10 +92,8 @@ class Views:
             answer = HTTPUnprocessableEntity(body=f"{error}\n", request=request)
         if answer is None:
             return self._pass(env, start_response)
-        if name and answer.status_int in _WORTH_A_LINE:  # a reader may take the sentence for contents
-            self._logger.warning(
-                "%s cannot be read: %s", env["PATH_INFO"], answer.body.decode(errors="replace").strip()
-            )
+        if name and answer.status_int in _WORTH_A_LINE:  # a reader may mistake the sentence for contents
+            self._logger.warning("cannot read %s: %s", env["PATH_INFO"], answer.body.decode(errors="replace").strip())
         if env.get("swift.source") == _BY_S3 and answer.status_int in _UNKNOWN_TO_S3:
             answer = HTTPBadRequest(body=answer.body, request=request)
         answered: Iterable[bytes] = answer(env, start_response)
@@ -106,7 +104,7 @@ class Views:
         return passed
 
     def _answer(self, request: Request, account: str, name: str, definition_sent: str | None) -> Response | None:
-        """None: let it pass."""
+        """Return the answer; None to pass the request on."""
         if request.method == "PUT" and not name and definition_sent is not None:
             return self._create(request, account, definition_sent)
         info = get_container_info(request.environ, self._app, swift_source="ZOE")
@@ -116,7 +114,7 @@ class Views:
         if request.method == "DELETE" and not name:
             return None
         if request.method not in ("GET", "HEAD"):
-            raise Refusal(HTTPMethodNotAllowed(body="a view can only be read\n", request=request))
+            raise Refusal(HTTPMethodNotAllowed(body="views are read-only\n", request=request))
         request.acl = info.get("read_acl")
         if (authorize := request.environ.get("swift.authorize")) and (refusal := authorize(request)):
             return refusal
@@ -128,18 +126,18 @@ class Views:
 
     def _create(self, request: Request, account: str, definition_sent: str) -> Response | None:
         if not request.environ.get("reseller_request"):
-            return HTTPForbidden(body="only a reseller admin makes views\n", request=request)
+            return HTTPForbidden(body="only a reseller admin can create views\n", request=request)
         there = get_container_info(request.environ, self._app, swift_source="ZOE")
         if int(there.get("object_count") or 0) > 0 and not there.get("sysmeta", {}).get(VIEW_SYSMETA_NAME):
-            # A container with objects could not be removed again with the view.
-            return HTTPConflict(body="there is a container of that name already, with objects\n", request=request)
+            # A container with objects could not be removed with the view.
+            return HTTPConflict(body="a container of that name with objects already exists\n", request=request)
         source = _Source(self._app, request, account, ViewDefinition.from_json(definition_sent))
         request.headers[VIEW_SYSMETA] = source.complete().to_json()
         return None
 
 
 class _Source:
-    """What a view shows, read with the rights of one request."""
+    """The content of a view, read with the rights of one request."""
 
     def __init__(self, app: Any, request: Request, account: str, definition: ViewDefinition) -> None:
         self._app = app
@@ -155,16 +153,16 @@ class _Source:
             pass  # the whole listing is checked
         made = self._definition
         if not made.names and (first is None or not made.csv.header):
-            raise SelectionError("the names of the columns are needed: there is no object with a header")
+            raise SelectionError("give the names of the columns: no object has a header")
         names = self._names(first[0]) if first is not None else made.names
         made = ViewDefinition.from_json(json.dumps({**json.loads(made.to_json()), "names": names}))
         if any(name.lower() == CORRUPT for name in made.names):
-            raise SelectionError(f"it has a column {CORRUPT}, in which Spark itself puts malformed lines")
+            raise SelectionError(f"it has a column {CORRUPT}, which Spark itself uses for malformed lines")
         Selection(made.names, made.columns, made.where, csv=made.csv)
         return made
 
     def listing(self) -> Response:
-        """Virtual objects, as Swift lists real ones."""
+        """Return virtual objects, as Swift lists real ones."""
         params = self._request.params
         try:
             limit = min(int(params.get("limit") or LIMIT), LIMIT)
@@ -184,7 +182,7 @@ class _Source:
         return Response(body=body, content_type="application/json", charset="utf-8", request=self._request)
 
     def deliver(self, part: Part) -> Response:
-        """Return the selected records of a part; 409 when its object has changed since it was listed."""
+        """Return the selected records of a part; 409 if its object has changed since it was listed."""
         path = self._object_path(part.name)
         if self._request.method == "HEAD":
             head = self._of_listed("HEAD", path, part)
@@ -193,7 +191,7 @@ class _Source:
         try:
             body, answer = self._records(path, part)
         except (Refusal, UnreadableRecordError):
-            self._of_listed("HEAD", path, part)  # a change says more than what came of it
+            self._of_listed("HEAD", path, part)  # a change explains more than the error that it caused
             raise
         return self._ranged(closing(body, answer.app_iter), part.headers(answer.headers), part.size_claimed)
 
@@ -209,7 +207,9 @@ class _Source:
         return Response(status=status, app_iter=closing(part_of(body, first, length), body), headers=headers)
 
     def _records(self, path: str, part: Part) -> tuple[Iterator[bytes], Response]:
-        """By the object server where it can, else here; and the source's answer that they are of."""
+        """Return the records, filtered by the object server if possible, else here; and the source's answer for
+        them.
+        """
         selection = self._definition.selection(part)
         answer = self._of_listed("GET", path, part, {SELECTION: selection.to_json()})
         if answer.headers.get(SELECTED) == "yes":
@@ -219,7 +219,7 @@ class _Source:
         return begun(packed(cooperative(selected(answer.app_iter, selection)))), answer
 
     def _of_listed(self, method: str, path: str, part: Part, headers: dict[str, str] | None = None) -> Response:
-        """Return the answer of the object that was listed; Refusal with 409 when there is another one now."""
+        """Return the answer of the object that was listed; Refusal with 409 if it has been replaced."""
         answer = self._ask(method, path, headers)
         if not part.is_of(answer.headers.get("Etag", "")):
             close_if_possible(answer.app_iter)
@@ -227,7 +227,9 @@ class _Source:
         return answer
 
     def _names(self, part: Part) -> tuple[str, ...]:
-        """Those of the definition, or of the object's header. SelectionError for one that is no CSV."""
+        """Return the names of the definition, or of the object's header. SelectionError for an object that is not
+        CSV.
+        """
         answer = self._ask("GET", self._object_path(part.name), {"Range": f"bytes=0-{HEADER_BYTES_MAX - 1}"})
         start: bytes = answer.body
         if why := why_not_csv(part.name, start):

@@ -18,7 +18,7 @@ from zoe_api.sessions import Asker
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.roles import SCOPES, Scope
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import AuditEntry, Principal
 
 _bearer = HTTPBearer(auto_error=False, description="An API token: zoe_<id>_<secret>")

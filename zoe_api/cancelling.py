@@ -13,7 +13,8 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import will_retry
 from zoe_lib.domain.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
 from zoe_lib.messaging.client import MasterClient
-from zoe_lib.store.base import ConcurrentUpdate, ExecutionStore
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import ConcurrentUpdate
 from zoe_lib.store.people import Principal
 
 log = structlog.get_logger(__name__)

@@ -22,7 +22,8 @@ from zoe_lib.messaging.client import MasterClient, MasterRefused
 from zoe_lib.messaging.refusal import Refusal
 from zoe_lib.messaging.slow_lane import Bounds, Places
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import ExecutionStore, NotFound
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.postgres import PostgresStore
 

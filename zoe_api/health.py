@@ -12,7 +12,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from zoe_api.dependencies import Services
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 
 # What has not answered by then is as good as away; who asks gives up after some seconds.
 _WAIT_S = 3.0

@@ -17,7 +17,8 @@ from zoe_api.addresses import host_name, parts_of
 from zoe_api.codes import Code
 from zoe_api.problems import problem, refuse_unread
 from zoe_api.refusals import note_refused
-from zoe_lib.config import ANY_HOST, Settings
+from zoe_lib.config import Settings
+from zoe_lib.settings.api import ANY_HOST
 
 _SHOWN_MAX = 200
 

@@ -13,7 +13,9 @@ import anyio.to_thread
 import structlog
 
 from zoe_api.recent_journal import RecentJournal
-from zoe_lib.store.base import ExecutionStore, JournalEntry, StoreUnavailable, Subscription
+from zoe_lib.store.base import ExecutionStore, Subscription
+from zoe_lib.store.errors import StoreUnavailable
+from zoe_lib.store.values import JournalEntry
 
 log = structlog.get_logger(__name__)
 

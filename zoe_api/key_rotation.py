@@ -12,7 +12,7 @@ from zoe_lib.file_settings import read_settings
 from zoe_lib.messaging.keys import replace_keys
 from zoe_lib.sealing import CannotOpen, Seal, add_key, drop_older_keys
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import StoreError
+from zoe_lib.store.errors import StoreError
 from zoe_lib.store.postgres import PostgresStore
 
 # An API may have read the old key just before the new one was written, and may just now write what it encrypted with

@@ -6,7 +6,8 @@ import threading
 import time
 from collections.abc import Callable
 
-from zoe_lib.store.base import Leader, StoreError
+from zoe_lib.store.errors import StoreError
+from zoe_lib.store.values import Leader
 
 _KEPT_S = 1.0
 

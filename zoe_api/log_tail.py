@@ -14,7 +14,8 @@ from zoe_api.journal_news import JournalNews
 from zoe_api.stream import Batches, sse
 from zoe_lib.domain.execution import Execution
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
-from zoe_lib.store.base import ExecutionStore, NotFound, StoreUnavailable
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import NotFound, StoreUnavailable
 
 _BYTES_PER_READ = 65536
 _BUSY = "logs_busy"

@@ -54,7 +54,7 @@ from zoe_lib.messaging.client import MasterClient
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.plugins import installed
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.revision import TablesTooOld, check_tables

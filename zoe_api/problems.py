@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 from starlette.types import Receive, Scope, Send
 
 from zoe_api.codes import PROBLEMS, Code
@@ -19,7 +20,7 @@ from zoe_lib.descriptions import Diagnostic as Finding
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 from zoe_lib.plain_errors import sentence
-from zoe_lib.store.base import (
+from zoe_lib.store.errors import (
     ConcurrentUpdate,
     IdempotencyConflict,
     InvalidCursor,
@@ -153,6 +154,7 @@ MASTER_AWAY_HINT = (
     "For admins: see the log of zoe-master; after `zoe-keys rotate messaging`, copy keys_dir to all hosts, then "
     "restart the master and each API (Replacing keys, docs/operations.md)"
 )
+_METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 _INNER = (StoreUnavailable, IllegalTransition)  # their messages are for the log
 
 
@@ -183,7 +185,16 @@ def _http(request: Request, error: Exception) -> Response:
     refusal = problem(code, str(error.detail), path=request.url.path).model_copy(update={"status": error.status_code})
     response = problem_response(refusal)
     response.headers.update(error.headers or {})
+    if code is Code.METHOD_NOT_ALLOWED:
+        response.headers["Allow"] = ", ".join(sorted(_methods(request)))
     return response
+
+
+def _methods(request: Request) -> set[str]:
+    """Return all methods of a path; the framework names those of its first route only."""
+    scopes = {method: {**request.scope, "method": method} for method in _METHODS}
+    routes = request.app.routes
+    return {m for m, scope in scopes.items() if any(route.matches(scope)[0] is Match.FULL for route in routes)}
 
 
 def from_description(error: DescriptionError) -> ApiProblem:

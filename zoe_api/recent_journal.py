@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
-from zoe_lib.store.base import JournalEntry
+from zoe_lib.store.values import JournalEntry
 
 # Some seconds of a busy master, a few MiB. A stream that falls further behind reads the journal itself.
 ENTRIES_MAX = 2000

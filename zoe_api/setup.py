@@ -1,19 +1,24 @@
-"""The command zoe-setup: upgrade the database to this version, and make the first admin's token."""
+"""The command zoe-setup: upgrade the database to this version, make the first admin's token, back up and restore."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import time
+from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 from zoe_lib.api_tokens import TokenText, add_admin_token, anybody_administers
 from zoe_lib.config import Settings
 from zoe_lib.file_settings import read_settings
+from zoe_lib.sealing import KEY_FILE
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import StoreError, StoreUnavailable
+from zoe_lib.store.backup import Manifest, back_up
+from zoe_lib.store.errors import StoreError, StoreUnavailable
 from zoe_lib.store.migrate import upgrade
 from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.restore import restore
 
 _NOTE = "first admin"
 
@@ -23,21 +28,57 @@ class SetupRefused(Exception):  # noqa: N818 - the name is the fact
 
 
 def main() -> int:
-    """Do what is missing. If nothing is missing, do nothing: it may run at each start."""
+    """Do what is missing, or what the subcommand says. If nothing is missing, do nothing: it may run at each start."""
     options = _options()
-    url = read_settings(Settings, "zoe-setup").database_url.get_secret_value()
+    settings = read_settings(Settings, "zoe-setup")
+    commands: dict[str | None, Callable[[argparse.Namespace, Settings], str]] = {
+        None: _set_up,
+        "backup": _back_up,
+        "restore": _restore,
+    }
     try:
-        token = _read(options.token_file) if options.token_file else None
-        _until_there(url, options.wait_s)
-        store = PostgresStore(url)
-        try:
-            print(first_token(store.accounts, token))
-        finally:
-            store.close()
+        print(commands[options.command](options, settings))
     except (SetupRefused, StoreError) as refusal:
         print(f"zoe-setup: {refusal}", file=sys.stderr)
         return 1
     return 0
+
+
+def _set_up(options: argparse.Namespace, settings: Settings) -> str:
+    url = settings.database_url.get_secret_value()
+    token = _read(options.token_file) if options.token_file else None
+    _until_there(url, options.wait_s)
+    store = PostgresStore(url)
+    try:
+        return first_token(store.accounts, token)
+    finally:
+        store.close()
+
+
+def _back_up(options: argparse.Namespace, settings: Settings) -> str:
+    url, keys_dir = settings.database_url.get_secret_value(), Path(settings.keys_dir)
+    made = back_up(url, options.file, keys_dir / KEY_FILE, version("zoe-analytics"), time.time())
+    key = (
+        f"{KEY_FILE}, which decrypts the stored credentials"
+        if (keys_dir / KEY_FILE).exists()
+        else "no key: none was made"
+    )
+    return f"""{options.file}: backup of {_described(made)}, mode 600
+It contains: the database; {key}
+It does not contain: the settings and the files that they name, keys of master and API (made again if missing),
+workspaces, volumes and kept output, tables of the storage controller"""
+
+
+def _restore(options: argparse.Namespace, settings: Settings) -> str:
+    url = settings.database_url.get_secret_value()
+    made = restore(url, options.file, Path(settings.keys_dir), time.time())
+    return f"""restored {_described(made)}
+Tokens, sessions and roles are those of that time: revoke again what was revoked since. Now start master and API."""
+
+
+def _described(made: Manifest) -> str:
+    moment = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(made.at_s))
+    return f"{made.rows('executions')} executions, {moment}, version {made.version}, revision {made.revision}"
 
 
 def first_token(accounts: AccountStore, chosen: TokenText | None) -> str:
@@ -78,6 +119,11 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--token-file", type=Path, help="take the token from this file and do not print it")
     parser.add_argument("--wait-s", type=float, default=0.0, help="how long to wait for the database")
+    commands = parser.add_subparsers(dest="command", title="commands instead of that", metavar="")
+    backup = commands.add_parser("backup", help="write the database and the key of credentials to one file")
+    backup.add_argument("file", type=Path, help="a new file; it will contain secrets, and only you may read it")
+    restoring = commands.add_parser("restore", help="fill an empty database with a backup of this or an older version")
+    restoring.add_argument("file", type=Path, help="a file that zoe-setup backup made")
     return parser.parse_args()
 
 

@@ -10,9 +10,10 @@ from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.execution import Execution, ServiceState
 from zoe_lib.domain.limits import EVERY
 from zoe_lib.domain.policy import Policy, shown_limits
-from zoe_lib.store.base import ExecutionStore, JournalEntry
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import decode, encode
 from zoe_lib.store.people import Principal, Token
+from zoe_lib.store.values import JournalEntry
 from zoe_lib.wire import EventView, ExecutionView, TokenView
 
 

@@ -1,4 +1,4 @@
-"""What lets Zoe run on a bare machine: a home directory and a PostgreSQL of its own."""
+"""Run Zoe on a bare machine: a home directory and an embedded PostgreSQL."""
 
 from zoe_embedded.home import Account, Home, HomeError
 from zoe_embedded.postgres import EmbeddedPostgres, EmbeddedPostgresError

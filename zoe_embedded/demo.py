@@ -1,4 +1,4 @@
-"""`make demo`: a real Spark application through Zoe, its answer checked against one computed without Spark."""
+"""`make demo`: a real Spark application on Zoe, its result checked against one computed without Spark."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STATE_STYLES = {"ready": "green", "ended": "dim", "starting": "yellow", "create
 
 
 def main() -> int:
-    """Run the demo; 0 only if the answer is right."""
+    """Run the demo; return 0 only if the result is right."""
     console = Console()
     end_by_keyboard_interrupt()
     began_s = time.monotonic()
@@ -67,7 +67,7 @@ def _run(console: Console, stack: Stack) -> bool:
 
 
 def prepare(console: Console, data: Dataset) -> None:
-    """Have the readings in the workspace, made now or before."""
+    """Make sure that the readings are in the workspace."""
     if data.complete:
         console.print(f"  {data.rows:,} rows are already there")
         data.forget_result()
@@ -80,7 +80,7 @@ def prepare(console: Console, data: Dataset) -> None:
 
 
 def follow(console: Console, client: Client, execution_id: str) -> ExecutionView:
-    """Show it live until it has ended; ZoeError when that takes too long."""
+    """Show the execution live until it ends; ZoeError if that takes too long."""
     give_up_s = time.monotonic() + _GIVE_UP_S
     with Live(console=console, refresh_per_second=8, transient=not console.is_terminal) as live:
         while True:
@@ -90,7 +90,7 @@ def follow(console: Console, client: Client, execution_id: str) -> ExecutionView
                 return execution
             if time.monotonic() > give_up_s:
                 client.cancel(execution_id)
-                raise ZoeError(f"not finished after {_GIVE_UP_S:g} s; it was cancelled")
+                raise ZoeError(f"not finished after {_GIVE_UP_S:g} s; cancelled")
             time.sleep(_REFRESH_S)
 
 
@@ -133,7 +133,7 @@ def _tail(data: str) -> str:
 
 
 def judge(console: Console, data: Dataset, execution_id: str) -> bool:
-    """Show the result; whether it equals the answer computed without Spark."""
+    """Show the result; return whether it equals the one computed without Spark."""
     result, expected = data.result(), data.expected()
     console.print(_result_table(result or []))
     if result != expected:

@@ -1,4 +1,4 @@
-"""The demo's input in the tenant's workspace: readings, the program, and the answer to expect."""
+"""The demo's input in the tenant's workspace: readings, the program, and the expected result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RESULTS = ("result", "swift")
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Readings of smart meters below `directory`, owned by whoever runs components."""
+    """Readings of smart meters below `directory`, owned by the user of components."""
 
     directory: Path
     owner: Account | None
@@ -32,12 +32,12 @@ class Dataset:
 
     @property
     def complete(self) -> bool:
-        """Return whether readings and expected answer are there and of this seed and size."""
+        """Return whether readings and expected result exist and have this seed and size."""
         made: bool = _generator().is_complete(self._readings, self.rows, self.seed)
         return made and self._expected.exists()
 
     def make(self, progress: Callable[[int, int], None]) -> None:
-        """Make the readings, compute the answer without Spark, put the program beside them."""
+        """Create the readings, compute the result without Spark, and put the program beside them."""
         generator = _generator()
         self.directory.mkdir(parents=True, exist_ok=True)
         generator.generate(self._readings, self.rows, self.seed, progress)
@@ -45,7 +45,7 @@ class Dataset:
         self.forget_result()
 
     def forget_result(self) -> None:
-        """Remove an earlier result, so that an old one is never taken for a new one; refresh the program."""
+        """Remove an earlier result, so that it is never taken for a new one; refresh the program."""
         for result in _RESULTS:
             shutil.rmtree(self.directory / result, ignore_errors=True)
         for program in ("energy_report.py", "energy_report_swift.py"):
@@ -55,7 +55,7 @@ class Dataset:
                 os.chown(path, self.owner.uid, self.owner.gid)
 
     def expected(self) -> list[dict[str, Any]]:
-        """Return the rows to expect."""
+        """Return the expected rows."""
         rows: list[dict[str, Any]] = json.loads(self._expected.read_text())
         return rows
 
@@ -74,7 +74,7 @@ class Dataset:
 
 
 def _generator() -> ModuleType:
-    """Return the generator beside the descriptions; it belongs to the catalogue, not to a package of ours."""
+    """Return the generator beside the descriptions; it belongs to the catalogue, not to a package."""
     spec = importlib.util.spec_from_file_location("energy_data", _PROGRAMS / "energy_data.py")
     assert spec is not None
     assert spec.loader is not None

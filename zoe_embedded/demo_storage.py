@@ -1,4 +1,4 @@
-"""`make demo-storage`: the energy report from a real OpenStack Swift, with and without pushdown, through Zoe."""
+"""`make demo-storage`: the energy report from a real OpenStack Swift, with and without pushdown, on Zoe."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from zoe_lib.sdk import Client, ZoeError
 from zoe_lib.wire import CredentialRequest
 
 RATE = 20_000_000
-"""Bytes per second that the store of the demo can promise: a laptop's network rather than its memory."""
+"""Bytes per second that the demo's store can promise: the speed of a laptop's network, not of its memory."""
 CONTAINER, PREFIX, REGION_SHOWN = "energy", "readings", "Bretagne"
 _LAST_LINE = re.compile(r"bytes plain=(\d+) pushdown=(\d+)")
 
 
 def main() -> int:
-    """Run it; 0 only if the answer is right and pushdown read less."""
+    """Run the demo; return 0 only if the result is right and pushdown read less."""
     parser = argparse.ArgumentParser(prog="demo-storage", description=__doc__)
     parser.add_argument("--rows", type=int, default=ROWS, help="readings in the store")
     rows = parser.parse_args().rows
@@ -63,7 +63,7 @@ def main() -> int:
 
 
 def _run(console: Console, site: Site, rows: int) -> str | None:
-    """Return the last line of the application's output; None if something is not as it should be."""
+    """Return the last line of the application's output; None if something is not as expected."""
     console.print("[bold]2[/bold] Copy smart-meter readings into the store")
     data = Dataset(site.stack.workspace / "energy-report", site.stack.home.component_account, rows)
     prepare(console, data)
@@ -75,7 +75,7 @@ def _run(console: Console, site: Site, rows: int) -> str | None:
         execution = follow(console, client, client.submit(document).id)
         driver = next(service for service in execution.services if service.component == "driver")
         output = base64.b64decode(client.logs(execution.id, driver.id, limit=1 << 20).data).decode(errors="replace")
-    console.print("[bold]4[/bold] How its inputs were read and what it printed")
+    console.print("[bold]4[/bold] How it read its inputs, and what it printed")
     for read in execution.inputs:
         console.print(f"  {read.name}: {read.why}", markup=False)
     if execution.state is not ExecutionState.SUCCEEDED:
@@ -89,7 +89,7 @@ def _run(console: Console, site: Site, rows: int) -> str | None:
 
 
 def _upload(console: Console, site: Site, directory: Path) -> None:
-    """As the tenant's own user; what is there already with the same size is left."""
+    """Upload as the tenant's own user; skip objects that exist with the same size."""
     with httpx.Client(timeout=120, trust_env=False) as http:
         login = {"X-Auth-User": site.user.login, "X-Auth-Key": site.user.key}
         answer = http.get(site.store.auth_url, headers=login).raise_for_status()

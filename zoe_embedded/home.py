@@ -19,12 +19,12 @@ SECRET_BYTES = 32
 
 
 class HomeError(Exception):
-    """The home cannot be used as it is; the message says what to change."""
+    """The home cannot be used; the message says what to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A user of the operating system that a process can be run as."""
+    """A user of the operating system as whom a process can run."""
 
     name: str
     uid: int
@@ -32,11 +32,11 @@ class Account:
 
     @classmethod
     def named(cls, name: str) -> Account:
-        """Return the account of that name; HomeError when the machine has none."""
+        """Return the account of that name; HomeError if the machine has none."""
         try:
             entry = pwd.getpwnam(name)
         except KeyError:
-            raise HomeError(f"this machine has no user {name}, which Zoe needs when it is run by root") from None
+            raise HomeError(f"this machine has no user {name}, which Zoe needs if root runs it") from None
         return cls(name, entry.pw_uid, entry.pw_gid)
 
 
@@ -44,8 +44,8 @@ class Account:
 class Home:
     """The directory of one installation.
 
-    By root, the database belongs to `daemon` and components' files to `nobody`, so that a component can read neither
-    secrets nor the database. By anybody else all of it belongs to that user, who is then the only line of defence.
+    If root runs Zoe, the database belongs to `daemon` and components' files to `nobody`, so that a component can read
+    neither secrets nor the database. Otherwise everything belongs to the present user, and components can read it.
     """
 
     path: Path
@@ -53,8 +53,9 @@ class Home:
 
     @classmethod
     def find(cls, clone: Path, environment: Mapping[str, str] = os.environ) -> Home:
-        """Return the home of the installation in `clone`: ZOE_HOME, or a directory named by a hash of the
-        clone's path."""
+        """Return the home of the installation in `clone`: ZOE_HOME, or a directory named by a hash of the clone's
+        path.
+        """
         by_root = os.geteuid() == 0
         if chosen := environment.get("ZOE_HOME"):
             return cls(Path(chosen).expanduser().absolute(), by_root)
@@ -66,51 +67,53 @@ class Home:
 
     @property
     def secrets(self) -> Path:
-        """Passwords, keys and tokens; for the owner of the installation only."""
+        """Return the directory of passwords, keys and tokens; only the owner of the installation can read it."""
         return self.path / "secrets"
 
     @property
     def postgres(self) -> Path:
-        """Return the embedded database; for the account that runs it."""
+        """Return the directory of the embedded database, for the account that runs it."""
         return self.path / "pg"
 
     @property
     def runtime(self) -> Path:
-        """Programs that other accounts run."""
+        """Return the directory of programs that other accounts run."""
         return self.path / "runtime"
 
     @property
     def scratch(self) -> Path:
-        """Throw-away directories of services."""
+        """Return the directory of services' temporary files."""
         return self.path / "scratch"
 
     @property
     def workspaces(self) -> Path:
-        """Return what tenants keep."""
+        """Return the directory of tenants' workspaces."""
         return self.path / "workspaces"
 
     @property
     def logs(self) -> Path:
-        """Logs of Zoe's own processes and of services."""
+        """Return the directory for logs of Zoe's own processes and of services."""
         return self.path / "logs"
 
     @property
     def state(self) -> Path:
-        """Locks, pid files and what a process must remember over a restart."""
+        """Return the directory for locks, pid files and what a process must remember across a restart."""
         return self.path / "state"
 
     @property
     def server_account(self) -> Account | None:
-        """Return who runs the database; None: the present user."""
+        """Return the account that runs the database; None: the present user."""
         return Account.named(SERVER_ACCOUNT) if self.by_root else None
 
     @property
     def component_account(self) -> Account | None:
-        """Return who runs components; None: the present user."""
+        """Return the account that runs components; None: the present user."""
         return Account.named(COMPONENT_ACCOUNT) if self.by_root else None
 
     def create(self) -> Home:
-        """Make what is missing. What exists is checked and never changed; HomeError when it is not as it should be."""
+        """Create missing directories. Existing ones are checked and never changed; HomeError if one is not as
+        expected.
+        """
         _make_parents(self.path)
         if not self.path.exists():
             make_directory(self.path, 0o711 if self.by_root else 0o700)
@@ -126,7 +129,7 @@ class Home:
         return self
 
     def secret(self, name: str) -> str:
-        """Return the secret of that name, readable by its owner only; made of random bytes when it is not there yet."""
+        """Return the secret of that name, which only its owner can read; a missing one is created from random bytes."""
         path = self.secrets / name
         if not path.exists():
             write_private(path, secrets.token_urlsafe(SECRET_BYTES))
@@ -134,7 +137,7 @@ class Home:
 
 
 def make_directory(path: Path, mode: int, account: Account | None = None) -> None:
-    """Make a directory with exactly this mode and owner; one that exists must already have them (HomeError)."""
+    """Create a directory with exactly this mode and owner; an existing one must already have them (HomeError)."""
     uid = os.geteuid() if account is None else account.uid
     if not path.is_symlink() and not path.exists():
         draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -144,18 +147,18 @@ def make_directory(path: Path, mode: int, account: Account | None = None) -> Non
         draft.chmod(mode)
         try:
             draft.rename(path)
-        except OSError:  # another process made it meanwhile, and has put something in
+        except OSError:  # another process created it meanwhile, and has put files into it
             draft.rmdir()
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != uid or stat.S_IMODE(status.st_mode) != mode:
         raise HomeError(
             f"{path} should be a directory of user {uid} with mode {mode:o}, but it belongs to user {status.st_uid} "
-            f"and has mode {stat.S_IMODE(status.st_mode):o}: put it right, or choose another ZOE_HOME"
+            f"and has mode {stat.S_IMODE(status.st_mode):o}: correct it, or choose another ZOE_HOME"
         )
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file for its owner only; whoever was first wins, and nobody ever sees half of it."""
+    """Write a file that only its owner can read; the first writer wins, and no reader ever sees part of it."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:

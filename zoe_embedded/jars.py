@@ -1,4 +1,4 @@
-"""Jars that Spark needs for an object store: from Maven Central, by hash, kept in the user's cache."""
+"""Jars that Spark needs for an object store: from Maven Central, checked by hash, kept in the user's cache."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STOCATOR = {
         "4e69696892b88b41c55d49ab2fdcc21eead92bf54acc588c0050596c3b75199c"
     ),
 }
-"""Path in the repository to the sha256 of the file."""
+"""Path in the repository, and the file's sha256."""
 S3A = {
     "org/apache/hadoop/hadoop-aws/3.3.4/hadoop-aws-3.3.4.jar": (
         "53f9ae03c681a30a50aa17524bd9790ab596b28481858e54efd989a826ed3a4a"
@@ -29,30 +29,30 @@ S3A = {
     "com/amazonaws/aws-java-sdk-bundle/1.12.262/aws-java-sdk-bundle-1.12.262.jar": (
         "873fe7cf495126619997bec21c44de5d992544aea7e632fdc77adb1a0915bae5"
     ),
-    # Nobody published it for 3.5.9; its commit protocol is the same.
+    # It is not published for 3.5.9; its commit protocol is the same.
     "org/apache/spark/spark-hadoop-cloud_2.12/3.5.8/spark-hadoop-cloud_2.12-3.5.8.jar": (
         "9c9be6d3e185c2c9f53e66f8781f0fa32944882ced2c5c08945a78eb2f989ced"
     ),
 }
-"""The same for Hadoop's S3A of Spark's Hadoop, and for Spark's way to its committers; 280 MB."""
+"""The same for Hadoop's S3A in Spark's version of Hadoop, and for Spark's use of its committers; 280 MB."""
 
 
 class JarError(Exception):
-    """A jar cannot be had, or is not what it was; the message says which."""
+    """A jar cannot be downloaded, or has the wrong hash; the message says which."""
 
 
 def stocator_jars() -> list[Path]:
-    """Stocator and its needs; fetched where they are not in the cache yet. JarError."""
+    """Return Stocator and its dependencies, downloading those that are not cached. JarError."""
     return _jars(STOCATOR)
 
 
 def s3a_jars() -> list[Path]:
-    """S3A and its needs; fetched where they are not in the cache yet. JarError."""
+    """Return S3A and its dependencies, downloading those that are not cached. JarError."""
     return _jars(S3A)
 
 
 def readable_jars(home: Home) -> list[str]:
-    """Stocator's jars where components may read them, whoever they run as. JarError."""
+    """Return Stocator's jars where components may read them, whatever user they run as. JarError."""
     directory = home.runtime / "jars"
     directory.mkdir(exist_ok=True)
     for jar in stocator_jars():
@@ -78,7 +78,7 @@ def _jar(cache: Path, path: str, sha: str) -> Path:
         except OSError as error:
             raise JarError(f"{_MAVEN}{path}: {error}") from error
         if _hash(content) != sha:
-            raise JarError(f"{path} is not what it was when its hash was written down")
+            raise JarError(f"the download of {path} does not have the expected SHA-256")
         draft = jar.with_name(f"{jar.name}.{os.getpid()}")
         draft.write_bytes(content)
         draft.replace(jar)

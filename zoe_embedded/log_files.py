@@ -1,4 +1,4 @@
-"""Where programs that are started here write: files whose size and number are bounded."""
+"""Log files of the programs that are started here, bounded in size and number."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from zoe_lib.config import Settings
 
 @contextmanager
 def log_to(path: Path, settings: Settings | None = None) -> Iterator[int]:
-    """A file descriptor for the output of a program that is started meanwhile, and of what that starts.
+    """Yield a file descriptor for the output of programs started in the block, and of their children.
 
-    `log_file_bytes_max` and `log_files_max` are read from the environment of this process, unless they are handed in.
+    `log_file_bytes_max` and `log_files_max` come from the environment of this process, unless they are given.
     """
     bounds = settings or Settings()
     copier = [sys.executable, "-I", "-S", rotating.__file__, str(path)]

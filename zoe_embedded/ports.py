@@ -1,4 +1,4 @@
-"""Ports of loopback that are ours until who is to listen on them does."""
+"""Reserve ports of loopback until their server listens on them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Self
 
 
 class HeldPorts:
-    """Chosen by the kernel, and held against everybody who does not know them, until `close`.
+    """Ports chosen by the kernel, and reserved against programs that do not know them, until `close`.
 
-    They are bound and nobody listens. On Linux a server may listen on such a port, with SO_REUSEADDR on both sides as
-    servers set it, while the kernel gives it neither to other programs that ask for any port nor to connections. Ports
-    that were only found free are lost now and then, between finding and use.
+    They are bound, but have no listener. On Linux a server may listen on such a port, with SO_REUSEADDR on both sides
+    as servers set it, while the kernel gives it neither to other programs that request any port nor to connections.
+    Ports that were merely found free can be lost between finding and use.
     """
 
     def __init__(self, count: int) -> None:
@@ -27,7 +27,7 @@ class HeldPorts:
         self.numbers: list[int] = [one.getsockname()[1] for one in self._sockets]
 
     def close(self) -> None:
-        """Hold them no more; who listens continues."""
+        """Release the ports; servers that listen on them continue."""
         for one in self._sockets:
             one.close()
 

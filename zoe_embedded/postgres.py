@@ -1,4 +1,4 @@
-"""An embedded PostgreSQL: one server per home, reached by a Unix socket that only its account and root can enter."""
+"""An embedded PostgreSQL: one server per home, reached by a Unix socket that only its account and root can use."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ DATABASE = "zoe"
 ROLE = "zoe"
 SUPERUSER = "postgres"
 PORT = 5432  # only part of the socket's name
-# A socket's path ends at 107 bytes; some are kept for the server's lock file beside it.
+# A socket's path is at most 107 bytes; some are reserved for the server's lock file beside it.
 SOCKET_PATH_BYTES_MAX = 100
 START_S_MAX = 60
 STOP_S_MAX = 30
 RETRY_S = 0.2
 STORY_CHARACTERS = 2000
 _LOG_FILE = "postgresql.log"
-# What a server says that is dying, recovering, or was killed a moment ago.
+# Messages of a server that is stopping, recovering, or was just killed.
 PASSING_TROUBLES = (
     "closed the connection",
     "Connection refused",
@@ -47,20 +47,20 @@ SETTINGS: Mapping[str, str] = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
     "max_connections": "200",
-    # What it writes is bounded outside: its own collector bounds the size of a file, or their number.
+    # Its output is bounded outside: its own collector bounds either the size of a file or their number.
     "logging_collector": "off",
 }
 
 
 class EmbeddedPostgresError(Exception):
-    """The server did not do what it was asked; the message carries the end of its log."""
+    """The server did not do what was requested; the message contains the end of its log."""
 
 
 class EmbeddedPostgres:
     """The database server of a home.
 
-    `start` and `stop` may be called any number of times and by several processes. A server that a crashed process left
-    behind is found and used again (`reused` is then true); `stop` stops it whoever started it.
+    Several processes may call `start` and `stop` any number of times. A server left by a crashed process is found and
+    used again (`reused` is then true); `stop` stops the server whichever process started it.
     """
 
     def __init__(self, home: Home, settings: Mapping[str, str] | None = None) -> None:
@@ -71,15 +71,15 @@ class EmbeddedPostgres:
 
     @property
     def url(self) -> str:
-        """Return where SQLAlchemy finds the database; holds the password, so it belongs into no log and no command
-        line."""
+        """Return the database's URL for SQLAlchemy; it contains the password, so keep it out of logs and command
+        lines.
+        """
         password = self._home.secret("postgres-password")
         return f"postgresql+psycopg2://{ROLE}:{password}@/{DATABASE}?host={self.socket_directory}"
 
     @property
     def socket_directory(self) -> Path:
-        """Return where the socket lies: in the home, or in a short directory of its own when the home's path is too
-        long."""
+        """Return the socket's directory: in the home, or a short separate directory if the home's path is too long."""
         inside = self._home.postgres / "run"
         if len(os.fsencode(inside / f".s.PGSQL.{PORT}")) < SOCKET_PATH_BYTES_MAX:
             return inside
@@ -87,7 +87,7 @@ class EmbeddedPostgres:
         return Path(tempfile.gettempdir()) / f"zoe-{name}"
 
     def start(self) -> str:
-        """Bring the server up, with its data directory, role and database; its URL."""
+        """Start the server, with its data directory, role and database; return its URL."""
         self._home.create()
         with self._alone():
             self._prepare()
@@ -95,7 +95,7 @@ class EmbeddedPostgres:
         return self.url
 
     def stop(self) -> None:
-        """Stop the server, breaking off what still runs in it; nothing when it is not running."""
+        """Stop the server, aborting running statements; do nothing if it is not running."""
         if not self._home.state.exists():
             return
         with self._alone():
@@ -114,7 +114,7 @@ class EmbeddedPostgres:
 
     @property
     def data_directory(self) -> Path:
-        """Return what the server keeps; PostgreSQL's own."""
+        """Return the directory of PostgreSQL's data."""
         return self._home.postgres / "data"
 
     @property
@@ -128,7 +128,7 @@ class EmbeddedPostgres:
             yield
 
     def _server(self) -> psutil.Process | None:
-        """Return the server's process; a process id in a stale file may belong to anything by now."""
+        """Return the server's process; a process id in a stale file may belong to any program by now."""
         try:
             pid = int((self.data_directory / "postmaster.pid").read_text().split("\n", 1)[0])
             process = psutil.Process(pid)
@@ -141,19 +141,19 @@ class EmbeddedPostgres:
         for directory in (self.socket_directory, self._log):
             make_directory(directory, 0o700, account)
         if not self.running():
-            for collected in self._log.glob("postgresql-?.log"):  # by versions that had no bound on their size
+            for collected in self._log.glob("postgresql-?.log"):  # by versions without a bound on their size
                 collected.unlink()
         if not self.data_directory.exists():
             self._make_data(account)
         version = (self.data_directory / "PG_VERSION").read_text().strip()
         if version != MAJOR_VERSION:
             raise EmbeddedPostgresError(
-                f"{self.data_directory} was made by PostgreSQL {version}, and this is {MAJOR_VERSION}: "
-                f"dump it with the old one and restore it, or choose another ZOE_HOME"
+                f"{self.data_directory} was created by PostgreSQL {version}, and this is {MAJOR_VERSION}: "
+                f"dump it with the old version and restore it, or choose another ZOE_HOME"
             )
 
     def _make_data(self, account: Account | None) -> None:
-        """Make the data directory beside its place, so that an interrupted attempt is never taken for a database."""
+        """Create the data directory beside its final place, so that an incomplete one is never taken for a database."""
         draft = self._home.postgres / "data.draft"
         password = self._home.postgres / "password.draft"
         if draft.exists():
@@ -163,9 +163,9 @@ class EmbeddedPostgres:
         if account is not None:
             os.chown(password, account.uid, account.gid, follow_symlinks=False)
         try:
-            # The locale sorts by code point as Python does, and knows upper and lower case of all letters.
-            # Thousands of iterations slow down who guesses a weak password; this one is random, and each connection
-            # would pay 2 ms of CPU time for them.
+            # The locale sorts by code point as Python does, and knows upper and lower case of all letters. Thousands of
+            # iterations would slow down guessing a weak password; this one is random, and each connection would cost 2
+            # ms of CPU time.
             done = self._programs.run(
                 *("initdb", "-D", str(draft), f"--username={SUPERUSER}", f"--pwfile={password}", "--encoding=UTF8"),
                 *("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
@@ -178,7 +178,9 @@ class EmbeddedPostgres:
         draft.rename(self.data_directory)
 
     def _start_until_it_answers(self) -> None:
-        """Try for a while: a server found may be just dying or recovering, a killed one may still hold its memory."""
+        """Retry for a while: a server that was found may be stopping or recovering, and a killed one may still hold its
+        memory.
+        """
         give_up_at_s = time.monotonic() + START_S_MAX
         while True:
             try:
@@ -188,7 +190,9 @@ class EmbeddedPostgres:
                 return self._make_database()
             except (psycopg2.OperationalError, EmbeddedPostgresError) as error:
                 if time.monotonic() > give_up_at_s or not any(sign in str(error) for sign in PASSING_TROUBLES):
-                    raise EmbeddedPostgresError(f"PostgreSQL in {self.data_directory} is of no use: {error}") from error
+                    raise EmbeddedPostgresError(
+                        f"PostgreSQL in {self.data_directory} cannot be used: {error}"
+                    ) from error
             time.sleep(RETRY_S)
 
     def _start_server(self) -> None:
@@ -198,11 +202,13 @@ class EmbeddedPostgres:
         with log_to(self._log / _LOG_FILE) as log:
             done = self._programs.run("pg_ctl", "start", *options, log=log)
         if done.returncode:
-            time.sleep(RETRY_S)  # until its last words are in the file
-            raise EmbeddedPostgresError(f"it does not start: {self._story()}")
+            time.sleep(RETRY_S)  # until its last messages are in the file
+            raise EmbeddedPostgresError(f"PostgreSQL does not start: {self._story()}")
 
     def _other_process_took_the_pid(self) -> bool:
-        """Return a living process of that id which is no server; the server would refuse to start because of it."""
+        """Return a living process with that pid that is not a server; because of it, the server would refuse to
+        start.
+        """
         try:
             pid = int((self.data_directory / "postmaster.pid").read_text().split("\n", 1)[0])
         except (FileNotFoundError, ValueError):
@@ -245,5 +251,5 @@ class EmbeddedPostgres:
 
 
 def _quoted(value: str) -> str:
-    """For the shell that pg_ctl starts the server with."""
+    """Quote for the shell with which pg_ctl starts the server."""
     return "'" + value.replace("'", "'\\''") + "'"

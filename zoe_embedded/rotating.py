@@ -1,7 +1,7 @@
-"""Copies standard input into files of bounded size: `rotating.py FILE BYTES FILES`. Standard library only.
+"""Copy standard input into files of bounded size: `rotating.py FILE BYTES FILES`. Standard library only.
 
-It is a process of its own, beside each program that is started here: such a program may write anything at any time, and
-may outlive whoever started it. It ends when nobody is left who could write.
+It runs as a separate process beside each program that is started here: such a program may write anything at any time,
+and may outlive the process that started it. It ends when no process that could write is left.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _READ_BYTES = 65536
 
 
 class RotatingFile:
-    """Appends to FILE; what would go beyond the bound begins a new one, and FILE.1 is the one before, and so on."""
+    """Appends to FILE; output beyond the bound begins a new file, and FILE.1 is the previous one, and so on."""
 
     def __init__(self, path: Path, bytes_max: int, files_max: int) -> None:
         self._path = path
@@ -24,7 +24,7 @@ class RotatingFile:
         self._file = -1
 
     def write(self, data: bytes) -> None:
-        """Write as far as that works: a full disk shall cost logs and nothing else."""
+        """Write as far as possible: a full disk must cost only logs."""
         for begin in range(0, len(data), self._bytes_max):
             piece = data[begin : begin + self._bytes_max]
             with contextlib.suppress(OSError):
@@ -38,14 +38,14 @@ class RotatingFile:
             self._open()
 
     def _open(self) -> None:
-        """The present file, also after somebody else has moved or removed it."""
+        """Open the present file, also after another program has moved or removed it."""
         if self._file >= 0:
             with contextlib.suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(self._file), self._path.lstat()):
                     return
             os.close(self._file)
             self._file = -1
-        # The directory may be a less privileged account's, which could put a link there.
+        # The directory may belong to a less privileged account, which could put a link there.
         self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
 
     def _rotate(self) -> None:
@@ -54,14 +54,14 @@ class RotatingFile:
             with contextlib.suppress(FileNotFoundError):
                 before.replace(self._older(number))
         with contextlib.suppress(FileNotFoundError):
-            self._path.unlink()  # there is none older to be kept
+            self._path.unlink()  # there is no older file to keep
 
     def _older(self, number: int) -> Path:
         return self._path.with_name(f"{self._path.name}.{number}") if number else self._path
 
 
 def main() -> None:
-    """Go on in a process of its own, so that nobody has to wait for it; then copy until the end."""
+    """Continue in a separate process, so that the caller need not wait; then copy until the end."""
     if os.fork():
         os._exit(0)
     os.setsid()

@@ -1,7 +1,7 @@
-"""The application runtime: Spark and a Java runtime for local services, in an environment of their own.
+"""The application runtime: Spark and a Java runtime for local services, in a separate environment.
 
-Spark is no dependency of Zoe's processes. Its wheel is built once from the locked source package and kept with its
-hash in the user's cache, so that a second set-up takes seconds.
+Zoe's processes do not depend on Spark. Its wheel is built once from the locked source package and kept with its hash in
+the user's cache, so that a second set-up takes seconds.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _REQUIREMENTS = CLONE / "requirements"
 _PAGE_CONFIG = CLONE / "app_descriptions" / "images" / "jupyter-spark" / "page_config.json"
 _SPARK = "pyspark"
 _LAYOUT = 2
-"""Another number has every runtime built anew."""
+"""Increase it to have every runtime built again."""
 _NOTEBOOK_STAMP = "zoe-notebook.stamp"
 _FROM_CALLER = ("JDK_JAVA_OPTIONS",)
 """Variables of the caller that local services get as well: options for every Java process."""
 
 
 class RuntimeBuildError(Exception):
-    """The runtime cannot be built here; the message says why and what helps."""
+    """The runtime cannot be built here; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """Where the runtime is: directories for PATH and variables for every service that uses it."""
+    """Where the runtime is: directories for PATH, and variables for every service that uses it."""
 
     path: tuple[str, ...]
     environment: dict[str, str]
@@ -49,14 +49,14 @@ class Runtime:
 
 @contextlib.contextmanager
 def building(home: Home) -> Iterator[None]:
-    """Wait until no other process builds in this home, and keep others from it."""
+    """Wait until no other process builds in this home, and lock it."""
     with (home.runtime / "building.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def ensure_runtime(home: Home) -> Runtime:
-    """Return the runtime of this home, built when it is not there or its lock has changed."""
+    """Return the runtime of this home, building it if it is missing or its lock has changed."""
     directory = home.runtime / "spark"
     stamp = directory / "zoe.stamp"
     python = shared_python()
@@ -70,7 +70,7 @@ def ensure_runtime(home: Home) -> Runtime:
 
 
 def ensure_notebook(home: Home) -> Runtime:
-    """Return the same with JupyterLab beside Spark, which only those get who ask for it."""
+    """Return the same with JupyterLab beside Spark, which is only installed on request."""
     runtime, lock = ensure_runtime(home), _REQUIREMENTS / "jupyter.lock"
     directory = home.runtime / "spark"
     stamp = directory / _NOTEBOOK_STAMP
@@ -94,7 +94,7 @@ def _add_notebook(directory: Path, lock: Path) -> None:
 
 
 def describe(directory: Path) -> Runtime:
-    """PATH and variables of a runtime that was built in `directory`."""
+    """Return PATH and variables of a runtime that was built in `directory`."""
     java = _java(directory)
     return Runtime(
         path=(str(directory / "bin"), str(java / "bin"), "/usr/bin", "/bin"),
@@ -110,7 +110,7 @@ def describe(directory: Path) -> Runtime:
 
 
 def shared_python() -> Path:
-    """Return a Python 3.11 that the user who runs components may execute; components are not root when Zoe is."""
+    """Return a Python 3.11 that the user of components may execute; if Zoe is root, components are not."""
     own = Path(sys.executable).resolve()
     candidates = [own, Path("/usr/bin/python3.11"), Path("/usr/local/bin/python3.11")]
     for candidate in candidates:
@@ -143,7 +143,7 @@ def _build(directory: Path, python: Path) -> None:
     uv = Path(sys.executable).with_name("uv")
     target = ("--python", directory / "bin" / "python", "--link-mode", "copy", "--compile-bytecode")
     _run(uv, "pip", "install", "-q", *target, "--no-deps", wheel)
-    # The package has no archive of Java's own classes, which every JVM would otherwise load and verify one by one.
+    # The package has no class data archive, without which every JVM would load and verify Java's classes one by one.
     _run(_java(directory) / "bin" / "java", "-Xshare:dump")
 
 
@@ -156,9 +156,10 @@ def _packages(directory: Path) -> Path:
 
 
 def make_virtual_environment(directory: Path, python: Path, lock: Path) -> None:
-    """Make the environment again with what the lock names, in files of its own that other accounts may be let read.
+    """Recreate the environment with the packages of the lock file, in separate files that other accounts may read.
 
-    Bytecode is compiled now: components cannot write here, so each of their processes would compile what it imports."""
+    Bytecode is compiled now: components cannot write here, so each of their processes would compile what it imports.
+    """
     shutil.rmtree(directory, ignore_errors=True)
     uv = Path(sys.executable).with_name("uv")
     _run(uv, "venv", "-q", "--seed", "--python", python, directory)
@@ -167,7 +168,7 @@ def make_virtual_environment(directory: Path, python: Path, lock: Path) -> None:
 
 
 def spark_packages(directory: Path) -> None:
-    """PySpark and what it imports, at the locked versions, for an image that has a Java runtime of its own."""
+    """Return PySpark and its dependencies at the locked versions, for an image with its own Java runtime."""
     uv = Path(sys.executable).with_name("uv")
     directory.mkdir(parents=True)
     lock = directory / "py4j.lock"
@@ -179,7 +180,7 @@ def spark_packages(directory: Path) -> None:
 
 
 def _spark_wheel() -> Path:
-    """Spark's wheel from the cache, checked against its kept hash; else built from the locked source."""
+    """Return Spark's wheel from the cache, checked against its stored hash, or built from the locked source."""
     lock = _REQUIREMENTS / "runtime.lock"
     key = hashlib.sha256(lock.read_bytes() + sys.version.encode()).hexdigest()[:16]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "zoe" / f"wheels-{key}"
@@ -221,7 +222,7 @@ def _entry(lock: str, name: str) -> str:
 
 
 def make_readable(directory: Path) -> None:
-    """Others run it when Zoe is root: let every account read and enter what was installed."""
+    """Let every account read and enter what was installed, since others run it if Zoe is root."""
     for path in [directory, *directory.rglob("*")]:
         if not path.is_symlink():
             mode = path.stat().st_mode
@@ -244,7 +245,7 @@ def _say(text: str) -> None:
 
 
 def main() -> int:
-    """Build the runtime of the default home, with --notebook JupyterLab in it, and say where it is."""
+    """Build the runtime of the default home, with --notebook JupyterLab in it, and print its location."""
     ensure = ensure_notebook if "--notebook" in sys.argv[1:] else ensure_runtime
     try:
         runtime = ensure(Home.find(CLONE).create())

@@ -17,13 +17,13 @@ from zoe_embedded.stack import PREFERRED_PORT, Stack, StackError
 from zoe_lib.api_tokens import FIRST_USER
 
 _LOOK_INTERVAL_S = 0.5
-# What ends more often than this has a cause that a new start does not mend.
+# If a process ends more often than this, a restart does not help.
 REVIVALS_MAX = 5
 REVIVALS_WITHIN_S = 60.0
 
 
 def main() -> int:
-    """Serve until Ctrl-C; 1 when something does not come up, or ends by itself again and again."""
+    """Serve until Ctrl-C; return 1 if a process does not start, or ends by itself again and again."""
     console = Console(soft_wrap=True)
     end_by_keyboard_interrupt()
     try:
@@ -34,12 +34,12 @@ def main() -> int:
         console.print(f"[red]{error}[/red]")
         return 1
     except KeyboardInterrupt:
-        console.print("Stopped. What was queued or running goes on with the next `make serve`.")
+        console.print("Stopped. Queued and running executions continue with the next `make serve`.")
         return 0
 
 
 def _keep_up(console: Console, stack: Stack) -> int:
-    """Start again what ends by itself, until that happens too often."""
+    """Restart processes that end by themselves, until that happens too often."""
     revivals: deque[float] = deque(maxlen=REVIVALS_MAX)
     while True:
         time.sleep(_LOOK_INTERVAL_S)
@@ -55,7 +55,7 @@ def _keep_up(console: Console, stack: Stack) -> int:
 def _tell(console: Console, stack: Stack) -> None:
     if not stack.url.endswith(f":{PREFERRED_PORT}"):
         console.print(
-            f"[yellow]Port {PREFERRED_PORT} is taken by another program, so the URL has another one.[/yellow]"
+            f"[yellow]Port {PREFERRED_PORT} is in use by another program, so the URL has another port.[/yellow]"
         )
     console.print(f"[bold]Zoe is up[/bold] at {stack.url}   (API reference: {stack.url}/api/docs)")
     console.print(f"Sign in with a browser: user {FIRST_USER}, password {stack.password}")

@@ -1,4 +1,4 @@
-"""Ending local services when the stack that started them goes down."""
+"""Stop local services when the stack that started them stops."""
 
 from __future__ import annotations
 

@@ -1,15 +1,17 @@
-"""How a user ends what runs in a terminal."""
+"""The signals that end what runs in a terminal."""
 
 from __future__ import annotations
 
 import signal
 
-# A closed terminal ends everything as Ctrl-C does; by default it would leave the database and services behind.
+# A closed terminal ends everything as Ctrl-C does; by default it would leave the database and services running.
 _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def end_by_keyboard_interrupt() -> None:
-    """Turn the first of these signals into KeyboardInterrupt; a second Ctrl-C shall not leave half of it running."""
+    """Turn the first of these signals into KeyboardInterrupt; ignore the others, so that a second Ctrl-C does not leave
+    half of it running.
+    """
     for number in _ENDING:
         signal.signal(number, _interrupt)
 

@@ -1,4 +1,4 @@
-"""The whole of Zoe on one machine: embedded PostgreSQL, master and API as processes of their own, on loopback."""
+"""All of Zoe on one machine: embedded PostgreSQL, and master and API as separate processes, on loopback."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ _PR_SET_PDEATHSIG = 1
 
 
 class StackError(Exception):
-    """The stack does not come up; the message says why and where its logs are."""
+    """The stack does not start; the message says why and where its logs are."""
 
 
 class Stack:
-    """Starts everything on `__enter__`, stops what it started on `__exit__`, services included.
+    """Starts everything on `__enter__`; stops what it started on `__exit__`, services included.
 
-    Without `spark` the application runtime is left out, for those who run plain commands only; without `master`
-    submissions are kept and nothing runs. `settings` are those that differ from the stack's own, as in `zoe.toml`.
+    Without `spark` the application runtime is left out, for plain commands only; without `master` submissions are
+    stored and nothing runs. `settings` are those that differ from the stack's own, as in `zoe.toml`.
     """
 
     def __init__(
@@ -94,12 +94,12 @@ class Stack:
 
     @property
     def database_url(self) -> str:
-        """Where the database is, with its password."""
+        """Return the database's URL, with its password."""
         return self._postgres.url
 
     @property
     def processes(self) -> dict[str, int]:
-        """Process ids of master and API, by module."""
+        """Return the process ids of master and API, by module."""
         return {_name(process): process.pid for process in self._processes}
 
     @property
@@ -122,22 +122,22 @@ class Stack:
             self._lock = None
 
     def died(self) -> str | None:
-        """Return which process has ended by itself, with where its log is; None while all run."""
+        """Return which process has ended by itself, with its log file; None while all run."""
         for process in self._processes:
             if process.poll() is not None:
                 return f"{_name(process)} ended with {process.returncode}; see {self.home.logs}"
         return None
 
     def revive(self) -> list[str]:
-        """Start again what has ended by itself: database, master, API; a sentence for each that had."""
+        """Restart what has ended by itself: database, master, API; return a sentence for each."""
         stories = []
         if not self._postgres.running():
             self._postgres.start()
-            stories.append("PostgreSQL had ended and was started again")
+            stories.append("PostgreSQL had ended and was restarted")
         for place, process in enumerate(self._processes):
             if process.poll() is not None:
                 self._processes[place] = self._spawn(_name(process))
-                stories.append(f"{_name(process)} had ended with {process.returncode} and was started again")
+                stories.append(f"{_name(process)} had ended with {process.returncode} and was restarted")
         return stories
 
     def _start(self) -> None:
@@ -170,7 +170,7 @@ class Stack:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.close()
-            raise StackError(f"Zoe runs already in {self.home.path}: stop it, or set ZOE_HOME to another one") from None
+            raise StackError(f"Zoe already runs in {self.home.path}: stop it, or set ZOE_HOME to another one") from None
         return lock
 
     def _ensure_token(self) -> str:
@@ -179,7 +179,7 @@ class Stack:
         return self.token
 
     def _new_password(self) -> str | None:
-        """Return a password that is to be set; None if one was made before, which the admin may have changed since."""
+        """Return a password to set; None if one was created before, since the admin may have changed it."""
         if self.password_file.exists():
             return None
         _write_private(self.password_file, secrets.token_urlsafe(_PASSWORD_BYTES))
@@ -224,7 +224,7 @@ class Stack:
             )
 
     def _ready_on_our_port(self, *, last: bool) -> bool:
-        """Wait until all is ready; False if the API could not listen: another program was faster to take the port."""
+        """Wait until all is ready; False if the API could not listen because another program took the port first."""
         api = self._processes[-1]
         parts = {"database", "master"} if self._master else {"database"}
         give_up_s = time.monotonic() + _READY_WITHIN_S
@@ -240,10 +240,10 @@ class Stack:
 
 
 def _prepare_people(database_url: str, token: str, password: str | None) -> None:
-    """One tenant, one admin, a token that does everything and a password, in files of their owner."""
+    """Create one tenant, one admin, a token with all scopes and a password, in files that only their owner can read."""
     text = TokenText.read(token)
     if text is None:
-        raise StackError("the file of the admin's token holds no token: remove it, and a new one is made")
+        raise StackError("the file of the admin's token is empty: remove it to create a new token")
     store = PostgresStore(database_url)
     try:
         if all(kept.id != text.id for kept in store.accounts.tokens(FIRST_USER)):
@@ -289,7 +289,7 @@ def _free_port(preferred: int) -> int:
 
 
 def _ready(url: str, token: str, parts: set[str]) -> bool:
-    """Ready, and ours: another installation on this port would not know the token."""
+    """Return whether the API is ready and ours: another installation on this port would not know the token."""
     try:
         with httpx.Client(base_url=url, timeout=10, trust_env=False, verify=verification(url)) as http:
             answer = http.get("/readyz").json()
@@ -304,7 +304,7 @@ def _clean_environment() -> dict[str, str]:
 
 
 def _end_with_parent() -> None:
-    """Master and API end with the supervisor, however it ends."""
+    """Have master and API end with the supervisor, however it ends."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 

@@ -23,15 +23,17 @@ from zoe_lib.file_settings import read_settings
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.sealing import CannotOpen, Seal, derived_key
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import NotLeader, StoreLimits, StoreUnavailable, UsageSample
+from zoe_lib.store.errors import NotLeader, StoreUnavailable
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.revision import TablesTooOld, check_tables
+from zoe_lib.store.values import StoreLimits, UsageSample
 from zoe_lib.telemetry import configure_logging
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.backends.factory import BackendRefused, make_backend
 from zoe_master.background import metrics
 from zoe_master.background.activity import ServiceActivity
 from zoe_master.background.forecast_thread import ForecastThread
+from zoe_master.background.leader_pauses import LeaderPauses
 from zoe_master.background.lease import LeaderLease, LeaderProgress, LeaderWatch
 from zoe_master.background.metrics import observe_storage
 from zoe_master.background.retention import ExecutionRetention
@@ -54,6 +56,8 @@ _STANDBY_POLL_S = 1.0
 _STORE_RETRY_S = 0.5
 _BACKEND_RETRY_S = 1.0
 _SHORTEST_WAIT_S = 0.01
+# What an operator must change before a start can succeed; the master prints it and ends.
+_REFUSALS = (BackendRefused, PluginRefused, TablesTooOld)
 
 
 class Process:
@@ -66,6 +70,7 @@ class Process:
         self._waker = waker
         self._stopping = False
         self._usage_at_s = 0.0
+        self._pauses = LeaderPauses()
 
     def stop(self) -> None:
         """Leave the loop soon; running services continue."""
@@ -91,10 +96,24 @@ class Process:
             except StoreUnavailable as error:
                 log.warning("cannot reach the database", why=str(error))
                 self._waker.wait(_STORE_RETRY_S)
+            except _REFUSALS:
+                raise
+            except Exception:
+                self._recover()
             finally:
                 metrics.stop_leading()
                 observe_storage(None)
         self._store.stop_leading()
+
+    def _recover(self) -> None:
+        """Log the present exception, give the lead away, and wait: nothing of what was in memory is used again."""
+        metrics.FAILURES.inc()
+        pause_s = self._pauses.next_s(time.monotonic())
+        log.exception("unexpected error; this master gives up the lead and starts anew", pause_s=pause_s)
+        self._store.stop_leading()
+        until_s = time.monotonic() + pause_s
+        while not self._stopping and (left_s := until_s - time.monotonic()) > 0:
+            self._waker.wait(left_s)
 
     def _lead(self, epoch: int) -> None:
         log.info("leading", epoch=epoch)
@@ -253,7 +272,7 @@ def main() -> int:
     try:
         metrics.serve(settings.master_metrics_host, settings.master_metrics_port)
         process.run()
-    except (BackendRefused, PluginRefused, TablesTooOld, metrics.PortTaken) as refusal:
+    except (*_REFUSALS, metrics.PortTaken) as refusal:
         print(f"zoe-master: {refusal}", file=sys.stderr)
         return 2
     finally:

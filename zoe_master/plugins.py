@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -13,9 +13,17 @@ from zoe_lib.domain.values import value
 from zoe_lib.plugins import Plugin, PluginKind, installed
 from zoe_master.backends.factory import BackendFactory
 from zoe_master.scheduler.placement.filters import FILTERS
+from zoe_master.scheduler.placement.plugin_calls import guarded_filter, guarded_weigher
 from zoe_master.scheduler.placement.weighers import WEIGHERS
 
 log = structlog.get_logger(__name__)
+
+
+_GUARDS: Mapping[PluginKind, Callable[[str, Any], object]] = {
+    PluginKind.FILTER: guarded_filter,
+    PluginKind.WEIGHER: guarded_weigher,
+    PluginKind.BACKEND: lambda _name, function: function,
+}
 
 
 class PluginRefused(Exception):  # noqa: N818 - the name is the fact
@@ -64,7 +72,7 @@ def load_plugins() -> Plugins:
         if problem:
             log.warning("a plugin cannot be used", kind=plugin.kind, name=plugin.name, of=plugin.origin, why=problem)
         else:
-            registries[plugin.kind][plugin.name] = function
+            registries[plugin.kind][plugin.name] = _GUARDS[plugin.kind](plugin.name, function)
             log.info("a plugin is loaded", kind=plugin.kind, name=plugin.name, of=plugin.origin)
     return Plugins(tuple(tried), registries[PluginKind.BACKEND])
 

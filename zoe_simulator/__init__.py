@@ -1,1 +1,1 @@
-"""Drives the production master over simulated time: traces of other clusters, and what-if questions."""
+"""Run the production master over simulated time: traces of other clusters, and what-if questions."""

@@ -19,18 +19,18 @@ _GC_THRESHOLD, _GC_GENERATIONS = 50_000, 50
 
 
 def main() -> int:
-    """Run one command; 1 when an invariant does not hold, 2 for a file that is no trace."""
-    # What a fault does to the master is no news here; what would be a defect of the master is.
+    """Run one command; return 1 if an invariant does not hold, 2 for an invalid trace."""
+    # The log of the master under faults is of no interest here; defects of the master are.
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
-    # A replay makes millions of values that stay, in its journal, and hardly a cycle: looking for some is no use.
+    # A replay creates millions of lasting values in its journal, and hardly a cycle: collecting garbage is useless.
     gc.set_threshold(_GC_THRESHOLD, _GC_GENERATIONS, _GC_GENERATIONS)
     arguments = _parser().parse_args()
     for plugin in load_plugins().unusable:
-        print(f"zoe-sim: {plugin.kind} {plugin.name} of {plugin.origin} is left out: {plugin.problem}", file=sys.stderr)
+        print(f"zoe-sim: {plugin.kind} {plugin.name} of {plugin.origin} is ignored: {plugin.problem}", file=sys.stderr)
     try:
         code: int = arguments.run(arguments)
     except (TraceError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Runs a workload of elastic applications through the production master, with progress that follows what runs."""
+"""Run a workload of elastic applications through the production master, with progress that follows what runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from zoe_simulator.store_use import StoreUse
 from zoe_simulator.workload import Arrival
 
 _COMPONENT = "worker"
-# One that gives way is gone in the next tick; more ticks at one time mean that the master does not come to rest.
+# A preempted service is gone in the next tick; more ticks at one time mean that the master does not settle.
 _TICKS_AT_ONCE_MAX = 50
 # Shares are whole bytes per second, and demands are rounded.
 _GRANTED = 0.999
@@ -30,7 +30,7 @@ _GRANTED = 0.999
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """An application that ended, in seconds of the simulation."""
+    """An ended application, in seconds of the simulation."""
 
     arrival: Arrival
     start_s: float
@@ -38,27 +38,27 @@ class Finished:
 
     @property
     def wait_s(self) -> float:
-        """From submission to start."""
+        """Return the time from submission to start."""
         return self.start_s - self.arrival.submit_s
 
     @property
     def turnaround_s(self) -> float:
-        """From submission to end."""
+        """Return the time from submission to end."""
         return self.end_s - self.arrival.submit_s
 
     @property
     def bounded_slowdown(self) -> float:
-        """Turnaround over the run time with all components, both at least ten seconds; at least one."""
+        """Return turnaround over the run time with all components, both at least ten seconds; at least one."""
         return max(1.0, self.turnaround_s / max(self.arrival.run_s, 10.0))
 
 
 class ElasticRun:
     """One workload under one policy, reading from a store if there is one.
 
-    `finished` in order of their ends; `core_seconds` reserved while work arrived. `wished_s` is how long those ran who
-    wish for bandwidth, `granted_s` how long of it they had what they wish for, or all that they could use. An elastic
-    service that gives way loses the share `loss` of the work that it did, which has to be done again. `read_bytes` were
-    read, `network_bytes` of them from other machines.
+    `finished` is in order of ends; `core_seconds` is what was reserved while work arrived. `wished_s` is how long
+    applications ran that wish for bandwidth, `granted_s` how long of it they had what they wish for, or all that they
+    could use. A preempted elastic service loses the share `loss` of its work, which has to be repeated. `read_bytes`
+    were read, `network_bytes` of them from other machines.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class ElasticRun:
     ) -> None:
         self._workload = workload
         self._loss = loss
-        self._began_s: dict[str, float] = {}  # by elastic service that has a node
+        self._began_s: dict[str, float] = {}  # by elastic service with a node
         self.lost_s = 0.0
         self._clock = ManualClock()
         self._store = MemoryStore()
@@ -96,7 +96,7 @@ class ElasticRun:
         self.ticks = 0
 
     def run(self) -> Sequence[Finished]:
-        """Until the last one has ended."""
+        """Run until the last application has ended."""
         upcoming = iter(self._workload)
         following = next(upcoming, None)
         while following is not None or self._active or self._waiting:
@@ -173,7 +173,7 @@ class ElasticRun:
         raise RuntimeError("the master does not come to rest")
 
     def _count_losses(self, plan: Plan) -> None:
-        """What elastic services that give way did counts in part only; `lost_s` adds up the component-seconds."""
+        """Count only part of the work of preempted elastic services; `lost_s` adds up the lost component-seconds."""
         if not self._loss:
             return
         now_s = self._clock()
@@ -194,7 +194,7 @@ class ElasticRun:
             )
 
     def _share(self) -> None:
-        """Give those that read their bandwidth, until something changes."""
+        """Give the reading applications their bandwidth until something changes."""
         if self._shared is None:
             return
         readers = []

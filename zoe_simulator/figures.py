@@ -1,4 +1,4 @@
-"""What a replay came to."""
+"""The figures of a replay."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from typing import Any
 
 from zoe_simulator.jobs import Run, Trace
 
-# Jobs shorter than this do not make the slowdown explode; the bound of Gaussier et al., SC'15.
+# Keeps the slowdown of very short jobs bounded; the bound of Gaussier et al., SC'15.
 BOUND_S = 10.0
 
 
 def bounded_slowdown(run: Run) -> float:
-    """Turnaround over run time, as if the job had taken at least ten seconds; at least one."""
+    """Return turnaround over run time, as if the job had taken at least ten seconds; at least one."""
     return max(1.0, run.turnaround_s / max(run.job.run_s, BOUND_S))
 
 
 def figures(trace: Trace, runs: Sequence[Run], took_s: float) -> dict[str, Any]:
-    """Means over all jobs, utilisation from the first submission to the last end, and how fast the replay was."""
+    """Return means over all jobs, utilisation from the first submission to the last end, and the speed of the
+    replay.
+    """
     slowdowns = [bounded_slowdown(run) for run in runs]
     used = sum(run.job.run_s * run.job.processors for run in runs)
     last_s = max((run.end_s for run in runs), default=0.0)

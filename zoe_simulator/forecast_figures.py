@@ -1,4 +1,4 @@
-"""How good the forecasts of a replay were, by width."""
+"""The accuracy of a replay's forecasts, by width."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from zoe_master.scheduler.what_if.calibration import WIDTHS, width_of
 from zoe_simulator.study.statistics import mean_interval
 from zoe_simulator.trace import Foretold
 
-# Jobs that wait in one queue are wrong together, so intervals count batches of jobs that started one after the other.
+# Errors of jobs that wait in one queue are correlated, so intervals are over batches of consecutive starts.
 _BATCHES = 20
 _BATCH_LEAST = 5
 
 
 def forecast_figures(foretold: Sequence[Foretold]) -> dict[str, Any]:
-    """Return how many forecasts there were, and the shares of starts by the p50 and the p90 that were told."""
+    """Return the number of forecasts, and the shares of starts by the forecast p50 and p90."""
     count = max(len(foretold), 1)
     return {
         "forecasts": len(foretold),
@@ -41,7 +41,7 @@ def _by_width(foretold: Sequence[Foretold]) -> list[tuple[str, list[Foretold]]]:
 
 
 def _row(name: str, foretold: Sequence[Foretold]) -> dict[str, Any]:
-    """Errors are those of p50 and of the naive forecast, absolute, where both were there."""
+    """Return a row; errors are those of p50 and of the naive forecast, absolute, where both exist."""
     compared = [(one, one.naive_s) for one in foretold if one.naive_s is not None]
     errors = [abs(one.waited_s - one.spread.p50_s) for one, _ in compared] or [0.0]
     naive = [abs(one.waited_s - naive_s) for one, naive_s in compared] or [0.0]
@@ -58,7 +58,7 @@ def _row(name: str, foretold: Sequence[Foretold]) -> dict[str, Any]:
 
 
 def _share(foretold: Sequence[Foretold], held: Callable[[Foretold], bool]) -> dict[str, float | None]:
-    """Return the share and its 95 % interval by the means of twenty batches; none where batches would be too small."""
+    """Return the share and its 95 % interval by the means of twenty batches; none if batches would be too small."""
     values = [float(held(one)) for one in foretold]
     size = len(values) / _BATCHES
     if size < _BATCH_LEAST:

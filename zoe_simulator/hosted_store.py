@@ -1,4 +1,4 @@
-"""An object store whose disks are in the simulated machines: what lies on a reader's own machine needs no network."""
+"""An object store with disks in the simulated machines: inputs on a reader's own machine need no network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zoe_lib.domain.locality import InputObjects, Places
 from zoe_simulator.shared_store import Reader, max_min
 from zoe_simulator.workload import Arrival
 
-# Inputs of one object and of many; sizes of objects within one differ.
+# Inputs of one object and of many; the sizes of the objects of one input differ.
 _OBJECTS = (1, 2, 4, 8, 16, 32, 64)
 _SIZE_SIGMA = 1.0
 _SIZE_MEDIAN = 2**27
@@ -25,12 +25,12 @@ Inputs = Mapping[tuple[str, str], Places]
 
 
 def input_of(arrival: Arrival) -> tuple[str, str]:
-    """Tenant and URI of what an application reads."""
+    """Return tenant and URI of an application's input."""
     return arrival.tenant, f"swift2d://{arrival.tenant}.zoe/{arrival.number}"
 
 
 def spread(workload: Sequence[Arrival], nodes: Sequence[Node], seed: int, replicas: int) -> Inputs:
-    """Each object on so many different machines by chance, as a ring spreads them."""
+    """Put each object on this many different machines at random, as a ring does."""
     chance = random.Random(f"places {seed}")
     names = [node.name for node in nodes]
     places = {}
@@ -48,11 +48,11 @@ def spread(workload: Sequence[Arrival], nodes: Sequence[Node], seed: int, replic
 
 
 class HostedStore:
-    """Gives every reader its bandwidth; `controller` tells where inputs lie.
+    """Gives every reader its bandwidth; `controller` reports where inputs lie.
 
-    path: bytes per second that a machine can take over the network, shared by max-min among its readers. Disks have no
-    limit. Where `s` of an input lies on a machine, a component there needs the network for the rest, and so is at most
-    1 / (1 - s) times as fast as its part of the path.
+    path: bytes per second that a machine can receive over the network, shared by max-min among its readers. Disks have
+    no limit. If the share `s` of an input lies on a machine, a component there needs the network for the rest, and so
+    is at most 1 / (1 - s) times as fast as its part of the path.
     """
 
     def __init__(self, path: int, inputs: Inputs) -> None:
@@ -61,7 +61,7 @@ class HostedStore:
         self.controller = SimulatedController(Capacity(path, {_NAME: path}), places=inputs)
 
     def share(self, readers: Sequence[Reader]) -> None:
-        """Set bandwidth and the part of it that comes over the network, of all that read now."""
+        """Set the bandwidth, and the part of it that comes over the network, of all present readers."""
         on_machine: dict[str, list[tuple[int, float, float]]] = defaultdict(list)
         for i, reader in enumerate(readers):
             count = sum(reader.components.values())

@@ -1,4 +1,4 @@
-"""What every format of traces is read into: jobs, and the cluster that they are for."""
+"""The common form of all traces: jobs, and their cluster."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from zoe_lib.domain.values import value
 
 
 class TraceError(Exception):
-    """A file is no trace; the message says where it goes wrong."""
+    """A file is not a valid trace; the message says where."""
 
 
 @value(frozen=True, slots=True)
 class Job:
-    """A rigid job: so many `services` that each hold `reservation` for `run_s` seconds.
+    """A rigid job: its `services` each hold `reservation` for `run_s` seconds.
 
-    `submit_s` and all times are the log's own seconds; `request_s` is the user's estimate of the run time. `labels`
-    are node labels that it insists on. `bytes_read` and `bytes_written` are what it moves, and `application` is what it
-    runs, where the log says so.
+    `submit_s` and all times are the log's own seconds; `request_s` is the user's estimate of the run time. `labels` are
+    required node labels. `bytes_read` and `bytes_written` are the amounts it moves, and `application` is what it runs,
+    if the log says so.
     """
 
     id: int
@@ -34,7 +34,7 @@ class Job:
 
     @property
     def processors(self) -> float:
-        """Cores of all its services."""
+        """Return the cores of all its services."""
         return self.reservation.cores_milli * self.services / 1000
 
 
@@ -42,7 +42,7 @@ class Job:
 class Trace:
     """Jobs in order of submission, and the nodes they ran on.
 
-    `pool` says that the nodes stand for one pool of processors, as in most of the literature: one node that holds all.
+    `pool`: the nodes stand for one pool of processors, as in most of the literature: one node that holds all.
     """
 
     name: str
@@ -52,13 +52,15 @@ class Trace:
 
     @property
     def processors(self) -> float:
-        """Cores of all nodes."""
+        """Return the cores of all nodes."""
         return sum(node.total.cores_milli for node in self.nodes) / 1000
 
 
 @value(frozen=True, slots=True)
 class Run:
-    """A job's time on the cluster, the successful try where there were several: begin and end in the log's seconds."""
+    """A job's time on the cluster, of the successful attempt if there were several: begin and end in the log's
+    seconds.
+    """
 
     job: Job
     start_s: float
@@ -66,20 +68,20 @@ class Run:
 
     @property
     def wait_s(self) -> float:
-        """From submission to start."""
+        """Return the time from submission to start."""
         return self.start_s - self.job.submit_s
 
     @property
     def turnaround_s(self) -> float:
-        """From submission to end."""
+        """Return the time from submission to end."""
         return self.end_s - self.job.submit_s
 
 
 def pool_of(processors: int) -> tuple[Node, ...]:
-    """One node that stands for a whole machine of so many processors."""
+    """Return one node that stands for a whole machine with this many processors."""
     return (Node("machine", Resources(processors * 1000)),)
 
 
 def processors_of(count: int) -> Resources:
-    """Return what a service holds that is a job of so many processors; logs of one pool say nothing of memory."""
+    """Return what a service of a job with this many processors holds; logs of one pool do not cover memory."""
     return Resources(count * 1000)

@@ -18,14 +18,14 @@ from random import Random
 
 from zoe_simulator.jobs import Job, Trace, pool_of, processors_of
 
-# The day in half hours; its cycle begins at the eleventh of them, when fewest jobs come.
+# The day in half hours; its cycle begins at the eleventh of them, when the fewest jobs arrive.
 _BUCKETS = 48
 _CYCLE_BEGINS = 11
 _BUCKET_S = 86400 / _BUCKETS
 # Logarithms of seconds beyond which a run time or a gap is drawn again.
 _LOG_RUN_MAX = 12.0
 _LOG_GAP_MAX = 13.0
-# The first stage of sizes ends so many powers of two below the machine's size.
+# The first stage of sizes ends this many powers of two below the machine's size.
 _MEDIUM_BELOW_MACHINE = 2.5
 
 
@@ -68,10 +68,11 @@ INTERACTIVE = Kind(
 def generate(
     jobs: int, processors: int, seed: int, overestimate: float = 0.0, kinds: tuple[Kind, ...] = (ALL,)
 ) -> Trace:
-    """So many jobs for a machine of so many processors; the same seed, the same jobs. Whole seconds, as in logs.
+    """Return this many jobs for a machine with this many processors; equal seeds give equal jobs. Whole seconds, as in
+    logs.
 
-    Users' estimates are the run time times a factor drawn evenly from 1 to 1 + `overestimate` (the f-model of Mu'alem
-    and Feitelson, IEEE TPDS 12(6), 2001); 0 makes them exact. Several kinds arrive beside each other.
+    Users' estimates are the run time times a factor drawn uniformly from 1 to 1 + `overestimate` (the f-model of
+    Mu'alem and Feitelson, IEEE TPDS 12(6), 2001); 0 makes them exact. Several kinds arrive independently.
     """
     streams = [_stream(kind, processors, Random(f"{seed} {kind.name}"), overestimate) for kind in kinds]
     made = islice(merge(*streams, key=lambda job: job.submit_s), jobs)
@@ -114,8 +115,7 @@ def _run_s(kind: Kind, size: int, chance: Random) -> int:
 
 
 def _arrivals(kind: Kind, chance: Random) -> Iterator[float]:
-    """Yield seconds since the midnight of the beginning. A gap is paid for in busy half hours faster than
-    in idle ones."""
+    """Yield seconds since the midnight of the first day. A gap passes faster in busy half hours than in idle ones."""
     weights = _daily_cycle(*kind.cycle)
     shape, scale = kind.gap
     bucket, spent = 0, 0.0  # the present half hour, and how much of its weight is used up
@@ -141,8 +141,9 @@ def _daily_cycle(shape: float, scale: float) -> list[float]:
 
 
 def _gamma_cdf(value: float, shape: float, scale: float) -> float:
-    """Return the regularised lower incomplete gamma function by its power series, which suffices for
-    these arguments."""
+    """Return the regularised lower incomplete gamma function by its power series, which suffices for these
+    arguments.
+    """
     x = value / scale
     term = total = 1 / shape
     denominator = shape

@@ -1,7 +1,7 @@
-"""Run times that a replay learns from the jobs of the log that have ended, instead of the users' requests.
+"""Run times that a replay learns from ended jobs of the log, instead of the users' requests.
 
-A prediction is made at the submission, from what has ended by then; nothing here ever sees the run time of a job that
-has not ended.
+A prediction is made at submission, from jobs that have ended by then; the run time of a job that has not ended is never
+used.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from zoe_master.scheduler.ordering.run_history import RecentRunTimes
 from zoe_simulator.jobs import Job
 
 _NEIGHBOURS = 5
-# Of each user so many ended runs are looked at: older ones tell less, and a long log stays quick to replay.
+# Ended runs per user that are considered: older ones say less, and a long log stays quick to replay.
 _KEPT = 200
 _USERS_MAX = 20_000
 
 
 class Predictor(Protocol):
-    """Expects run times in seconds; None while it knows nothing about such a job."""
+    """Predicts run times in seconds; None while it knows nothing about such a job."""
 
     def expected(self, job: Job) -> float | None:
-        """Return the run time to expect of a job that is submitted now. Does not look at `job.run_s`."""
+        """Return the predicted run time of a job that is submitted now. Does not look at `job.run_s`."""
 
     def learn(self, job: Job) -> None:
-        """Add a job that has ended now."""
+        """Add a job that has just ended."""
 
 
 class Mean2:
-    """The mean of the last two ended runs of the same user, and of the same application where the log names it."""
+    """The mean of the last two ended runs of the same user, and of the same application if the log names it."""
 
     def __init__(self) -> None:
         self._runs = RecentRunTimes()
 
     def expected(self, job: Job) -> float | None:
-        """Return the mean of two; one alone predicts nothing, as published."""
+        """Return the mean of two; a single one predicts nothing, as published."""
         return self._runs.expected(_kind(job), least=2)
 
     def learn(self, job: Job) -> None:
@@ -49,7 +49,7 @@ class Mean2:
 
 
 class Neighbours:
-    """The mean of the five ended runs of the same user that asked for the most similar processors and run time.
+    """The mean of the user's five ended runs with the most similar numbers of processors and requested run times.
 
     The distance is the sum of both differences in doublings; of equally similar runs the last ones count.
     """
@@ -67,7 +67,7 @@ class Neighbours:
         return fmean(ran_s for _, _, ran_s in nearest)
 
     def learn(self, job: Job) -> None:
-        """Add an ended run. Beyond 20,000 users, the one without an end for longest is forgotten."""
+        """Add an ended run. Beyond 20,000 users, the user whose last end is oldest is forgotten."""
         ended = self._ended.setdefault(job.user, deque(maxlen=_KEPT))
         ended.append((*_doublings(job), job.run_s))
         self._ended.move_to_end(job.user)

@@ -1,5 +1,6 @@
-"""How far simulated applications are: work continues as fast as components run and, where they read,
-as bytes arrive."""
+"""The progress of simulated applications: work advances with running components and, if they read, with arriving
+bytes.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 
 from zoe_simulator.workload import Arrival
 
-# Rounding of times must not leave a rest of work that never ends.
+# Rounding of times must not leave a remainder of work that never ends.
 _DONE = 1.0 - 1e-9
 
 
@@ -16,7 +17,7 @@ _DONE = 1.0 - 1e-9
 class Progress:
     """The work of one application. `done` is a share from 0 to 1; `running` components, `bandwidth` in bytes/s.
 
-    With a of n components the run time is run_s x n / a; one that reads is at most as fast as its bytes arrive.
+    With a of n components the run time is run_s x n / a; a reading application is at most as fast as its bytes arrive.
     `remote_share` of what it reads comes over the network.
     """
 
@@ -29,7 +30,7 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Share of the work done per second."""
+        """Return the share of the work done per second."""
         if self.running == 0:
             return 0.0
         computed = self.running / (self.arrival.total * self.arrival.run_s)
@@ -48,9 +49,9 @@ class Progress:
         return (1.0 - self.done) / self.rate if self.rate > 0 else math.inf
 
     def lose(self, component_seconds: float) -> None:
-        """Work that components did has to be done again."""
+        """Discard work of components, which has to be repeated."""
         self.done = max(self.done - component_seconds / (self.arrival.total * self.arrival.run_s), 0.0)
 
     def advance(self, seconds: float) -> None:
-        """Let time pass."""
+        """Advance by some time."""
         self.done = min(self.done + self.rate * seconds, 1.0)

@@ -1,4 +1,4 @@
-"""An object store that simulated applications read from: by tenants' shares, through the paths of their nodes."""
+"""An object store from which simulated applications read: by tenants' shares, through the paths of their nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _DISKS = "disks"
 
 @dataclass(frozen=True, slots=True)
 class StoreSize:
-    """Bytes per second: what the store can move in all, what each node's path to it can, and the floor of a tenant."""
+    """Bytes per second: what the store can move in all, what each node's path to it can move, and the floor of a
+    tenant.
+    """
 
     store: int
     path: int
@@ -24,7 +26,7 @@ class StoreSize:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """An application that reads now, and on which nodes how many of its components run."""
+    """An application that reads now, and how many of its components run on each node."""
 
     tenant: str
     progress: Progress
@@ -34,8 +36,8 @@ class Reader:
 class SharedStore:
     """Gives every reader its bandwidth. `controller` holds the SLOs.
 
-    What a node's readers want beyond its path they cannot use (max-min among them). Then the bandwidth algorithm shares
-    the store among tenants; within a tenant its applications share alike, whatever was promised for which.
+    A node's readers can use at most its path (max-min among them). Then the bandwidth algorithm shares the store among
+    tenants; within a tenant its applications share equally, whichever of them has a guarantee.
     """
 
     def __init__(self, size: StoreSize) -> None:
@@ -46,7 +48,7 @@ class SharedStore:
         )
 
     def share(self, readers: Sequence[Reader]) -> None:
-        """Set the bandwidth of all that read now."""
+        """Set the bandwidth of all present readers."""
         usable = self._through_paths(readers)
         of_tenant: dict[str, list[int]] = defaultdict(list)
         for i, reader in enumerate(readers):
@@ -76,7 +78,7 @@ class SharedStore:
 
 
 def max_min(wanted: Sequence[float], room: float) -> list[float]:
-    """Equal parts, of which nobody gets more than it wants (progressive filling)."""
+    """Return equal parts that exceed no demand (progressive filling)."""
     parts = [0.0] * len(wanted)
     for left, i in zip(range(len(wanted), 0, -1), sorted(range(len(wanted)), key=wanted.__getitem__), strict=True):
         parts[i] = min(wanted[i], room / left)

@@ -1,4 +1,4 @@
-"""What a run makes of an object store: how large it is, and what of it applications and scheduler know."""
+"""A run's use of an object store: its size, and what applications and scheduler know of it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from zoe_simulator.workload import Arrival
 
 @dataclass(frozen=True, slots=True)
 class StoreUse:
-    """described: applications have a storage section; with `pushdown` only what is kept of their inputs is read, and
-    those who wish for bandwidth ask for it with this `guarantee` (None: nobody asks). inputs: where they lie, if the
-    machines are the hosts of the store."""
+    """described: applications have a storage section; with `pushdown` only the selected part of their inputs is read,
+    and those that wish for bandwidth request it with this `guarantee` (None: no requests). inputs: where they lie, if
+    the machines are the hosts of the store.
+    """
 
     size: StoreSize
     described: bool = False
@@ -28,11 +29,11 @@ class StoreUse:
 
     @property
     def controlled(self) -> bool:
-        """Return whether the master asks a controller."""
+        """Return whether the master uses a controller."""
         return self.guarantee is not None or bool(self.inputs)
 
     def demand_of(self, arrival: Arrival) -> StorageDemand | None:
-        """Return its storage section."""
+        """Return the application's storage section."""
         reading = arrival.reading
         if reading is None or not self.described:
             return None
@@ -44,7 +45,7 @@ class StoreUse:
         return StorageDemand(inputs=(source,), bandwidth=bandwidth)
 
     def read_bytes_of(self, arrival: Arrival) -> float:
-        """Return what it reads in all."""
+        """Return what the application reads in all."""
         if arrival.reading is None:
             return 0.0
         return arrival.reading.read_bytes * (arrival.reading.kept if self.pushdown else 1.0)

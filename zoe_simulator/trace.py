@@ -1,7 +1,7 @@
-"""Replays a log of rigid jobs through the production master, as the simulators of the literature do.
+"""Replay a log of rigid jobs through the production master, as the simulators of the literature do.
 
-Order at equal times: what ends as estimated is free first, then come submissions, then terminations. On a termination
-the master ticks always; on a submission to a pool of processors only if the new job fits now, else always.
+Order at equal times: first jobs end as estimated, then come submissions, then terminations. The master ticks on every
+termination, and on every submission; for a pool of processors only if the new job fits now.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from zoe_simulator.jobs import Job, Run, Trace
 from zoe_simulator.predictors import Predictor
 
 _COMPONENT = "job"
-# The naive forecast is the mean of so many waits that have ended last.
+# The naive forecast is the mean of this many waits that ended last.
 _WAITS_OF_NAIVE = 20
 _FOREVER = ServiceBehaviour()
 _ESTIMATED_END, _SUBMISSION, _TERMINATION = range(3)
@@ -36,9 +36,9 @@ _ESTIMATED_END, _SUBMISSION, _TERMINATION = range(3)
 
 @value(frozen=True, slots=True)
 class Foretold:
-    """What a job was told at its submission, and what became of it: waits in seconds.
+    """The forecast of a job at its submission, and its outcome: waits in seconds.
 
-    `naive_s` is the mean of the last waits before; None when nobody had waited.
+    `naive_s` is the mean of the last waits before; None if there was none.
     """
 
     spread: ForecastSpread
@@ -50,10 +50,10 @@ class Foretold:
 class Replay:
     """One run of a trace under a policy.
 
-    With `forecast_every` n, each n-th job is told when it will start, if it has to wait; `foretold`: what came of it.
+    With `forecast_every` n, each n-th job gets a forecast of its start if it has to wait; `foretold`: the outcomes.
     With a `predictor`, a job is expected to run for what is predicted at its submission, at most as long as requested,
-    and backfill corrects that when it runs longer.
-    With `check`, the invariants are looked at after every tick; Violation when one does not hold.
+    and backfill corrects that if it runs longer. With `check`, the invariants are checked after every tick; Violation
+    if one does not hold.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Replay:
         self.foretold: list[Foretold] = []
 
     def run(self, progress: Callable[[int], None] = lambda _: None) -> list[Run]:
-        """Replay every job; the runs in order of their starts."""
+        """Replay every job; return the runs in order of their starts."""
         submissions = iter(self._trace.jobs)
         upcoming = next(submissions, None)
         while upcoming is not None or self._ends:
@@ -119,9 +119,7 @@ class Replay:
         cache = self._master.cache
         cache.catch_up()
         snapshot = cache.snapshot(self._clock(), self._backend.nodes(), {})
-        snapshot = replace(
-            snapshot, queued=(*snapshot.queued, *cache.backlog.submitted)
-        )  # no tick has taken them in yet
+        snapshot = replace(snapshot, queued=(*snapshot.queued, *cache.backlog.submitted))  # not taken in by a tick yet
         wait = wait_of(snapshot, cache.policy, execution_id, snapshot.estimates(learned_first=True))
         if wait is not None and wait.seconds < math.inf:
             spread = self._calibration.spread(wait.seconds, self._jobs[execution_id].processors)
@@ -164,7 +162,7 @@ class Replay:
 
     def _tick(self) -> None:
         self._tick_once()
-        while self._master.cache.backlog.submitted:  # a tick takes in so many
+        while self._master.cache.backlog.submitted:  # the number that a tick takes in
             self._tick_once()
 
     def _tick_once(self) -> None:
@@ -188,8 +186,9 @@ class Replay:
 
 
 def execution_of(job: Job, execution_id: str, estimate_s: float, limit_s: float | None = None) -> Execution:
-    """Return the job as a user submits it: one component, all of it core; `limit_s` where the estimate is no limit
-    itself."""
+    """Return the job as a user submits it: one component, all of it core; `limit_s` if the estimate is not the
+    limit.
+    """
     component = Component(
         _COMPONENT,
         "trace",

@@ -1,7 +1,7 @@
-"""Applications of the kind that flexible scheduling was made for, drawn from seeds.
+"""Applications of the kind for which flexible scheduling was designed, drawn from seeds.
 
-The make-up is that of the authors of "Flexible Scheduling of Distributed Analytic Applications" (Pace, Venzano, Carra,
-Michiardi, CCGRID 2017) as far as it is known: 80 % elastic batch with ten times the tasks and a core of 0 to 4, 20 %
+The composition is that of the authors of "Flexible Scheduling of Distributed Analytic Applications" (Pace, Venzano,
+Carra, Michiardi, CCGRID 2017) as far as known: 80 % elastic batch with ten times the tasks and a core of 0 to 4, 20 %
 rigid, durations times 30, machines of 32 cores and 128 GB, log-normal errors of sizes. They drew tasks, durations and
 gaps from the Google cluster traces, which are not part of this project: the shapes here are our own choice,
 heavy-tailed and bursty as those traces were found to be (Reiss, Tumanov, Ganger, Katz, Kozuch, "Heterogeneity and
@@ -30,16 +30,17 @@ _DURATION_TIMES = 30
 _DURATION_MEDIAN_S, _DURATION_SIGMA, _DURATION_MAX_S = 20.0, 1.6, 1200.0
 _CORES_MILLI, _CORES_WEIGHTS = (500, 1000, 2000, 4000), (3, 4, 2, 1)
 _MEMORY_MEDIAN_GIB, _MEMORY_SIGMA, _MEMORY_MAX_GIB = 1.5, 1.0, 16.0
-# No application may want more than this share of the cluster, so that its rigid variant can run, too.
+# No application may need more than this share of the cluster, so that its rigid variant can run, too.
 _LARGEST_SHARE = 0.5
-# Seven of ten come in bursts, with gaps of a tenth of the mean.
+# Seven of ten arrive in bursts, with gaps of a tenth of the mean.
 _BURST_SHARE, _BURST_GAP = 0.7, 0.1
 _TENANTS = 10
-# What is read, in bytes per second and core at full speed; half of the readers know rows and columns to push down.
+# Reading, in bytes per second and core at full speed; half of the readers can push down rows and columns.
 _READER_SHARE, _PUSHDOWN_SHARE, _WISH_SHARE = 0.6, 0.5, 0.6
 _RATE_MEDIAN, _RATE_SIGMA = 3e6, 1.0
 _KEPT = (0.01, 0.1, 0.5)
-# A wish is for half of what it could use, within a bound: so large that those of all readers are more than there is.
+# A wish is for half of what it could use, within a bound: large enough that the sum over all readers exceeds the
+# supply.
 _WISH, _WISH_MAX = 0.5, 100_000_000
 _DEADLINE_TIMES = (2.0, 20.0)
 
@@ -49,7 +50,7 @@ class Reading:
     """What an application reads from the object store while it runs.
 
     `read_bytes` in all, evenly over its work; `kept` is the share that projection and selection leave. `promised` is
-    the bandwidth in bytes per second that it would ask a guarantee for; None: it asks for none.
+    the bandwidth in bytes per second that it would request as a guarantee; None: it requests none.
     """
 
     read_bytes: float
@@ -59,7 +60,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An application to come. `run_s` is its run time with all `total` components, `estimate_s` what is said of it."""
+    """A future application. `run_s` is its run time with all `total` components, `estimate_s` the stated estimate."""
 
     number: int
     submit_s: float
@@ -75,7 +76,7 @@ class Arrival:
 
     @property
     def area(self) -> float:
-        """Core-seconds of all its work."""
+        """Return the core-seconds of all its work."""
         return self.run_s * self.total * self.component.cores_milli / 1000
 
 
@@ -85,7 +86,7 @@ def machines(factor: int = 1) -> tuple[Node, ...]:
 
 
 def arrivals(seed: int, count: int, load: float, factor: int = 1) -> tuple[Arrival, ...]:
-    """So many applications, coming fast enough to ask for `load` times the cores of the cluster on average."""
+    """Return applications that arrive fast enough to need `load` times the cores of the cluster on average."""
     chance = random.Random(f"workload {seed}")
     made = [_application(chance, number, factor) for number in range(count)]
     cores = MACHINE.cores_milli / 1000 * MACHINES_PER_FACTOR * factor
@@ -100,14 +101,13 @@ def arrivals(seed: int, count: int, load: float, factor: int = 1) -> tuple[Arriv
 
 
 def with_errors(workload: Sequence[Arrival], seed: int, sigma: float) -> tuple[Arrival, ...]:
-    """Return the same with estimates that are wrong by log-normal factors; the same draws for every
-    sigma, only wider."""
+    """Return the same with estimates wrong by log-normal factors; the same draws for every sigma, scaled."""
     chance = random.Random(f"errors {seed}")
     return tuple(replace(one, estimate_s=one.run_s * math.exp(sigma * chance.gauss(0.0, 1.0))) for one in workload)
 
 
 def with_reading(workload: Sequence[Arrival], seed: int) -> tuple[Arrival, ...]:
-    """Return the same, of which some read from an object store."""
+    """Return the same applications, some of which read from an object store."""
     chance = random.Random(f"reading {seed}")
     return tuple(replace(one, reading=_reading(chance, one)) for one in workload)
 
@@ -125,7 +125,7 @@ def _application(chance: random.Random, number: int, factor: int) -> Arrival:
     tasks = chance.choices(range(1, _TASKS_MAX + 1), [1 / t for t in range(1, _TASKS_MAX + 1)])[0]
     elastic = chance.random() < _ELASTIC_SHARE
     total = min(tasks * _TASKS_TIMES if elastic else tasks, _most(component, factor))
-    # A core of nothing could not start: it is one component then.
+    # An empty core could not start: it becomes one component.
     core = min(max(chance.randint(0, _CORE_MAX), 1), total) if elastic else total
     base_s = min(chance.lognormvariate(math.log(_DURATION_MEDIAN_S), _DURATION_SIGMA), _DURATION_MAX_S)
     run_s = max(base_s, 1.0) * _DURATION_TIMES
@@ -144,7 +144,7 @@ def _reading(chance: random.Random, one: Arrival) -> Reading | None:
 
 
 def _most(component: Resources, factor: int) -> int:
-    """So many components as fit on the share of the machines that one application may want."""
+    """Return as many components as fit on the share of the machines that one application may use."""
     on_one = min(MACHINE.cores_milli // component.cores_milli, MACHINE.memory_bytes // component.memory_bytes)
     return max(int(on_one * MACHINES_PER_FACTOR * factor * _LARGEST_SHARE), 1)
 

@@ -1,1 +1,1 @@
-"""The object store with Zoe's filters: what is promised, what it costs, what it saves."""
+"""The object store with Zoe's filters: what it promises, costs and saves."""

@@ -21,9 +21,9 @@ ROWS = {
 
 
 def main() -> int:
-    """Measure and print; 1 when a goal was missed."""
+    """Measure and print; return 1 if a goal was missed."""
     options = _options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is undone then, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is undone in that case, too
     print(machine(), flush=True)
     reached = True
     for name in options.rows or ROWS:

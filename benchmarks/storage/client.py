@@ -1,4 +1,4 @@
-"""Clients in processes of their own, and what they moved when."""
+"""Clients in separate processes, and what they moved when."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Client:
         self.stop()
 
     def stop(self) -> None:
-        """End all streams at once."""
+        """Stop all streams at once."""
         self._process.terminate()
         self._process.wait()
         self._listener.join()
 
     def rate(self, start_s: float, end_s: float) -> float:
-        """Bytes per second between two times of the monotonic clock."""
+        """Return bytes per second between two times of the monotonic clock."""
         return (self._total(end_s) - self._total(start_s)) / (end_s - start_s)
 
     def _total(self, at_s: float) -> float:
@@ -65,7 +65,7 @@ class Client:
 
 
 def prepare(person: Person, content: bytes) -> None:
-    """The objects that are read, one for each stream."""
+    """Create the objects to read, one for each stream."""
     person.put(CONTAINER)
     for number in range(STREAMS):
         person.put(f"{CONTAINER}/{number}", content)

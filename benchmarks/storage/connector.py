@@ -22,12 +22,12 @@ WRITE = f"""
 spark.range(10_000).repartition({PARTS}).write.csv(paths[0])
 print(spark.read.csv(paths[0]).count())
 """
-# The write alone is counted: what reads it back comes after the mark of success.
+# Only the write is counted: what reads the result comes after the success marker.
 _MARK = "_SUCCESS"
 
 
 def measure(_: argparse.Namespace) -> list[Line]:
-    """One run each: counts do not vary."""
+    """Measure one run of each: counts do not vary."""
     with object_store(s3=True) as store, logged_in(store, LOGIN) as person:
         with driver(store, LOGIN) as stocator:
             ours = written(store, person, stocator, "swift2d://{}.zoe/out", "through-stocator")
@@ -43,7 +43,9 @@ def measure(_: argparse.Namespace) -> list[Line]:
 
 
 def written(store: ObjectStore, person: Person, driver: SparkDriver, path: str, container: str) -> Counter[str]:
-    """Requests of one write into a container that is there, to the last one that makes the mark of success."""
+    """Return the requests of one write into an existing container, up to the last one that writes the success
+    marker.
+    """
     person.put(container)
     before = len(store.log_of("proxy"))
     done = driver.run(WRITE, path.format(container))
@@ -54,7 +56,7 @@ def written(store: ObjectStore, person: Person, driver: SparkDriver, path: str, 
 
 
 def by_renames(driver: SparkDriver) -> SparkDriver:
-    """With the committer that Spark uses when nobody says another."""
+    """Return them with Spark's default committer."""
     changes = {
         "spark.hadoop.fs.s3a.committer.name": "file",
         "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "1",
@@ -63,5 +65,5 @@ def by_renames(driver: SparkDriver) -> SparkDriver:
 
 
 def tell(counts: Counter[str]) -> str:
-    """In all, and by method."""
+    """Print the total, and counts by method."""
     return f"{counts.total()} ({', '.join(f'{count} {method}' for method, count in counts.most_common())})"

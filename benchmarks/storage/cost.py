@@ -1,4 +1,4 @@
-"""What the filters cost: requests in turn to a store with all of them and to one without, in one run."""
+"""The cost of the filters: alternating requests to a store with all of them and to one without, in one run."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.support.pusher import pushed_store
 
 GOAL_MS = 0.5
 SIZES = {"10 KB": 10_000, "1 MB": 1_000_000}
-LIMIT = 10e9  # in force, and never reached: what is measured is the work, not the waiting
+LIMIT = 10e9  # in force, but never reached: this measures the work, not the waiting
 WARM = 20
 LOGIN, BARE_LOGIN = "acme:ann", "gold:gold"
 
 
 def measure(options: argparse.Namespace) -> list[Line]:
-    """For reads and writes of both sizes: added at the median of all pairs' requests."""
+    """Measure reads and writes of both sizes: the median of the difference over all pairs of requests."""
     with (
         pushed_store(nodes=1, replicas=1) as (with_filters, pusher),
         bare_store(nodes=1, replicas=1, filters=False) as without,

@@ -1,11 +1,11 @@
-"""A warm Spark query through Stocator, plain and through a view: rows selected by bandwidth of the tenant, and by size.
+"""A warm Spark query through Stocator, plain and through a view: rows selected by the tenant's bandwidth, and by size.
 
-Some of the time is the same for any size: listings, Spark's planning and scheduling. So the larger the data, the more a
-view is worth; one cell is measured with more data, too. Object servers have a process for each core, as Swift gives
-them by itself.
+Part of the time is the same for any size: listings, Spark's planning and scheduling. So the larger the data, the more a
+view gains; one cell is also measured with more data. Object servers have a process for each core, which is Swift's
+default.
 
-The goal is about what users get: the storage bridge decides by a sample, as it does before a job starts, and where it
-refuses the view they read plainly. The view is measured all the same, and told beside.
+The goal is about what users get: the storage bridge decides by a sample, as before a job, and if it refuses the view,
+they read plainly. The view is measured in any case, and printed beside.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ COLUMNS = ("id", "city", "pick", "kwh", *(f"c{number}" for number in range(8)))
 SHARES = {1: "pick < 1", 10: "pick < 10", 100: ""}
 AGGREGATES = ["count(*)", "round(sum(cast(kwh as double)), 3)"]
 MORE_CAP, MORE_SHARE = 20.0, 1
-"""The cell that is measured with more data, too: MB/s and percent of rows."""
+"""The cell that is also measured with more data: MB/s and percent of rows."""
 BOUND = 1.1
 STUDENT_95 = {2: 6.314, 3: 2.920, 4: 2.353, 5: 2.132, 6: 2.015, 7: 1.943, 8: 1.895, 9: 1.860, 10: 1.833}
 """One-sided 95 % quantiles of Student's t with n - 1 degrees of freedom."""
@@ -50,7 +50,7 @@ class Run:
 
 
 def measure(options: argparse.Namespace) -> list[Line]:
-    """Each cell: pairs of runs in turn; the same answer both ways."""
+    """Measure each cell: pairs of alternating runs; both ways give the same result."""
     with (
         pushed_store(object_workers=options.object_workers) as (store, pusher),
         logged_in(store, LOGIN) as person,
@@ -65,7 +65,7 @@ def measure(options: argparse.Namespace) -> list[Line]:
 
 
 def _made(store: ObjectStore, person: Person, megabytes: int) -> str:
-    """The directory of so much data, with the views of it."""
+    """Return the directory of this much data, with its views."""
     directory = f"data{megabytes}"
     _make_data(person, directory, megabytes * 10**6)
     with logged_in(store, "controller:controller", person.account_url) as admin:
@@ -87,7 +87,7 @@ class _Cells:
         self._views = SwiftViews(SwiftAdmin(store.auth_url, admin.login, admin.key))
 
     def measure(self, cap: float, share: int) -> list[Line]:
-        """Bytes, and times with the bound of their ratio; then what users get."""
+        """Measure bytes, and times with the bound of their ratio; then what users get."""
         if share not in self._warm:
             self._pair(share)
             self._warm.add(share)
@@ -114,7 +114,7 @@ class _Cells:
         ]
 
     def _decide(self, share: int) -> ViewVerdict:
-        """As the bridge does."""
+        """Decide as the bridge does."""
         source = f"swift2d://{CONTAINER}.zoe/{self._directory}"
         tenant, name = ACCOUNT.removeprefix("AUTH_"), f"{self._directory}-{share}"
         with logged_in(self._store, LOGIN) as person:
@@ -139,7 +139,7 @@ class _Cells:
 
 
 def _upper_bound(ratios: list[float]) -> float:
-    """Of the mean ratio, one-sided 95 %, by logarithms."""
+    """Return the one-sided 95 % bound of the mean ratio, by logarithms."""
     if len(ratios) < 2:
         return ratios[0]
     logs = [math.log(ratio) for ratio in ratios]

@@ -1,4 +1,6 @@
-"""SLOs held: three tenants with ten streams each, at 60 % of what the store moved in this run without limits."""
+"""Whether SLOs hold: three tenants with ten streams each, at 60 % of what the store moved in this run without
+limits.
+"""
 
 from __future__ import annotations
 
@@ -35,17 +37,17 @@ class Window:
     rates: Mapping[str, float]
 
     def holds(self, slos: Mapping[str, float]) -> bool:
-        """Whether every tenant got what it was promised."""
+        """Return whether every tenant got what it was promised."""
         return all(self.rates[tenant] >= slo for tenant, slo in slos.items())
 
 
 def measure(options: argparse.Namespace) -> list[Line]:
-    """Reads, then writes."""
+    """Measure reads, then writes."""
     return [line for direction in ("get", "put") for line in _measure(direction, options.windows)]
 
 
 def _measure(direction: str, windows: int) -> list[Line]:
-    """On a store of its own: proxies hold the last limits when a controller has gone."""
+    """Measure on a separate store, since proxies keep the last limits of a stopped controller."""
     with stand(proxy_workers=2) as its:
         content = os.urandom(OBJECT_BYTES)
         for person in its.people.values():
@@ -91,7 +93,7 @@ def _held(
 
 
 def _changed(controller: ZoeController, clients: Mapping[str, Client], direction: str, capacity: int) -> list[Line]:
-    """Gold and silver change places."""
+    """Swap the promises of gold and silver."""
     slos = _promise(controller, direction, capacity, CHANGED)
     time.sleep(SETTLE_S)
     held = sum(window.holds(slos) for window in _windows(clients, AFTER_CHANGE_S))
@@ -100,7 +102,9 @@ def _changed(controller: ZoeController, clients: Mapping[str, Client], direction
 
 
 def _infeasible(controller: ZoeController, direction: str, capacity: int) -> list[Line]:
-    """Asked before, it is refused; promised all the same, as Crystal would, the shortfall is told."""
+    """Check that an infeasible SLO is refused, and that its shortfall is reported if it is promised anyway, as Crystal
+    would.
+    """
     refused = controller.feasible(BandwidthDemand("bronze", _slo(direction, capacity)))
     _promise(controller, direction, capacity, {"gold": 0.8, "silver": 0.6})
     time.sleep(SETTLE_S)
@@ -115,7 +119,7 @@ def _infeasible(controller: ZoeController, direction: str, capacity: int) -> lis
 
 
 def _stopped(controller: ZoeController, clients: Mapping[str, Client], direction: str, capacity: int) -> list[Line]:
-    """Silver, who has half of the capacity, ends all its streams."""
+    """Stop all streams of silver, which has half of the capacity."""
     time.sleep(SETTLE_S)
     clients["silver"].stop()
     time.sleep(SETTLE_S)
@@ -148,9 +152,9 @@ def _slo(direction: str, rate: int) -> BandwidthSlo:
 
 
 def _windows(clients: Mapping[str, Client], count: int, length_s: float = 1.0) -> list[Window]:
-    """From now on."""
+    """Return windows from now on."""
     start_s = time.monotonic()
-    time.sleep(count * length_s + 0.5)  # what they tell is behind by a tenth
+    time.sleep(count * length_s + 0.5)  # reports lag by a tenth of a second
     times = [start_s + number * length_s for number in range(count)]
     return [Window({t: client.rate(at_s, at_s + length_s) for t, client in clients.items()}) for at_s in times]
 

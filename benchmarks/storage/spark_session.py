@@ -29,14 +29,14 @@ for line in sys.stdin:
 
 
 class SparkSession:
-    """Ask it; it answers with the row of the aggregates and the seconds that took."""
+    """Runs queries; each returns the row of the aggregates and the seconds it took."""
 
     def __init__(self, process: subprocess.Popen[str], log: Path) -> None:
         self._process = process
         self._log = log
 
     def ask(self, path: str, schema: str, header: bool, where: str, aggregates: list[str]) -> tuple[list[Any], float]:
-        """One query."""
+        """Run one query."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         query = {"path": path, "schema": schema, "header": header, "where": where, "aggregates": aggregates}
@@ -51,7 +51,7 @@ class SparkSession:
 
 @contextmanager
 def spark_session(store: ObjectStore, login: str) -> Iterator[SparkSession]:
-    """For the user of that login."""
+    """Yield a session of that user."""
     with driver(store, login) as found:
         command, environment = found.command(_LOOP)
         log = found.directory / "spark.log"
@@ -69,7 +69,7 @@ def spark_session(store: ObjectStore, login: str) -> Iterator[SparkSession]:
 
 @contextmanager
 def driver(store: ObjectStore, login: str) -> Iterator[SparkDriver]:
-    """Drivers of that user, in a directory of their own."""
+    """Yield the drivers of that user, in a separate directory."""
     runtime = ensure_runtime(Home.find(CLONE).create())
     with tempfile.TemporaryDirectory(prefix="zoe-bench-") as apart:
         yield spark_driver(runtime, store, login, Path(apart))

@@ -1,4 +1,4 @@
-"""An object store, and with it a storage controller or a line of the benchmark's own; removed afterwards."""
+"""An object store, with a storage controller or a connection of the benchmark itself; removed afterwards."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LEASE_S = 3600.0
 
 @contextmanager
 def bare_store(**changes: Any) -> Iterator[ObjectStore]:
-    """A store by itself, in the environments of this clone's home, with its data elsewhere."""
+    """Yield a store alone, with the environments of this clone's home and its data elsewhere."""
     home = Home.find(CLONE).create()
     account = home.server_account
     with tempfile.TemporaryDirectory(prefix="zoe-bench-") as apart:
@@ -44,7 +44,7 @@ def bare_store(**changes: Any) -> Iterator[ObjectStore]:
 
 @dataclass
 class Stand:
-    """A store whose proxy listens to `site`, and a database for a controller."""
+    """A store whose proxy uses `site`, and a database for a controller."""
 
     store: ObjectStore
     site: ControllerSite
@@ -53,7 +53,7 @@ class Stand:
 
     @contextmanager
     def controller(self, rates: BandwidthSlo) -> Iterator[ZoeController]:
-        """A controller with so much to promise."""
+        """Run a controller with this much to promise."""
         with self.site.serve(self.store, ADMIN, self.database_url, rates) as url:
             found = connect(ControllerSettings(url, self.site.token, OWNER, timeout_s=30, lease_s=_LEASE_S))
             assert isinstance(found, ZoeController)
@@ -62,7 +62,7 @@ class Stand:
 
 @contextmanager
 def stand(**changes: Any) -> Iterator[Stand]:
-    """Everything but the controller, and everybody logged in."""
+    """Start everything but the controller, and sign in all users."""
     with ExitStack() as undo:
         home = undo.enter_context(temporary_home())
         postgres = EmbeddedPostgres(home)

@@ -1,4 +1,4 @@
-"""swift-bench through our pipeline and through one without our filters, unchanged."""
+"""Unchanged swift-bench through Zoe's pipeline and through one without Zoe's filters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OBJECTS, SIZE, CONCURRENCY = 500, 10_000, 10
 
 
 def measure(_: argparse.Namespace) -> list[Line]:
-    """Rates of both, and failures, of which there must be none."""
+    """Measure the rates of both, and failures, of which there must be none."""
     found = []
     for filters in (True, False):
         with bare_store(filters=filters) as store:

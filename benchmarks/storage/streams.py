@@ -1,7 +1,7 @@
-"""A client of its own process: so many streams of one tenant, one object after the other, until it is ended.
+"""A client in a separate process: streams of one tenant, one object after the other, until it is stopped.
 
 Prints ten times a second the monotonic clock and the bytes moved so far. A body is sent through a small socket buffer,
-so that what was sent is what the proxy has taken.
+so that what was sent is what the proxy has received.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TIMEOUT_S = 120
 
 
 def main() -> None:
-    """Arguments: get or put, the container's URL, a token, how many streams, bytes of an object."""
+    """Run with the arguments: get or put, the container's URL, a token, number of streams, bytes of an object."""
     direction, url, token, streams, size = *sys.argv[1:4], int(sys.argv[4]), int(sys.argv[5])
     moved = [0] * streams
     stream = _get if direction == "get" else _put

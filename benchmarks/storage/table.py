@@ -1,4 +1,4 @@
-"""What is printed."""
+"""The printed tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Line:
-    """One figure, with its goal and whether that was reached; no goal, always."""
+    """One figure, with its goal and whether that was reached; no goal is always reached."""
 
     what: str
     figure: str
@@ -18,7 +18,7 @@ class Line:
 
 
 def tell(lines: Sequence[Line]) -> None:
-    """One a line."""
+    """Print one figure per line."""
     wide = max((len(line.what) for line in lines), default=0) + 2
     figures = max((len(line.figure) for line in lines), default=0) + 2
     for line in lines:
@@ -27,5 +27,5 @@ def tell(lines: Sequence[Line]) -> None:
 
 
 def load() -> str:
-    """How busy the machine is."""
+    """Return the load of the machine."""
     return f"load {', '.join(f'{value:.1f}' for value in os.getloadavg())}"

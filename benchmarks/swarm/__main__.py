@@ -1,4 +1,4 @@
-"""Every row of the comparison, or those that are named: `make bench-swarm`, `make bench-swarm ROWS="start verdict"`."""
+"""Run every row of the comparison, or the named ones: `make bench-swarm`, `make bench-swarm ROWS="start verdict"`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ RUNS = 5
 
 
 def main() -> int:
-    """Measure and print; 1 when a goal was missed."""
+    """Measure and print; return 1 if a goal was missed."""
     options = _options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is undone then, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is undone in that case, too
     print(machine(), flush=True)
     figures: list[Figure] = []
     with stand() as its:

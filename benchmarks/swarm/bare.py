@@ -1,4 +1,4 @@
-"""The same containers by docker-py alone: the ways among which the fastest counts."""
+"""The same containers with docker-py alone, in several ways; the fastest counts."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ class Bare:
         self._undo: list[Callable[[], Any]] = []
 
     def api(self, engine: int = 0) -> docker.APIClient:
-        """This thread's client of an engine."""
+        """Return this thread's client of an engine."""
         known: dict[int, Any] = self._own.__dict__.setdefault("apis", {})
         if engine not in known:
             known[engine] = docker.APIClient(self._sockets[engine], version="1.41", timeout=120)
         return known[engine]
 
     def network(self) -> str:
-        """A fresh overlay, attachable, as plain containers need it to be."""
+        """Create an overlay network, attachable, as plain containers need it."""
         self._network = self.api().create_network(f"bare-{next(_numbers)}", "overlay", attachable=True)["Id"]
         return self._network
 
     def all_at_once(self, jobs: Sequence[Callable[[], Any]]) -> list[Any]:
-        """By all threads."""
+        """Run the calls in all threads."""
         return list(self._pool.map(lambda job: job(), jobs))
 
     def remove(self) -> None:
-        """Everything that `start` of the same way has made; each container may end within its grace."""
+        """Remove everything that `start` has created the same way; each container has its grace period."""
         for undo in self._undo:
             undo()
         until(self._without_network, lambda: "the network cannot be removed")
@@ -77,7 +77,7 @@ class Bare:
         return True
 
     def these(self, hosts: Sequence[EngineHost], wanted: Sequence[RenderedService]) -> None:
-        """Containers that Zoe would make, by several threads, with their host names and limits."""
+        """Start the containers that Zoe would create, in several threads, with their host names and limits."""
         network, engines = self.network(), {host.name: position for position, host in enumerate(hosts)}
         jobs = [lambda one=one: self._one_of_these(engines[one.start.node], one, network) for one in wanted]
         made = self.all_at_once(jobs)
@@ -102,13 +102,13 @@ class Bare:
     # Ways
 
     def one_service(self, replicas: int, command: list[str]) -> None:
-        """One Swarm service of so many replicas."""
+        """Create one Swarm service with this many replicas."""
         network = self.network()
         made = self.api().create_service(**_service(f"bare-{next(_numbers)}", command, network, replicas))["ID"]
         self._undo = [lambda: self.api().remove_service(made)]
 
     def services(self, number: int, command: list[str]) -> None:
-        """So many Swarm services of one replica, by several threads."""
+        """Create this many Swarm services of one replica, in several threads."""
         network = self.network()
         names = [f"bare-{next(_numbers)}" for _ in range(number)]
         made = self.all_at_once(
@@ -117,7 +117,7 @@ class Bare:
         self._undo = [lambda: self.all_at_once([lambda i=one: self.api().remove_service(i) for one in made])]
 
     def containers(self, number: int, command: list[str]) -> None:
-        """Plain containers, by several threads, in turn on all engines."""
+        """Start plain containers, in several threads, on all engines in turn."""
         network = self.network()
         engines = [position % len(self._sockets) for position in range(number)]
         jobs = [lambda e=engine: (e, self.start_container(e, command, network)) for engine in engines]
@@ -125,7 +125,7 @@ class Bare:
         self._undo = [lambda: self.all_at_once([lambda o=one: self.stop_container(*o) for one in made])]
 
     def run_container(self, number: int, command: list[str]) -> int:
-        """Run a plain container to its end and remove it; its exit code."""
+        """Run a plain container to its end and remove it; return its exit code."""
         engine = number % len(self._sockets)
         made = self.start_container(engine, command, None)
         code = int(self.api(engine).wait(made)["StatusCode"])
@@ -133,7 +133,7 @@ class Bare:
         return code
 
     def run_service(self, _number: int, command: list[str]) -> int:
-        """Run a Swarm service of one task to its end and remove it; its exit code."""
+        """Run a Swarm service of one task to its end and remove it; return its exit code."""
         made = self.api().create_service(**_service(f"bare-{next(_numbers)}", command, None, 1))["ID"]
         until(lambda: self._over(made), lambda: f"service {made} does not end")
         code = int(self._over(made)[0]["Status"]["ContainerStatus"]["ExitCode"])
@@ -145,7 +145,7 @@ class Bare:
         return [task for task in tasks if task["Status"]["State"] in ("complete", "failed", "rejected")]
 
     def start_container(self, engine: int, command: list[str], network: str | None) -> str:
-        """One plain container that runs."""
+        """Start one plain container and wait until it runs."""
         api = self.api(engine)
         host = api.create_host_config(
             mem_limit=MEMORY_BYTES, nano_cpus=NANO_CORES, pids_limit=PROCESSES, init=True, cap_drop=["ALL"],
@@ -156,7 +156,7 @@ class Bare:
         return made
 
     def stop_container(self, engine: int, container: str) -> None:
-        """Asked to end, then removed."""
+        """Stop the container, then remove it."""
         self.api(engine).stop(container, timeout=GRACE_S)
         self.api(engine).remove_container(container)
 

@@ -32,7 +32,7 @@ APPLICATION: dict[str, Any] = {
 
 
 def measure(stand: Stand, runs: int) -> list[Figure]:
-    """Rates, beside plain containers and beside Swarm services; whatever was lost or left behind fails the run."""
+    """Measure rates beside plain containers and beside Swarm services; anything lost or left behind fails the run."""
     bare = Bare(stand.cluster.hosts)
     ways = {"containers by 8 threads": bare.run_container, "services by 8 threads": bare.run_service}
     ours: list[float] = []
@@ -50,7 +50,7 @@ def _by_zoe(stand: Stand) -> float:
     began_s = stand.watch.begin()
     with ThreadPoolExecutor(THREADS) as pool:
         ids = list(pool.map(lambda _: stand.client.submit(APPLICATION).id, range(EXECUTIONS)))
-    stand.watch.last_of("die", EXECUTIONS)  # asking for the state all the time would take the cores of what is measured
+    stand.watch.last_of("die", EXECUTIONS)  # constant polling of the state would take the cores of what is measured
     done_s = until(lambda: _active(stand) == 0, lambda: f"{_active(stand)} executions are not over")
     lost = [one for one in ids if stand.client.execution(one).state is not ExecutionState.SUCCEEDED]
     assert not lost, f"{len(lost)} executions were lost"

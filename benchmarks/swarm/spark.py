@@ -39,7 +39,7 @@ while not asked("http://notebook-0:8888/api"):
 
 
 def description() -> dict[str, Any]:
-    """Workers of the least size; one of them is core, as in the catalogue."""
+    """Return a description with workers of the least size; one of them is core, as in the catalogue."""
     document: dict[str, Any] = json.loads(DESCRIPTION.read_text())
     size = {"worker_memory": "1GiB", "worker_cores": 0.1}
     document["frameworks"][0]["parameters"] = {"core_workers": 1, "elastic_workers": WORKERS - 1, **size}
@@ -47,7 +47,7 @@ def description() -> dict[str, Any]:
 
 
 def measure(stand: Stand, runs: int) -> list[Figure]:
-    """Loads the images first; the bare side starts all containers at once."""
+    """Measure, after loading the images; the bare side starts all containers at once."""
     _load(stand)
     bare = Bare(stand.cluster.hosts)
     ours, beside = [], []
@@ -97,7 +97,7 @@ def _by_bare(stand: Stand, bare: Bare) -> float:
 
 
 def _await_all(stand: Stand, name: str) -> None:
-    """One process in the notebook's container asks for all, whoever started it."""
+    """Wait with one process in the notebook's container until all have registered, whichever side started them."""
     while True:
         for host in stand.cluster.hosts:
             for entry in host.api.containers():
@@ -110,7 +110,7 @@ def _await_all(stand: Stand, name: str) -> None:
 
 
 def _starts(stand: Stand) -> Any:
-    """Every container as Zoe would fill its templates, in turn on all nodes."""
+    """Return every container as Zoe would fill its templates, on all nodes in turn."""
     application = parse(description())
     services = [(component, index) for component in application.components for index in range(component.total_count)]
     nodes = [host.name for host in stand.cluster.hosts]

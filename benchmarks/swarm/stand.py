@@ -25,19 +25,19 @@ class Stand:
     workspaces: Path
 
     def gone(self) -> float:
-        """Wait until nothing is left on any engine; when that was."""
+        """Wait until nothing is left on any engine; return when that was."""
         hosts = self.cluster.hosts
         return until(lambda: not things(hosts), lambda: things(hosts))
 
 
 @contextmanager
 def stand() -> Iterator[Stand]:
-    """Everything, ready."""
+    """Start everything and wait until it is ready."""
     with ExitStack() as undo:
         home = undo.enter_context(temporary_home())
         workspaces = home.workspaces.parent / "swarm-workspaces"
         (workspaces / "default").mkdir(parents=True)
-        workspaces.chmod(0o755)  # root's own, or tenants could replace what is mounted
+        workspaces.chmod(0o755)  # owned by root, otherwise tenants could replace what is mounted
         (workspaces / "default").chmod(0o777)
         cluster = Cluster()
         undo.callback(cluster.remove)
@@ -47,7 +47,7 @@ def stand() -> Iterator[Stand]:
             "swarm_tls_dir": str(cluster.certificates),
             "swarm_state_dir": str(home.state / "swarm"),
             "swarm_workspaces_dir": str(workspaces),
-            "swarm_gateway_image": GATEWAY_IMAGE,  # by which nodes tell whether a workspace is safe to mount
+            "swarm_gateway_image": GATEWAY_IMAGE,  # with which nodes report whether a workspace is safe to mount
         }
         stack = undo.enter_context(Stack(home, spark=False, settings=settings))
         client = undo.enter_context(Client(stack.url, stack.token, timeout_s=60))

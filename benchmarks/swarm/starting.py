@@ -1,4 +1,4 @@
-"""From `POST /executions` to all containers running, and from cancel to everything gone."""
+"""The time from `POST /executions` to all containers running, and from cancel to everything removed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAUSE_S = 0.5
 
 
 def application(number: int) -> dict[str, Any]:
-    """So many containers with a port, which is why they get a network."""
+    """Return an application of this many containers with a port, for which they get a network."""
     component = {
         "name": "worker",
         "image": "zoe/tiny",
@@ -33,7 +33,7 @@ def application(number: int) -> dict[str, Any]:
 
 
 def measure(stand: Stand, runs: int) -> list[Figure]:
-    """All sizes."""
+    """Measure all sizes."""
     figures = []
     for number in SIZES:
         figures += _measure(stand, number, runs)
@@ -41,7 +41,7 @@ def measure(stand: Stand, runs: int) -> list[Figure]:
 
 
 def measure_cancel(stand: Stand, runs: int) -> list[Figure]:
-    """The removal of `OF_CANCEL` containers, beside the way that removes fastest, however it starts."""
+    """Measure the removal of `OF_CANCEL` containers, beside the way that removes fastest, however it starts."""
     bare = Bare(stand.cluster.hosts)
     name, way = min(_ways(bare).items(), key=lambda one: _by_bare(stand, bare, one[1], OF_CANCEL)[1])
     ours, beside = [], []

@@ -1,4 +1,4 @@
-"""What is printed."""
+"""The printed tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Figure:
-    """One line: Zoe's values and the others' of the same rounds; the goal is for the ratio of medians, or for ours.
+    """One line: values of Zoe and of the others in the same rounds; the goal is for the ratio of medians, or for Zoe's.
 
     `at_most` False: more is better.
     """
@@ -26,12 +26,12 @@ class Figure:
 
     @property
     def ratio(self) -> float:
-        """Of the medians."""
+        """Return the ratio of the medians."""
         return statistics.median(self.ours) / statistics.median(self.beside)
 
     @property
     def reached(self) -> bool:
-        """Whether the goal is."""
+        """Return whether the goal is reached."""
         if self.goal is None:
             return True
         value = self.ratio if self.of_ratio else statistics.median(self.ours)
@@ -42,7 +42,7 @@ HEAD = f"{'what':<44}{'Zoe':>22}{'beside':>22}{'ratio':>7}  {'goal':<10}{'':<5}b
 
 
 def tell(figures: Sequence[Figure]) -> None:
-    """Medians, least to greatest, ratio and goal of each."""
+    """Print medians, range, ratio and goal of each."""
     for figure in figures:
         sign = "<=" if figure.at_most else ">="
         goal = "" if figure.goal is None else f"{sign} {figure.goal:g}{'' if figure.of_ratio else ' ' + figure.unit}"
@@ -54,7 +54,7 @@ def tell(figures: Sequence[Figure]) -> None:
 
 
 def load() -> str:
-    """How busy the machine is."""
+    """Return the load of the machine."""
     return f"load {', '.join(f'{value:.1f}' for value in os.getloadavg())}"
 
 

@@ -1,4 +1,6 @@
-"""From the exit of the container that ends the application to the verdict in the API, beside the engine's own event."""
+"""The time from the exit of the container that ends the application to the outcome in the API, beside the engine's own
+event.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ APPLICATION: dict[str, Any] = {
 
 
 def measure(stand: Stand, runs: int) -> list[Figure]:
-    """Both are heard by this process: the engine's event by Docker's stream, the verdict by the API's."""
+    """Measure; this process receives both: the engine's event by Docker's stream, the outcome by the API's."""
     added = [1e3 * _added_s(stand) for _ in range(runs * EXECUTIONS_A_RUN)]
     return [Figure("exit to verdict, beyond the engine's event", "ms", added, [], "", 100, of_ratio=False)]
 

@@ -1,4 +1,4 @@
-"""What the engines themselves say, for both sides of a comparison alike."""
+"""Events of the engines themselves, for both sides of a comparison alike."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOOK_S = 0.02
 
 @dataclass(frozen=True)
 class Happened:
-    """A container's event: when it was by its engine's clock, and when it was heard, in seconds since the epoch."""
+    """A container's event: its time by its engine's clock, and when it was received, in seconds since the epoch."""
 
     action: str
     at_s: float
@@ -28,7 +28,7 @@ class Happened:
 
 
 class Watch:
-    """Hears every engine's events of containers."""
+    """Receives every engine's events of containers."""
 
     def __init__(self, hosts: Sequence[EngineHost]) -> None:
         self._hosts = hosts
@@ -41,13 +41,13 @@ class Watch:
             thread.start()
 
     def begin(self) -> float:
-        """Forget what was heard; now."""
+        """Forget earlier events; return the present time."""
         with self._news:
             self._events.clear()
         return time.time()
 
     def last_of(self, action: str, count: int) -> Happened:
-        """The event that completes so many of that action since the beginning."""
+        """Return the event that completes this many of that action since the beginning."""
         with self._news:
             there = self._news.wait_for(lambda: len(self._of(action)) >= count, DEADLINE_S)
             assert there, f"only {len(self._of(action))} of {count} containers did {action}"
@@ -57,13 +57,13 @@ class Watch:
         return [one for one in self._events if one.action == action]
 
     def close(self) -> None:
-        """Engines that are gone end their streams."""
+        """Stop; engines that are gone end their streams."""
         for api in self._clients:
             api.close()
 
     def _hear(self, api: docker.APIClient) -> None:
         stream = api.events(decode=True, filters={"type": ["container"]})
-        with suppress(Exception):  # the engine has gone at the end
+        with suppress(Exception):  # the engine is gone at the end
             for event in stream:
                 found = Happened(event["Action"], event["timeNano"] / 1e9, time.time(), event["Actor"]["ID"])
                 with self._news:
@@ -72,7 +72,7 @@ class Watch:
 
 
 def things(hosts: Sequence[EngineHost]) -> list[str]:
-    """Everything of containers, services, networks, secrets and volumes that may be left behind."""
+    """Return all containers, services, networks, secrets and volumes that may be left behind."""
     api: Any = hosts[0].api
     found = [service["Spec"]["Name"] for service in api.services()]
     found += [
@@ -87,7 +87,7 @@ def things(hosts: Sequence[EngineHost]) -> list[str]:
 
 
 def until(done: Callable[[], object], story: Callable[[], object]) -> float:
-    """Look until it is true; when that was."""
+    """Poll until it is true; return when that was."""
     give_up_s = time.time() + DEADLINE_S
     while not done():
         assert time.time() < give_up_s, f"not within {DEADLINE_S:g} s: {story()}"

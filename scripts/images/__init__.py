@@ -1,5 +1,5 @@
-"""The images that a swarm runs: what goes into each (`recipes`), and how the `docker` command builds them.
+"""The images that a swarm runs: their inputs (`recipes`), and how the `docker` command builds them.
 
-An image carries the hash of everything that went into it as a label, so what is up to date is not built again, and
-/etc/zoe-packages, the Debian packages in it with their versions.
+An image has the hash of all its inputs as a label, so an up-to-date one is not built again. Its file /etc/zoe-packages
+lists the Debian packages in it with their versions.
 """

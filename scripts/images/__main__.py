@@ -1,7 +1,7 @@
-"""Build the images of app_descriptions/images with the `docker` command, and say how large they are.
+"""Build the images of app_descriptions/images with the `docker` command, and print their sizes.
 
-Arguments: names of images; none builds all, in order. Where no registry can be reached, root gets Debian's base with
-debootstrap. What is up to date is left as it is. ZOE_DEBIAN_MIRROR may name a dated mirror.
+Arguments: names of images; without any, all are built, in order. If no registry can be reached, root bootstraps
+Debian's base with debootstrap. Up-to-date images are skipped. ZOE_DEBIAN_MIRROR may name a dated mirror.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MIB = 2**20
 
 
 def main(names: Sequence[str]) -> int:
-    """Build what is named, and what that is built upon; 2 for an unknown name, 1 when something cannot be built."""
+    """Build the named images and their bases; return 2 for an unknown name, 1 if an image cannot be built."""
     unknown = [name for name in names if name not in RECIPES]
     if unknown:
         print(f"unknown: {', '.join(unknown)}; there are {', '.join(RECIPES)}", file=sys.stderr)
@@ -46,7 +46,7 @@ def _one(engine: Engine, name: str, position: str) -> None:
 
 
 def _report(engine: Engine, names: Sequence[str]) -> None:
-    """The size of each image, and how much of it is not its base's."""
+    """Print the size of each image, and how much of it is added to its base."""
     print(f"{'image':<20}{'MiB':>6}{'own':>6}")
     for name in names:
         size, base = engine.size_bytes(f"zoe/{name}"), RECIPES[name].base

@@ -1,4 +1,4 @@
-"""One image, from its Dockerfile and what is gathered for it."""
+"""Build one image, from its Dockerfile and its gathered inputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IMAGES = ROOT / "app_descriptions" / "images"
 
 
 def key_of(name: str) -> str:
-    """The hash of everything that goes into an image: Dockerfile, gathered inputs, and all that of its base."""
+    """Return the hash of all inputs of an image: Dockerfile, gathered inputs, and those of its base."""
     recipe = RECIPES[name]
     digest = hashlib.sha256(key_of(recipe.base).encode() if recipe.base else b"")
     if recipe.from_debian:
@@ -28,17 +28,17 @@ def key_of(name: str) -> str:
 
 
 def names_of(name: str) -> list[str]:
-    """All names of an image, as descriptions use them."""
+    """Return all names of an image, as descriptions use them."""
     return [f"zoe/{one}" for one in (name, *RECIPES[name].other_names)]
 
 
 def up_to_date(engine: Engine, name: str) -> bool:
-    """Whether the engine has it, made of what goes into it now, under all its names."""
+    """Return whether the engine has it, built from its present inputs, under all its names."""
     return all(engine.key(one) == key_of(name) for one in names_of(name))
 
 
 def build(engine: Engine, name: str) -> None:
-    """Gather, build and name an image whose base is there; BuildError says what failed."""
+    """Gather, build and name an image whose base exists; BuildError says what failed."""
     recipe = RECIPES[name]
     if recipe.from_debian:
         debian.ensure(engine)

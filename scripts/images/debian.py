@@ -1,4 +1,4 @@
-"""Debian's base: there already, pulled, or bootstrapped under the same name."""
+"""Debian's base: already there, pulled, or bootstrapped under the same name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SUITE = "bookworm"
 DEFAULT_MIRROR = "http://deb.debian.org/debian"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 _PHASES = re.compile(r"I: (Checking|Base system|Unpacking the base|Installing|Configuring the base)")
-# As in Debian's own image for containers: what nobody reads there is not installed, and no package file is kept.
+# As in Debian's own image for containers: no documentation is installed, and no package file is kept.
 _SLIM = {
     "etc/dpkg/dpkg.cfg.d/docker": "".join(
         f"path-exclude /usr/share/{folder}/*\n"
@@ -37,19 +37,21 @@ _UNREAD = (
 
 
 def mirror() -> str:
-    """Where packages come from: Debian as it is now, or what ZOE_DEBIAN_MIRROR names, such as a dated snapshot."""
+    """Return the source of packages: Debian's present mirror, or the one in ZOE_DEBIAN_MIRROR, such as a dated
+    snapshot.
+    """
     return os.environ.get("ZOE_DEBIAN_MIRROR", DEFAULT_MIRROR).rstrip("/")
 
 
 def identity() -> bytes:
-    """What the base depends on."""
+    """Return what the base depends on."""
     return f"{BASE} {SUITE} {mirror()} {Path(__file__).read_text()}".encode()
 
 
 def sources(where: str) -> str:
-    """apt's sources at a mirror: the release, its updates, and security beside it."""
+    """Return apt's sources at a mirror: the release, its updates, and security beside it."""
     security = where.replace("/debian", "/debian-security", 1)
-    # A snapshot's index has expired; it is signed all the same.
+    # A snapshot's index has expired, but it is still signed.
     dated = "" if where == DEFAULT_MIRROR else "Check-Valid-Until: no\n"
     return "\n".join(
         f"Types: deb\nURIs: {uri}\nSuites: {suites}\nComponents: main\nSigned-By: {KEYRING}\n{dated}"
@@ -61,16 +63,16 @@ class Sources:
     """apt's sources, the same whether the base was pulled or bootstrapped."""
 
     def identity(self) -> bytes:
-        """The mirror."""
+        """Return the mirror."""
         return sources(mirror()).encode()
 
     def put(self, context: Path) -> None:
-        """As `debian.sources`."""
+        """Write `debian.sources`."""
         (context / "debian.sources").write_text(sources(mirror()))
 
 
 def ensure(engine: Engine) -> None:
-    """BuildError when the base can neither be pulled nor made."""
+    """Make sure that the base exists; BuildError if it can neither be pulled nor bootstrapped."""
     if engine.image(BASE) or engine.succeeds("pull", BASE):
         return
     if shutil.which("debootstrap") is None or os.geteuid() != 0:
@@ -87,7 +89,7 @@ def ensure(engine: Engine) -> None:
 
 
 def make_slim(root: Path) -> None:
-    """Take away what Debian's own image for containers lacks, and keep packages from bringing it back."""
+    """Remove what Debian's own image for containers lacks, and keep packages from adding it again."""
     for name, text in _SLIM.items():
         (root / name).write_text(text)
     for folder in _UNREAD:

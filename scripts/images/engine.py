@@ -1,4 +1,4 @@
-"""The `docker` command, with its output in a log and its progress on the terminal."""
+"""Run the `docker` command, with its output in a log and its progress on the terminal."""
 
 from __future__ import annotations
 
@@ -21,50 +21,50 @@ _STEPS = re.compile(r"Step \d|#\d+ \[")  # the engine's own builder, and BuildKi
 
 
 class BuildError(Exception):
-    """An image cannot be built; the message says why and what helps."""
+    """An image cannot be built; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """The engine that `docker` speaks to with these variables; by default the one of this process."""
+    """The engine that `docker` uses with these variables; by default those of this process."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def require(self) -> None:
-        """BuildError when nothing answers."""
+        """Raise BuildError if the engine does not answer."""
         if shutil.which("docker") is None or not self.succeeds("version"):
             raise BuildError("no Docker Engine answers; install one (docker.io), or set DOCKER_HOST")
 
     def succeeds(self, *arguments: str) -> bool:
-        """Whether a docker command does; nothing is printed."""
+        """Return whether a docker command succeeds; print nothing."""
         done = subprocess.run(["docker", *arguments], capture_output=True, check=False, env=self._variables())
         return done.returncode == 0
 
     def image(self, name: str) -> dict[str, Any] | None:
-        """What the engine knows of an image; None when it has none of that name."""
+        """Return the engine's report on an image; None if it has none of that name."""
         command = ["docker", "image", "inspect", name]
         done = subprocess.run(command, capture_output=True, check=False, env=self._variables())
         found: list[dict[str, Any]] = json.loads(done.stdout) if done.returncode == 0 else []
         return found[0] if found else None
 
     def size_bytes(self, name: str) -> int:
-        """The size of an image with all its layers."""
+        """Return the size of an image with all its layers."""
         found = self.image(name)
         return int(found["Size"]) if found else 0
 
     def key(self, name: str) -> str | None:
-        """The hash of what went into an image; None when it is not there, or was not built by us."""
+        """Return the hash of an image's inputs; None if it does not exist, or was not built here."""
         found = self.image(name)
         return (found["Config"].get("Labels") or {}).get(LABEL) if found else None
 
     def build(self, context: Path, name: str, key: str, log: str) -> None:
         """Build a directory into an image."""
-        # The host's network also serves engines without a bridge, and name servers on loopback.
+        # The host's network also works for engines without a bridge, and for name servers on loopback.
         options = ["--network", "host", "--label", f"{LABEL}={key}", "--tag", name]
         self.run(["docker", "build", *options, str(context)], log, _STEPS)
 
     def run(self, command: Sequence[str], log: str, shown: re.Pattern[str] | None = None, stdin: Any = None) -> None:
-        """Run to success; everything goes to the log, what matches `shown` to the terminal as well."""
+        """Run a command that must succeed; the log gets all its output, the terminal the lines that match `shown`."""
         LOGS.mkdir(parents=True, exist_ok=True)
         path = LOGS / f"{log}.log"
         with path.open("w") as file, subprocess.Popen(
@@ -86,5 +86,5 @@ class Engine:
 
 
 def say(text: str) -> None:
-    """Progress."""
+    """Print progress."""
     print(f"[{text}]", flush=True)

@@ -1,4 +1,4 @@
-"""What is put into an image's build directory from elsewhere, and the identity of each before it is fetched."""
+"""The inputs of an image's build directory from elsewhere, and the identity of each before it is fetched."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class Gathered(Protocol):
     """One input of an image."""
 
     def identity(self) -> bytes:
-        """Changes whenever what `put` brings would; quick, and without a network."""
+        """Return a text that changes whenever the result of `put` would; quick, and without a network."""
 
     def put(self, context: Path) -> None:
-        """Bring it into the build directory; BuildError says why that cannot be."""
+        """Put the input into the build directory; BuildError says why that is impossible."""
 
 
 def identity_of(path: Path, name: str) -> bytes:
-    """A file's name, mode and content."""
+    """Return a file's name, mode and content."""
     return f"{name} {path.stat().st_mode:o} ".encode() + hashlib.sha256(path.read_bytes()).digest()
 
 
@@ -53,24 +53,24 @@ class Files:
         object.__setattr__(self, "paths", tuple(_CATALOGUE / name for name in names))
 
     def identity(self) -> bytes:
-        """Of all of them."""
+        """Return the identity of all files."""
         return b"".join(identity_of(path, path.name) for path in self.paths)
 
     def put(self, context: Path) -> None:
-        """Copies."""
+        """Copy the files."""
         for path in self.paths:
             shutil.copy(path, context)
 
 
 class Authorities:
-    """Certificates of the network's own authority, if it has one: app_descriptions/images/ca/*.crt."""
+    """Certificates of the network's own CA, if it has one: app_descriptions/images/ca/*.crt."""
 
     def identity(self) -> bytes:
-        """Of all of them."""
+        """Return the identity of all certificates."""
         return b"".join(identity_of(path, path.name) for path in sorted(_AUTHORITIES.glob("*.crt")))
 
     def put(self, context: Path) -> None:
-        """As `ca/`, which is empty elsewhere."""
+        """Write `ca/`, which is empty if there is no such CA."""
         (context / "ca").mkdir(exist_ok=True)
         for path in _AUTHORITIES.glob("*.crt"):
             shutil.copy(path, context / "ca")
@@ -80,12 +80,12 @@ class Busybox:
     """Debian's static busybox, linked under each of its names."""
 
     def identity(self) -> bytes:
-        """Of the program."""
+        """Return the identity of the program."""
         found = shutil.which("busybox")
         return identity_of(Path(found), "busybox") if found else b"absent"
 
     def put(self, context: Path) -> None:
-        """As `root/`."""
+        """Write `root/`."""
         busybox = shutil.which("busybox")
         # A dynamic program has its interpreter's name near the beginning.
         if busybox is None or b"ld-linux" in Path(busybox).read_bytes()[:4096]:
@@ -103,29 +103,29 @@ class Busybox:
 
 
 class SparkPackages:
-    """PySpark and its needs at the locked versions."""
+    """PySpark and its dependencies at the locked versions."""
 
     def identity(self) -> bytes:
-        """Of the lock."""
+        """Return the identity of the lock file."""
         return (_REQUIREMENTS / "runtime.lock").read_bytes()
 
     def put(self, context: Path) -> None:
-        """As `site/`."""
+        """Write `site/`."""
         spark_packages(context / "site")
 
 
 @dataclass(frozen=True, slots=True)
 class PythonPackages:
-    """What a lock file of requirements/ names, checked against its hashes."""
+    """The packages of a lock file in requirements/, checked against its hashes."""
 
     lock: str
 
     def identity(self) -> bytes:
-        """Of the lock."""
+        """Return the identity of the lock file."""
         return (_REQUIREMENTS / self.lock).read_bytes()
 
     def put(self, context: Path) -> None:
-        """As `prefix/`, in the layout of /usr/local on Debian."""
+        """Write `prefix/`, in the layout of /usr/local on Debian."""
         lock = _REQUIREMENTS / self.lock
         _install(
             context / "prefix", f"requirements/{self.lock}", "--require-hashes", "--only-binary", ":all:", "-r", lock
@@ -133,16 +133,16 @@ class PythonPackages:
 
 
 class Zoe:
-    """Zoe itself, without what it imports."""
+    """Zoe itself, without its dependencies."""
 
     def identity(self) -> bytes:
-        """Of everything that its wheel is made from."""
+        """Return the identity of everything from which its wheel is made."""
         sources = [ROOT / "pyproject.toml", *(path for name in _WHEEL for path in (ROOT / name).rglob("*"))]
         kept = (path for path in sorted(sources) if path.is_file() and "__pycache__" not in path.parts)
         return b"".join(identity_of(path, path.relative_to(ROOT).as_posix()) for path in kept)
 
     def put(self, context: Path) -> None:
-        """Into `prefix/`."""
+        """Write into `prefix/`."""
         with tempfile.TemporaryDirectory() as directory:
             build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", directory]
             built = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -164,19 +164,19 @@ def _install(prefix: Path, what: str, *wanted: str | Path) -> None:
             shutil.copytree(packages / folder, prefix / folder, dirs_exist_ok=True)
             shutil.rmtree(packages / folder)
     for program in (prefix / "bin").iterdir():
-        # They name the Python that installed them.
+        # They contain the path of the Python that installed them.
         program.write_text(_SHEBANG.sub("#!/usr/bin/python3\n", program.read_text(), count=1))
 
 
 class StocatorJars:
-    """Stocator and its needs, checked against their hashes."""
+    """Stocator and its dependencies, checked against their hashes."""
 
     def identity(self) -> bytes:
-        """The hashes."""
+        """Return the hashes."""
         return repr(STOCATOR).encode()
 
     def put(self, context: Path) -> None:
-        """As `jars/`."""
+        """Write `jars/`."""
         (context / "jars").mkdir()
         try:
             for jar in stocator_jars():

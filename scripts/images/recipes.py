@@ -1,4 +1,4 @@
-"""What each image is made of, besides its folder below app_descriptions/images."""
+"""The inputs of each image, besides its folder below app_descriptions/images."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scripts.images.gathering import (
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """`base` is the image of ours that it is built upon; without one it is `from_debian`, or from nothing."""
+    """`base` is the image of ours on which it is built; without one it is built on `from_debian`, or on nothing."""
 
     base: str | None = None
     from_debian: bool = False
@@ -42,7 +42,7 @@ RECIPES: dict[str, Recipe] = {
 
 
 def with_bases(names: Iterable[str]) -> list[str]:
-    """These images and what they are built upon, in the order in which they are built."""
+    """Return these images and their bases, in the order in which they are built."""
     wanted = set(names)
     for name in reversed(RECIPES):
         base = RECIPES[name].base

@@ -1,4 +1,4 @@
-"""The pages of docs/reference that are written from the code."""
+"""The pages of docs/reference that are generated from the code."""
 
 from __future__ import annotations
 

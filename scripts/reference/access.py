@@ -1,4 +1,4 @@
-"""access.md: which scope each route asks for, and which role has it."""
+"""Generate access.md: which scope each route requires, and which roles have it."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from zoe_api.request_context import PREFIX
 from zoe_lib.domain.roles import SCOPES, Role, Scope
 
 MEANINGS = {
-    Scope.READ: "See what is the own tenant's, and the state of the cluster.",
-    Scope.SUBMIT: "Submit and cancel in the own tenant; make own tokens.",
+    Scope.READ: "See everything of your tenant, and the state of the cluster.",
+    Scope.SUBMIT: "Submit and cancel executions in your tenant; create your own tokens.",
     Scope.OPERATE: "See and cancel the executions of all tenants; drain and reserve nodes; dry runs; replays.",
     Scope.ADMIN: "Set the policy; change users, tenants, roles and quotas; revoke any token; read the audit log.",
 }
 
 
 def access_page() -> str:
-    """The page."""
+    """Return the page."""
     roles = [(role, *("yes" if scope in SCOPES[role] else "" for scope in Scope)) for role in Role]
     scopes = [(f"`{scope}`", MEANINGS[scope]) for scope in Scope]
     routes = [(f"`{method} {path}`", scope) for method, path, scope in sorted(route_scopes(), key=lambda one: one[1:])]
     return page(
         "Who may do what",
         "`zoe_lib/domain/roles.py` and the routes of the API",
-        "A user has a role in each tenant she is a member of. A session of the web UI has all scopes of the role, a",
-        "token those that it was made with, as far as the role still has them. A token with `admin` has `operate`,",
-        "too.\n",
+        "A user has a role in each of her tenants. A session of the web UI has all scopes of the role.",
+        "A token has the scopes with which it was created, as far as the role still has them; `admin` includes",
+        "`operate`.\n",
         table(("scope", "what it allows"), scopes),
         table(("role", *(f"`{scope}`" for scope in Scope)), roles),
-        "Operators may change nothing of the policy but which nodes are drained or reserved.\n",
+        "Of the policy, operators can only change which nodes are drained or reserved.\n",
         "## Routes\n",
         table(("route", "scope"), routes),
     )
 
 
 def route_scopes() -> Iterator[tuple[str, str, str]]:
-    """Method, path and scope of each route; `anybody` for those that ask for none."""
+    """Return method, path and scope of each route; `anybody` for those that require none."""
     app = bare_app()
     found = [("", route) for route in app.routes] + [(PREFIX, route) for router in ROUTERS for route in router.routes]
     for prefix, route in found:

@@ -1,4 +1,4 @@
-"""docs/reference/cli.md from the typer application."""
+"""Generate docs/reference/cli.md from the typer application."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from zoe_cli.exits import MEANINGS
 from zoe_cli.main import app
 
 INTRODUCTION = """\
-`zoe` speaks to one Zoe over HTTP. Results go to standard output, notes and errors to standard error; with `-o json` or
-`-o yaml` standard output holds one document and nothing else, with `-o name` one name a line. `-o` may stand before or
-after the command. `NO_COLOR` switches colours off; a pipe gets none. `zoe completion bash` prints a completion script.
+`zoe` connects to one Zoe over HTTP. Results go to standard output, notes and errors to standard error. With `-o json`
+or `-o yaml`, standard output is exactly one document; with `-o name`, it has one name per line. `-o` may stand before
+or after the command. `NO_COLOR` and pipes switch colours off. `zoe completion bash` prints a completion script.
 """
 AFTER_CODES = """\
-Commands about several executions go on after one that is refused, and end with the first code that is not 0. `wait`,
-`run --wait` and `logs -f` go on while the server is away for up to 30 s; `--patience` does so for every command.
+Commands on several executions continue after a refusal, and exit with the first code that is not 0. `wait`,
+`run --wait` and `logs -f` retry for up to 30 s if the server does not answer; with `--patience`, every command does.
 """
 
 
 def cli_page() -> str:
-    """The page."""
+    """Return the page."""
     root = typer.main.get_command(app)
     codes = table(("code", "meaning"), [(int(code), text) for code, text in MEANINGS.items()])
     parts = [INTRODUCTION, "## Exit codes\n", codes, AFTER_CODES, "## Global options\n", _options(root)]
@@ -34,7 +34,7 @@ def cli_page() -> str:
 
 
 def commands(group: Any, before: str = "zoe") -> Iterator[tuple[str, Any]]:
-    """Every command with the words that call it."""
+    """Return every command with the words that call it."""
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
             yield from commands(command, f"{before} {name}")
@@ -68,7 +68,7 @@ def _options(command: Any) -> str:
 
 
 def _plain_types(names: str) -> str:
-    """Typer's notation of types, as manuals write it."""
+    """Return typer's notation of types as manuals write it."""
     names = re.sub(r"<list\[(.*)\]>", r"<\1>", names)
     for kind, word in (("str", "TEXT"), ("int( range)?", "NUMBER"), ("float( range)?", "NUMBER"), ("path", "PATH")):
         names = re.sub(f"<{kind}>", word, names)

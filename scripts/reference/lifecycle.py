@@ -1,4 +1,4 @@
-"""docs/reference/lifecycle.md from the domain's transition tables."""
+"""Generate docs/reference/lifecycle.md from the domain's transition tables."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from zoe_lib.domain.lifecycle import EXECUTION_TRANSITIONS, SERVICE_TRANSITIONS
 
 INTRODUCTION = """\
 An execution and its services change only by events in the journal; `apply` in `zoe_lib/domain/lifecycle.py` refuses
-every event that the tables below do not allow, and tells the execution's story when it does.
+every event that the tables below do not allow, and logs the execution's history if it does.
 
     submitted -> queued -> starting -> running -> stopping -> succeeded | failed | cancelled
-    submitted, queued -> cancelled | failed        starting -> stopping        stopping -> queued (tried again)
+    submitted, queued -> cancelled | failed        starting -> stopping        stopping -> queued (retried)
 
     created -> starting -> ready -> stopping -> ended | lost                   (services; a retry adds new ones)
 """
 EXECUTION_STATES = {
-    ExecutionState.SUBMITTED: "kept; the master has not seen it yet",
-    ExecutionState.QUEUED: "waits; a reason says what for",
+    ExecutionState.SUBMITTED: "stored; the master has not seen it yet",
+    ExecutionState.QUEUED: "waits; a reason says for what",
     ExecutionState.STARTING: "all essential services have nodes; not all are ready",
     ExecutionState.RUNNING: "all essential services are ready",
     ExecutionState.STOPPING: "the outcome is known; what still runs is stopped",
@@ -38,12 +38,12 @@ EXECUTION_STATES = {
 SERVICE_STATES = {
     ServiceState.CREATED: "not started; an elastic one may wait for room or for a pause after a failure",
     ServiceState.STARTING: "handed to the back-end; its process may run, but is not ready",
-    ServiceState.READY: "its readiness probe was answered, or it has none and runs",
+    ServiceState.READY: "its readiness probe succeeded, or it has none and runs",
     ServiceState.STOPPING: "asked to stop; killed after its grace period",
     ServiceState.ENDED: "its process is gone, or it was never started",
-    ServiceState.LOST: "nobody can say what became of it: its node is gone",
+    ServiceState.LOST: "its end is unknown: its node is gone",
 }
-# Where an event leads; those that are not here change services or details only.
+# The state that an event leads to; events that are not listed change only services or details.
 EXECUTION_LEADS_TO: dict[type[ev.Event], str] = {
     ev.Submitted: "submitted",
     ev.Queued: "queued",
@@ -65,27 +65,27 @@ MARKS = {
     Mark.QUEUED: "the master took it into the queue",
     Mark.ADMITTED: "the scheduler found room for all essential services",
     Mark.STORAGE_GRANTED: "the storage controller granted its bandwidth (only with one, and a storage section)",
-    Mark.STORAGE_WITHDRAWN: "its bandwidth was not in force any more, in place of the mark before until it is again",
+    Mark.STORAGE_WITHDRAWN: "its bandwidth is no longer in force; replaces the previous mark until it is again",
     Mark.PLACED: "every essential service has a node",
     Mark.STARTED: "every essential service's process runs",
     Mark.READY: "every essential service is ready",
-    Mark.IDLE_WARNED: "nobody had used it for as long as the policy allows (the newest warning; a use takes it back)",
-    Mark.VIEW_FAILED: "a try failed that read an input through a view; all later ones read plain objects",
+    Mark.IDLE_WARNED: "it was unused for as long as the policy allows (the newest warning; a use removes it)",
+    Mark.VIEW_FAILED: "an attempt that read an input through a view failed; all later ones read plain objects",
     Mark.ENDED: "nothing of it is left",
 }
 CAUSES = {
     Cause.EXITED: "it exited by itself; the exit code says how",
     Cause.OUT_OF_MEMORY: "it used more memory than its limit",
-    Cause.NEVER_READY: "its readiness probe was not answered in time",
+    Cause.NEVER_READY: "its readiness probe did not succeed in time",
     Cause.START_FAILED: "its process could not be started; the message says why",
     Cause.IMAGE_UNAVAILABLE: "its image cannot be run here",
     Cause.PORT_TAKEN: "another program took its port first",
-    Cause.NODE_LOST: "its node, or what looked after it there, is gone",
-    Cause.ENGINE_FAULT: "the engine of its node could not set it up, for a reason that passes",
+    Cause.NODE_LOST: "its node, or its supervisor there, is gone",
+    Cause.ENGINE_FAULT: "the engine of its node could not set it up, for a temporary reason",
     Cause.STOPPED: "it was asked to end",
     Cause.KILLED: "it was killed from outside",
     Cause.TIME_LIMIT: "the time limit of the application was reached",
-    Cause.IDLE: "nobody used it for as long as the policy allows, nor after the warning",
+    Cause.IDLE: "it was unused for as long as the policy allows, and after the warning",
     Cause.CANCELLED: "a user cancelled the execution",
     Cause.CORE_ENDED: "another essential service ended first",
     Cause.PREEMPTED: "an elastic service made room for essential ones",
@@ -96,7 +96,7 @@ CAUSES = {
 
 
 def lifecycle_page() -> str:
-    """The page."""
+    """Return the page."""
     return page(
         "States, events and causes",
         "`zoe_lib/domain`",
@@ -109,7 +109,7 @@ def lifecycle_page() -> str:
         table(("event", "what it says", "execution is", "and becomes", "service is", "and becomes"), _events()),
         "## Marks of the timeline\n",
         table(("mark", "meaning"), [(f"`{mark.value}`", MARKS[mark]) for mark in Mark]),
-        "## Causes of an end\nThose marked * are the platform's doing: they are tried again, as often as the policy's "
+        "## Causes of an end\nCauses marked * are the platform's fault: Zoe retries, as often as the policy's "
         "`start_attempts_max`\nallows, without using up the application's `retries`.\n",
         table(("cause", "meaning"), [(_platform(cause), CAUSES[cause]) for cause in Cause]),
     )

@@ -1,4 +1,4 @@
-"""docs/reference/policy.md from the policy, the registries of the scheduler, and the reasons."""
+"""Generate docs/reference/policy.md from the policy, the registries of the scheduler, and the reasons."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ Stable codes; they never change their meaning. `zoe ls` shows the code, `zoe exp
 
 
 def policy_page() -> str:
-    """The page."""
+    """Return the page."""
     described = Policy()
     fields = [(f"`{name}`", _value(getattr(described, name)), FIELDS[name]) for name in PolicyView.model_fields]
     return page(

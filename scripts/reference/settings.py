@@ -1,4 +1,4 @@
-"""docs/reference/settings.md from `zoe_lib.config`."""
+"""Generate docs/reference/settings.md from `zoe_lib.config`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from scripts.reference.tables import page, table
-from zoe_lib.config import ImageSettings, NodeSettings, Settings, StorageServiceSettings
+from zoe_lib.config import Settings
+from zoe_lib.settings.backend import ImageSettings, NodeSettings
+from zoe_lib.settings.storage import StorageServiceSettings
 from zoe_lib.sign_in_settings import LdapSettings, OidcSettings, RoleRule
 
 HEAD = ("setting", "type", "default", "meaning")
@@ -39,10 +41,10 @@ ORDINARY_TYPES: dict[object, str] = {
 
 
 def settings_page() -> str:
-    """The page."""
+    """Return the page."""
     return page(
         "Settings",
-        "`zoe_lib/config.py`",
+        "`zoe_lib/config.py` and `zoe_lib/settings/`",
         INTRODUCTION,
         "## Basic settings\n",
         "What most installations set.\n",

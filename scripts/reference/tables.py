@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table; bars within cells are escaped."""
+    """Return a table; bars within cells are escaped."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines)
 
 
 def page(title: str, source: str, *parts: str) -> str:
-    """A page that says where it comes from."""
+    """Return a page with a note on its source."""
     return "\n".join((f"# {title}\n", f"Written by `make docs` from {source}; do not edit.\n", *parts))
 
 

@@ -1,1 +1,3 @@
-"""How the bandwidth of a store is shared: pure, standard library only; for the controller and for simulations."""
+"""The algorithm that shares a store's bandwidth: pure, standard library only; for the controller and for
+simulations.
+"""

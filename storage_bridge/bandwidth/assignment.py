@@ -1,8 +1,8 @@
-"""Who may move how many bytes per second through which node.
+"""Assign bandwidth: how many bytes per second each tenant may move through each node.
 
-The clean form of Algorithm 1 of the IOStack toolkit (bandwidth differentiation in Crystal): what nobody uses is
-promised to nobody; a floor keeps every transfer alive; then SLOs, by the largest common fraction where they do not all
-fit; then what is left in equal shares. Pure and deterministic; whole bytes per second.
+A cleaned-up form of Algorithm 1 of the IOStack toolkit (bandwidth differentiation in Crystal): unused bandwidth is
+promised to no tenant; a floor keeps every transfer alive; then come SLOs, scaled by the largest common fraction if they
+do not all fit; then the rest in equal shares. Pure and deterministic; whole bytes per second.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from storage_bridge.bandwidth.network import BandwidthNetwork, Path
 
 
 class TransferKind(StrEnum):
-    """What kind of transfers: all share the disks, replication does not pass the proxies."""
+    """A kind of transfers: all share the disks, but replication does not pass the proxies."""
 
     READ = "read"
     WRITE = "write"
     REPLICATION = "replication"
 
 
-# Tenant and traffic: what has limits of its own.
+# Tenant and kind of traffic, which have their own limits.
 ClaimKey = tuple[str, TransferKind]
 
 
 @dataclass(frozen=True, slots=True)
 class TransferClaim:
-    """One tenant's transfers of one kind that are going on now.
+    """One tenant's present transfers of one kind.
 
-    slo: promised bytes per second; None and 0 both promise nothing. demand: what it can use at most, as measured;
-    None: whatever it gets. Its share of the floor it has in any case.
+    slo: promised bytes per second; None and 0 both promise nothing. demand: the most that it can use, as measured;
+    None: as much as it gets. Its share of the floor does not depend on these.
     """
 
     tenant: str
@@ -45,7 +45,7 @@ class TransferClaim:
 
     @property
     def key(self) -> ClaimKey:
-        """Return what the answer is given by."""
+        """Return the key of its part of the result."""
         return self.tenant, self.traffic
 
 
@@ -59,20 +59,20 @@ class Capacity:
 
 @dataclass(frozen=True, slots=True)
 class BandwidthAssignment:
-    """Bytes per second by claim and node, and for SLOs that cannot be met by how much they are missed."""
+    """Bytes per second by claim and node, and the missing amounts of SLOs that cannot be met."""
 
     rates: Mapping[ClaimKey, Mapping[str, int]]
     missed: Mapping[ClaimKey, int]
 
     def total(self, tenant: str, traffic: TransferKind = TransferKind.READ) -> int:
-        """Return what a tenant's transfers of one kind may move in all."""
+        """Return the total for a tenant's transfers of one kind."""
         return sum(self.rates.get((tenant, traffic), {}).values())
 
 
 def assign(claims: Sequence[TransferClaim], capacity: Capacity, floor: int) -> BandwidthAssignment:
     """Share the capacity among claims with transfers; `floor` bytes per second keep each (claim, node) alive.
 
-    ValueError for a negative figure, an unknown node, or a claim that is there twice.
+    Raises ValueError for a negative figure, an unknown node, or a duplicate claim.
     """
     _check(claims, capacity, floor)
     active = sorted((claim for claim in claims if claim.nodes), key=lambda claim: claim.key)
@@ -99,7 +99,7 @@ def assign(claims: Sequence[TransferClaim], capacity: Capacity, floor: int) -> B
 
 
 def _promised(claim: TransferClaim) -> int:
-    """Return what the SLO comes to now: nobody is owed more than it can use."""
+    """Return what the SLO amounts to now: at most what the tenant can use."""
     slo = claim.slo or 0
     return slo if claim.demand is None else min(slo, claim.demand)
 
@@ -110,13 +110,13 @@ def _most(claim: TransferClaim, capacity: Capacity, floor: int) -> int:
 
 
 def _weights(active: Sequence[TransferClaim]) -> list[Fraction]:
-    """Tenants share equally, so one that reads and writes has half a share for each."""
+    """Tenants share equally, so a tenant that reads and writes has half a share for each."""
     kinds = Counter(claim.tenant for claim in active)
     return [Fraction(1, kinds[claim.tenant]) for claim in active]
 
 
 def _liveness(active: Sequence[TransferClaim], capacity: Capacity, floor: int) -> int:
-    """Return the floor that everybody can have."""
+    """Return the floor that all claims can have."""
     here = Counter(node for claim in active for node in claim.nodes)
     through = sum(len(claim.nodes) for claim in active if claim.traffic is not TransferKind.REPLICATION)
     least = min(capacity.nodes[node] // count for node, count in here.items())

@@ -1,4 +1,4 @@
-"""Weighted max-min fairness over a network: nobody can get more without somebody with less getting less."""
+"""Weighted max-min fairness over a network: a claim can only get more if one with less gets even less."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ def raise_fairly(
     free.
 
     Progressive filling: the common level is raised until some claims are stuck behind a cut; they keep what they have
-    and the others go on. The largest level is found from above: a cut that the amounts do not fit through says how far
-    the level must come down (Radunovic and Le Boudec, "A unified framework for max-min and min-max fairness", IEEE/ACM
-    ToN 15(5), 2007; the search is the discrete Newton method). Whole bytes per second: a round leaves less than one of
-    them per claim unused."""
+    and the others continue. The largest level is found from above: a cut that the amounts exceed says how far the level
+    must come down (Radunovic and Le Boudec, "A unified framework for max-min and min-max fairness", IEEE/ACM ToN 15(5),
+    2007; the search is the discrete Newton method). Whole bytes per second: a round leaves less than one byte per claim
+    unused.
+    """
     extra = [0] * len(base)
     open_ones = {i for i, limit in enumerate(most) if limit > 0 and weights[i] > 0}
     while open_ones:

@@ -1,4 +1,4 @@
-"""Largest flow through a network of whole capacities, and the narrowest cut of it."""
+"""Maximum flow through a network of integer capacities, and its minimum cut."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections import deque
 
 
 class FlowNetwork:
-    """Vertices are numbers from 0 on. The flow is made as large as can be by shortest augmenting paths.
+    """Vertices are numbers from 0 on. The flow is maximised by shortest augmenting paths.
 
-    Dinic, "Algorithm for solution of a problem of maximum flow in networks with power estimation", Soviet Math.
-    Doklady 11, 1970: O(vertices^2 x edges), far less on the shallow networks here.
+    Dinic, "Algorithm for solution of a problem of maximum flow in networks with power estimation", Soviet Math. Doklady
+    11, 1970: O(vertices^2 x edges), far less on the shallow networks here.
     """
 
     def __init__(self, vertices: int) -> None:
         self._edges_of: list[list[int]] = [[] for _ in range(vertices)]
         self._head: list[int] = []
-        self._left: list[int] = []  # what an edge can still take; its twin, at number ^ 1, leads back
+        self._left: list[int] = []  # residual capacity of an edge; its reverse edge has the number ^ 1
 
     def connect(self, tail: int, head: int, capacity: int, flow: int = 0) -> int:
-        """Add an edge that carries `flow` already; its number."""
+        """Add an edge that already carries `flow`; return its number."""
         number = len(self._head)
         self._head += [head, tail]
         self._left += [capacity - flow, flow]
@@ -27,11 +27,11 @@ class FlowNetwork:
         return number
 
     def flow(self, edge: int) -> int:
-        """Return what goes through an edge."""
+        """Return the flow through an edge."""
         return self._left[edge ^ 1]
 
     def maximise(self, source: int, sink: int) -> int:
-        """Add as much flow as there is room for; how much was added."""
+        """Add as much flow as possible; return how much was added."""
         added = 0
         while True:
             level = self._levels(source)
@@ -42,7 +42,7 @@ class FlowNetwork:
                 added += pushed
 
     def reachable(self, source: int) -> list[bool]:
-        """Return the source's side of a smallest cut, after `maximise`."""
+        """Return the source's side of a minimum cut, after `maximise`."""
         return [distance >= 0 for distance in self._levels(source)]
 
     def _levels(self, source: int) -> list[int]:
@@ -59,7 +59,7 @@ class FlowNetwork:
         return level
 
     def _push(self, source: int, sink: int, level: list[int], tried: list[int]) -> int:
-        """Along one path through the levels; 0 when none is left."""
+        """Push flow along one path through the levels; return 0 if none is left."""
         path: list[int] = []
         vertex = source
         while vertex != sink:

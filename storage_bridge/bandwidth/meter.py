@@ -1,4 +1,6 @@
-"""From what a node moved, told several times a second, to the rates of its transfers, and which of them continue."""
+"""From the bytes that a node moved, reported several times a second, derive the rates of its transfers and whether they
+continue.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,11 @@ from storage_bridge.bandwidth.assignment import ClaimKey
 from storage_bridge.bandwidth.regulator import TransferReport, Transfers
 
 WINDOW_S = 1.0
-"""Rates are means of so many seconds: pieces and disks make shorter ones jump."""
+"""Rates are averaged over this many seconds: single pieces and disks make shorter averages jump."""
 ACTIVE_S = 0.75
-"""Who neither moved something nor waited for its turn for so long has no transfer; writers wait for the disks, too."""
+"""A tenant that has neither moved bytes nor waited for its turn for this long has no transfer; writers also wait for
+disks.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +28,14 @@ class TransferProgress:
 
 
 class Meter:
-    """Of one node."""
+    """The meter of one node."""
 
     def __init__(self, node: str) -> None:
         self._node = node
         self._lately: deque[TransferProgress] = deque()
 
     def add(self, moved: TransferProgress, at_s: float) -> TransferReport:
-        """Take in what has just been told; what there is to report now."""
+        """Take in a report; return what there is to pass on now."""
         self._lately.append(moved)
         while sum(one.seconds for one in self._lately) - self._lately[0].seconds >= WINDOW_S:
             self._lately.popleft()
@@ -40,7 +44,7 @@ class Meter:
         return TransferReport(self._node, at_s, tuple(one for one in found if one is not None))
 
     def _transfers(self, key: ClaimKey) -> Transfers | None:
-        """From its first bytes on, so that who has just begun is not taken for slow; None if it has ended."""
+        """Measure from the first bytes on, so that a new transfer does not count as slow; None if it has ended."""
         amounts = [one.amounts.get(key, 0) for one in self._lately]
         moving = [number for number, one in enumerate(self._lately) if key in one.amounts]
         seconds = [one.seconds for one in self._lately]

@@ -1,4 +1,4 @@
-"""The paths of bytes: through the proxies or past them, for each claim to the nodes where it has transfers."""
+"""The paths of bytes: through the proxies or past them, from each claim to the nodes where it has transfers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SOURCE, _PROXY = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Where one claim's bytes go: the numbers of its nodes, and whether they pass the proxies."""
+    """The path of one claim's bytes: the numbers of its nodes, and whether they pass the proxies."""
 
     nodes: tuple[int, ...]
     through_proxy: bool = True
@@ -20,14 +20,14 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class BandwidthCut:
-    """Why amounts do not fit: these claims share no more than `room`."""
+    """Why amounts do not fit: these claims together have no more than `room`."""
 
     claims: frozenset[int]
     room: int
 
 
 class BandwidthNetwork:
-    """Whole bytes per second: the proxies together, each node, and the paths of the claims."""
+    """Whole bytes per second: all proxies together, each node, and the paths of the claims."""
 
     def __init__(self, proxy: int, nodes: Sequence[int], paths: Sequence[Path]) -> None:
         self.proxy = proxy
@@ -35,7 +35,7 @@ class BandwidthNetwork:
         self.paths = tuple(paths)
 
     def tightest(self, amounts: Sequence[int]) -> BandwidthCut | None:
-        """Return the claims that ask for more than they have room for together; None if all fit."""
+        """Return the claims that together demand more than their room; None if all fit."""
         network, _ = self._flows(amounts)
         if network.maximise(_SOURCE, self._sink) == sum(amounts):
             return None
@@ -47,8 +47,9 @@ class BandwidthNetwork:
         return BandwidthCut(frozenset(claims), room)
 
     def split(self, amounts: Sequence[int]) -> list[list[int]]:
-        """Return what each claim gets at each node of its path. The amounts fit; where there is room the parts are
-        equal."""
+        """Return what each claim gets at each node of its path. The amounts must fit; parts are equal where there is
+        room.
+        """
         network, edges = self._flows(amounts, self._even(amounts))
         network.maximise(_SOURCE, self._sink)
         return [[network.flow(edge) for edge in its_edges] for its_edges in edges]
@@ -58,7 +59,7 @@ class BandwidthNetwork:
         return 2 + len(self.paths) + len(self.nodes)
 
     def _even(self, amounts: Sequence[int]) -> list[list[int]]:
-        """Equal parts, cut to what their nodes have room for."""
+        """Return equal parts, cut to the room of their nodes."""
         parts = [
             [amount // len(path.nodes)] * len(path.nodes) for amount, path in zip(amounts, self.paths, strict=True)
         ]
@@ -77,7 +78,7 @@ class BandwidthNetwork:
     def _flows(
         self, amounts: Sequence[int], parts: Sequence[Sequence[int]] | None = None
     ) -> tuple[FlowNetwork, list[list[int]]]:
-        """Return the network, carrying these parts already, and the edges from each claim to its nodes."""
+        """Return the network, already carrying these parts, and the edges from each claim to its nodes."""
         parts = parts or [[0] * len(path.nodes) for path in self.paths]
         network = FlowNetwork(self._sink + 1)
         sums = [sum(its_parts) for its_parts in parts]

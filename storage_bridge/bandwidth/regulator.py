@@ -1,4 +1,6 @@
-"""From measured transfers to limits, epoch by epoch: what is assigned, what is sent, and what when nobody measures."""
+"""Turn measured transfers into limits, epoch by epoch: what to assign, what to send, and what to do without
+measurements.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,13 @@ from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, TransferClai
 
 # A tenant that uses less than this share of its limit is held back by something else.
 _USES_ITS_LIMIT = 0.9
-# What it is given beyond what it uses, so that it can show that it wants more.
+# The margin above its use, with which it can show that it wants more.
 _ROOM_TO_GROW = 1.25
 
 
 @dataclass(frozen=True, slots=True)
 class Transfers:
-    """What one tenant moves through one node, as measured: bytes per second, none when it has just begun."""
+    """What one tenant moves through one node, as measured: bytes per second, none if it has just begun."""
 
     tenant: str
     node: str
@@ -26,7 +28,7 @@ class Transfers:
 
 @dataclass(frozen=True, slots=True)
 class TransferReport:
-    """All transfers of one node at one time; no transfers is news, too."""
+    """All transfers of one node at one time; a report without transfers counts, too."""
 
     node: str
     at_s: float
@@ -37,12 +39,12 @@ class TransferReport:
 class RateSettings:
     """floor: bytes per second that keep a transfer alive. epsilon: a change of a smaller share is not sent.
 
-    Everything is sent again every `resend_epochs`. A node that has not reported for `hold_s` seconds keeps its limits,
-    and then they fall to the shares of the SLOs within `decay_s`.
+    Everything is sent again every `resend_epochs`. A node that has not reported for `hold_s` seconds keeps its limits;
+    then they fall to the shares of the SLOs within `decay_s`.
 
-    Who used less than it might counts as able to use as much as in the best of the last `memory_epochs` in which it
-    moved something, so that one bad second costs nobody its SLO. Who moves nothing reserves nothing at once, but keeps
-    its limit for `linger_s`: writers that all wait for the disks come back as they went.
+    A tenant below its limit counts as able to use as much as in the best of the last `memory_epochs` in which it moved
+    bytes, so that one slow second does not cost its SLO. A tenant that moves nothing immediately reserves nothing, but
+    keeps its limit for `linger_s`: writers that all wait for the disks resume at their former rates.
     """
 
     floor: int = 64 * 1024
@@ -56,12 +58,12 @@ class RateSettings:
 
 # Bytes per second by claim and node.
 Limits = dict[tuple[ClaimKey, str], int]
-# What is to be sent; None lifts a limit.
+# What to send; None lifts a limit.
 News = dict[tuple[ClaimKey, str], int | None]
 
 
 class RateRegulator:
-    """Keeps the limits of all nodes. One epoch after the other; time is told, never asked for."""
+    """Keeps the limits of all nodes, one epoch after the other; the caller passes the time."""
 
     def __init__(self, capacity: Capacity, settings: RateSettings | None = None) -> None:
         self.capacity = capacity
@@ -81,21 +83,23 @@ class RateRegulator:
 
     @property
     def limits(self) -> Mapping[tuple[ClaimKey, str], int]:
-        """Return bytes per second in force, by claim and node. What is not named here may what `standing` says.
+        """Return bytes per second in force, by claim and node. For others, `standing` has the limit.
 
-        Who is in neither is new: through each node it may what `newcomers` says, until the next epoch knows of it."""
+        A claim in neither is new: through each node it may move what `newcomers` says, until the next epoch knows it.
+        """
         return self._limits
 
     def attainable(self, key: ClaimKey, slo: int | None) -> int | None:
-        """Return bytes per second that it would get beside other tenants as of now, if it wanted all that it may have.
+        """Return the bytes per second that it would get beside other tenants now, if it used all that it may.
 
-        Its limit may be lower, since that follows what it uses. None while no node reports."""
+        Its limit may be lower, since that follows its use. None while no node reports.
+        """
         claims, capacity = self._shared
         wanting = TransferClaim(key[0], frozenset(capacity.nodes), slo, None, key[1])
         return sum(self._beside(claims, capacity, wanting).values()) if capacity.nodes else None
 
     def epoch(self, now_s: float, reports: Iterable[TransferReport], slos: Mapping[ClaimKey, int]) -> News:
-        """Take in what was measured and what is promised; the limits to be sent now."""
+        """Take in measurements and promises; return the limits to send now."""
         for report in reports:
             self._reports[report.node] = report
         fresh = frozenset(n for n, r in self._reports.items() if now_s - r.at_s <= self._settings.hold_s)
@@ -115,13 +119,13 @@ class RateRegulator:
         return self._news(again)
 
     def _capacity(self, fresh: frozenset[str], stale: Limits) -> Capacity:
-        """Of the nodes that report, with what the others hold taken off the proxies."""
+        """Return the capacity of the reporting nodes, with what the others hold subtracted from the proxies."""
         through = sum(limit for (key, _), limit in stale.items() if key[1] is not TransferKind.REPLICATION)
         nodes = {name: room for name, room in self.capacity.nodes.items() if name in fresh}
         return Capacity(max(self.capacity.proxy - through, 0), nodes)
 
     def _claims(self, fresh: frozenset[str], slos: Mapping[ClaimKey, int]) -> Sequence[TransferClaim]:
-        """Of who moves something through the nodes that report."""
+        """Return the claims of tenants with transfers through the reporting nodes."""
         measured: dict[ClaimKey, list[Transfers]] = {}
         for name in sorted(fresh & self.capacity.nodes.keys()):
             for one in self._reports[name].transfers:
@@ -131,7 +135,7 @@ class RateRegulator:
         return [self._claim(key, transfers, slos.get(key)) for key, transfers in measured.items()]
 
     def _newcomers(self, claims: Sequence[TransferClaim], capacity: Capacity) -> Mapping[str, int]:
-        """What one more tenant would get of each node, if it came now without an SLO."""
+        """Return what one more tenant without an SLO would get of each node now."""
         if not capacity.nodes:
             return {}
         return self._beside(claims, capacity, TransferClaim("", frozenset(capacity.nodes)))
@@ -142,7 +146,9 @@ class RateRegulator:
         return assign([*others, wanting], capacity, self._settings.floor).rates[wanting.key]
 
     def _standing(self, rates: Limits, fresh: frozenset[str], slos: Mapping[ClaimKey, int]) -> Limits:
-        """For who is promised something and moves nothing now, wherever it begins: its SLO and a newcomer's part."""
+        """Return limits for tenants with an SLO but no transfers, wherever one begins: the SLO and a newcomer's
+        part.
+        """
         return {
             (key, node): max(self._limits.get((key, node), 0), min(slo + part, self.capacity.nodes[node]))
             for key, slo in slos.items()
@@ -151,7 +157,7 @@ class RateRegulator:
         }
 
     def _lingering(self, now_s: float, rates: Limits, fresh: frozenset[str]) -> Limits:
-        """Limits of who moved something a moment ago on nodes that report."""
+        """Return limits of tenants that recently moved bytes through reporting nodes."""
         self._active_s |= dict.fromkeys(rates, now_s)
         over_s = now_s - self._settings.linger_s
         self._active_s = {slot: at_s for slot, at_s in self._active_s.items() if at_s > over_s}
@@ -165,7 +171,7 @@ class RateRegulator:
         return TransferClaim(key[0], nodes, slo, max(known) if len(known) == len(lately) else None, key[1])
 
     def _demand(self, key: ClaimKey, transfers: Sequence[Transfers]) -> int | None:
-        """Return what the tenant can use: a little more than it does, unless its limits are what holds it back."""
+        """Return what the tenant can use: a little more than it does, unless its limits hold it back."""
         used, limit = 0.0, 0
         for one in transfers:
             its_limit = self._limits.get((key, one.node))
@@ -176,7 +182,7 @@ class RateRegulator:
         return None if used >= _USES_ITS_LIMIT * limit else max(int(used * _ROOM_TO_GROW), 2 * self._settings.floor)
 
     def _faded(self, now_s: float, slos: Mapping[ClaimKey, int]) -> Limits:
-        """Limits of nodes that went silent: held, then falling to the SLO's share; never above what they were."""
+        """Return limits of silent nodes: held, then falling to the SLO's share; never above what they were."""
         slots: dict[ClaimKey, int] = {}
         for key, _ in self._held:
             slots[key] = slots.get(key, 0) + 1
@@ -189,7 +195,9 @@ class RateRegulator:
         return result
 
     def _news(self, again: frozenset[str]) -> News:
-        """Return what is to be sent: real changes, limits lifted, and everything at times and to who comes back."""
+        """Return what to send: real changes, lifted limits, and everything from time to time and to nodes that come
+        back.
+        """
         self._epoch += 1
         everything = self._epoch % self._settings.resend_epochs == 0
         lifted: News = dict.fromkeys(self._sent.keys() - self._limits.keys())

@@ -1,4 +1,4 @@
-"""`python -m storage_bridge.controller`: the former name of `python -m storage_controller`; it goes in 1.0."""
+"""`python -m storage_bridge.controller`: the former name of `python -m storage_controller`; to be removed in 1.0."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from tests.support.api import Api, InProcess
 from tests.support.master import TickingMaster
 from tests.support.opened import Opened
 from tests.support.postgres import PostgresServer, postgres_server, postgres_url, store
+from tests.support.secrets_in_logs import SECRETS, Logged, Secrets
 from tests.support.serving import Served
 from tests.support.upstream import application
 from zoe_api.sign_in import passwords
@@ -23,9 +24,33 @@ __all__ = ["postgres_server", "postgres_url", "store"]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def quiet() -> None:
-    """Thousands of requests are answered here; what a process logs is tested end to end."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+def logged() -> Logged:
+    """What API and masters of this process log, which is not shown; its form is tested end to end."""
+    logged = Logged()
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(default=repr),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(logged.file),
+    )
+    return logged
+
+
+@pytest.fixture(scope="module", autouse=True)
+def secrets() -> Iterator[Secrets]:
+    """Those of a module, whose tests may share an API."""
+    yield SECRETS
+    SECRETS.forget()
+
+
+@pytest.fixture(autouse=True)
+def no_secret_is_logged(logged: Logged, secrets: Secrets) -> Iterator[None]:
+    """Each test, whatever it is about, fails if a log contains a secret."""
+    yield
+    assert secrets.found_in(logged.take()) == []
 
 
 @pytest.fixture(scope="module", autouse=True)

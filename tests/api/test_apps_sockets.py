@@ -15,7 +15,7 @@ from tests.support.browser import Browser
 from tests.support.opened import Opened
 from tests.support.waiting import until
 from zoe_api.apps import access, activity, sockets
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import AppAccess
 
 

@@ -15,7 +15,7 @@ from tests.support.documents import job
 from tests.support.people import make_token
 from tests.support.postgres import connect
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>&{{ 7*7 }}"
 ALLOWED = {"html", "head", "meta", "title", "body", "h1", "p", "a", "form", "input", "button", "label", "select",

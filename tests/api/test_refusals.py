@@ -34,7 +34,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.messaging.slow_lane import Bounds
 from zoe_lib.sign_in_settings import LdapSettings
-from zoe_lib.store.base import ConcurrentUpdate, StoreUnavailable, Unstorable
+from zoe_lib.store.errors import ConcurrentUpdate, StoreUnavailable, Unstorable
 
 Raise = Callable[[str, Exception], None]
 BODY = {"application": job()}

@@ -26,9 +26,9 @@ from zoe_api.routers import events
 from zoe_api.views import event_view
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk.sse import ServerEvent, parse_events
-from zoe_lib.store.base import JournalEntry
 from zoe_lib.store.people import Principal, Session
 from zoe_lib.store.sql.journal import JOURNAL_LOCK
+from zoe_lib.store.values import JournalEntry
 from zoe_lib.wire import EventView
 
 SECRET = "s" * 43

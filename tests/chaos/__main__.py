@@ -1,4 +1,4 @@
-"""Kill and pause Zoe's programs at random, and check what is left: `python -m tests.chaos --kills 300 --minutes 10`."""
+"""Kill, pause and disturb Zoe's programs at random, and check what is left: `python -m tests.chaos --kills 300`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import time
 from contextlib import closing
 from functools import partial
 
+from tests.chaos.disk import enter_own_namespace
 from tests.chaos.harness import run
 from tests.chaos.history import violations
+from tests.chaos.local_world import LocalWorld
+from tests.chaos.swarm_world import SwarmWorld
 from tests.support.postgres import PostgresServer, make_home, remove_leftovers
 
 MINUTES_MAX = 30.0
@@ -25,8 +28,12 @@ def main() -> int:
         "--minutes", type=float, default=MINUTES_MAX, help=f"or after this time, at most {MINUTES_MAX:g}"
     )
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4)), help="of the choices")
+    parser.add_argument("--swarm", action="store_true", help="with the Swarm back-end on three engines, as root")
     given = parser.parse_args()
     tell = partial(print, flush=True)
+    chosen = [f"--kills={given.kills}", f"--minutes={given.minutes}", f"--seed={given.seed}"]
+    small_disk = not given.swarm and enter_own_namespace([sys.executable, "-m", "tests.chaos", *chosen])
+    world = SwarmWorld() if given.swarm else LocalWorld(small_disk)
     tell(f"seed {given.seed}")
     remove_leftovers()
     home = make_home()
@@ -34,7 +41,7 @@ def main() -> int:
     server.start()
     try:
         seconds = 60 * min(given.minutes, MINUTES_MAX)
-        with closing(run(server, given.seed, given.kills, seconds, tell)) as chaos:
+        with closing(run(server, given.seed, given.kills, seconds, tell, world)) as chaos:
             began_s = time.monotonic()
             history = chaos.history()
             tell(f"at rest after {time.monotonic() - began_s:.1f} s, {len(history.acknowledged)} submissions")

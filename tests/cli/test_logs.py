@@ -14,7 +14,7 @@ from tests.cli.conftest import Result, Zoe
 from tests.cli.server import Server
 from zoe_cli.commands.output_of import choose
 from zoe_cli.text import LogText
-from zoe_lib.store.base import ExecutionQuery
+from zoe_lib.store.values import ExecutionQuery
 from zoe_lib.wire import ExecutionView, ServiceView
 
 

@@ -12,11 +12,7 @@ from tests.support.limits import Quota, set_quota
 from tests.support.stores import OpenAccounts
 from zoe_lib.domain.execution import Execution
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import (
-    IdempotencyConflict,
-    NotFound,
-    QuotaExceeded,
-)
+from zoe_lib.store.errors import IdempotencyConflict, NotFound, QuotaExceeded
 from zoe_lib.store.people import (
     AppAccess,
     AuditEntry,

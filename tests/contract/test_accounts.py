@@ -11,11 +11,7 @@ import pytest
 from tests.support.stores import NOBODY_LISTENS, OpenAccounts
 from zoe_lib.domain.roles import Role, Scope
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import (
-    ConcurrentUpdate,
-    NotFound,
-    StoreUnavailable,
-)
+from zoe_lib.store.errors import ConcurrentUpdate, NotFound, StoreUnavailable
 from zoe_lib.store.people import (
     AuditEntry,
     EndedAccess,

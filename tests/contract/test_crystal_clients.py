@@ -68,7 +68,7 @@ def test_what_is_done_with_a_dependency_deploys_no_filter(served: Served) -> Non
             ("GET", "/filters/dependencies/a59dad0a/deploy", None),
         ):
             answer = http.request(method, path, json=body)
-            assert (answer.status_code, "no dependencies" in answer.json()["error"]) == (404, True), path
+            assert (answer.status_code, "does not store dependencies" in answer.json()["error"]) == (404, True), path
         assert http.put("/filters/dependencies/f7/data", files={"file": b"x"}).status_code == 404
         assert http.get("/policies/static").json() == []
         assert http.get("/filters").json() == [{"dsl_name": "f7"}]

@@ -226,7 +226,7 @@ def test_what_tenants_got_and_views_in_swift(served: Served) -> None:
     controller.drop_view("v1")
     assert served.removed == [view]
     controller.create_view(View("v2", "a", "swift2d://meters.zoe/2015"))
-    with pytest.raises(StorageUnavailableError, match="another view v2"):
+    with pytest.raises(StorageUnavailableError, match="view v2 already exists with another definition"):
         controller.create_view(View("v2", "b", "swift2d://meters.zoe/2015"))
 
 
@@ -239,14 +239,14 @@ def test_what_it_says_to_an_slo_that_it_refuses_is_heard_and_nothing_else_of_the
     keeper.set_desired(required_by({"a": Rates(10 * MB), "nobody": Rates(5 * MB), "much": Rates(200 * MB)}))
     observed = keeper.observed()
     assert observed.refused == {
-        "nobody": "unknown tenant: the store has no account of nobody",
+        "nobody": "unknown tenant: the store has no account for nobody",
         "much": "200000000 bytes/s to read are more than the 100000000 that the store can move",
     }
     assert observed.held == {"a"}
 
 
 def test_users_are_told_what_the_controller_says_to_their_slo(served: Served) -> None:
-    said = "unknown tenant: the store has no account of default"
+    said = "unknown tenant: the store has no account for default"
     served.strangers.add("default")
     one = World([node("n1")], controller=connect(served.settings()))
     requires, prefers = one.submit(wants(20)), one.submit(wants(10, Guarantee.PREFERRED))

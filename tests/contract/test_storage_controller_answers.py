@@ -107,7 +107,7 @@ def test_nothing_is_promised_to_a_tenant_that_the_store_does_not_know(
         answer = http.request(method, path, **({"content": body} if isinstance(body, str) else {"json": body}))
         assert (answer.status_code, answer.json()["error"]) == (
             404,
-            "unknown tenant: the store has no account of nobody",
+            "unknown tenant: the store has no account for nobody",
         )
         assert http.get("/policies/slos").json() == []
         assert http.get("/policies/static").json() == []
@@ -116,17 +116,17 @@ def test_nothing_is_promised_to_a_tenant_that_the_store_does_not_know(
 @pytest.mark.parametrize(
     ("rules", "words"),
     [
-        ("", "there is no rule"),
-        ("FOR TENANT:a SET x", "line 1: a rule reads FOR"),
-        (f"{RULE}\nFOR NOBODY:a DO SET x", "line 2: 'NOBODY:a' is no target"),
+        ("", "the text contains no rule"),
+        ("FOR TENANT:a SET x", "line 1: a rule must have the form FOR"),
+        (f"{RULE}\nFOR NOBODY:a DO SET x", "line 2: 'NOBODY:a' is not a target"),
         ("FOR CONTAINER:a DO SET x", "a container is named tenant/container"),
         ("FOR TENANT:a WHEN x > 3 DO SET y", "rules with a condition (WHEN) are not supported"),
-        ("FOR TENANT:a DO SET x WITH level", "'level' is no parameter"),
+        ("FOR TENANT:a DO SET x WITH level", "'level' is not a parameter"),
         ("FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW=fast", "BANDWIDTH needs MIN_BW"),
         ("FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW=0.5Bps", "from 1 to"),
         (f"FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW={'9' * 320}", "BANDWIDTH needs MIN_BW"),
         (f"FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW={'9' * 320}MBps", "from 1 to"),
-        ("FOR CONTAINER:a/b DO SET BANDWIDTH WITH MIN_BW=3MBps", "bandwidth is promised to tenants"),
+        ("FOR CONTAINER:a/b DO SET BANDWIDTH WITH MIN_BW=3MBps", "bandwidth can be promised to tenants"),
         ("FOR TENANT:a DO SET " + "x" * 5000, "longer than 4096 characters"),
     ],
 )
@@ -151,7 +151,7 @@ def test_what_nothing_carries_out_is_said_wherever_it_is_kept(served: Served) ->
     with served.http() as http:
         assert "Warning" not in http.post("/policies/static", content=bandwidth).headers
         kept = http.post("/policies/static", content=f"{RULE}\nFOR TENANT:b DO DELETE BANDWIDTH WITH MIN_BW=3MBps")
-        assert kept.headers["Warning"] == ('299 zoe-storage "kept, but not carried out: BANDWIDTH, cache, compression"')
+        assert kept.headers["Warning"] == ('299 zoe-storage "stored, but not enforced: BANDWIDTH, cache, compression"')
         http.post("/filters", json={"dsl_name": "compression"})
         assert "compression" in http.put("/filters/a/deploy/compression").headers["Warning"]
         enforced = {row["rule"]: row["enforced"] for row in http.get("/registry/static_policy").json()}
@@ -249,7 +249,7 @@ def test_bodies_are_bounded_and_those_of_strangers_are_not_waited_for(served: Se
 def test_without_the_token_nothing_is_told_and_the_answer_is_a_bare_string(served: Served) -> None:
     with served.http("wrong") as http:
         answer = http.get("/bw/slas")
-        assert (answer.status_code, answer.json()) == (401, "a valid X-Auth-Token is needed")
+        assert (answer.status_code, answer.json()) == (401, "a valid X-Auth-Token is required")
         assert http.get("/health").status_code == 200
 
 

@@ -1,8 +1,7 @@
-"""What every store promises about executions and their journal."""
+"""What every store promises about submitting executions and appending events."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier
@@ -13,38 +12,16 @@ from hypothesis import strategies as st
 
 from tests.support.applications import application, component, execution
 from tests.support.histories import history
+from tests.support.store_events import OpenStore, queued, refused
 from zoe_lib.domain import events as ev
-from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome
+from zoe_lib.domain.execution import Cause, Execution, Outcome
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.platform import BackendCapabilities
-from zoe_lib.store.base import (
-    ConcurrentUpdate,
-    ExecutionQuery,
-    ExecutionStore,
-    IdempotencyConflict,
-    InvalidCursor,
-    NotFound,
-    NotLeader,
-    Unstorable,
-)
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import event_of
-
-OpenStore = Callable[[], ExecutionStore]
-
-
-def queued(at_s: float = 2.0) -> ev.Event:
-    return ev.Queued(at_s=at_s, cause_id="tick")
+from zoe_lib.store.errors import ConcurrentUpdate, IdempotencyConflict, NotFound, NotLeader, Unstorable
 
 
-def refused(at_s: float = 3.0) -> ev.Event:
-    return ev.Refused(at_s=at_s, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)
-
-
-def names(store: ExecutionStore, **query: object) -> list[str]:
-    return [e.name for e in store.executions(ExecutionQuery(**query)).executions]  # type: ignore[arg-type]
-
-
-# -- submit ------------------------------------------------------------------------------------------------------------
 def test_what_was_submitted_is_read_back(open_store: OpenStore) -> None:
     wanted = execution(priority=-3, deadline_s=9.5, not_before_s=1.5, notes=("a note", "größer"))
     stored = open_store().submit(wanted, "request-1")
@@ -121,7 +98,6 @@ def test_what_cannot_be_kept_is_refused_or_replaced(any_store: ExecutionStore) -
     assert any_store.execution(stored.id) == stored
 
 
-# -- append ------------------------------------------------------------------------------------------------------------
 def test_events_are_applied_in_order_and_journaled(open_store: OpenStore) -> None:
     store = open_store()
     submitted = store.submit(execution(), "request-1")
@@ -240,173 +216,3 @@ def test_the_journal_rebuilds_what_is_stored(any_store: ExecutionStore, data: st
         assert rebuilt.version == entry.version
     assert rebuilt == stored == any_store.execution(stored.id)
     assert (stored in any_store.active()) is not stored.terminal
-
-
-# -- lists -------------------------------------------------------------------------------------------------------------
-def test_active_and_counts(any_store: ExecutionStore) -> None:
-    for number in (2, 1, 3):
-        any_store.submit(execution(number), "request")
-    any_store.append(execution(3).id, [refused()], 1, None)
-    any_store.append(execution(2).id, [queued()], 1, None)
-    assert [e.id for e in any_store.active()] == [execution(1).id, execution(2).id]
-    counts = any_store.counts()
-    assert counts[ExecutionState.SUBMITTED] == counts[ExecutionState.QUEUED] == counts[ExecutionState.CANCELLED] == 1
-    assert counts[ExecutionState.RUNNING] == 0
-
-
-def test_pages_are_complete_and_newest_first(any_store: ExecutionStore) -> None:
-    for number in range(1, 8):
-        any_store.submit(execution(number, submitted_at_s=float(number // 2)), "request")
-    seen: list[Execution] = []
-    cursor = None
-    while True:
-        page = any_store.executions(ExecutionQuery(limit=3, cursor=cursor))
-        seen += page.executions
-        cursor = page.next_cursor
-        if cursor is None:
-            break
-        any_store.submit(execution(100 + len(seen), submitted_at_s=99.0), "request")  # a newcomer disturbs no page
-    assert [e.id for e in seen] == [execution(number).id for number in range(7, 0, -1)]
-
-
-def test_the_last_page_says_so(any_store: ExecutionStore) -> None:
-    assert any_store.executions(ExecutionQuery()).next_cursor is None
-    any_store.submit(execution(1), "request")
-    assert any_store.executions(ExecutionQuery(limit=1)).next_cursor is None
-
-
-@pytest.mark.parametrize("cursor", ["", "x", "ä", "bm8", "WzEsMl0", "WyJhIiwiYiJd", "W05hTiwieCJd", "WzEsIlx1MDAwMCJd"])
-def test_a_cursor_of_nobody_is_refused(any_store: ExecutionStore, cursor: str) -> None:
-    with pytest.raises(InvalidCursor):
-        any_store.executions(ExecutionQuery(cursor=cursor))
-
-
-def test_filters(any_store: ExecutionStore) -> None:
-    any_store.submit(execution(1, name="Sums 100%"), "request")
-    any_store.submit(execution(2, name="sums_2", user="bob"), "request")
-    any_store.submit(execution(3, name="Größe", tenant="other"), "request")
-    any_store.append(execution(1).id, [queued()], 1, None)
-    assert names(any_store, tenant="iostack") == ["sums_2", "Sums 100%"]
-    assert names(any_store, tenant="iostack", user="bob") == ["sums_2"]
-    assert names(any_store, states=frozenset({ExecutionState.QUEUED})) == ["Sums 100%"]
-    assert names(any_store, states=frozenset()) == []
-    some = frozenset({execution(1).id, execution(3).id, "unknown", "\x00"})
-    assert names(any_store, ids=some) == ["Größe", "Sums 100%"]
-    assert names(any_store, ids=some, tenant="other") == ["Größe"]
-    assert names(any_store, ids=frozenset()) == []
-    assert any_store.active_counts() == {("iostack", "ada"): 1, ("iostack", "bob"): 1, ("other", "ada"): 1}
-    assert names(any_store, name_contains="SUMS") == ["sums_2", "Sums 100%"]
-    assert names(any_store, name_contains="0%") == ["Sums 100%"]
-    assert names(any_store, name_contains="s_") == ["sums_2"]
-    assert names(any_store, name_contains="GRÖ") == ["Größe"]
-    assert names(any_store, name_contains="a\x00") == names(any_store, tenant="\ud800") == []
-
-
-def test_a_search_by_name_says_where_it_stopped_and_goes_on_there(any_store: ExecutionStore) -> None:
-    """Through five at a time, as the limits of this store say; what other filters leave out is not counted."""
-    for number in range(1, 15):
-        any_store.submit(execution(number, name="needle" if number in (1, 9) else "hay"), "request")
-        any_store.submit(execution(100 + number, tenant="other", submitted_at_s=float(number)), "request")
-    query, pages = ExecutionQuery(tenant="iostack", name_contains="NEEDLE", limit=2), []
-    while True:
-        page = any_store.executions(query)
-        pages.append(([e.id for e in page.executions], page.searched_to_s))
-        if page.next_cursor is None:
-            break
-        query = replace(query, cursor=page.next_cursor)
-    assert pages == [([], 10.0), ([execution(9).id], 5.0), ([execution(1).id], None)]
-    unnamed = any_store.executions(ExecutionQuery(tenant="iostack", limit=10))
-    assert len(unnamed.executions) == 10
-    assert unnamed.searched_to_s is None
-
-
-def test_a_search_that_finds_enough_goes_on_after_the_last_found(any_store: ExecutionStore) -> None:
-    for number in range(1, 9):
-        any_store.submit(execution(number, name="needle"), "request")
-    query = ExecutionQuery(name_contains="needle", limit=3)
-    first = any_store.executions(query)
-    assert [e.submitted_at_s for e in first.executions] == [8.0, 7.0, 6.0]
-    assert first.searched_to_s is None
-    second = any_store.executions(replace(query, cursor=first.next_cursor))
-    assert [e.submitted_at_s for e in second.executions] == [5.0, 4.0, 3.0]
-
-
-# -- journal -----------------------------------------------------------------------------------------------------------
-def test_the_journal_is_read_on_from_an_id(any_store: ExecutionStore) -> None:
-    assert any_store.last_journal_id() == 0
-    for number in range(1, 6):
-        any_store.submit(execution(number), "request")
-    ids = [entry.id for entry in any_store.journal(0, 100)]
-    assert ids == sorted(set(ids))
-    assert [entry.id for entry in any_store.journal(ids[1], 2)] == ids[2:4]
-    assert any_store.journal(ids[-1], 10) == []
-
-
-def test_the_journal_of_a_tenant_has_what_is_nobodys(any_store: ExecutionStore) -> None:
-    any_store.submit(execution(1), "request")
-    any_store.set_policy(any_store.policy(), 0, 1.0, "admin")
-    any_store.submit(execution(2, tenant="other"), "request")
-    any_store.submit(execution(3), "request")
-    assert [e.tenant for e in any_store.journal(0, 10, tenant="iostack")] == ["iostack", None, "iostack"]
-    assert [e.tenant for e in any_store.journal(0, 2, tenant="iostack")] == ["iostack", None]
-    assert [e.tenant for e in any_store.journal(0, 10, tenant="other")] == [None, "other"]
-    assert [e.tenant for e in any_store.journal(0, 10)] == ["iostack", None, "other", "iostack"]
-
-
-def test_the_journal_without_data_says_who_changed_when(any_store: ExecutionStore) -> None:
-    any_store.submit(execution(1), "request")
-    any_store.append(execution(1).id, [refused()], 1, None)
-    any_store.set_policy(any_store.policy(), 0, 1.0, "admin")
-    full = any_store.journal(0, 10)
-    assert any(entry.data for entry in full)
-    assert any_store.journal(0, 10, with_data=False) == [replace(entry, data={}) for entry in full]
-
-
-def test_the_journal_of_one_execution(any_store: ExecutionStore) -> None:
-    any_store.submit(execution(1), "request")
-    any_store.submit(execution(2), "request")
-    any_store.append(execution(1).id, [queued()], 1, None)
-    assert [e.kind for e in any_store.journal(0, 10, execution_id=execution(1).id)] == ["submitted", "queued"]
-    assert len(any_store.journal(0, 10, tenant="iostack", execution_id=execution(1).id)) == 2
-    assert not any_store.journal(0, 10, tenant="other", execution_id=execution(1).id)
-
-
-def test_a_reader_by_id_misses_nothing(open_store: OpenStore) -> None:
-    writers, each = 4, 12
-    stores = [open_store() for _ in range(writers)]
-    reader = open_store()
-
-    def write(writer: int) -> None:
-        for number in range(each):
-            stores[writer].submit(execution(100 * (writer + 1) + number), "request")
-
-    seen: list[int] = []
-    with ThreadPoolExecutor(writers) as pool:
-        done = [pool.submit(write, writer) for writer in range(writers)]
-        finished = False
-        while not finished:
-            all_written = all(future.done() for future in done)
-            entries = reader.journal(seen[-1] if seen else 0, 5)
-            seen += [entry.id for entry in entries]
-            finished = all_written and not entries
-        for future in done:
-            future.result()
-    assert seen == [entry.id for entry in reader.journal(0, 1000)]
-    assert len(seen) == writers * each
-
-
-def test_many_submissions_at_once_are_all_kept(open_store: OpenStore) -> None:
-    stores = [open_store(), open_store()]
-
-    def submit(number: int) -> Execution:
-        return stores[number % 2].submit(execution(number), f"request-{number}", f"key {number // 3}", "same")
-
-    with ThreadPoolExecutor(12) as pool:
-        given = list(pool.map(submit, range(90)))
-    stored = {e.id: e for e in open_store().active()}
-    assert len(stored) == 30
-    assert all(stored[e.id] == e for e in given)
-    assert {len({e.id for e in given[third : third + 3]}) for third in range(0, 90, 3)} == {1}
-    entries = stores[0].journal(0, 100)
-    assert sorted(str(entry.execution_id) for entry in entries) == sorted(stored)
-    assert all(entry.cause_id == f"request-{int(str(entry.execution_id)[-4:])}" for entry in entries)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.applications import GIB, execution
 from tests.support.limits import tenant_limit, user_limit
+from tests.support.store_events import OpenStore
 from tests.support.waiting import until
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
@@ -19,15 +20,10 @@ from zoe_lib.domain.limits import Limit, Limits, LimitSubject
 from zoe_lib.domain.platform import BackendCapabilities, ImageFacts, MountPath, Platform
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
-from zoe_lib.store.base import (
-    ConcurrentUpdate,
-    ExecutionQuery,
-    ExecutionStore,
-    Leader,
-    StoreUnavailable,
-)
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import ConcurrentUpdate, StoreUnavailable
+from zoe_lib.store.values import ExecutionQuery, Leader
 
-OpenStore = Callable[[], ExecutionStore]
 NEWS_S_MAX = 5.0
 
 

@@ -23,23 +23,22 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.resources import Resources
-from zoe_lib.store.base import (
-    ConcurrentUpdate,
-    ExecutionQuery,
-    IdempotencyConflict,
-    NotLeader,
-    StoreError,
-    StoreLimits,
-    StoreUnavailable,
-    TimeLimitTooLong,
-)
 from zoe_lib.store.codec import event_of
 from zoe_lib.store.cursors import encode_cursor
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.errors import (
+    ConcurrentUpdate,
+    IdempotencyConflict,
+    NotLeader,
+    StoreError,
+    StoreUnavailable,
+    TimeLimitTooLong,
+)
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.sql import executions as reading
 from zoe_lib.store.sql import journal, submitting
 from zoe_lib.store.sql.database import Database
+from zoe_lib.store.values import ExecutionQuery, StoreLimits
 
 WAIT_S_MAX = 60.0
 

@@ -12,12 +12,8 @@ from tests.support.limits import Quota, quota_of, set_quota
 from tests.support.stores import OpenStore, add_tenant
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, Outcome
-from zoe_lib.store.base import (
-    ConcurrentUpdate,
-    ExecutionStore,
-    QuotaExceeded,
-    TimeLimitTooLong,
-)
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import ConcurrentUpdate, QuotaExceeded, TimeLimitTooLong
 
 
 def job(number: int, tenant: str = "red", user: str = "ada") -> Execution:

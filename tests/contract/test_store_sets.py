@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from threading import Barrier
@@ -12,14 +11,16 @@ import pytest
 
 from tests.support.applications import application, component, execution
 from tests.support.histories import history
+from tests.support.store_events import OpenStore
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.store.base import ExecutionChange, ExecutionStore, NotLeader
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import event_of
+from zoe_lib.store.errors import NotLeader
+from zoe_lib.store.values import ExecutionChange
 
-OpenStore = Callable[[], ExecutionStore]
 BEHIND = Reason(ReasonCode.BEHIND_IN_QUEUE, "Others come first.", {"n": 1}, "wait")
 
 

@@ -9,15 +9,10 @@ from tests.support.stores import LIMITS
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Outcome
 from zoe_lib.domain.use import DAY_S, DayOfUser, ResourceSeconds
-from zoe_lib.store.base import (
-    ExecutionStore,
-    NotFound,
-    NotLeader,
-    TickRecord,
-    UsageSample,
-    UsePoint,
-)
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import NotFound, NotLeader
 from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.values import TickRecord, UsageSample, UsePoint
 
 RETENTION_S = LIMITS.retention_s
 

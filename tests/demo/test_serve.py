@@ -107,7 +107,7 @@ def test_what_is_killed_is_started_again_and_its_applications_go_on(serve: Calla
         victims = [running.child("zoe_master.main"), running.child("zoe_api.main"), running.postgres()]
         for count, victim in enumerate(victims, start=1):
             victim.kill()
-            until(lambda count=count: running.output.count("was started again") >= count, lambda: running.output)
+            until(lambda count=count: running.output.count("was restarted") >= count, lambda: running.output)
         (running.home / "workspaces/default/go").touch()
         ended = api.wait(through.id, 60)
         assert (ended.state, ended.attempt) == (ExecutionState.SUCCEEDED, 1)
@@ -118,7 +118,7 @@ def test_what_ends_again_and_again_is_given_up_with_the_place_of_its_log(serve: 
     running = serve()
     for count in range(1, REVIVALS_MAX + 2):
         running.child("zoe_api.main").kill()
-        until(lambda count=count: running.output.count("was started again") >= count, lambda: running.output)
+        until(lambda count=count: running.output.count("was restarted") >= count, lambda: running.output)
     assert running.process.wait(60) == 1
     assert f"That happens too often; see {running.home / 'logs'}" in running.output
 
@@ -141,7 +141,7 @@ def test_a_taken_port_is_told(serve: Callable[[], Serve]) -> None:
         except OSError:
             pass  # somebody else has taken it already, which is as good
         running = serve()
-        assert f"Port {PREFERRED_PORT} is taken" in running.output
+        assert f"Port {PREFERRED_PORT} is in use" in running.output
         with running.client() as api:
             assert api.me().admin
 

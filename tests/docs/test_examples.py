@@ -11,6 +11,7 @@ from tests.docs.documents import DOCS, ROOT, blocks
 from tests.support.stack import environment
 from zoe_embedded.stack import Stack
 from zoe_lib.config import Settings
+from zoe_lib.sealing import KEY_FILE
 
 TIMEOUT_S = 300
 OPERATIONS = DOCS / "operations.md"
@@ -64,4 +65,5 @@ def test_a_backup_of_the_embedded_database(stack: Stack, tmp_path: Path) -> None
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 5
+    assert f"mode 600\nIt contains: the database; {KEY_FILE}" in done.stdout
+    assert (tmp_path / "zoe.backup").stat().st_mode & 0o777 == 0o600

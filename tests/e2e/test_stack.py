@@ -15,9 +15,13 @@ from tests.support.postgres import make_home, remove_leftovers
 from tests.support.waiting import until
 from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
+from zoe_embedded.restore import restore_home
 from zoe_embedded.stack import Stack, StackError
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.sdk import Client
+from zoe_lib.sealing import KEY_FILE
+from zoe_lib.store.backup import back_up
+from zoe_lib.store.errors import StoreError
 
 BY_ROOT = os.geteuid() == 0
 
@@ -76,7 +80,7 @@ def test_a_second_start_finds_yesterdays_executions_and_runs_what_was_interrupte
 
 def test_a_home_is_used_by_one_stack_at_a_time(home: Path) -> None:
     with stack(home) as first:
-        with pytest.raises(StackError, match="runs already"), stack(home):
+        with pytest.raises(StackError, match="already runs"), stack(home):
             pass
         with client(first) as api:
             assert api.me().admin
@@ -90,3 +94,21 @@ def test_what_was_queued_while_the_master_was_dead_runs_after_the_next_start(hom
         assert "zoe_master.main" in str(first.died())
     with stack(home) as second, client(second) as api:
         assert api.wait(queued.id, 60).state is ExecutionState.SUCCEEDED
+
+
+def test_a_backup_is_restored_into_a_stopped_stack(home: Path, tmp_path: Path) -> None:
+    with stack(home) as first, client(first) as api:
+        done = api.submit(script("true"))
+        assert api.wait(done.id, 60).state is ExecutionState.SUCCEEDED
+        back_up(first.database_url, tmp_path / "zoe.backup", home / "secrets" / "keys" / KEY_FILE, "test", 1.0)
+        later = api.submit(script("true"))
+        assert api.wait(later.id, 60).state is ExecutionState.SUCCEEDED
+        with pytest.raises(BlockingIOError):
+            restore_home(first.home, tmp_path / "zoe.backup")
+    (tmp_path / "broken").write_bytes((tmp_path / "zoe.backup").read_bytes()[:-50])
+    with pytest.raises(StoreError, match="not a complete backup"):
+        restore_home(first.home, tmp_path / "broken")
+    assert restore_home(first.home, tmp_path / "zoe.backup") == 1
+    with stack(home) as second, client(second) as api:
+        assert [one.id for one in api.executions().executions] == [done.id]
+        assert api.wait(api.submit(script("true")).id, 60).state is ExecutionState.SUCCEEDED

@@ -6,9 +6,11 @@ from contextlib import closing
 
 import pytest
 
-from tests.support.documents import job
-from tests.support.installation import Installation, free_port
+from tests.support.documents import job, sized
+from tests.support.installation import TENANT, Installation, free_port
 from tests.support.postgres import PostgresServer, connect
+from tests.support.waiting import until
+from zoe_api import setup
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.store import migrate
 
@@ -41,3 +43,29 @@ def test_programs_run_beside_newer_ones(installation: Installation, postgres_url
     installation.start_api(port)
     with installation.client(f"http://127.0.0.1:{port}") as client:
         assert client.wait(client.submit(job("true")).id, 60).state is ExecutionState.SUCCEEDED
+
+
+def test_what_runs_during_an_upgrade_of_old_tables_is_adopted(
+    installation: Installation, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tables go back to those of the oldest database that is kept in tests/migration, then zoe-setup comes."""
+    port = free_port()
+    master, api = installation.start_master(), installation.start_api(port)
+    with installation.client(f"http://127.0.0.1:{port}") as client:
+        running = client.submit(job("sh", "-c", "echo begun; until test -e {workspace}/go; do sleep 0.1; done"))
+        until(lambda: client.execution(running.id).state is ExecutionState.RUNNING)
+        waiting = client.submit(sized(64, "true"))
+        until(lambda: client.execution(waiting.id).reason)
+        installation.stop(master)
+        installation.stop(api)
+        migrate.downgrade(postgres_url, "0023")
+        monkeypatch.setenv("ZOE_CONFIG", str(installation.config_file))
+        monkeypatch.setattr("sys.argv", ["zoe-setup"])
+        assert setup.main() == 0
+        installation.start_master()
+        installation.start_api(port)
+        (installation.workspaces / TENANT / "go").touch()
+        for execution in (running, waiting):
+            ended = client.wait(execution.id, 60)
+            assert (ended.state, ended.attempt, len(ended.services)) == (ExecutionState.SUCCEEDED, 1, 1)
+        assert b"".join(client.follow_logs(running.id, running.services[0].id)) == b"begun\n"

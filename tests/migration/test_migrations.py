@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, inspect
 from tests.support.applications import execution
 from tests.support.postgres import PostgresServer
 from zoe_lib.store import migrate
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import Session
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.tables import metadata

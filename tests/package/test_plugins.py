@@ -183,5 +183,5 @@ def test_the_simulator_tells_what_it_leaves_out(site: Path, tmp_path: Path) -> N
         text=True,
         check=False,
     )
-    assert "zoe-sim: filter broken of zoe-broken 0.1 is left out: " in done.stderr
+    assert "zoe-sim: filter broken of zoe-broken 0.1 is ignored: " in done.stderr
     assert "filter tenants_of_node" not in done.stderr

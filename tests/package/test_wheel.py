@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import tomllib
 import zipfile
 from pathlib import Path
 
+from tests.docs.documents import ROOT
 from tests.package.conftest import Installed
 from tests.support.postgres import PostgresServer
 from zoe_lib.descriptions import catalogue
@@ -65,7 +67,9 @@ def test_the_wheel_names_its_licence_and_programs(wheel: Path) -> None:
 
 
 def test_zoe_says_its_version(installed: Installed) -> None:
-    assert installed.run("zoe", "--version").startswith("zoe 0.")
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert installed.run("zoe", "--version") == f"zoe {version}\n"
+    assert f"\n## [{version}] - " in (ROOT / "CHANGELOG.md").read_text(), "a version has a section of changes"
     origin = installed.run("python", "-c", "import zoe_lib; print(zoe_lib.__file__)")
     assert str(installed.directory) in origin
 

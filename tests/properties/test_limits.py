@@ -28,8 +28,8 @@ from zoe_lib.domain.limits import (
     written,
 )
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_lib.store.base import JournalEntry
 from zoe_lib.store.memory import MemoryStore
+from zoe_lib.store.values import JournalEntry
 
 TENANTS, USERS = ("red", "blue", "gone"), ("ada", "eve")
 KEYS = {

@@ -25,8 +25,8 @@ from zoe_lib.domain.limits import EVERY, Amounts, LimitSubject
 from zoe_lib.domain.policy import Policy, with_limits
 from zoe_lib.domain.promises import BandwidthSupply, Rates
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_lib.store.base import QuotaExceeded, TimeLimitTooLong
 from zoe_lib.store.codec import decode, encode
+from zoe_lib.store.errors import QuotaExceeded, TimeLimitTooLong
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.scheduler.cycle import schedule
 

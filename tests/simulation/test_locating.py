@@ -21,8 +21,8 @@ from zoe_lib.domain.locality import InputObjects, InputPlaces, Places
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.storage import StorageDemand, StorageObject, located
-from zoe_lib.store.base import TickRecord
 from zoe_lib.store.codec import encode
+from zoe_lib.store.values import TickRecord
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.loop.tick_recorder import Inputs, after
 from zoe_master.scheduler.what_if.explain import explain

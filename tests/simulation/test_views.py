@@ -15,7 +15,7 @@ from tests.simulation.world import World, application, component, node
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import ACTIVE_STATES, Cause, Execution, ExecutionState, Mark, ServiceState
 from zoe_lib.domain.storage import Bandwidth, CsvInput, Guarantee, InputRead, Pushdown, StorageDemand, StorageObject
-from zoe_lib.store.base import JournalEntry
+from zoe_lib.store.values import JournalEntry
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.crash_points import CrashPoint

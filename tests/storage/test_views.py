@@ -87,10 +87,10 @@ def test_a_prefix_is_a_directory_and_its_siblings_are_not_shown(
     ("name", "content", "why"),
     [
         ("kwh=7/a.csv", b"id,city\n1,Nice\n", "partition directories"),
-        ("a b.csv", b"id,city\n1,Nice\n", "in several ways"),
-        ("50%.csv", b"id,city\n1,Nice\n", "in several ways"),
-        ("z\u00fcrich.csv", b"id,city\n1,Nice\n", "in several ways"),
-        ("in//b.csv", b"id,city\n1,Nice\n", "in several ways"),
+        ("a b.csv", b"id,city\n1,Nice\n", "differently"),
+        ("50%.csv", b"id,city\n1,Nice\n", "differently"),
+        ("z\u00fcrich.csv", b"id,city\n1,Nice\n", "differently"),
+        ("in//b.csv", b"id,city\n1,Nice\n", "differently"),
         ("a.csv", b"id,city,City\n1,Nice,x\n", "columns city and City of the header differ only in case"),
         ("a.csv", b"id,city,_corrupt_record\n1,Nice,x\n", "_corrupt_record"),
     ],
@@ -121,7 +121,7 @@ def test_objects_in_subdirectories_are_not_shown_as_spark_passes_them_by(ann: Pe
     ann.put(source)
     ann.put(f"{source}/a/b.csv", b"x,y\n8,9\n")
     refused = admin.call("PUT", f"zoe-view-{source}", headers=definition(source))
-    assert (refused.status_code, "names of the columns are needed" in refused.text) == (422, True)
+    assert (refused.status_code, "give the names of the columns" in refused.text) == (422, True)
     ann.put(f"{source}/c.csv", b"id,city\n1,Nice\n")
     admin.put(f"zoe-view-{source}", **definition(source, columns=["id", "city"]))
     assert ann.view(f"zoe-view-{source}") == b"1,Nice\n"
@@ -194,7 +194,7 @@ def test_only_the_controller_makes_views_and_clients_cannot_ask_the_nodes(
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [
-        ({"columns": ["price"]}, "there is no column price; there are id, city, kwh, note"),
+        ({"columns": ["price"]}, "there is no column price; the columns are id, city, kwh, note"),
         ({"where": "price > 3"}, "there is no column price"),
         ({"where": "kwh >"}, "ends too early: a number or a 'text' is expected"),
         ({"where": "kwh = '" + "x" * 5000 + "'"}, "longer than 4096 characters"),
@@ -205,8 +205,8 @@ def test_only_the_controller_makes_views_and_clients_cannot_ask_the_nodes(
         ({"where": {"kwh": 1}}, "not a view: where must be a text"),
         ({"where": "kwh = 1; drop"}, "where:"),
         ({"csv": {"header": True, "quote": 7}}, "not a view"),
-        ({"prefix": "nothing/"}, "the names of the columns are needed"),
-        ({"surprise": 1}, "not a view: there is no field surprise; there are container, prefix, names,"),
+        ({"prefix": "nothing/"}, "give the names of the columns"),
+        ({"surprise": 1}, "not a view: there is no field surprise; the fields are container, prefix, names,"),
         ({"types": {"kwh": 7}}, "not a view: types must be an object of texts"),
         ({"split_bytes": "many"}, "not a view: split_bytes must be a whole number"),
         ({"csv": {"header": "yes"}}, "not a view: csv.header must be true or false"),

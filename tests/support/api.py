@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 
 from tests.support.master import TickingMaster
 from tests.support.people import admin_token, make_token
+from tests.support.secrets_in_logs import NotingSecrets
 from tests.support.serving import Served
 from zoe_api.leader_endpoint import LeaderEndpoint
 from zoe_api.main import create_app
@@ -54,7 +55,7 @@ class Api:
             endpoint, self.settings.keys_dir, MASTER_TIMEOUT_S, self.settings.master_attempts_max
         )
         self.app = create_app(self.settings, self.store, self.master_client)
-        self._served = Served(self.app)
+        self._served = Served(NotingSecrets(self.app))
         self.url = self._served.url
         self.token = make_token(self.store, tenant="red")
         self.admin = admin_token(self.store)

@@ -6,7 +6,7 @@ import httpx
 
 from tests.support.api import Api
 from zoe_api.sign_in import passwords
-from zoe_lib.store.base import ConcurrentUpdate
+from zoe_lib.store.errors import ConcurrentUpdate
 from zoe_lib.store.people import User
 
 PASSWORD = "correct horse battery"

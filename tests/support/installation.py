@@ -16,6 +16,7 @@ import tomli_w
 from tests.support.forked import Forked
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import make_home
+from tests.support.secrets_in_logs import check_logs
 from tests.support.waiting import until
 from zoe_embedded.services import stop_all_services
 from zoe_lib.messaging.keys import ensure_keys
@@ -101,7 +102,10 @@ class Installation:
         stop_all_services(self.config_file)
         self.store.close()
         until(lambda: not self.traces(), self.traces)
-        shutil.rmtree(self.base)
+        try:
+            check_logs(self.secrets, self.base.glob("*.log*"))
+        finally:
+            shutil.rmtree(self.base)
 
     def traces(self) -> list[str]:
         """Processes, scratch directories and control groups of services, and processes of our own."""

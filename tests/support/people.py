@@ -6,6 +6,7 @@ import hashlib
 import secrets
 import time
 
+from tests.support.secrets_in_logs import SECRETS
 from zoe_lib.store.people import Token
 from zoe_lib.store.postgres import PostgresStore
 
@@ -26,7 +27,7 @@ def make_token(
     end_s = None if lifetime_s is None else now_s + lifetime_s
     hashed = hashlib.sha256(secret.encode()).hexdigest()
     store.accounts.add_token(Token(token_id, user, tenant, hashed, frozenset(scopes), now_s, end_s))
-    return f"zoe_{token_id}_{secret}"
+    return SECRETS.note_token(f"zoe_{token_id}_{secret}")
 
 
 def admin_token(store: PostgresStore, user: str = "root") -> str:

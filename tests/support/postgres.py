@@ -76,6 +76,11 @@ class PostgresServer:
         """Also under whoever is connected; the server's own vacuum, which we may not end, is soon done."""
         until(lambda: self._dropped(make_url(url).database))
 
+    def replace_by_an_empty_one(self, url: str) -> None:
+        """Lose a database, and make an empty one of the same name."""
+        self.drop_database(url)
+        self._execute(f"CREATE DATABASE {make_url(url).database} TEMPLATE template1 STRATEGY file_copy")
+
     @contextmanager
     def closed(self, url: str) -> Iterator[None]:
         """A database that nobody reaches meanwhile."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.postgres import make_home, remove_leftovers
+from tests.support.secrets_in_logs import check_logs
 from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
 from zoe_embedded.runtime import ensure_notebook
@@ -34,6 +35,7 @@ def running_stack(notebook: bool = False, **settings: object) -> Iterator[Stack]
             ensure_notebook(home.create())
         with Stack(home, spark=notebook, settings=settings) as stack:
             yield stack
+        check_logs(home.secrets, [*home.logs.glob("*.log*"), *(home.postgres / "log").glob("*.log*")])
     finally:
         shutil.rmtree(directory)
 

@@ -8,9 +8,10 @@ from contextlib import ExitStack, closing
 import pytest
 
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import ExecutionStore, StoreLimits
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.values import StoreLimits
 
 OpenStore = Callable[[], ExecutionStore]
 OpenAccounts = Callable[[], AccountStore]

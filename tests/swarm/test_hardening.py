@@ -14,6 +14,7 @@ from tests.support.images import provide
 from tests.support.swarm_backend import SwarmHarness, small
 from tests.swarm.cluster import Cluster
 from zoe_master.backends.base import ObservedState
+from zoe_master.backends.swarm.engine import engine_events
 from zoe_master.backends.swarm.engine import probe_containers as probing
 from zoe_master.backends.swarm.spec import labels
 
@@ -79,6 +80,19 @@ def test_what_cannot_be_checked_is_not_used_and_what_is_allowed_is_not_checked(
     checked.reopen()
     checked.settings = replace(checked.settings, allow_unhardened=True)
     assert all(node.ready for node in checked.backend.nodes())
+
+
+def test_what_a_master_killed_during_a_check_left_goes_while_its_successor_leads(
+    harness: SwarmHarness, swarm: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A successor connects before the container is old enough, and nothing else makes it connect again."""
+    monkeypatch.setattr(probing, "_ABANDONED_S", -60.0)
+    monkeypatch.setattr(engine_events, "_SWEEP_INTERVAL_S", 0.5)
+    assert all(node.ready for node in harness.backend.nodes())
+    api: Any = swarm.host("node-2").api
+    marks = {labels.INSTALLATION: "zoe", labels.OF_A_MOMENT: "true"}
+    made = api.create_container("shell", ["sleep", "1000"], labels=marks)
+    harness.until(lambda: made["Id"] not in {one["Id"] for one in api.containers(all=True)})
 
 
 def test_short_lives_keep_their_output(swarm: Cluster) -> None:

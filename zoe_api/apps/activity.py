@@ -9,7 +9,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.store.base import ExecutionStore, StoreUnavailable
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import StoreUnavailable
 
 EVERY_S = 60.0
 _REMEMBERED_MAX = 10_000

@@ -27,7 +27,7 @@ from zoe_api.problems import ApiProblem, problem, problem_response, refuse_unrea
 from zoe_api.stream_places import StreamPlaces
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.messaging.client import MasterClient, MasterUnreachable
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import AppAccess
 from zoe_lib.store.postgres import PostgresStore
 

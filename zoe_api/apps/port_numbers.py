@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from zoe_lib.domain.application import Port
 from zoe_lib.domain.execution import Execution, Service
-from zoe_lib.store.base import NotFound
+from zoe_lib.store.errors import NotFound
 
 NO_PORT = -1
 """A number that no port has."""

@@ -16,7 +16,7 @@ from websockets.uri import WebSocketURI
 
 from zoe_api.apps.headers import to_application
 from zoe_api.apps.targets import Target
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 
 _OPEN_S = 10.0
 # A message is assembled before it is forwarded. The maximum is the one that uvicorn sets for browsers.

@@ -11,7 +11,8 @@ from zoe_api.apps.port_numbers import service_at
 from zoe_lib.domain.application import Port
 from zoe_lib.domain.execution import ExecutionId, Service, ServiceId
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
-from zoe_lib.store.base import ExecutionStore, NotFound
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import NotFound
 
 _REMEMBERED_S = 5.0
 # Without a master nothing moves; but a service that ends by itself is not reported, and its address may be reused.

@@ -28,8 +28,9 @@ from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.roles import Scope
 from zoe_lib.messaging.client import MasterUnreachable
-from zoe_lib.store.base import ExecutionQuery, InvalidCursor, NotFound, StoreUnavailable
+from zoe_lib.store.errors import InvalidCursor, NotFound, StoreUnavailable
 from zoe_lib.store.people import Principal
+from zoe_lib.store.values import ExecutionQuery
 from zoe_lib.wire import SignIn
 
 HOME = "/lite/"

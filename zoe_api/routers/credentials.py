@@ -11,9 +11,7 @@ from zoe_api.access import Reader, Submitter, check
 from zoe_api.dependencies import ServicesDep
 from zoe_lib.domain.roles import Scope
 from zoe_lib.sealing import Seal
-from zoe_lib.store.base import (
-    NotFound,
-)
+from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal, SealedCredential
 from zoe_lib.wire import CredentialList, CredentialRequest, CredentialView
 

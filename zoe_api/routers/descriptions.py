@@ -20,8 +20,9 @@ from zoe_lib import descriptions
 from zoe_lib.descriptions import CatalogueEntry, DescriptionError
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.resources import Resources
-from zoe_lib.store.base import ExecutionStore, NotFound
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import encode
+from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_counts, with_time_limit
 from zoe_lib.wire import (

@@ -23,9 +23,10 @@ from zoe_api.views import all_entries, event_view
 from zoe_lib.domain.events import EVENT_TYPES, Ended, Event, Refused
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.waiting import shares, spans
-from zoe_lib.store.base import ExecutionStore, JournalEntry
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import event_of
 from zoe_lib.store.people import Principal
+from zoe_lib.store.values import JournalEntry
 from zoe_lib.wire import EventList, WaitShare, WaitSpan, WhyWaited
 from zoe_lib.wire.base import ID_MAX
 

@@ -28,8 +28,8 @@ from zoe_lib.domain.promises import refused
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.roles import Scope
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
-from zoe_lib.store.base import ExecutionQuery
 from zoe_lib.store.codec import decode
+from zoe_lib.store.values import ExecutionQuery
 from zoe_lib.wire import (
     Eta,
     ExecutionList,

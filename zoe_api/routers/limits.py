@@ -16,7 +16,7 @@ from zoe_api.meters import meters
 from zoe_api.problems import ApiProblem
 from zoe_lib.domain.limits import AMOUNTS, AMOUNTS_OF_USERS, EVERY, Amounts, Limits, LimitSubject
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import NotFound
+from zoe_lib.store.errors import NotFound
 from zoe_lib.wire import Diagnostic, LimitChange, LimitList, LimitView, MetersView, QuotaView
 
 router = APIRouter(prefix="/admin", tags=["administration"])

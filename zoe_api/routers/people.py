@@ -13,7 +13,7 @@ from zoe_api.problems import ApiProblem
 from zoe_api.views import token_view
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.roles import Scope
-from zoe_lib.store.base import NotFound
+from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal, Token
 from zoe_lib.wire import PrincipalView, TokenList, TokenRequest, TokenView
 

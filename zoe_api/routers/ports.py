@@ -15,7 +15,7 @@ from zoe_lib.domain.application import Port, PortProtocol
 from zoe_lib.domain.execution import Execution, Service
 from zoe_lib.domain.roles import Scope
 from zoe_lib.messaging.client import MasterRefused
-from zoe_lib.store.base import NotFound
+from zoe_lib.store.errors import NotFound
 from zoe_lib.wire import AddressView, OpenView
 
 router = APIRouter(prefix="/executions/{execution_id}/services/{service_id}/ports", tags=["executions"])

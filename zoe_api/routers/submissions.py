@@ -20,7 +20,7 @@ from zoe_api.problems import ApiProblem, problem_of
 from zoe_api.representation import viewed
 from zoe_api.submission import Checked, checked
 from zoe_lib.domain.execution import Execution
-from zoe_lib.store.base import BatchRefused
+from zoe_lib.store.errors import BatchRefused
 from zoe_lib.store.people import Principal
 from zoe_lib.wire import (
     BatchRequest,

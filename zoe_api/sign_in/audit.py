@@ -15,7 +15,7 @@ from starlette.requests import Request
 from zoe_api.addresses import address_of
 from zoe_api.audit_bounds import PerMinute, plain
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.people import AuditEntry
 
 ACTION = "sign_in"

@@ -15,7 +15,7 @@ from zoe_api.problems import ApiProblem
 from zoe_lib.domain.roles import Role
 from zoe_lib.sign_in_settings import RoleRule
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import ConcurrentUpdate, Unstorable
+from zoe_lib.store.errors import ConcurrentUpdate, Unstorable
 from zoe_lib.store.people import AuditEntry, User
 from zoe_lib.wire.people import NAME_PATTERN
 

@@ -13,7 +13,7 @@ from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
 from zoe_api.sign_in.brake import Brake, network_of
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import NotFound
+from zoe_lib.store.errors import NotFound
 
 T = TypeVar("T")
 LENGTH_MIN, LENGTH_MAX = 10, 1000

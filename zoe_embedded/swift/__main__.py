@@ -30,7 +30,7 @@ def default_configuration(home: Home) -> StoreConfiguration:
 
 
 def main() -> int:
-    """Serve until Ctrl-C; 1 when it does not come up, or a server ends by itself."""
+    """Serve until Ctrl-C; return 1 if the store does not start, or a server ends by itself."""
     console = Console(soft_wrap=True)
     end_by_keyboard_interrupt()
     try:
@@ -46,7 +46,7 @@ def main() -> int:
         console.print(f"[red]{error}[/red]")
         return 1
     except KeyboardInterrupt:
-        console.print("Stopped. What was stored is there again with the next `make storage-up`.")
+        console.print("Stopped. The stored objects are available again with the next `make storage-up`.")
         return 0
 
 

@@ -15,8 +15,9 @@ REGION = "RegionOne"
 PROXY_NAME = "proxy"
 S3_REGION = "us-east-1"
 
-# By default an object server gives a container's server half a second to take its call and one to note an object, and
-# leaves the rest to a program that runs every five minutes and is not run here: the object would be in no listing.
+# By default an object server gives a container server half a second to accept its connection and one to record an
+# object, and leaves the rest to a program that runs every five minutes and does not run here: the object would be in no
+# listing.
 _SERVER = """\
 [DEFAULT]
 bind_ip = {host}
@@ -105,9 +106,9 @@ rates_file = {swift_dir}/rates
 proxy_name = {name}
 {controller}
 """
-# By default a proxy has two connections to memcached, and after ten requests that waited a second for one it leaves
-# memcached alone for a minute: all tokens are unknown then, and every request gets 401 or 503. 64 clients reach that
-# when memcached has no processor for a second. There is no other server to try, so that helps nobody.
+# By default a proxy has two connections to memcached, and after ten requests that waited a second for one it does not
+# use memcached for a minute: all tokens are unknown then, and every request gets 401 or 503. 64 clients reach that if
+# memcached gets no CPU time for a second. With no other server to try, this does not help.
 _MEMCACHE = """\
 memcache_max_connections = 128
 connect_timeout = 10
@@ -122,7 +123,7 @@ _PROXY_PIPELINE = (
 
 @dataclass(frozen=True, slots=True)
 class StoreUser:
-    """Somebody who may log in, as `account:name`; groups are tempauth's (`.admin`, `.reseller_admin`)."""
+    """A user of the store, as `account:name`; groups are tempauth's (`.admin`, `.reseller_admin`)."""
 
     account: str
     name: str
@@ -131,13 +132,13 @@ class StoreUser:
 
     @property
     def login(self) -> str:
-        """Return what is sent as the user."""
+        """Return the user's name in requests."""
         return f"{self.account}:{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Where the servers listen on loopback; of each kind one for each node."""
+    """The ports of the servers on loopback; of each kind, one for each node."""
 
     proxy: int
     memcached: int
@@ -146,7 +147,7 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class ControllerLine:
-    """Where the storage controller listens, and the file of keys for it (see storage_filters/bandwidth.py)."""
+    """The endpoints of the storage controller, and its key file (see storage_filters/bandwidth.py)."""
 
     limits_from: str
     usage_to: str
@@ -155,13 +156,14 @@ class ControllerLine:
 
 @dataclass(frozen=True, slots=True)
 class StoreConfiguration:
-    """What a store is like. Workers are processes of the proxy and of each object server; 0: one that does not fork.
+    """The options of a store. Workers are processes of the proxy and of each object server; 0: a single one that does
+    not fork.
 
-    `filters` False leaves our filters out, to compare with; `s3` lets it speak S3, too. `encrypted`: what is on the
-    disks is, with a key made of the hash prefix. `erasure_coded`: objects are kept as two fragments of data and one of
-    parity, for which three nodes are needed. `autocreate` False: accounts are there once a reseller admin made them.
-    `pipeline`: of the proxy, in place of what the others make of it. `hosts`: the addresses of the nodes' servers, by
-    which the rings know them; loopback without.
+    `filters` False leaves Zoe's filters out, for comparison; `s3` adds the S3 protocol. `encrypted`: data on disks are
+    encrypted, with a key derived from the hash prefix. `erasure_coded`: objects are stored as two fragments of data and
+    one of parity, which needs three nodes. `autocreate` False: a reseller admin has to create accounts. `pipeline`: of
+    the proxy, replacing the one derived from the other options. `hosts`: the addresses of the nodes' servers, which the
+    rings use; loopback if not given.
     """
 
     users: Sequence[StoreUser]
@@ -186,7 +188,7 @@ class StoreConfiguration:
 
 
 def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash_prefix: str) -> None:
-    """Write all files into `directory`; rings are made of `rings.json`."""
+    """Write all files into `directory`; rings are built from `rings.json`."""
     (directory / "swift.conf").write_text(
         f"[swift-hash]\nswift_hash_path_prefix = {hash_prefix}\nswift_hash_path_suffix = zoe\n"
         "[storage-policy:0]\nname = standard\ndefault = yes\n" + (_ERASURE_CODED if configuration.erasure_coded else "")
@@ -206,7 +208,7 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
                 name=f"{kind}-{node}",
                 kind=kind,
                 user=user,
-                # By default up to 512 MB of an object are written to the disk when it ends: all writers stop for that.
+                # By default up to 512 MB of an object are written to the disk when it ends, which stops all writers.
                 options="mb_per_sync = 2" if kind == "object" else "",
                 pipeline=f"{filters}{kind}-server",
             )

@@ -28,7 +28,7 @@ _STORY_CHARACTERS = 2000
 
 
 class ControllerSite:
-    """Keys, a token and ports, in a directory; made before the store, whose proxy is told of the line. Close it."""
+    """Keys, a token and ports, in a directory; created before the store, whose proxy needs the endpoints. Close it."""
 
     def __init__(self, directory: Path, token: str, store_account: Account | None) -> None:
         self._directory = directory
@@ -48,17 +48,19 @@ class ControllerSite:
         self._port = web
 
     def close(self) -> None:
-        """Hold the ports no more."""
+        """Release the ports."""
         self._ports.close()
 
     @property
     def log(self) -> Path:
-        """Return what it has said."""
+        """Return its log."""
         return self._directory / "zoe-storage.log"
 
     @contextmanager
     def serve(self, store: ObjectStore, admin: StoreUser, database_url: str, rates: BandwidthSlo) -> Iterator[str]:
-        """Up, with so many bytes/s to promise and as many through the proxy; its URL. The tables must be there."""
+        """Run the controller with these bytes per second to promise and through the proxy; yield its URL. The tables
+        must exist.
+        """
         read, write = rates.read_bytes_per_s or 0, rates.write_bytes_per_s or 0
         settings = {
             "database_url": database_url,
@@ -105,4 +107,4 @@ class ControllerSite:
             except httpx.TransportError:
                 time.sleep(_LOOK_S)
         story = self.log.read_text(errors="replace")[-_STORY_CHARACTERS:]
-        raise StoreError(f"the storage controller does not come up ({process.poll()}); {self.log}:\n{story}")
+        raise StoreError(f"the storage controller does not start ({process.poll()}); {self.log}:\n{story}")

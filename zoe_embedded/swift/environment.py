@@ -1,4 +1,4 @@
-"""The environment of the object store's servers, apart from Zoe's own: Swift, its clients and our filters."""
+"""The environment of the object store's servers, separate from Zoe's own: Swift, its clients and Zoe's filters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE, building, make_readable, make_virtual_environment, shared_python
 
 _LOCK = CLONE / "requirements" / "swift.lock"
-# What the servers need of ours: installed into their environment, as an operator would.
+# The parts of Zoe that the servers need: installed into their environment, as an operator would do.
 _FILTERS = {
     "storage_filters": (".",),
     "storage_bridge": ("__init__.py", "model.py", "swift"),
@@ -20,9 +20,11 @@ _FILTERS = {
 
 
 def ensure_swift(home: Home) -> Path:
-    """Return the directory with Swift's programs, built when it is not there or its lock has changed; with our filters.
+    """Return the directory with Swift's programs and Zoe's filters, building it if it is missing or its lock has
+    changed.
 
-    What is there already stays as it is: another process of this home may be running from it."""
+    An existing one stays as it is: another process of this home may be running from it.
+    """
     directory = home.runtime / "swift"
     stamp, filters_stamp = directory / "zoe.stamp", directory / "zoe-filters.stamp"
     python = shared_python()

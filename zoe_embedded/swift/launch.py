@@ -1,6 +1,6 @@
-"""Runs a server of Swift, by the interpreter of its environment: `<program> <configuration> ...`.
+"""Run a server of Swift with the interpreter of its environment: `<program> <configuration> ...`.
 
-Swift reads storage policies when it is imported, of /etc/swift; those of another directory have to be read again.
+Swift reads storage policies from /etc/swift when it is imported; those of another directory have to be read again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from swift.common import storage_policy, utils
 
 
 def launch(program: str, configuration: str) -> None:
-    """As the program itself, with the policies beside its configuration."""
+    """Run the program itself, with the policies beside its configuration."""
     utils.set_swift_dir(str(Path(configuration).parent))
     storage_policy.reload_storage_policies()
     runpy.run_path(program, run_name="__main__")

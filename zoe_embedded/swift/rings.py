@@ -1,4 +1,4 @@
-"""Builds the rings of a store; run by the interpreter of Swift's environment, with the path of `rings.json`.
+"""Build the rings of a store; run by the interpreter of Swift's environment, with the path of `rings.json`.
 
 The seed is fixed, so that the same devices get the same partitions when ports change.
 """
@@ -10,7 +10,7 @@ import sys
 import warnings
 from pathlib import Path
 
-# Whoever brings up a store to try can do nothing about what Swift is built on.
+# Hide warnings about Swift's dependencies, which users of this store cannot act on.
 warnings.filterwarnings("ignore", r"\s*Eventlet is deprecated")
 
 from swift.common.ring import RingBuilder  # noqa: E402

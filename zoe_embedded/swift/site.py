@@ -1,4 +1,4 @@
-"""The whole of Zoe with an object store and its controller, on one machine."""
+"""All of Zoe with an object store and its controller, on one machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SERVICE = "zoe"
 
 @dataclass(frozen=True)
 class Site:
-    """What is up; `user` is who the tenant's applications log in to the store as."""
+    """The running parts; `user` is the store's user with which the tenant's applications sign in."""
 
     stack: Stack
     store: ObjectStore
@@ -32,7 +32,7 @@ class Site:
 
 @contextmanager
 def storage_site(home: Home, rates: BandwidthSlo) -> Iterator[Site]:
-    """Store, PostgreSQL, storage controller, master and API, in this order; `rates` is what can be promised."""
+    """Start store, PostgreSQL, storage controller, master and API, in this order; `rates` is what can be promised."""
     home.create()
     account = home.server_account
     directory = home.path / "storage"
@@ -53,7 +53,7 @@ def storage_site(home: Home, rates: BandwidthSlo) -> Iterator[Site]:
             "storage_jars": readable_jars(home),
             "storage_interval_s": 1.0,
         }
-        # The controller first: a master that does not find it lets applications read plainly.
+        # The controller first: if the master does not find it, applications read plainly.
         database_url = EmbeddedPostgres(home).start()
         upgrade(database_url)
         undo.enter_context(controller.serve(store, admin, database_url, rates))

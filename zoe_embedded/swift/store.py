@@ -1,4 +1,4 @@
-"""The servers of an object store on loopback: begun in order, watched, ended by pid."""
+"""The servers of an object store on loopback: started in order, watched, stopped by pid."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _STORY_BYTES = 2000
 
 
 class StoreError(Exception):
-    """The object store does not come up; the message says why and what helps."""
+    """The object store does not start; the message says why and what to do."""
 
 
 class ObjectStore:
-    """OpenStack Swift as processes; use as a context manager. Data stay in `directory`."""
+    """OpenStack Swift as processes; use as a context manager. The data stay in `directory`."""
 
     def __init__(self, home: Home, directory: Path, configuration: StoreConfiguration) -> None:
         self._home = home
@@ -46,16 +46,16 @@ class ObjectStore:
 
     @property
     def auth_url(self) -> str:
-        """Return where users log in."""
+        """Return the URL at which users sign in."""
         return f"http://127.0.0.1:{self._known_ports().proxy}/auth/v1.0"
 
     @property
     def processes(self) -> dict[str, int]:
-        """Pids by name: `proxy`, `memcached`, `object-1`, ..."""
+        """Return pids by name: `proxy`, `memcached`, `object-1`, ..."""
         return {name: process.pid for name, process in self._processes.items()}
 
     def user(self, login: str) -> StoreUser:
-        """Return the user of that login, with the key."""
+        """Return the user of that name, with the key."""
         return next(user for user in self.configuration.users if user.login == login)
 
     def ended(self) -> str | None:
@@ -63,7 +63,7 @@ class ObjectStore:
         return next((name for name, process in self._processes.items() if process.poll() is not None), None)
 
     def log_of(self, name: str) -> str:
-        """Return what a server has said."""
+        """Return the log of a server."""
         return (self.directory / f"{name}.log").read_text(errors="replace")
 
     def __enter__(self) -> Self:
@@ -91,7 +91,7 @@ class ObjectStore:
         self.close()
 
     def close(self) -> None:
-        """End all servers; the proxy first, so that no request is cut in a node."""
+        """Stop all servers; the proxy first, so that no request is interrupted in a node."""
         for process in reversed(self._processes.values()):
             process.terminate()
         for process in self._processes.values():
@@ -106,7 +106,7 @@ class ObjectStore:
             self._held = None
 
     def restart(self, name: str) -> None:
-        """Begin a server again that ended or was killed."""
+        """Restart a server that ended or was killed."""
         self._processes[name].kill()
         self._processes[name].wait()
         self._begin(self._home.runtime / "swift", name, name.partition("-")[0])
@@ -114,7 +114,7 @@ class ObjectStore:
 
     def _known_ports(self) -> Ports:
         if self._ports is None:
-            raise StoreError("the object store is not up")
+            raise StoreError("the object store does not run")
         return self._ports
 
     def _prepare(self, environment: Path) -> None:
@@ -172,7 +172,9 @@ class ObjectStore:
 
 
 def _script(environment: Path, name: str) -> list[str]:
-    """One of ours, by Swift's interpreter; as text, since the servers' account may not read our files."""
+    """Run one of our scripts with Swift's interpreter; passed as text, since the servers' account may not read our
+    files.
+    """
     return [str(environment / "bin" / "python"), "-c", Path(__file__).with_name(name).read_text()]
 
 

@@ -29,6 +29,9 @@ Handler = Callable[[dict[str, Any]], dict[str, Any]]
 _WORKERS = 4
 _WAITING_MAX = 1000  # ZeroMQ's own maximum for a socket
 _REPLIES_ENDPOINT = "inproc://replies"
+# A question has a sender, a header and a payload. All but the payload is kept until the answer is sent.
+_FRAMES_MAX = 3
+_ADDRESS_BYTES_MAX = 4096
 _Answer = Callable[[], dict[str, Any]]
 _LaneQueue = Queue[tuple[Question, Request] | None]  # the places of its kinds limit it
 
@@ -111,11 +114,27 @@ class Server:
             while True:
                 for socket, _ in poller.poll():
                     if socket is self._front:
-                        self._take(arrived(self._front.recv_multipart()))
+                        self._take(self._receive())
                     else:
                         self._give(*self._replies.recv_multipart())
 
-    def _take(self, question: Question) -> None:
+    def _receive(self) -> Question | None:
+        """Return the next question; None for a message of another form, of which nothing is kept."""
+        frames = [self._front.recv(copy=False)]
+        count = 1
+        while frames[-1].more:
+            # A message may have any number of frames: beyond those of a question, one is held at a time.
+            del frames[_FRAMES_MAX:]
+            frames.append(self._front.recv(copy=False))
+            count += 1
+        if not 2 <= count <= _FRAMES_MAX or any(len(frame) > _ADDRESS_BYTES_MAX for frame in frames[:-1]):
+            log.warning("message dropped", why=f"it is no question: {count} frames")
+            return None
+        return arrived([frame.bytes for frame in frames])
+
+    def _take(self, question: Question | None) -> None:
+        if question is None:
+            return
         if question.key not in self._routes:
             try:
                 self._waiting.put_nowait(question)

@@ -1,18 +1,18 @@
-"""Users, tenants, and what they sign in and act with, in PostgreSQL."""
+"""Users, tenants, and their tokens, sessions and credentials, in PostgreSQL."""
 
 from __future__ import annotations
 
-from zoe_lib.store.base import StoreLimits
 from zoe_lib.store.sql import audit as audit_log
 from zoe_lib.store.sql import credentials, people, signing_in
 from zoe_lib.store.sql.database import Database, looks, reads, writes
+from zoe_lib.store.values import StoreLimits
 
 
 class AccountStore:
-    """Accounts, and the log of what was changed by whom. Thread-safe; each method is one transaction.
+    """Accounts, and the audit log of changes to them. Thread-safe; each method is one transaction.
 
-    Every method may raise StoreUnavailable; a call that raised anything else changed nothing. What each method promises
-    stands with the function that it runs.
+    Every method may raise StoreUnavailable; a call that raised anything else changed nothing. The docstring of the
+    function that a method runs says what the method promises.
     """
 
     def __init__(self, database: Database, limits: StoreLimits) -> None:
@@ -61,6 +61,6 @@ class AccountStore:
     audit = reads(audit_log.read)
 
     def prune(self, now_s: float) -> None:
-        """Forget sessions that are over, old failures, and audit entries beyond their retention."""
+        """Remove expired sessions, old failures, and audit entries beyond their retention."""
         self.database.write(lambda c: signing_in.prune(c, now_s, now_s - self._limits.failures_kept_s))
         self.database.write(lambda c: audit_log.prune(c, now_s - self._limits.audit_kept_s))

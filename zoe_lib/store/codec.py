@@ -19,21 +19,22 @@ def encode(value: object) -> Json:
 
 
 def event_data(event: Event) -> dict[str, Json]:
-    """Return the JSON form of an event as the journal keeps it: without what has columns of its own."""
+    """Return the JSON form of an event as the journal keeps it, without the fields that have their own columns."""
     data: dict[str, Json] = encode(event)
     del data["at_s"], data["cause_id"]
     return data
 
 
 def event_of(kind: str, at_s: float, cause_id: str, data: Mapping[str, Json]) -> Event:
-    """Return the event that an entry of the journal stands for; KeyError for a kind that is about no execution."""
+    """Return the event of a journal entry; KeyError for facts about the installation."""
     return decode(EVENT_TYPES[kind], {**data, "at_s": at_s, "cause_id": cause_id})
 
 
 def decode(wanted: type[T], data: Json) -> T:
-    """Return the value of that type. Unknown keys are passed over and missing ones take the default, as versions need.
+    """Return the value of that type. Unknown keys are ignored and missing ones take the default, as different versions
+    need.
 
-    msgspec.ValidationError for what does not fit.
+    Raises msgspec.ValidationError for anything that does not fit.
     """
     return msgspec.convert(data, wanted, strict=False, str_keys=True)
 
@@ -44,6 +45,6 @@ def field_names(wanted: Any) -> tuple[str, ...]:
 
 
 def _plain(value: object) -> Json:
-    if isinstance(value, Mapping):  # one that cannot be changed
+    if isinstance(value, Mapping):  # an immutable one
         return dict(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -1,4 +1,4 @@
-"""Opaque cursors of keyset paging: where the last page ended, not how many rows were passed."""
+"""Opaque cursors of keyset paging: the position where the last page ended, not a number of rows."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ import json
 import math
 
 from zoe_lib.domain.execution import Execution
-from zoe_lib.store.base import InvalidCursor
+from zoe_lib.store.errors import InvalidCursor
 
 Position = tuple[float, str]
 
 
 def position(execution: Execution) -> Position:
-    """What executions are listed by."""
+    """The key by which executions are listed."""
     return execution.submitted_at_s, execution.id
 
 
 def encode_cursor(last: Execution) -> str:
-    """The cursor that continues after this execution."""
+    """Return the cursor that continues after this execution."""
     return encode_position(position(last))
 
 
 def encode_position(last: Position) -> str:
-    """The cursor that continues after a place in the list."""
+    """Return the cursor that continues after a position in the list."""
     text = json.dumps(last, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def decode_cursor(cursor: str) -> Position:
-    """The position in a cursor; InvalidCursor when nobody here made it."""
+    """Return the position in a cursor; InvalidCursor if it is malformed."""
     try:
         padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
         at_s, execution_id = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))

@@ -1,4 +1,4 @@
-"""Applications as kept: canonical JSON, named by its hash, and parsed once however many executions share it."""
+"""Stored applications: canonical JSON, named by its hash, and parsed once however many executions share it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from zoe_lib.descriptions.model import Document
 from zoe_lib.descriptions.to_document import to_document
 from zoe_lib.descriptions.to_domain import application_of
 from zoe_lib.domain.application import Application
-from zoe_lib.store.base import Unstorable
 from zoe_lib.store.codec import Json
+from zoe_lib.store.errors import Unstorable
 
-# A parsed description takes some kilobytes; more than this many different ones are rarely active at once.
+# A parsed description takes some kilobytes; more different ones than this are rarely active at once.
 CACHED_MAX = 2000
 
 
 def parse(document: Json) -> Application:
-    """The application of a kept document.
+    """Return the application of a stored document.
 
-    Its structure is read without the rules for users: what was accepted once must stay readable when they get stricter.
+    The rules for users are not applied: what was once accepted must stay readable when they get stricter.
     """
     return application_of(Document.model_validate(document))
 
@@ -35,7 +35,9 @@ class Applications:
         self._last: tuple[Application, str, Json] | None = None
 
     def keep(self, application: Application) -> tuple[str, Json]:
-        """Remember an application; the hash of its document, and the document. Unstorable if it would not come back."""
+        """Remember an application; return the hash of its document, and the document. Unstorable if it cannot be read
+        back.
+        """
         last = self._last
         if last is not None and last[0] is application:  # as in a batch of one application
             return last[1], last[2]
@@ -55,7 +57,7 @@ class Applications:
         return application
 
     def get(self, name: str) -> Application | None:
-        """A remembered application."""
+        """Return a remembered application."""
         with self._lock:
             application = self._by_hash.get(name)
             if application is not None:
@@ -71,7 +73,7 @@ class Applications:
 
 
 def _check_comes_back(application: Application, document: Json) -> None:
-    """One execution that cannot be read would keep a master from starting."""
+    """Refuse a document that could not be read back: a single one would keep a master from starting."""
     try:
         same = parse(document) == application
     except ValueError as error:

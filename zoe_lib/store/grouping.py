@@ -1,4 +1,4 @@
-"""Group commit: calls that come while another is being written go together in the next write."""
+"""Group commit: calls that arrive during a write go together into the next one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Generic, TypeVar
 
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 
 T = TypeVar("T")
 
-# Bounds a statement; more would gain little, since the commit is shared by many already.
+# Bounds a statement; more would gain little, since so many already share the commit.
 GROUP_MAX = 64
 
 
@@ -23,7 +23,7 @@ class _Call(Generic[T]):
 
 
 class Grouping(Generic[T]):
-    """Writes items of many threads with few commits. Commits wait for the disk one by one; their items need not.
+    """Writes items of many threads with few commits: commits wait for the disk one by one, but items need not.
 
     `write` takes items of different `key`s only. An item that cannot be written fails alone.
     """
@@ -36,7 +36,7 @@ class Grouping(Generic[T]):
         self._writer = Lock()
 
     def do(self, item: T) -> None:
-        """Write the item, alone or with others; raises what the write of it raised."""
+        """Write the item, alone or with others; raise what its write raised."""
         call = _Call(item)
         with self._lock:
             self._waiting.append(call)
@@ -58,7 +58,8 @@ class Grouping(Generic[T]):
             return taken
 
     def _write_group(self, group: list[_Call[T]]) -> None:
-        error: Exception | None = StoreUnavailable("the write was interrupted")  # what the others learn of a Ctrl-C
+        # what the other threads raise after a Ctrl-C
+        error: Exception | None = StoreUnavailable("the write was interrupted")
         try:
             self._write([call.item for call in group])
             error = None

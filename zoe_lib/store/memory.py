@@ -20,29 +20,26 @@ from zoe_lib.domain.policy import Policy, shown_limits, with_limits, with_shown_
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds, daily_use
-from zoe_lib.store.base import (
-    ConcurrentUpdate,
-    ExecutionChange,
-    ExecutionPage,
-    ExecutionQuery,
-    IdempotencyConflict,
-    JournalEntry,
-    Leader,
-    NotLeader,
-    StoreLimits,
-    StoreUnavailable,
-    Subscription,
-    TickRecord,
-)
+from zoe_lib.store.base import Subscription
 from zoe_lib.store.codec import encode
 from zoe_lib.store.cursors import decode_cursor, encode_cursor, position
+from zoe_lib.store.errors import ConcurrentUpdate, IdempotencyConflict, NotLeader, StoreUnavailable
 from zoe_lib.store.memory_state import Fact, MemorySubscription, State, add_use
 from zoe_lib.store.quotas import admitted, same_submission
 from zoe_lib.store.text import check_submission, checked, checked_changes, shown_key
+from zoe_lib.store.values import (
+    ExecutionChange,
+    ExecutionPage,
+    ExecutionQuery,
+    JournalEntry,
+    Leader,
+    StoreLimits,
+    TickRecord,
+)
 
 
 class MemoryStore:
-    """One process's handle on state in memory; `another` is a second one, as another process would have.
+    """One process's handle on state in memory; `another` returns a second handle, like that of another process.
 
     `available = False` makes every call of this handle raise StoreUnavailable.
     """
@@ -53,7 +50,7 @@ class MemoryStore:
         self.available = True
 
     def another(self) -> MemoryStore:
-        """A second handle on the same state."""
+        """Return a second handle on the same state."""
         return MemoryStore(self._limits, self._state)
 
     # -- executions ------------------------------------------------------------------------------------------------
@@ -64,7 +61,7 @@ class MemoryStore:
         idempotency_key: str | None = None,
         fingerprint: str = "",
     ) -> Execution:
-        """Keep a new execution, once per key."""
+        """Store a new execution, once per key."""
         check_submission(execution, cause_id, idempotency_key, fingerprint)
         with self._reached() as state:
             earlier = self._known(execution, idempotency_key, fingerprint)
@@ -85,7 +82,7 @@ class MemoryStore:
         return admitted(execution, self._state.policy.limits, len(users), users.count(execution.user))
 
     def submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Execution | None:
-        """The execution of a key."""
+        """Return the execution of a key."""
         with self._reached():
             return self._with_key(tenant, idempotency_key, fingerprint)
 
@@ -153,23 +150,23 @@ class MemoryStore:
         return written
 
     def execution(self, execution_id: ExecutionId) -> Execution:
-        """One execution."""
+        """Return one execution."""
         with self._reached() as state:
             return state.execution(execution_id)
 
     def add_use_of(self, execution_id: ExecutionId, at_s: float) -> None:
-        """Somebody used it."""
+        """Record a use."""
         with self._reached() as state:
             if execution_id in state.executions:
                 state.last_uses[execution_id] = max(at_s, state.last_uses.get(execution_id, at_s))
 
     def last_uses(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, float]:
-        """When each was used last."""
+        """Return when each was last used."""
         with self._reached() as state:
             return {one: state.last_uses[one] for one in execution_ids if one in state.last_uses}
 
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
-        """A page of executions."""
+        """Return a page of executions."""
         before = None if query.cursor is None else decode_cursor(query.cursor)
         with self._reached() as state:
             matching = [
@@ -191,17 +188,17 @@ class MemoryStore:
         return ExecutionPage(page, encode_cursor(page[-1]))
 
     def active(self) -> Sequence[Execution]:
-        """All executions that are not terminal."""
+        """Return all active executions."""
         with self._reached() as state:
             return sorted(state.active.values(), key=position)
 
     def counts(self) -> Mapping[ExecutionState, int]:
-        """Executions by state."""
+        """Return the number of executions by state."""
         with self._reached() as state:
             return dict(state.counts)
 
     def active_counts(self) -> Mapping[tuple[str, str], int]:
-        """Those that wait or run, by tenant and user."""
+        """Return how many wait or run, by tenant and user."""
         with self._reached() as state:
             return Counter((execution.tenant, execution.user) for execution in state.active.values())
 
@@ -228,12 +225,12 @@ class MemoryStore:
         execution_id: ExecutionId | None = None,
         with_data: bool = True,
     ) -> Sequence[JournalEntry]:
-        """Entries after an id."""
+        """Return entries after an id."""
         with self._reached() as state:
             return [record.entry(with_data) for record in state.records(after_id, limit, tenant, execution_id)]
 
     def last_journal_id(self) -> int:
-        """The newest id."""
+        """Return the newest id."""
         with self._reached() as state:
             return state.journal[-1].id if state.journal else 0
 
@@ -252,7 +249,7 @@ class MemoryStore:
             state.platform = sorted(nodes, key=lambda node: node.name)
 
     def platform(self) -> Sequence[Node]:
-        """The nodes."""
+        """Return the nodes."""
         with self._reached() as state:
             return state.platform
 
@@ -263,19 +260,19 @@ class MemoryStore:
         at_s: float,  # noqa: ARG002
         leader_epoch: int | None,
     ) -> None:
-        """Keep what the back-end can run, and the object store can promise."""
+        """Store what the back-end can run and how much bandwidth can be guaranteed."""
         with self._reached() as state:
             self._check_leader(leader_epoch)
             state.capabilities = capabilities
             state.storage_capacity = storage or state.storage_capacity
 
     def whole_platform(self) -> Platform:
-        """All of it."""
+        """Return nodes, capabilities and bandwidth."""
         with self._reached() as state:
             return Platform(tuple(state.platform), state.capabilities, state.storage_capacity)
 
     def policy(self) -> Policy:
-        """The policy in force."""
+        """Return the policy in force."""
         with self._reached() as state:
             return state.policy
 
@@ -310,7 +307,7 @@ class MemoryStore:
             return state.epoch if state.leader is self else None
 
     def leader(self) -> Leader | None:
-        """Return the last that took the lead."""
+        """Return the last leader."""
         with self._reached() as state:
             return state.lead
 
@@ -323,7 +320,7 @@ class MemoryStore:
             return True
 
     def depose(self, seen: Leader) -> bool:
-        """Free the lock."""
+        """Release the leader's lock."""
         with self._reached() as state:
             if state.leader is None or state.lead != seen:
                 return False
@@ -331,11 +328,11 @@ class MemoryStore:
             return True
 
     def still_leading(self, epoch: int) -> bool:
-        """Whether this handle holds the lock."""
+        """Return whether this handle holds the lock."""
         return self.available and self._state.leader is self and self._state.epoch == epoch
 
     def stop_leading(self) -> None:
-        """Let the lock go."""
+        """Release the lock."""
         with self._state.lock:
             if self._state.leader is self:
                 self._state.leader = None
@@ -346,25 +343,25 @@ class MemoryStore:
 
     # -- usage and upkeep ------------------------------------------------------------------------------------------
     def prune(self, now_s: float) -> int:
-        """Remove what is too old."""
+        """Remove old executions."""
         with self._reached() as state:
             state.prune_keys(now_s - self._limits.idempotency_keys_kept_s)
             return state.prune(now_s - self._limits.retention_s)
 
     def cut_s(self) -> float:
-        """What ended before may have been removed."""
+        """Return the time before which ended executions may have been removed."""
         with self._reached() as state:
             return state.cut_s
 
     def sum_up(self) -> bool:
-        """Nothing is summed up in memory."""
+        """Do nothing: sums are not kept in memory."""
         with self._reached():
             return False
 
     def daily_use(
         self, from_day: int, to_day: int, now_s: float | None = None, tenant: str | None = None
     ) -> Mapping[DayOfUser, ResourceSeconds]:
-        """Use by day, tenant and user."""
+        """Return usage by day, tenant and user."""
         with self._reached() as state:
             result = dict(state.kept_use)
             add_use(result, daily_use(state.executions.values(), now_s))
@@ -374,29 +371,29 @@ class MemoryStore:
 
     # -- ticks -----------------------------------------------------------------------------------------------------
     def add_tick(self, tick: TickRecord, leader_epoch: int) -> None:
-        """Keep what a tick saw."""
+        """Store what a tick saw."""
         with self._reached() as state:
             self._check_leader(leader_epoch)
             state.ticks.append(tick)
 
     def ticks(self, from_s: float, to_s: float) -> Sequence[TickRecord]:
-        """What ticks saw."""
+        """Return what ticks saw."""
         with self._reached() as state:
             starts = [number for number, tick in enumerate(state.ticks) if tick.whole and tick.at_s <= from_s]
             return [tick for tick in state.ticks[starts[-1] :] if tick.at_s <= to_s] if starts else ()
 
     def ticks_from_s(self) -> float | None:
-        """The first whole one."""
+        """Return the time of the first whole record."""
         with self._reached() as state:
             return next((tick.at_s for tick in state.ticks if tick.whole), None)
 
     def ping(self) -> None:
-        """Say whether this handle is available."""
+        """Raise StoreUnavailable if this handle is set unavailable."""
         with self._reached():
             pass
 
     def close(self) -> None:
-        """Let the leader lock go; the state stays with the other handles."""
+        """Release the leader lock; the state stays with the other handles."""
         self.stop_leading()
 
     def _reached(self) -> State:

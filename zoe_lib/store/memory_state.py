@@ -16,13 +16,14 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.domain.values import value
-from zoe_lib.store.base import JournalEntry, Leader, NotFound, TickRecord
 from zoe_lib.store.codec import event_data
+from zoe_lib.store.errors import NotFound
+from zoe_lib.store.values import JournalEntry, Leader, TickRecord
 
 
 @value(frozen=True, slots=True)
 class Fact:
-    """Something about the installation, for the journal."""
+    """A fact about the installation, for the journal."""
 
     kind: str
     at_s: float
@@ -32,7 +33,7 @@ class Fact:
 
 @value(frozen=True, slots=True)
 class Record:
-    """A line of the journal; its JSON form is made when somebody reads it, which a simulation seldom does."""
+    """An entry of the journal; its JSON form is made when it is read, which simulations seldom do."""
 
     id: int
     what: Event | Fact
@@ -41,7 +42,7 @@ class Record:
     version: int | None = None
 
     def entry(self, with_data: bool) -> JournalEntry:
-        """The line as it is read."""
+        """Return the entry as readers see it."""
         what = self.what
         data: Mapping[str, object] = {}
         if with_data:
@@ -83,14 +84,14 @@ class State:
         self.lock.release()
 
     def execution(self, execution_id: ExecutionId) -> Execution:
-        """One execution; NotFound."""
+        """Return one execution; NotFound."""
         found = self.executions.get(execution_id)
         if found is None:
             raise NotFound(f"execution {execution_id!r} does not exist")
         return found
 
     def put(self, execution: Execution) -> None:
-        """Keep an execution in place of its earlier version."""
+        """Replace an execution's earlier version."""
         before = self.executions.get(execution.id)
         if before is not None:
             self.counts[before.state] -= 1
@@ -102,7 +103,7 @@ class State:
             self.active[execution.id] = execution
 
     def record(self, execution: Execution, events: Sequence[Event]) -> None:
-        """Write what led to this state of the execution."""
+        """Write the event that led to this state of the execution."""
         first_version = execution.version - len(events) + 1
         for version, event in enumerate(events, first_version):
             self._newest_id += 1
@@ -116,8 +117,8 @@ class State:
     def records(
         self, after_id: int, limit: int, tenant: str | None, execution_id: ExecutionId | None
     ) -> Iterable[Record]:
-        """Read on from an id."""
-        # Ids may have gaps, but only those of what was pruned: so many from the end on is early enough.
+        """Return the records after an id."""
+        # Pruning leaves gaps in the ids, so counting back from the end starts early enough.
         at_least = max(len(self.journal) - (self._newest_id - after_id), 0)
         start = bisect_right(self.journal, after_id, lo=at_least, key=lambda record: record.id)
         if tenant is None and execution_id is None:
@@ -131,12 +132,12 @@ class State:
         return islice(matching, limit)
 
     def tell(self) -> None:
-        """Call the subscribers; outside of the lock, since they may ask the store."""
+        """Call the subscribers, outside the lock, since they may call the store."""
         for notify in list(self.subscribers.values()):
             notify()
 
     def prune(self, ended_before_s: float) -> int:
-        """Remove executions that ended before, with what hangs on them; how many."""
+        """Remove executions that ended before, with everything that belongs to them; return how many."""
         old = {e.id for e in self.executions.values() if e.terminal and e.marks[Mark.ENDED] < ended_before_s}
         self._move_cut(ended_before_s)
         if not old:
@@ -156,7 +157,7 @@ class State:
             del self.ticks[: starts[-1]]
 
     def prune_keys(self, before_s: float) -> None:
-        """Forget old idempotency keys."""
+        """Remove old idempotency keys."""
         self.idempotency_keys = {key: used for key, used in self.idempotency_keys.items() if used[2] >= before_s}
 
 
@@ -167,12 +168,12 @@ class MemorySubscription:
         self._state = state
 
     def close(self) -> None:
-        """Stop calling back."""
+        """End the subscription."""
         with self._state:
             self._state.subscribers.pop(self, None)
 
 
 def add_use(total: dict[DayOfUser, ResourceSeconds], more: Mapping[DayOfUser, ResourceSeconds]) -> None:
-    """Add use to what there is."""
+    """Add usage to the present sums."""
     for key, use in more.items():
         total[key] = total.get(key, ResourceSeconds()) + use

@@ -1,4 +1,4 @@
-"""What is kept of people: users, tenants, memberships, tokens, sessions, failed sign-ins and the audit log."""
+"""Data of people: users, tenants, memberships, tokens, sessions, failed sign-ins and the audit log."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from zoe_lib.domain.roles import SCOPES, Role, Scope
 
 SIGN_INS_MAX = 10_000
 Limits = Mapping[str, tuple[float, int]]
-"""Of guesses: by key, since when they are counted and how many are granted."""
-"""Most attempts kept of those who were sent to a provider."""
+"""Limits of failed sign-ins by key: since when they count, and how many are allowed."""
+"""Most attempts kept of browsers that were sent to a provider."""
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who is asking: a user acting in one tenant, by a token or a session.
+    """The identity of a request: a user acting in one tenant, by a token or a session.
 
-    `scopes` are those of the token that the role allows, too; a session has all of its role.
+    `scopes` are those of the token that the role allows, too; a session has all scopes of its role.
     """
 
     user: str
@@ -37,22 +37,24 @@ class Principal:
         token_id: str = "",
         session_id: str = "",
     ) -> Principal:
-        """With the scopes that both allow; None: all of the role. Whose token may administer may operate as well."""
+        """Return the principal with the scopes that both allow; None: all of the role. An admin's token may operate as
+        well.
+        """
         wanted = frozenset(Scope) if scopes is None else scopes | ({Scope.OPERATE} if Scope.ADMIN in scopes else set())
         allowed = frozenset(scope for scope in SCOPES[Role(role)] if scope in wanted)
         return cls(user, tenant, Role(role), allowed, token_id, session_id)
 
     @property
     def operator(self) -> bool:
-        """Whether every tenant's executions may be seen."""
+        """Return whether the executions of all tenants may be seen."""
         return Scope.OPERATE in self.scopes
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person. Without `password_hash` there is no signing in by password; who is disabled can do nothing.
+    """A person. Without `password_hash` the user cannot sign in by password; a disabled user can do nothing.
 
-    `provider` and `subject` say by whom, and as whom, the user is known elsewhere; a local user has neither.
+    `provider` and `subject` identify the user at an identity provider; a local user has neither.
     """
 
     name: str
@@ -80,7 +82,7 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """An API token as kept: only the hash of its secret. Times in seconds since the epoch; None never expires."""
+    """An API token as stored: only the hash of its secret. Times in seconds since the epoch; None never expires."""
 
     id: str
     user: str
@@ -91,7 +93,7 @@ class Token:
     expires_at_s: float | None = None
     note: str = ""
     made_by: str | None = None
-    """The token that made it, with which it ends."""
+    """The token that created this one, and with which this one ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ class EndedAccess:
 
 @dataclass(frozen=True, slots=True)
 class SealedCredential:
-    """How a tenant logs in to a service of the object store; the key is sealed (`zoe_lib.sealing`)."""
+    """A tenant's login for a service of the object store; the key is sealed (`zoe_lib.sealing`)."""
 
     tenant: str
     service: str
@@ -118,8 +120,8 @@ class SealedCredential:
 class Session:
     """A signed-in browser: `id` is the hash of the secret in its cookie. Times in seconds since the epoch.
 
-    `proof_hash` is the hash of the second secret, which the page keeps and changes need. A session without one only
-    reads.
+    `proof_hash` is the hash of the second secret, which the page keeps and which changes require. A session without one
+    can only read.
     """
 
     id: str
@@ -145,9 +147,10 @@ class SignInAttempt:
 
 @dataclass(frozen=True, slots=True)
 class AppAccess:
-    """A way into an application: first a ticket, then the cookie of its origin; `id` is the hash of the secret.
+    """Access to an application: first a ticket, then the cookie of its origin; `id` is the hash of the secret.
 
-    It ends with the session or token that asked for it. `number` counts the proxied ports of the execution.
+    It ends with the session or token that requested it. `number` is the position among the proxied ports of the
+    execution.
     """
 
     id: str
@@ -163,10 +166,10 @@ class AppAccess:
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """A change that somebody asked for: `action` is the route's name, `target` its path.
+    """A requested change: `action` is the route's name, `target` its path.
 
-    It is written before the change is made; `status` (HTTP) follows, and None says that the end was not seen.
-    `id` is given by the store.
+    It is written before the change is made; `status` (HTTP) follows, and None means that the end was not seen. The
+    store assigns `id`.
     """
 
     at_s: float
@@ -176,7 +179,7 @@ class AuditEntry:
     target: str
     request_id: str
     by: str = ""
-    """`session`, the id of the token, or the provider by whose word it was made at a sign-in."""
+    """`session`, the id of the token, or the provider whose sign-in caused the change."""
     status: int | None = None
     id: int = 0
     address: str = ""
@@ -185,11 +188,11 @@ class AuditEntry:
 
 
 Roles = Mapping[str, Role]
-"""A user's, by tenant."""
+"""Roles of a user, by tenant."""
 
 
 def adoption_entries(entry: AuditEntry, user: str, made: bool, before: Roles, after: Roles) -> Iterator[AuditEntry]:
-    """What a sign-in by a provider changed, each as if an admin had."""
+    """Return the entries for what a provider's sign-in changed, each as if an admin had made the change."""
     if made:
         yield replace(entry, user=user, action="add_user")
     for tenant in sorted(before.keys() | after.keys()):

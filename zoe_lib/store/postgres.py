@@ -15,17 +15,9 @@ from zoe_lib.domain.platform import Platform
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import (
-    ExecutionChange,
-    ExecutionPage,
-    ExecutionQuery,
-    Leader,
-    NotFound,
-    StoreLimits,
-    Subscription,
-    UsageSample,
-)
+from zoe_lib.store.base import Subscription
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.errors import NotFound
 from zoe_lib.store.grouping import Grouping
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.recent import RecentExecutions
@@ -41,15 +33,16 @@ from zoe_lib.store.sql.leadership import Leadership, read_leader
 from zoe_lib.store.sql.listener import Listener
 from zoe_lib.store.sql.submitting import Submission
 from zoe_lib.store.text import check_submission, checked, checked_changes, key_in_batch, storable
+from zoe_lib.store.values import ExecutionChange, ExecutionPage, ExecutionQuery, Leader, StoreLimits, UsageSample
 
 
 class PostgresStore:
-    """Executions in a database; see `ExecutionStore` for what each method promises. `accounts` are in the same one.
+    """Executions in a database; see `ExecutionStore` for what each method promises. `accounts` uses the same database.
 
-    Samples of what services use and of bandwidth are kept here only: nothing is decided by them.
+    Samples of usage and of bandwidth exist only here: no decision depends on them.
 
-    The database must have been brought up to date (`zoe_lib.store.migrate.upgrade`). With `read_only` the server
-    refuses every write of this store's.
+    The database must be up to date (`zoe_lib.store.migrate.upgrade`). With `read_only` the server refuses every write
+    of this store.
     """
 
     def __init__(
@@ -74,7 +67,9 @@ class PostgresStore:
         fingerprint: str = "",
         audit: AuditEntry | None = None,
     ) -> Execution:
-        """Keep a new execution, once per key; `audit` in the same transaction, or not at all when this raises."""
+        """Store a new execution, once per key; `audit` goes into the same transaction, or is not written if this
+        raises.
+        """
         check_submission(execution, cause_id, idempotency_key, fingerprint)
         submission = submitting.prepare(self._applications, execution, cause_id, idempotency_key, fingerprint, audit)
         self._submissions.do(submission)
@@ -95,9 +90,9 @@ class PostgresStore:
         idempotency_key: str | None = None,
         fingerprint: str = "",
     ) -> Sequence[Execution]:
-        """Keep new executions of one tenant in one transaction, once per key; BatchRefused, IdempotencyConflict.
+        """Store new executions of one tenant in one transaction, once per key; BatchRefused, IdempotencyConflict.
 
-        Of the same key with another fingerprint, or another number of executions, nothing is kept.
+        If the same key comes with another fingerprint or another number of executions, nothing is stored.
         """
         submissions = []
         for index, execution in enumerate(executions):
@@ -114,7 +109,7 @@ class PostgresStore:
         return self.database.read(lambda c: submitting.already_there(c, self._applications, submission))
 
     def submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Execution | None:
-        """The execution of a key."""
+        """Return the execution of a key."""
         if not storable(tenant, idempotency_key):
             return None
         find = submitting.with_key
@@ -123,7 +118,7 @@ class PostgresStore:
     def submitted_all_with(
         self, tenant: str, idempotency_key: str, fingerprint: str, number: int
     ) -> Sequence[Execution] | None:
-        """The executions of the key of a batch."""
+        """Return the executions of a batch's key."""
         stored = []
         for index in range(number):
             one = self.submitted_with(tenant, key_in_batch(idempotency_key, index) or "", fingerprint)
@@ -187,13 +182,13 @@ class PostgresStore:
         if before is not None:
             try:
                 return writing.append(connection, self._applications, before, events, after)
-            except IllegalTransition:  # of a version that may be over: then that is the answer
+            except IllegalTransition:  # the version may be outdated: then that is the result
                 pass
         before = writing.current(connection, self._applications, execution_id, version)
         return writing.append(connection, self._applications, before, events, after)
 
     def execution(self, execution_id: ExecutionId) -> Execution:
-        """One execution."""
+        """Return one execution."""
         if not storable(execution_id):
             raise NotFound(f"execution {execution_id!r} does not exist")
         found = self.database.read(lambda c: execution_rows.one(c, self._applications, execution_id))
@@ -204,14 +199,14 @@ class PostgresStore:
     last_uses = reads(last_use_rows.read)
 
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
-        """A page of execution_rows."""
+        """Return a page of executions."""
         if not storable(query.tenant, query.user, query.name_contains):
             return ExecutionPage((), None)
         searched_max = self._limits.searched_max
         return self.database.read(lambda c: execution_rows.page(c, self._applications, query, searched_max))
 
     def active(self) -> Sequence[Execution]:
-        """All executions that are not terminal."""
+        """Return all active executions."""
         found = self.database.read(lambda c: execution_rows.active(c, self._applications))
         for execution in found:
             self._recent.keep(execution)
@@ -244,11 +239,11 @@ class PostgresStore:
     set_capabilities = writes(installation.set_capabilities)
 
     def whole_platform(self) -> Platform:
-        """All of it."""
+        """Return nodes, capabilities and bandwidth."""
         return self._terms.read().platform
 
     def terms(self) -> Terms:
-        """What a submission is checked against."""
+        """Return what a submission is checked against."""
         return self._terms.read()
 
     policy = reads(installation.read_policy)
@@ -271,16 +266,16 @@ class PostgresStore:
         return self._leadership.depose(seen)
 
     def still_leading(self, epoch: int) -> bool:
-        """Whether the lock is held; a lost connection is a lost lock."""
+        """Return whether the lock is held; a lost connection is a lost lock."""
         return self._leadership.still_holds(epoch)
 
     def stop_leading(self) -> None:
-        """Let the lock go."""
+        """Release the lock."""
         self._leadership.release()
 
     # -- usage and upkeep ------------------------------------------------------------------------------------------
     def add_usage(self, samples: Sequence[UsageSample]) -> None:
-        """Keep samples."""
+        """Store samples."""
         if samples:
             self.database.write(lambda c: upkeep.add_usage(c, samples, self._limits))
 
@@ -290,7 +285,7 @@ class PostgresStore:
     bandwidth_over_time = reads(bandwidth.read_over_time)
 
     def prune(self, now_s: float) -> int:
-        """Remove a batch of what is too old."""
+        """Remove a batch of old executions."""
         self.accounts.prune(now_s)
         self.database.write(lambda c: upkeep.prune_keys(c, now_s - self._limits.idempotency_keys_kept_s))
         self.database.write(lambda c: bandwidth.prune_looks(c, now_s - self._limits.retention_s))
@@ -299,13 +294,13 @@ class PostgresStore:
     cut_s = reads(upkeep.read_cut)
 
     def sum_up(self) -> bool:
-        """Add more of what has ended to the sums."""
+        """Add more ended executions to the sums."""
         return self.database.write(lambda c: sums.sum_up(c, self._applications))
 
     def daily_use(
         self, from_day: int, to_day: int, now_s: float | None = None, tenant: str | None = None
     ) -> Mapping[DayOfUser, ResourceSeconds]:
-        """Use by day, tenant and user."""
+        """Return usage by day, tenant and user."""
         if not storable(tenant):
             return {}
         read = sums.read_daily_use
@@ -319,11 +314,11 @@ class PostgresStore:
     revision = reads(read_revision)
 
     def ping(self) -> None:
-        """Ask the database for a sign of life."""
+        """Raise StoreUnavailable unless the database answers."""
         self.database.read(lambda c: c.execute(text("SELECT 1")))
 
     def close(self) -> None:
-        """Give back every connection."""
+        """Close all connections."""
         self._listener.close()
         self._leadership.release()
         self.database.close()

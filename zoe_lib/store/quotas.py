@@ -1,4 +1,4 @@
-"""What limits do with a new execution."""
+"""Apply limits to a new execution."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import replace
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.limits import Limits
-from zoe_lib.store.base import QuotaExceeded, TimeLimitTooLong
+from zoe_lib.store.errors import QuotaExceeded, TimeLimitTooLong
 
 
 def admitted(execution: Execution, limits: Limits, executions: int, executions_of_user: int) -> Execution:
-    """The execution as the limits let it in; how many there are is counted without it.
+    """Return the execution as the limits admit it; the counts do not include it.
 
-    TimeLimitTooLong, which waiting does not help, before QuotaExceeded.
+    Raises TimeLimitTooLong, which waiting does not help, before QuotaExceeded.
     """
     application, notes = with_time_limit(execution.application, execution.tenant, limits)
     check_counts(execution.tenant, execution.user, limits, executions, executions_of_user)
@@ -22,9 +22,9 @@ def admitted(execution: Execution, limits: Limits, executions: int, executions_o
 
 
 def with_time_limit(application: Application, tenant: str, limits: Limits) -> tuple[Application, Sequence[str]]:
-    """The application, with the longest time limit of its tenant if it asks for none, and what its user is told.
+    """Return the application, with the tenant's longest time limit if it has none, and a note to its user.
 
-    TimeLimitTooLong when it asks for a longer one.
+    Raises TimeLimitTooLong if it requests a longer one.
     """
     asked_s, longest_s = application.time_limit_s, limits.of(tenant).time_limit_s
     if longest_s is None or (asked_s is not None and asked_s <= longest_s):
@@ -36,7 +36,7 @@ def with_time_limit(application: Application, tenant: str, limits: Limits) -> tu
 
 
 def check_counts(tenant: str, user: str, limits: Limits, executions: int, executions_of_user: int) -> None:
-    """QuotaExceeded when one more of the user in the tenant is refused."""
+    """Raise QuotaExceeded if the user may not have one more execution in the tenant."""
     for holder, limit, there in (
         (tenant, limits.of(tenant), executions),
         (f"{user} in {tenant}", limits.of(tenant, user), executions_of_user),
@@ -46,9 +46,9 @@ def check_counts(tenant: str, user: str, limits: Limits, executions: int, execut
 
 
 def same_submission(stored: Execution, submission: Execution) -> bool:
-    """Whether that is what was stored with this id: what it asks for, of the same user.
+    """Return whether this is what was stored with this id: the same request of the same user.
 
-    The stored one may have the time limit of a limit.
+    The stored one may have got its time limit from the tenant's limits.
     """
     application = submission.application
     if application.time_limit_s is None:
@@ -57,5 +57,5 @@ def same_submission(stored: Execution, submission: Execution) -> bool:
 
 
 def _text(seconds: float) -> str:
-    """Seconds as descriptions say them, all their digits, and hours as limits are set."""
+    """Return seconds as descriptions write them, with all digits, and hours as limits are set."""
     return f"{seconds:.15g} s ({seconds / 3600:.6g} h)"

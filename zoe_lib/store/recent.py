@@ -12,9 +12,9 @@ KEPT_MAX = 5000
 
 
 class RecentExecutions:
-    """A bounded memory of committed executions, which saves `append` the reading.
+    """A bounded cache of committed executions, which saves `append` a read.
 
-    It is never wrong, only old: a version names one content, and the write itself checks the version.
+    It is never wrong, only old: a version identifies one content, and the write itself checks the version.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class RecentExecutions:
         self._lock = Lock()
 
     def keep(self, execution: Execution) -> None:
-        """Remember what was committed; a terminal one changes no more and is forgotten."""
+        """Remember what was committed; forget executions that have ended, since they change no more."""
         with self._lock:
             if execution.terminal:
                 self._by_id.pop(execution.id, None)
@@ -35,7 +35,7 @@ class RecentExecutions:
                 self._by_id.popitem(last=False)
 
     def get(self, execution_id: ExecutionId, version: int) -> Execution | None:
-        """The execution at exactly this version."""
+        """Return the execution at exactly this version."""
         with self._lock:
             execution = self._by_id.get(execution_id)
         return execution if execution is not None and execution.version == version else None

@@ -1,11 +1,11 @@
-"""Which tables this version needs, so that a program can say so before it fails on them."""
+"""Which tables this version needs, so that a program can report it before it fails on them."""
 
 from __future__ import annotations
 
 from sqlalchemy import Connection, text
 
 REVISION = "0031"
-"""The newest migration: alembic/versions. Its names sort by age."""
+"""The newest migration in alembic/versions. Names of migrations sort by age."""
 
 
 class TablesTooOld(Exception):  # noqa: N818 - the name is the fact
@@ -15,7 +15,7 @@ class TablesTooOld(Exception):  # noqa: N818 - the name is the fact
 def check_tables(revision: str | None) -> None:
     """Raise TablesTooOld if a database at this revision (None: without tables) cannot serve this version.
 
-    Newer tables are accepted: during an upgrade, programs of the version before run beside the new ones.
+    Newer tables are accepted: during an upgrade, programs of the previous version run beside new ones.
     """
     if revision is None:
         raise TablesTooOld("the database has no tables of Zoe: run zoe-setup, then start this program again")

@@ -1,4 +1,4 @@
-"""Values to rows of the tables and back."""
+"""Convert values to rows of the tables and back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row = Any  # a row of SQLAlchemy, whose columns are attributes
 
 
 def fixed_values(execution: Execution, application_hash: str) -> Values:
-    """What of an execution never changes, but for the document itself."""
+    """Return the values of an execution that never change, except the document."""
     return {
         "id": execution.id,
         "name": execution.name,
@@ -34,7 +34,7 @@ def fixed_values(execution: Execution, application_hash: str) -> Values:
     }
 
 
-# What of an execution events change: by column, the field that it follows, and how.
+# The values of an execution that events change: by column, the field, and how to convert it.
 _CHANGING: Mapping[str, tuple[str, Callable[[Execution], Any]]] = {
     "submitted_at_s": ("submitted_at_s", lambda e: e.submitted_at_s),
     "state": ("state", lambda e: e.state.value),
@@ -59,19 +59,19 @@ _CHANGING: Mapping[str, tuple[str, Callable[[Execution], Any]]] = {
 
 
 def changing_values(execution: Execution, columns: Iterable[str] = _CHANGING) -> Values:
-    """What of an execution events change."""
+    """Return the values of an execution that events change."""
     return {name: _CHANGING[name][1](execution) for name in columns}
 
 
 def changed_columns(before: Execution, after: Execution) -> Iterator[str]:
-    """The columns of an execution that may have changed."""
+    """Return the columns of an execution that may have changed."""
     for name, (field, _) in _CHANGING.items():
         if getattr(before, field) is not getattr(after, field):
             yield name
 
 
 def to_execution(row: Row, application: Application, services: Sequence[Service]) -> Execution:
-    """The execution of a row."""
+    """Return the execution of a row."""
     return Execution(
         id=row.id,
         name=row.name,
@@ -103,7 +103,7 @@ def to_execution(row: Row, application: Application, services: Sequence[Service]
 
 
 def changed_services(before: Sequence[Service], after: Execution) -> Iterator[Values]:
-    """The rows of those services that are new or not what they were."""
+    """Return the rows of new or changed services."""
     for position, service in enumerate(after.services):
         if position >= len(before) or before[position] is not service:
             yield _service_values(after, position, service)
@@ -135,14 +135,14 @@ def _service_values(execution: Execution, position: int, service: Service) -> Va
 
 
 def to_service(row: Row) -> Service:
-    """The service of a row."""
+    """Return the service of a row."""
     columns = row._mapping
     values = {name: columns["instance" if name == "index" else name] for name in field_names(Service)}
     return decode(Service, values)
 
 
 def node_values(node: Node, reserved: Resources, at_s: float) -> Values:
-    """A node's row; `reserved` is what our services hold of it."""
+    """Return a node's row; `reserved` is what Zoe's services hold of it."""
     free = node.usable - reserved
     return {
         "name": node.name,
@@ -165,7 +165,7 @@ def node_values(node: Node, reserved: Resources, at_s: float) -> Values:
 
 
 def to_node(row: Row) -> Node:
-    """The node of a row."""
+    """Return the node of a row."""
     return Node(
         name=row.name,
         total=Resources(row.cores_total_milli, row.memory_total_bytes, row.devices_total),
@@ -179,7 +179,9 @@ def to_node(row: Row) -> Node:
 
 
 def row_of(value: object) -> Values:
-    """The row of a value whose fields are columns; that of `user`, a word of SQL, is `user_name`."""
+    """Return the row of a value whose fields are columns; the field `user` becomes `user_name`, since USER is a keyword
+    of SQL.
+    """
     values: Values = encode(value)
     if "user" in values:
         values["user_name"] = values.pop("user")
@@ -187,6 +189,6 @@ def row_of(value: object) -> Values:
 
 
 def from_row(wanted: type[T], row: Row) -> T:
-    """The value of such a row, of which JSON stays as it is."""
+    """Return the value of such a row; JSON columns stay as they are."""
     columns = row._mapping
     return wanted(**{name: columns["user_name" if name == "user" else name] for name in field_names(wanted)})

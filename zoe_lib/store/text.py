@@ -1,4 +1,4 @@
-"""What text the database can hold. Containers print anything, and their last words end up in events."""
+"""Text that the database can hold. Containers print anything, and their last output ends up in events."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from typing import Any
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.store.base import ExecutionChange, NotFound, Unstorable
 from zoe_lib.store.codec import field_names
+from zoe_lib.store.errors import NotFound, Unstorable
+from zoe_lib.store.values import ExecutionChange
 
 
 def storable(*texts: str | None) -> bool:
-    """Whether PostgreSQL can hold these texts: no NUL character and no half of a surrogate pair."""
+    """Return whether PostgreSQL can hold these texts: no NUL character and no half of a surrogate pair."""
     return all(text is None or _is_storable(text) for text in texts)
 
 
 def check_names(*names: str) -> None:
-    """NotFound for names that PostgreSQL cannot hold: nothing is called that."""
+    """Raise NotFound for names that PostgreSQL cannot hold: nothing has such a name."""
     if not storable(*names):
         raise NotFound(f"not found: {', '.join(map(ascii, names))}")
 
 
 def cleaned(event: Event) -> Event:
-    """The event with what cannot be held replaced, so that an odd log line never keeps an end from being written."""
+    """Return the event with such characters replaced, so that an odd log line never keeps an end from being written."""
     broken: dict[str, Any] = {
         name: value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
         for name in field_names(type(event))
@@ -37,7 +38,7 @@ def cleaned(event: Event) -> Event:
 
 
 def checked(events: Sequence[Event]) -> Sequence[Event]:
-    """The events, cleaned, and the very same ones when they were clean; ValueError for none at all."""
+    """Return the cleaned events, the same objects if they were clean; ValueError if there are none."""
     if not events:
         raise ValueError("nothing to append")
     clean = [cleaned(event) for event in events]
@@ -45,7 +46,7 @@ def checked(events: Sequence[Event]) -> Sequence[Event]:
 
 
 def _checked_change(change: ExecutionChange) -> ExecutionChange:
-    """The change with clean events and what they lead to."""
+    """Return the change with clean events and the state that they lead to."""
     clean = checked(change.events)
     return (
         change if clean is change.events else ExecutionChange(change.before, clean, reduce(apply, clean, change.before))
@@ -53,14 +54,14 @@ def _checked_change(change: ExecutionChange) -> ExecutionChange:
 
 
 def checked_changes(changes: Sequence[ExecutionChange]) -> Sequence[ExecutionChange]:
-    """The changes with clean events; ValueError for two of one execution, of which each expects to be the next."""
+    """Return the changes with clean events; ValueError for two of one execution, since each expects to be the next."""
     if len({change.before.id for change in changes}) != len(changes):
         raise ValueError("a set changes each execution once")
     return [_checked_change(change) for change in changes]
 
 
 def check_submission(execution: Execution, cause_id: str, idempotency_key: str | None, fingerprint: str) -> None:
-    """Refuse what is not fresh (ValueError) or cannot be kept (Unstorable)."""
+    """Refuse what is not fresh (ValueError) or cannot be stored (Unstorable)."""
     if execution.version != 0 or execution.services:
         raise ValueError(f"execution {execution.id!r} is not fresh: version {execution.version}")
     texts = (execution.id, execution.name, execution.tenant, execution.user, *execution.notes)
@@ -78,7 +79,7 @@ def _is_storable(text: str) -> bool:
 
 
 def key_in_batch(key: str | None, index: int) -> str | None:
-    """Return the key of one execution of a batch, which no request can have: header values hold no line break."""
+    """Return the key of one execution of a batch; no request can have it, since header values hold no line break."""
     return None if key is None else f"{key}\n{index}"
 
 

@@ -1,4 +1,4 @@
-"""What the master asks of a back-end, and the values that pass between them."""
+"""The interface between the master and back-ends: the Protocol and its values."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from zoe_lib.domain.storage import InputRead
 from zoe_lib.domain.values import value
 
 Left = Callable[[], bool]
-"""Whether nobody waits for the answer any more."""
+"""Returns whether the client that waits for the answer has left."""
 
 
 def nobody_left() -> bool:
-    """Wait as long as it takes."""
+    """Return False: wait as long as it takes."""
     return False
 
 
 @value(frozen=True, slots=True)
 class PeerService:
-    """A service of the same execution, for the address templates. `ports` are its component's."""
+    """A service of the same execution, for the address templates. `ports` are those of its component."""
 
     service_id: ServiceId
     component: str
@@ -38,8 +38,8 @@ class PeerService:
 class ServiceStorage:
     """What services of an execution know of the object store.
 
-    `inputs` and `outputs` by name. `files`: configuration for Spark and Hadoop by file name, which may hold keys: for
-    the service's user alone, and nowhere else. `variables` says where they are.
+    `inputs` and `outputs` by name. `files`: configuration for Spark and Hadoop by file name. It may hold keys, so only
+    the service's user may read it, and it is stored nowhere else. `variables` says where the files are.
     """
 
     inputs: Mapping[str, InputRead] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class ServiceStorage:
     files: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def variables(self, directory: str) -> dict[str, str]:
-        """Variables of services that find the files in this directory.
+        """Return the variables of services that find the files in this directory.
 
         PYTHONPATH is for programs that import the module that reads inputs.
         """
@@ -63,7 +63,7 @@ _CONFIGURATION = frozenset({"spark-defaults.conf", "core-site.xml"})
 
 
 def joined_modules(environment: dict[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """Both, where the component's own variables win; where both name directories of modules, all of them count."""
+    """Return both, where the component's own variables win; directories of modules from both are joined."""
     found = {**environment, **own}
     if MODULES_VARIABLE in environment and own.get(MODULES_VARIABLE):
         found[MODULES_VARIABLE] = f"{environment[MODULES_VARIABLE]}:{own[MODULES_VARIABLE]}"
@@ -74,11 +74,11 @@ def joined_modules(environment: dict[str, str], own: Mapping[str, str]) -> dict[
 class ServiceStart:
     """Everything needed to start one service; the same service id is always started with the same value.
 
-    `peers` holds every newest service of the execution, this one included. `attempt` counts the tries of the execution:
-    what its services share must not be shared with those of an earlier one. `bears_gateway`: where a back-end reaches
-    proxied ports through a gateway, the execution's is on this service's node. `cause_id` goes into labels and logs.
-    `secret`: by which the proxy signs in at the service's ports; for the service's user alone, in the file that
-    `{secret_file}` names, and nowhere else. Empty when no port wants one.
+    `peers` holds every newest service of the execution, this one included. `attempt` numbers the attempts of the
+    execution: what its services share must not be shared with those of an earlier attempt. `bears_gateway`: if a
+    back-end reaches proxied ports through a gateway, the execution's gateway is on this service's node. `cause_id` goes
+    into labels and logs. `secret`: authenticates the proxy at the service's ports; only the service's user may read it,
+    from the file that `{secret_file}` names, and it is stored nowhere else. Empty if no port needs one.
     """
 
     service_id: ServiceId
@@ -97,7 +97,7 @@ class ServiceStart:
 
 
 class ObservedState(StrEnum):
-    """What a back-end can say of a service. `starting` covers pulling an image and waiting for readiness."""
+    """What a back-end can report of a service. `starting` includes pulling an image and waiting for readiness."""
 
     STARTING = "starting"
     STARTED = "started"
@@ -111,9 +111,9 @@ class ObservedState(StrEnum):
 class Observation:
     """The present state of one service. A service without a readiness probe is ready once its process runs.
 
-    `at_s` is when the state began, in seconds since the epoch by the back-end's clock. For `ended`, `cause` is set
-    and `exit_code` is the process's own (128 + signal number when a signal ended it), None when it never ran.
-    `message` is for everybody; `detail` holds words of the platform that name addresses and the like, for operators.
+    `at_s` is when the state began, in seconds since the epoch by the back-end's clock. For `ended`, `cause` is set, and
+    `exit_code` is that of the process (128 + signal number if a signal ended it), None if it never ran. `message` is
+    for everyone; `detail` holds text of the platform that may name addresses and the like, for operators.
     """
 
     service_id: ServiceId
@@ -131,9 +131,9 @@ class Observation:
 
 @value(frozen=True, slots=True)
 class PortAddress:
-    """Where a port of a service can be reached from the master's machine, and what a request must bear for that.
+    """The address at which the master's machine reaches a port of a service, and the headers that a request needs.
 
-    Whoever knows the headers may use the port: they are the owner's.
+    The headers open the port to anyone who has them: they belong to the execution's owner.
     """
 
     host: str
@@ -145,9 +145,9 @@ class PortAddress:
 class OutputChunk:
     """A piece of a service's output (standard output and error together).
 
-    `next_offset` continues it; `complete` says that nothing will follow. `offset` is where the data begin: beyond the
-    offset asked for by `dropped_bytes` when the bound (or a full disk) took those away. `dropped_at_least`: it may be
-    more, which nobody has counted.
+    `next_offset` continues it; `complete` says that no more will follow. `offset` is where the data begin:
+    `dropped_bytes` after the requested offset if the bound (or a full disk) removed those bytes. `dropped_at_least`:
+    the number is a lower bound, since it was not counted exactly.
     """
 
     data: bytes
@@ -160,7 +160,7 @@ class OutputChunk:
 
 @value(frozen=True, slots=True)
 class Usage:
-    """What a running service has used: CPU seconds since its start, memory bytes now."""
+    """What a running service has used: CPU seconds since its start, and bytes of memory now."""
 
     service_id: ServiceId
     execution_id: ExecutionId
@@ -180,7 +180,7 @@ class ImageState(StrEnum):
 
 @value(frozen=True, slots=True)
 class ImageStatus:
-    """The state of an image, with a sentence and a hint when it is unavailable; `detail` is for operators."""
+    """The state of an image, with a sentence and a hint if it is unavailable; `detail` is for operators."""
 
     state: ImageState
     message: str = ""
@@ -189,49 +189,50 @@ class ImageStatus:
 
 
 class BackendError(Exception):
-    """A back-end cannot do what was asked; the message says why in words."""
+    """A back-end cannot do what was requested; the message says why."""
 
 
 class Backend(Protocol):
     """Runs services. Idempotent by service id; `start` and `stop` only hand work over and never block.
 
-    Everything that comes of it is seen in `observe`, which reports every service the back-end knows, until `forget`.
-    Whatever changes wakes the TickWaker that the back-end was made with.
+    The results appear in `observe`, which reports every service that the back-end knows, until `forget`. Every change
+    wakes the TickWaker that the back-end was created with.
     """
 
     def nodes(self) -> Sequence[Node]:
-        """Return all nodes, with what foreign work takes subtracted by `Node.usable`."""
+        """Return all nodes; `Node.usable` has the share of foreign work subtracted."""
         ...
 
     def capabilities(self) -> BackendCapabilities:
-        """Return what it can and may run beside what nodes have room for; by the same rules services are
-        refused here."""
+        """Return what can and may run here, apart from the room on nodes; services are refused by the same rules."""
         ...
 
     def start(self, start: ServiceStart) -> None:
-        """Hand over one service to be started; a known service id is ignored."""
+        """Hand over one service to start; a known service id is ignored."""
         ...
 
     def stop(self, services: Sequence[ServiceId]) -> None:
-        """Ask services to end: terminate, then kill after the component's grace. Unknown or ended ones are ignored."""
+        """Request the end of services: terminate, then kill after the component's grace period. Unknown or ended ones
+        are ignored.
+        """
         ...
 
     def observe(self) -> Sequence[Observation]:
-        """Return the present state of every service known here, ended ones too until they are forgotten."""
+        """Return the present state of every known service; ended services are included until they are forgotten."""
         ...
 
     def forget(self, services: Sequence[ServiceId]) -> None:
-        """The journal knows the end of these: stop reporting them. Logs stay, within their bound."""
+        """Stop reporting these services: the journal has their end. Logs stay, within their bound."""
         ...
 
     def address(self, service: ServiceId, port: str) -> PortAddress:
-        """Return where a named port can be reached; BackendError when the service or port is unknown."""
+        """Return the address of a named port; BackendError if the service or port is unknown."""
         ...
 
     def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:
-        """Output from `offset`, at most `limit` bytes; also after the end. BackendError when unknown.
+        """Return output from `offset`, at most `limit` bytes, also after the end. BackendError if unknown.
 
-        The only question here that may wait for others: it ends soon once `left` says that nobody waits for it.
+        The only call here that may wait; it returns soon after `left` says that the client has gone.
         """
         ...
 
@@ -240,9 +241,9 @@ class Backend(Protocol):
         ...
 
     def prepare(self, image: str) -> ImageStatus:
-        """Return whether an image can be started here; begins a pull where the back-end pulls."""
+        """Return whether an image can be started here; begin a pull if the back-end pulls images."""
         ...
 
     def close(self) -> None:
-        """Let go of everything held here; running services continue."""
+        """Release all resources; running services continue."""
         ...

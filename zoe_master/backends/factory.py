@@ -1,4 +1,4 @@
-"""The back-end that the settings name."""
+"""Create the back-end that the settings name."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Ru
 from zoe_master.waker import TickWaker
 
 BackendFactory = Callable[[Settings, TickWaker], Backend]
-"""Makes a back-end of a plugin; BackendError when these settings do not suit it."""
+"""Creates the back-end of a plugin; BackendError if the settings do not suit it."""
 
 
 class BackendRefused(Exception):  # noqa: N818 - the name is the fact
-    """The back-end must not be used with these settings; the message says why and what helps."""
+    """The back-end must not be used with these settings; the message says why and what to do."""
 
 
 def make_backend(
     settings: Settings, accounts: AccountStore, waker: TickWaker, plugins: Mapping[str, BackendFactory]
 ) -> Backend:
-    """Return the configured back-end, ready to use; BackendRefused. `plugins` are those that other
-    distributions bring."""
+    """Return the configured back-end, ready to use; BackendRefused. `plugins` are those of other distributions."""
     if settings.backend != "local":
         return _made(_swarm_backend if settings.backend == "swarm" else plugins.get(settings.backend), settings, waker)
     reason = refuse_reason(settings.api_host, [tenant.name for tenant in accounts.tenants()], settings.insecure)
@@ -33,7 +32,7 @@ def make_backend(
 
 
 def local_backend(settings: Settings, waker: TickWaker) -> LocalBackend:
-    """Return the local back-end of these settings; it adopts what runs already."""
+    """Return the local back-end of these settings; it adopts services that already run."""
     return LocalBackend(_local_settings(settings), waker)
 
 
@@ -47,7 +46,7 @@ def _made(factory: BackendFactory | None, settings: Settings, waker: TickWaker) 
 
 
 def _swarm_backend(settings: Settings, waker: TickWaker) -> Backend:
-    # Only for those who use it: Docker's client takes almost as long to load as all the rest of the master.
+    # Imported only if it is used: Docker's client takes almost as long to load as the rest of the master.
     from zoe_master.backends.swarm.configured import swarm_backend
 
     return swarm_backend(settings, waker)

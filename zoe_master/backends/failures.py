@@ -1,4 +1,4 @@
-"""Why a service cannot be started."""
+"""Errors for services that cannot be started."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from zoe_lib.domain.execution import Cause
 
 
 class CannotStartError(Exception):
-    """It ends before it began; `cause` and the message are what users see, `detail` what operators see besides."""
+    """The service ends before it runs; users see `cause` and the message, operators also see `detail`."""
 
     def __init__(self, message: str, cause: Cause = Cause.START_FAILED, detail: str = "") -> None:
         super().__init__(message)
@@ -15,4 +15,4 @@ class CannotStartError(Exception):
 
 
 class CannotStartYetError(CannotStartError):
-    """Nobody could say whether it can be started; a back-end asks again for a while before it ends it so."""
+    """Whether the service can be started is not known yet; a back-end retries for a while before it gives up."""

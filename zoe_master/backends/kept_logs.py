@@ -1,4 +1,4 @@
-"""Which output of forgotten services is kept: the newest, within a number of bytes and an age."""
+"""Which output of forgotten services is kept: the newest, up to a total size and an age."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-# What a service counts for at least: small files cost their blocks, names, and the time of going through them.
+# The least that a service counts: small files cost their blocks, names, and the time to walk through them.
 BYTES_MIN = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class KeptOutput:
-    """When a service ended or was forgotten, and what its directory takes."""
+    """When a service ended or was forgotten, and the size of its directory."""
 
     at_s: float
     bytes: int
 
 
 def beyond(kept: Mapping[str, KeptOutput], bytes_max: int, oldest_s: float) -> Sequence[str]:
-    """Return the names of what is too old, and of the oldest beyond the bytes."""
+    """Return the names of those that are too old, and of the oldest beyond the size."""
     left, gone = bytes_max, []
     for name, log in sorted(kept.items(), key=lambda item: item[1].at_s, reverse=True):
         left -= log.bytes
@@ -31,7 +31,7 @@ def beyond(kept: Mapping[str, KeptOutput], bytes_max: int, oldest_s: float) -> S
 
 
 def bytes_of(directory: Path) -> int:
-    """Return what the files below a directory take; those that go meanwhile count nothing."""
+    """Return the total size of the files below a directory; files that vanish meanwhile do not count."""
     total = 0
     for parent, _, names in os.walk(directory):
         for name in names:

@@ -1,4 +1,4 @@
-"""Which services, inputs and outputs of an execution the templates of one of its services mean."""
+"""Find the services, inputs and outputs of an execution that a service's templates refer to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from zoe_master.backends.failures import CannotStartError
 
 
 def peer_meant(start: ServiceStart, template: Template) -> PeerService:
-    """Return the first instance of the component that is named; the service itself when none is. CannotStartError."""
+    """Return the first instance of the named component, or the service itself if none is named. Raises
+    CannotStartError.
+    """
     if template.component is None:
         component = start.component
         return PeerService(start.service_id, component.name, start.index, start.node, component.ports)
@@ -16,8 +18,9 @@ def peer_meant(start: ServiceStart, template: Template) -> PeerService:
 
 
 def instances_meant(start: ServiceStart, template: Template) -> list[PeerService]:
-    """Return all newest instances of the component that is named, or of the service's own, by index.
-    CannotStartError."""
+    """Return all newest instances of the named component, or of the service's own, by index. Raises
+    CannotStartError.
+    """
     name = template.component or start.component.name
     found = sorted((peer for peer in start.peers if peer.component == name), key=lambda peer: peer.index)
     if not found:
@@ -26,8 +29,9 @@ def instances_meant(start: ServiceStart, template: Template) -> list[PeerService
 
 
 def data_meant(start: ServiceStart, template: Template) -> str:
-    """Return the URI of an input or output, which may hold templates itself, or the columns of a view.
-    CannotStartError."""
+    """Return the URI of an input or output, which may contain templates itself, or the columns of a view.
+    CannotStartError.
+    """
     access, name = start.storage, template.data or ""
     known = access.outputs if template.kind is TemplateKind.OUTPUT else access.inputs
     if name not in known:

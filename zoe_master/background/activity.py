@@ -1,4 +1,4 @@
-"""Which executions compute: those are not idle, though nobody looks at them."""
+"""Find the executions that compute: they are not idle, even if nobody opens their pages."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.policy import Policy
 from zoe_master.backends.base import Usage
 
-# So long that neither a page that asks now and then nor a collection of garbage passes for work.
+# Long enough that neither a page that polls now and then nor a garbage collection counts as work.
 _STRETCH_S = 60.0
 
 
 class ServiceActivity:
-    """Averages what each service uses over a minute, or over half of the time after which somebody is idle."""
+    """Average the usage of each service over a minute, or over half of the idle time if that is shorter."""
 
     def __init__(self) -> None:
         self._began: dict[str, Usage] = {}
 
     def seen(self, usage: Sequence[Usage], policy: Policy) -> dict[ExecutionId, float]:
-        """When executions were at work last, of those a service of which has just been seen at it.
+        """Return when executions last computed, for those of which a service has just been seen computing.
 
-        At work is a service that used at least `idle_cores_milli` thousandths of a core on average.
+        A service computes if it used at least `idle_cores_milli` thousandths of a core on average.
         """
         if not policy.idle_after_s or not policy.idle_cores_milli:
             self._began = {}
@@ -31,7 +31,7 @@ class ServiceActivity:
         for now in usage:
             then = self._began.get(now.service_id, now)
             passed_s, used_s = now.at_s - then.at_s, now.cpu_s - then.cpu_s
-            goes_on = passed_s < stretch_s and used_s >= 0  # less than before: it was started again
+            goes_on = passed_s < stretch_s and used_s >= 0  # less than before: the service was started again
             began[now.service_id] = then if goes_on else now
             if not goes_on and used_s * 1000 >= policy.idle_cores_milli * passed_s > 0:
                 last_active[now.execution_id] = now.at_s

@@ -1,4 +1,4 @@
-"""The thread that tells everybody who has to wait when it will be, without holding up the loop that decides."""
+"""The thread that forecasts when each waiting execution will start, without holding up the loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoe_master.waker import TickWaker
 
 log = structlog.get_logger(__name__)
 
-# It rests four times as long as it works: one core is shared with the loop.
+# The thread rests four times as long as it works, since it shares one core with the loop.
 _REST = 4.0
 _LOOK_INTERVAL_S = 0.2
 
@@ -24,7 +24,7 @@ _LOOK_INTERVAL_S = 0.2
 class ForecastThread:
     """Runs beside one master until it is closed.
 
-    Each forecast has the budget of one that somebody asks for, and beyond it is extrapolated. `clock` counts the CPU
+    Each forecast has the same budget as one that a user requests, and is extrapolated beyond it. `clock` counts the CPU
     time of the calling thread.
     """
 
@@ -48,11 +48,11 @@ class ForecastThread:
             pause_s = self.work_once()
 
     def work_once(self) -> float:
-        """Tell one at most; for how long to rest after it."""
+        """Forecast at most one execution; return how long to rest afterwards."""
         began_s = self._clock()
         try:
             self._one()
-        except Exception:  # no forecast is worth the master
+        except Exception:  # a failed forecast must not end the master
             log.exception("a forecast failed")
         return max((self._clock() - began_s) * _REST, _LOOK_INTERVAL_S)
 
@@ -68,7 +68,7 @@ class ForecastThread:
             self._waker.wake()
 
     def _next(self, tick: Tick) -> Execution | None:
-        """Return the first one in the queue that has to wait and was told nothing yet."""
+        """Return the first queued execution that has to wait and has no forecast yet."""
         waiting = {(e.id, e.attempt): e for e in tick.snapshot.queued if e.id not in tick.plan.starts}
         self._asked &= waiting.keys()
         return next((e for key, e in waiting.items() if key not in self._asked and e.forecast is None), None)

@@ -1,7 +1,7 @@
-"""The leader's lease: renewed while the loop works on, watched by standbys.
+"""The leader's lease: renewed while the loop makes progress, watched by standbys.
 
-A leader that dies frees its lock at once. A leader that is paused or hangs keeps the lock but does not renew its lease.
-A standby then deposes it, and the epoch refuses what it does when it wakes up (decision 50).
+A leader that dies releases its lock at once. A leader that is paused or hangs keeps the lock but does not renew its
+lease. A standby then deposes it, and the epoch refuses its writes when it wakes up (decision 50).
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from collections.abc import Callable
 
 import structlog
 
-from zoe_lib.store.base import ExecutionStore, Leader, StoreError
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import StoreError
+from zoe_lib.store.values import Leader
 from zoe_master.crash_points import CrashPoint, Hit
 
 log = structlog.get_logger(__name__)
@@ -23,9 +25,10 @@ _RENEWALS_IN_A_LEASE = 5
 
 
 class LeaderProgress:
-    """When the loop last went on, in seconds of a steady clock. The loop notes it; another thread reads it.
+    """When the loop last made progress, in seconds of a monotonic clock. The loop notes it; another thread reads it.
 
-    A loop that has not begun does not stand still: reading a large state takes long, and its queries have time-outs.
+    A loop that has not begun does not count as hanging: reading a large state takes long, and its queries have
+    time-outs.
     """
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
@@ -33,15 +36,15 @@ class LeaderProgress:
         self._at_s = math.inf
 
     def note(self) -> None:
-        """The loop went on."""
+        """Note that the loop makes progress."""
         self._at_s = self._clock()
 
     def stands_s(self) -> float:
-        """Return for how long the loop has not gone on."""
+        """Return for how long the loop has made no progress."""
         return self._clock() - self._at_s
 
     def noted_at(self, hit: Hit) -> Hit:
-        """Return `hit` with a note at each point, so that a long tick counts as one that continues."""
+        """Return `hit` with a note at each point, so that a long tick counts as progress."""
 
         def noted(point: CrashPoint) -> None:
             self.note()
@@ -51,7 +54,7 @@ class LeaderProgress:
 
 
 class LeaderLease:
-    """Renews the lease of one epoch, until it is closed or the loop has stood still for `hang_s`."""
+    """Renews the lease of one epoch, until it is closed or the loop has made no progress for `hang_s`."""
 
     def __init__(
         self, store: ExecutionStore, epoch: int, lease_s: float, hang_s: float, progress: LeaderProgress
@@ -87,7 +90,7 @@ class LeaderLease:
 
 
 class LeaderWatch:
-    """A standby's view of the leader's lease: deposes a leader whose lease it saw stand still for `lease_s`."""
+    """A standby's view of the leader's lease: deposes a leader that has not renewed its lease for `lease_s`."""
 
     def __init__(self, store: ExecutionStore, lease_s: float, clock: Clock = time.monotonic) -> None:
         self._store = store
@@ -97,7 +100,7 @@ class LeaderWatch:
         self._since_s = 0.0
 
     def look(self) -> None:
-        """Read the lease; depose the leader if the lease has stood still. Raises StoreUnavailable."""
+        """Read the lease; depose the leader if it was not renewed in time. Raises StoreUnavailable."""
         now_s = self._clock()
         leader = self._store.leader()
         if leader != self._seen:

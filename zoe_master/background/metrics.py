@@ -1,4 +1,4 @@
-"""What the master counts, for Prometheus. Labels are bounded: states, reason codes and node names only."""
+"""The master's metrics for Prometheus. Labels are bounded: states, reason codes and node names only."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from prometheus_client import REGISTRY, Gauge, Histogram, start_http_server
+from prometheus_client import Counter as CounterMetric
 
 from zoe_lib.domain.promises import Rates
 from zoe_lib.domain.reasons import ReasonCode
@@ -19,6 +20,9 @@ _SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1800, 7200, 8
 _ACTIVE_STATES = ("starting", "running", "stopping")
 
 LEADER = Gauge("zoe_leader", "1 while this master leads.")
+FAILURES = CounterMetric(
+    "zoe_master_unexpected_errors_total", "Unexpected errors after which this master gave up the lead and started anew."
+)
 PENDING = Gauge("zoe_pending_executions", "Executions that wait, by reason code.", ["reason"])
 OLDEST_PENDING = Gauge("zoe_oldest_pending_seconds", "Time for which the longest-waiting execution has waited.")
 ACTIVE = Gauge("zoe_active_executions", "Executions that start, run or stop.", ["state"])
@@ -57,11 +61,11 @@ _storage_told: dict[Gauge, set[str]] = {gauge: set() for gauge in (STORAGE_GRANT
 
 
 class PortTaken(Exception):  # noqa: N818 - the name is the fact
-    """Nobody could read the metrics; the message names the port."""
+    """The port of the metrics is in use; the message names it."""
 
 
 def serve(host: str, port: int) -> None:
-    """Answer Prometheus; port 0 does not. PortTaken."""
+    """Serve the metrics to Prometheus, unless `port` is 0. Raises PortTaken."""
     if not port:
         return
     try:
@@ -86,7 +90,7 @@ def observe_tick(tick: Tick, tick_s: float) -> None:
 
 
 def observe_usage(usage: Sequence[Usage]) -> None:
-    """Sum what runs now, by node."""
+    """Sum up by node what runs now."""
     cpu_s: dict[str, float] = defaultdict(float)
     memory_bytes: dict[str, float] = defaultdict(float)
     for one in usage:
@@ -97,7 +101,7 @@ def observe_usage(usage: Sequence[Usage]) -> None:
 
 
 def stop_leading() -> None:
-    """What only the leader knows is not told by one who leads no more."""
+    """Remove the series that only the leader knows, once this master no longer leads."""
     LEADER.set(0)
     OLDEST_PENDING.set(0)
     RECONCILE_LAG.set_function(lambda: 0.0)
@@ -110,7 +114,7 @@ def stop_leading() -> None:
 
 
 def _observe_waiting(tick: Tick) -> None:
-    """Without a look at each of a long queue."""
+    """Count waiting executions without a walk through a long queue."""
     reasons = tick.plan.reasons.counts()
     for code in ReasonCode:
         PENDING.labels(code.value).set(reasons.get(code, 0))
@@ -120,7 +124,7 @@ def _observe_waiting(tick: Tick) -> None:
 
 
 def _set_by_node(gauge: Gauge, values: Mapping[str, float]) -> None:
-    """Set every node's value, and end the series of nodes that are gone."""
+    """Set the value of every node, and remove the series of nodes that are gone."""
     for node in _nodes_told[gauge] - values.keys():
         gauge.remove(node)
     for node, value in values.items():
@@ -129,7 +133,7 @@ def _set_by_node(gauge: Gauge, values: Mapping[str, float]) -> None:
 
 
 def observe_storage(report: BandwidthReport | None) -> None:
-    """Tell of the last look; None: this master does not lead, or has no storage controller."""
+    """Publish the last observation of storage; None if this master does not lead or has no storage controller."""
     found = report or BandwidthReport()
     STORAGE_REACHABLE.set(report is not None and report.at_s > 0 and not report.problem)
     STORAGE_CIRCUIT_OPEN.set(found.resting)
@@ -142,7 +146,7 @@ def observe_storage(report: BandwidthReport | None) -> None:
 
 
 def _tell_rates(gauge: Gauge, rates: Mapping[str, Rates | None]) -> None:
-    """Series of those of whom something is known, and of nobody else."""
+    """Set the series of tenants with known rates, and remove all others."""
     known = {name: one for name, one in rates.items() if one is not None}
     for name, direction in product(_storage_told[gauge] - known.keys(), ("read", "write")):
         gauge.remove(name, direction)

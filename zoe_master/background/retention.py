@@ -1,4 +1,4 @@
-"""The thread that sums up what has ended and removes what is too old, in small batches, beside the loop."""
+"""The thread that sums up ended executions and removes old ones, in small batches, beside the loop."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import time
 
 import structlog
 
-from zoe_lib.store.base import ExecutionStore, StoreError
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import StoreError
 
 log = structlog.get_logger(__name__)
 
 _INTERVAL_S = 3600.0
-# What ended since costs every question for sums: half a minute of a busy master is some thousand entries.
+# Ended executions that are not summed up cost time in every query for sums: half a minute of a busy master is some
+# thousand entries.
 _SUM_UP_S = 20.0
-# Between two batches, so that others have the database to themselves for most of the time.
+# Pause between two batches, so that others have the database to themselves most of the time.
 _REST_S = 1.0
 
 
@@ -47,14 +49,14 @@ class ExecutionRetention:
         while not self._closing.wait(pause_s):
             more = self._sum_up()
             pause_s = self._rest_s if more else self._sum_up_s
-            # Removing sums up what is left in one transaction, so it waits until that is little.
+            # Removing sums up what is left in one transaction, so it waits until little is left.
             if more is False and time.monotonic() >= prune_at_s:
                 removed = self._batch()
                 prune_at_s = time.monotonic() + (self._rest_s if removed else self._interval_s)
                 pause_s = min(pause_s, prune_at_s - time.monotonic())
 
     def _sum_up(self) -> bool | None:
-        """Return whether there is more to sum up; None if the store did not say."""
+        """Return whether there is more to sum up; None if the store could not be reached."""
         try:
             return self._store.sum_up()
         except StoreError as error:

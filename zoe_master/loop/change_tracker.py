@@ -1,4 +1,4 @@
-"""Which executions need no second look: nothing about them has changed since everything was drawn from it."""
+"""Find the executions that need no second look: they are settled, and nothing about them has changed since."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from zoe_master.backends.base import Observation
 
 
 class ChangeTracker:
-    """Remembers what was seen and settled, so that a tick costs what has changed and not what there is."""
+    """Remember what was seen and settled, so that a tick costs as much as has changed, however many executions there
+    are.
+    """
 
     def __init__(self) -> None:
         self._seen: Mapping[ServiceId, Observation] = {}
@@ -20,26 +22,29 @@ class ChangeTracker:
         self._policy = Policy()
 
     def look(self, observations: Mapping[ServiceId, Observation], policy: Policy) -> None:
-        """Compare with the last look; under another policy everything is looked at again."""
+        """Compare these observations with the last ones; under a changed policy, look at everything again."""
         if policy is not self._policy:
             self._executions.clear()
             self._policy = policy
         before = self._seen
-        # Nearly all are the same objects as before, which is seen at once; the others are compared.
+        # Nearly all observations are the same objects as before, so the identity check decides; only the others are
+        # compared.
         new = ((before.get(i), o) for i, o in observations.items())
         self._touched.update(o.execution_id for earlier, o in new if earlier is not o and earlier != o)
         self._touched.update(o.execution_id for i, o in before.items() if i not in observations)
         self._seen = observations
 
     def needs_look(self, execution: Execution, now_s: float) -> bool:
-        """Whether anything may follow: new observations, another state, or a time that has come."""
+        """Return whether anything may follow: there are new observations, another state, or a time that has come."""
         known, due_s = self._executions.get(execution.id, (None, None))
         if known is not execution or execution.id in self._touched:
             return True
         return due_s is not None and due_s <= now_s
 
     def keep(self, before: Execution, after: Execution | None) -> None:
-        """All that follows was drawn, which led to `after`; None: somebody was faster, so look again."""
+        """Remember that the execution is settled, as `after`; None if another writer changed it, so the next tick looks
+        again.
+        """
         if after is None:
             return
         self._touched.discard(before.id)

@@ -1,4 +1,4 @@
-"""Warns and ends interactive executions that nobody uses."""
+"""Warn the users of idle interactive executions, and end these executions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
 
 LastUses = Callable[[Sequence[ExecutionId]], Mapping[ExecutionId, float]]
-"""When each of these was used last; those that never were are missing."""
+"""Return when each of these executions was last used; executions that were never used are missing."""
 
 
 class ExecutionCulling:
-    """Reads last uses only when something would follow from those that it knows."""
+    """Warn and end idle executions; read last uses only if a warning or an end would follow from the known ones."""
 
     def __init__(self, cache: StateCache, last_uses: LastUses) -> None:
         self._cache = cache
@@ -36,7 +36,7 @@ class ExecutionCulling:
                 self._cache.append(execution, [event])
 
     def due_s(self) -> float | None:
-        """When something is due next; None when nothing is."""
+        """Return when the next warning or end is due; None if none is."""
         policy = self._cache.policy
         if not policy.idle_after_s:
             return None

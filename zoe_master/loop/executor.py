@@ -1,4 +1,4 @@
-"""Carries a plan out: journal first, then idempotent calls, so that every step can be done again after a crash."""
+"""Carry out a plan: journal first, then idempotent calls, so that every step can be repeated after a crash."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_lib.domain.consequences import may_start
 from zoe_lib.domain.execution import Cause, Execution, ExecutionId, ExecutionState, Service, ServiceId, ServiceState
 from zoe_lib.domain.gateway import bearer
 from zoe_lib.domain.locality import InputPlaces, places_of
-from zoe_lib.store.base import ExecutionChange
+from zoe_lib.store.values import ExecutionChange
 from zoe_master.backends.base import (
     Backend,
     BackendError,
@@ -35,7 +35,7 @@ _ENDING = (ObservedState.STOPPING, ObservedState.ENDED, ObservedState.LOST)
 
 
 class PlanExecutor:
-    """Turns decisions into events and hands work to the back-end."""
+    """Turn decisions into events, and hand services to the back-end."""
 
     def __init__(
         self, cache: StateCache, backend: Backend, spark_config: SparkConfig, port_secrets: PortSecrets, hit: Hit
@@ -47,7 +47,7 @@ class PlanExecutor:
         self._hit = hit
 
     def carry_out(self, plan: Plan, tick: TickContext, locality: Told) -> None:
-        """Journal the plan: starts, with where their inputs lie; elastic placements, services taken back."""
+        """Journal the plan: starts with the places of their inputs, elastic placements, and services to take back."""
         self._hit(CrashPoint.PLANNED)
         self._place({i: self._start(i, placements, locality, tick) for i, placements in plan.starts.items()}, tick)
         self._place({i: _grow(placements, tick) for i, placements in plan.elastic.items()}, tick)
@@ -66,7 +66,7 @@ class PlanExecutor:
         return places_of(execution.application.storage.inputs, execution.tenant, locality)
 
     def drive(self, observations: Mapping[ServiceId, Observation], tick: TickContext) -> None:
-        """Start what has its turn, finish starts that were left half done, stop what must go."""
+        """Start the services whose turn has come, finish interrupted starts, and stop what must stop."""
         for some in self._cache.in_sets(self._cache.moving()):
             self._drive(some, observations, tick)
         self._repeat_stops(observations)
@@ -88,7 +88,7 @@ class PlanExecutor:
                 self._start_services(changed or execution, observations, tick)
 
     def _place(self, planned: Mapping[ExecutionId, ev.StartPlanned | ev.ElasticPlaced], tick: TickContext) -> None:
-        """Journal each in one with the services whose turn has come by it; all are handed over later."""
+        """Journal each placement together with the services that it lets start; all of them are handed over later."""
         for some in self._cache.in_sets(list(planned.items())):
             placing = [self._placing(execution_id, event, tick) for execution_id, event in some]
             changes = [change for change in placing if change is not None]
@@ -111,7 +111,7 @@ class PlanExecutor:
         return ExecutionChange(execution, [planned, *starting], after) if after is not None else None
 
     def _preempt(self, plan: Plan, tick: TickContext) -> None:
-        """Take elastic services back: one that runs is asked to stop, one that was only placed ends here."""
+        """Take elastic services back: ask a running one to stop, and end one that was only placed."""
         for some in self._cache.in_sets(list(plan.preempt.items())):
             executions = [(self._cache.get(execution_id), services) for execution_id, services in some]
             changes = [
@@ -136,14 +136,16 @@ class PlanExecutor:
             self._hit(CrashPoint.SERVICE_HANDED_OVER)
 
     def _hand_over(self, start: ServiceStart) -> None:
-        """One that the back-end does not take now is found half done, and handed over again, by the next tick."""
+        """Hand over the services; if the back-end does not accept one now, the next tick hands it over again."""
         try:
             self._backend.start(start)
         except BackendError as error:
             log.warning("not handed to the back-end", service=start.service_id, why=str(error))
 
     def _repeat_stops(self, observations: Mapping[ServiceId, Observation]) -> None:
-        """Ask for every stop until the back-end reports it: a crash between journal and call leaves nothing running."""
+        """Request every stop until the back-end reports it, so that a crash between journal and call leaves nothing
+        running.
+        """
         wanted = [
             s.id
             for e in self._cache.moving()
@@ -183,7 +185,7 @@ def _starting(execution: Execution, tick: TickContext) -> list[ev.Event]:
 def start_of(
     execution: Execution, service: Service, cause_id: str, storage: ServiceStorage, secret: str = ""
 ) -> ServiceStart:
-    """Everything the back-end needs for one service."""
+    """Return everything that the back-end needs for one service."""
     assert service.node is not None
     bearing, component = bearer(execution), execution.component_of(service)
     return ServiceStart(

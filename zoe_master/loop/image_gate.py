@@ -1,4 +1,4 @@
-"""Executions whose images are not there: refused when that is final, held back while a pull goes on."""
+"""Executions with missing images: end them if the images can never be had, hold them back during a pull."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Mapping
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, ExecutionId, Outcome
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.store.base import ExecutionChange
+from zoe_lib.store.values import ExecutionChange
 from zoe_master.backends.base import Backend, ImageState, ImageStatus
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
 
 
 class ImageGate:
-    """Asks the back-end for every image of the queue once a tick; a pull begins while the execution still waits."""
+    """Ask the back-end for every image of the queue once a tick; pulls begin while executions wait."""
 
     def __init__(self, cache: StateCache, backend: Backend) -> None:
         self._cache = cache
         self._backend = backend
-        # What the last check found missing, by image.
+        # Missing images, as found by the last check.
         self.absent: Mapping[str, ImageStatus] = {}
 
     def check(self, tick: TickContext) -> Mapping[ExecutionId, Reason]:
-        """End what can never have its images; the reasons of those that wait for a pull."""
+        """End executions whose images can never be had; return the reasons of those that wait for a pull."""
         backlog = self._cache.backlog
         statuses = {image: self._backend.prepare(image) for image in backlog.images}
         self.absent = {image: status for image, status in statuses.items() if status.state is not ImageState.PRESENT}

@@ -17,7 +17,8 @@ from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity
-from zoe_lib.store.base import ExecutionStore, NotLeader
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import NotLeader
 from zoe_master.backends.base import Backend
 from zoe_master.crash_points import Hit, never_crash
 from zoe_master.loop.culling import ExecutionCulling, LastUses
@@ -45,7 +46,9 @@ Clock = Callable[[], float]
 
 
 class Master:
-    """Drives all executions while it is the leader. Not thread-safe: one loop ticks. Others read `latest`."""
+    """Drive all executions while this master is the leader. Not thread-safe: one loop ticks; other threads read
+    `latest`.
+    """
 
     def __init__(
         self,
@@ -86,13 +89,13 @@ class Master:
         self.latest: Tick | None = None
 
     def tick(self) -> Tick:
-        """Bring the journal, the back-end and the policy one step closer to each other; NotLeader when deposed."""
+        """Bring the journal, the back-end and the policy one step closer to each other; NotLeader if deposed."""
         if not self._store.still_leading(self._epoch):
             raise NotLeader("another master leads, or the database connection that held the lock is lost")
         now_s = self._clock()
         plan_id = f"plan-{token_hex(6)}"
         tick = TickContext(now_s, plan_id, self._clock)
-        # 1. Observe: what users and other processes wrote, what the back-end reports.
+        # 1. Observe: what users and other processes wrote, and what the back-end reports.
         read_to = self._cache.catch_up()
         observations = self._observer.absorb(tick)
         self._culling.sync(tick)
@@ -139,13 +142,14 @@ class Master:
         return self.latest
 
     def tell(self, execution_id: ExecutionId, forecast: Forecast) -> None:
-        """Its user was told this: the next tick writes it down. From any thread."""
+        """Note a forecast that a user was given; the next tick journals it. Callable from any thread."""
         self._told.put((execution_id, forecast))
 
     def next_due_s(self, now_s: float) -> float | None:
-        """When after now the passing of time alone asks for a tick, in seconds since the epoch; None when it does not.
+        """Return when the next tick is due because of time alone, in seconds since the epoch; None if it is not.
 
-        What was due before and still waits, for room or by a limit, does not hide what is due next.
+        Times that have passed do not count: what was due and still waits, for room or a limit, does not hide what is
+        due next.
         """
         maybe = (*self._cache.active(), *self._cache.backlog.paused)
         policy = self._cache.policy
@@ -153,17 +157,17 @@ class Master:
         return min((at_s for at_s in times if at_s is not None and at_s > now_s), default=None)
 
     def execution(self, execution_id: ExecutionId) -> Execution | None:
-        """An execution as the journal has it; None when it is not active. From any thread."""
+        """Return the execution as journalled; None if it is not active. Callable from any thread."""
         return self._cache.get(execution_id)
 
     @property
     def cache(self) -> StateCache:
-        """What this master knows of executions."""
+        """Return what this master knows of executions."""
         return self._cache
 
     @property
     def policy(self) -> Policy:
-        """The policy that the next tick decides by."""
+        """Return the policy of the next tick."""
         return self._cache.policy
 
     def _keep_forecasts(self, tick: TickContext) -> None:
@@ -185,13 +189,13 @@ class Master:
         self._tick_recorder.keep(TickInputs(plan_id, snapshot.now_s, read_to, inputs, wrote, waiting))
 
     def _publish(self, nodes: Sequence[Node], now_s: float) -> None:
-        """Keep what was seen of the platform in the store, writing only changes."""
+        """Store what was seen of the platform, writing only changes."""
         if nodes != self._platform:
             self._store.set_platform(nodes, now_s, self._epoch)
             self._platform = nodes
 
     def _publish_capabilities(self, now_s: float) -> None:
-        """Keep what can run here; what the storage controller told last stays while it is away."""
+        """Store what can run here; while the storage controller is away, keep what it reported last."""
         can = (self._backend.capabilities(), self._grants.capacity)
         if can != self._can:
             self._store.set_capabilities(*can, now_s, self._epoch)

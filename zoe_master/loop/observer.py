@@ -1,4 +1,4 @@
-"""What the back-end reports becomes events; what it should not have is stopped."""
+"""Turn the back-end's reports into events, and stop services that should not run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import islice
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import settle
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Service, ServiceId, ServiceState
-from zoe_lib.store.base import ExecutionChange
+from zoe_lib.store.values import ExecutionChange
 from zoe_master.backends.base import Backend, Observation, ObservedState
 from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.loop.change_tracker import ChangeTracker
@@ -16,13 +16,13 @@ from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
 
 INTAKE_MAX = 500
-"""So many submissions a tick takes into the queue; no matter how long that takes, so that a replay does the same."""
+"""Submissions that one tick takes into the queue at most. A count, not a time, so that a replay takes the same ones."""
 _GONE = (ObservedState.ENDED, ObservedState.LOST)
 _ENDING = (*_GONE, ObservedState.STOPPING)
 
 
 class ServiceObserver:
-    """Compares the journal with the back-end, and lets the journal follow."""
+    """Compare the journal with the back-end, and journal what the back-end reports."""
 
     def __init__(self, cache: StateCache, backend: Backend, hit: Hit) -> None:
         self._cache = cache
@@ -33,11 +33,11 @@ class ServiceObserver:
         """Whether the last tick left submissions for the next one."""
 
     def absorb(self, tick: TickContext) -> Mapping[ServiceId, Observation]:
-        """Journal everything new, settle what follows from it, and clean up; the observations are returned."""
+        """Journal everything new, settle what follows from it, and clean up; return the observations."""
         observations = {o.service_id: o for o in self._backend.observe()}
         self._hit(CrashPoint.OBSERVED)
         self._changes.look(observations, self._cache.policy)
-        # What has ended makes room, so all of that comes first; of those that come, a tick takes some.
+        # Ended services make room, so all of them come first; a tick takes only some of the new submissions.
         for some in self._cache.in_sets(self._due(self._cache.active(), tick)):
             self._follow(some, observations, tick)
         self.unfinished = len(self._cache.backlog.submitted) > INTAKE_MAX
@@ -67,7 +67,7 @@ class ServiceObserver:
     def _change(
         self, execution: Execution, observations: Mapping[ServiceId, Observation], tick: TickContext
     ) -> ExecutionChange | None:
-        """What follows from what is seen of it, which may be nothing; None when that is illegal."""
+        """Return what follows from the observations of this execution, possibly nothing; None if that is illegal."""
         events: list[ev.Event] = []
         for service in execution.services:
             events += news(service, observations.get(service.id), tick, _probed(execution, service))
@@ -86,7 +86,7 @@ class ServiceObserver:
             self._hit(CrashPoint.ENDED)
 
     def _clean_up(self, observations: Mapping[ServiceId, Observation]) -> None:
-        """Whatever the journal does not know as alive is stopped when it runs, and forgotten when it has ended."""
+        """Stop running services that the journal does not know as alive, and forget those that have ended."""
         alive = self._cache.alive_services({o.execution_id for o in observations.values()})
         strangers = [o for o in observations.values() if o.service_id not in alive]
         running = [o.service_id for o in strangers if o.state not in _ENDING]
@@ -99,10 +99,10 @@ class ServiceObserver:
 
 
 def news(service: Service, seen: Observation | None, tick: TickContext, probed: bool) -> Iterator[ev.Event]:
-    """The events that bring the journal's service to what was seen.
+    """Return the events that bring the journal's service to the observed state.
 
-    A service that ended between two looks still passes through started, and through ready where no probe decides.
-    A starting service that the back-end does not know is none: it is handed over again.
+    A service that ended between two observations still gets `started`, and `ready` if it has no probe. A starting
+    service that the back-end does not know gets no events: it is handed over again.
     """
     if seen is None:
         yield from _vanished(service, tick)

@@ -1,4 +1,4 @@
-"""The secrets by which the proxy signs in at ports of services: made of one key, so that none has to be kept."""
+"""Secrets with which the proxy signs in at ports of services: derived from one key, so that none is stored."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ PURPOSE = "sign in at applications"
 
 
 class PortSecrets:
-    """Every master of an installation has the same key, and so tells the same secrets."""
+    """Derive secrets; every master of an installation has the same key, and so derives the same secrets."""
 
     def __init__(self, key: bytes | None = None) -> None:
         self._key = key or os.urandom(32)
 
     def secret(self, execution: Execution) -> str:
-        """Of the present try, which no other one has: 64 hexadecimal digits."""
+        """Return the secret of the present attempt, as 64 hexadecimal digits; every attempt has another one."""
         return hmac.new(self._key, f"{execution.attempt} {execution.id}".encode(), hashlib.sha256).hexdigest()
 
     def headers(self, execution: Execution | None, service_id: ServiceId, port_name: str) -> Mapping[str, str]:
-        """What a request to a port must bear; nothing where there is no signing in."""
+        """Return the headers that a request to a port needs; none for ports without sign-in."""
         service = next((s for s in execution.services if s.id == service_id), None) if execution else None
         if execution is None or service is None:
             return {}

@@ -1,4 +1,4 @@
-"""Tells executions why they wait: so many in a tick, and who was left out comes first in the next one."""
+"""Tell executions why they wait: a limited number per tick, and those left out come first in the next tick."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ from itertools import chain, islice
 from zoe_lib.domain.events import ReasonChanged
 from zoe_lib.domain.execution import ExecutionId, ExecutionState
 from zoe_lib.domain.reasons import Reason
-from zoe_lib.store.base import ExecutionChange
+from zoe_lib.store.values import ExecutionChange
 from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.state.state_cache import CHANGES_PER_SET, StateCache
 from zoe_master.state.tick_context import TickContext
 
 REASONS_MAX = 1000
-"""So many changed reasons a tick writes; a policy changes those of the whole queue at once."""
-# Of these, so many may pass those in line: reasons of their own, which tell more than the common one. Less than a set,
-# so that each set takes some from the line.
+"""Changed reasons that one tick writes at most; a new policy changes the reasons of the whole queue at once."""
+# Of these, the most that may overtake the line: an execution's own reason says more than the common one. Less than a
+# set, so that each set takes some from the line.
 _OWN_MAX = CHANGES_PER_SET // 2
 
 
 class ReasonWriter:
-    """Journals changed reasons. All are reached, whatever the plans say meanwhile: those left out stand in line.
+    """Journal changed reasons. Executions that were left out stand in line, so each gets its reason, whatever later
+    plans say.
 
-    While there is a line, a tick looks at the first of it and at own reasons only, however long the queue is.
+    While there is a line, a tick looks only at the head of the line and at executions with their own reasons, however
+    long the queue is.
     """
 
     def __init__(self, cache: StateCache) -> None:
@@ -33,11 +35,11 @@ class ReasonWriter:
 
     @property
     def unfinished(self) -> bool:
-        """Whether some were left out by the last plan."""
+        """Return whether the last plan left some executions out."""
         return bool(self._line)
 
     def write(self, plan: Plan, tick: TickContext) -> None:
-        """Tell those whose reason is another one than they were told, in sets, until the tick has done its share."""
+        """Write the reasons that differ from the last ones written, in sets, up to the limit of a tick."""
         changed = self._changed(plan)
         for _ in range(0, REASONS_MAX, CHANGES_PER_SET):
             some = list(islice(changed, CHANGES_PER_SET))
@@ -60,7 +62,9 @@ class ReasonWriter:
             self._cache.append_all(some)
 
     def _changed(self, plan: Plan) -> Iterator[tuple[ExecutionId, Reason]]:
-        """Who has to be told what, each once: some with reasons of their own, then the line, then the others."""
+        """Yield each execution with its new reason once: first some with their own reasons, then the line, then the
+        others.
+        """
         own = [(i, reason) for i, reason in plan.reasons.own.items() if self._differs(i, reason)]
         self._line.update(dict.fromkeys(i for i, _ in own[_OWN_MAX:]))
         given = set[ExecutionId]()
@@ -70,7 +74,7 @@ class ReasonWriter:
                 yield execution_id, reason
 
     def _of_line(self, plan: Plan) -> Iterator[tuple[ExecutionId, Reason]]:
-        """Those in line, who leave it."""
+        """Yield executions from the head of the line, removing them from it."""
         while self._line:
             execution_id, _ = self._line.popitem(last=False)
             reason = plan.reasons.own.get(execution_id, plan.reasons.common)
@@ -78,7 +82,7 @@ class ReasonWriter:
                 yield execution_id, reason
 
     def _rest(self, plan: Plan) -> Iterator[tuple[ExecutionId, Reason]]:
-        """Those whom the common reason is new to."""
+        """Yield the executions that have not been told the common reason."""
         common = plan.reasons.common
         if common is None:
             return

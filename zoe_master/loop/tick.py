@@ -1,4 +1,4 @@
-"""What a tick publishes, and the questions that other threads ask about it."""
+"""The published result of a tick, and the questions that other threads ask about it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ from zoe_master.state.forecasts import ForecastRecord, forecast
 
 @value(frozen=True, slots=True)
 class Tick:
-    """What a tick saw and decided, by which policy, and how long the plan took. Other threads read it.
+    """What a tick saw and decided, under which policy, and how long the plan took. Other threads read it.
 
-    `waited_s`: how long each that started now was queued. `oldest_wait_s`: since the submission of the one that waits
-    longest. `raced` says that users changed executions meanwhile, `unfinished` that there was more than one tick takes
-    on: in both cases another tick is due at once. `forecasts`: how earlier
-    forecasts turned out; the loop adds to it.
+    `waited_s`: queue time of each execution that started. `oldest_wait_s`: time since the oldest submission that still
+    waits. `raced`: users changed executions meanwhile. `unfinished`: there was more than one tick takes. In both cases
+    another tick is due at once. `forecasts`: how earlier forecasts turned out; the loop adds to it.
     """
 
     snapshot: Snapshot
@@ -45,23 +44,23 @@ class Tick:
 
     @property
     def again(self) -> bool:
-        """Whether another tick is due at once."""
+        """Return whether another tick is due at once."""
         return self.raced or self.unfinished
 
     def explain(self, execution_id: ExecutionId, budget: CpuBudget) -> Explanation | None:
-        """Return why an execution is not started, per node; None when it is not known. OutOfBudget."""
+        """Return why an execution is not started, per node; None if unknown. Raises OutOfBudget."""
         return explain(self.snapshot, self.policy, execution_id, budget.spent(PASS_S), budget.spent(SEARCH_S))
 
     def forecast(self, execution_id: ExecutionId, give_up: GiveUp = never) -> Forecast | None:
-        """Return when a queued execution is expected to start and end; None when it is not queued."""
+        """Return when a queued execution is expected to start and end; None if it is not queued."""
         return forecast(self.snapshot, self.policy, execution_id, self.forecasts, give_up)
 
     def propose(
         self, application: Application, tenant: str, user: str, priority: int, budget: CpuBudget
     ) -> tuple[PlanProposal, Forecast | None]:
-        """Return what would become of it if it were submitted now, with a forecast unless it starts.
+        """Return what would happen to this execution if it were submitted now, with a forecast unless it starts.
 
-        OutOfBudget when the queue is too long for a pass within the budget, or the asker has left.
+        Raises OutOfBudget if the queue is too long for a pass within the budget, or if the client has gone.
         """
         now_s = self.snapshot.now_s
         fresh = Execution(
@@ -75,10 +74,10 @@ class Tick:
         return proposal, forecast(with_it, self.policy, queued.id, self.forecasts, budget.spent(FORECAST_S))
 
     def dry_run(self, policy: Policy, give_up: GiveUp = never) -> tuple[DryRun, DryRun]:
-        """Return what the policy in force and another one would do with the present queue. OutOfBudget."""
+        """Return what the policy in force and another one would do with the present queue. Raises OutOfBudget."""
         return dry_run(self.snapshot, self.policy, give_up), dry_run(self.snapshot, policy, give_up)
 
     def run_time(self, execution_id: ExecutionId) -> RunTime | None:
-        """Return the run time that forecasts of a queued execution count with, and where it comes from."""
+        """Return the run time on which forecasts of a queued execution are based, and its source."""
         execution = next((e for e in self.snapshot.queued if e.id == execution_id), None)
         return None if execution is None else self.snapshot.estimates(learned_first=True).run_time(execution)

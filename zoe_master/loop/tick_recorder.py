@@ -1,7 +1,7 @@
-"""Writes down what ticks see of the world outside the journal, so that they can be replayed; and reads it again.
+"""Record what ticks see outside the journal, so that they can be replayed; and read these records.
 
-Only what has changed is written, and only by ticks that wrote events or could have decided something. Once a day, and
-when a master begins to lead, everything is: a replay may begin there. Containers are counted without Zoe's own.
+Only changes are recorded, and only by ticks that wrote events or could have decided something. Once a day, and when a
+master begins to lead, the record is complete: a replay may begin there. Counts of containers leave out Zoe's own.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from zoe_lib.domain.promises import BandwidthSupply
 from zoe_lib.domain.storage import Located
 from zoe_lib.domain.use import DAY_S
 from zoe_lib.domain.values import value
-from zoe_lib.store.base import ExecutionStore, TickRecord
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import decode, encode
+from zoe_lib.store.values import TickRecord
 from zoe_master.backends.base import ImageStatus
 
 _HANDED_OVER = (ServiceState.STARTING, ServiceState.READY, ServiceState.STOPPING)
@@ -27,10 +28,10 @@ _HANDED_OVER = (ServiceState.STARTING, ServiceState.READY, ServiceState.STOPPING
 
 @value(frozen=True, slots=True)
 class Inputs:
-    """What a tick sees beside the journal: nodes by name, images that are not there.
+    """What a tick sees beside the journal: nodes by name, and missing images.
 
-    Of the store of objects, the bandwidth to be promised, and what nodes hold of what the queue is to read;
-    `awaited` are inputs about which the store was asked and had not answered. `paths`: what nodes move there.
+    From the object store: the bandwidth that can be guaranteed, and how much of the queue's inputs each node holds;
+    `awaited` are inputs whose places are not known yet. `paths`: the traffic of each node.
     """
 
     nodes: Mapping[str, Node] = field(default_factory=dict)
@@ -63,7 +64,7 @@ class TickRecorder:
         self._day: int | None = None
 
     def keep(self, seen: TickInputs) -> None:
-        """Write a record, if there is a use for one."""
+        """Write a record if a replay needs one."""
         day = int(seen.at_s // DAY_S)
         whole = day != self._day
         changes = encode(seen.inputs) if whole else _changes(self._last, seen.inputs)
@@ -75,7 +76,7 @@ class TickRecorder:
 
 
 def after(inputs: Inputs, record: TickRecord) -> Inputs:
-    """What the tick of a record saw, after those of the record before it."""
+    """Return what the tick of this record saw, given what the tick of the previous record saw."""
     readable = _readable(record.inputs)
     if record.whole:
         return decode(Inputs, readable)
@@ -92,7 +93,9 @@ def after(inputs: Inputs, record: TickRecord) -> Inputs:
 
 
 def _readable(inputs: Mapping[str, object]) -> Mapping[str, object]:
-    """In the form of now: before, places were the names of the nodes that hold an input, whatever it had in it."""
+    """Convert to the present form: older records list as places the names of the nodes that hold any part of an
+    input.
+    """
     locality = inputs.get("locality")
     if not isinstance(locality, Mapping):
         return inputs
@@ -107,13 +110,13 @@ def _readable(inputs: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def without_own(nodes: Iterable[Node], executions: Iterable[Execution]) -> Mapping[str, Node]:
-    """The nodes by name, as they would be if none of Zoe's services ran there and no admin held them."""
+    """Return the nodes by name, as they would be without Zoe's services and without holds of admins."""
     own = own_services(executions)
     return {n.name: replace(n, containers=n.containers - own[n.name], hold=None) for n in nodes}
 
 
 def own_services(executions: Iterable[Execution]) -> Counter[str]:
-    """How many services the back-end was given for each node and has not been seen to end."""
+    """Return per node how many services the back-end was given that have not been seen to end."""
     return Counter(
         service.node
         for execution in executions
@@ -135,7 +138,7 @@ def _changes(before: Inputs, now: Inputs) -> dict[str, object]:
 
 
 def _reshaped(before: Inputs, now: Inputs) -> bool:
-    """Whether nodes came, went, or are other ones now, whatever else works there."""
+    """Return whether nodes came, went or changed, apart from the load on them."""
     return before.nodes.keys() != now.nodes.keys() or any(
         (old.total, old.ready, old.labels) != (new.total, new.ready, new.labels)
         for old, new in ((before.nodes[name], new) for name, new in now.nodes.items())

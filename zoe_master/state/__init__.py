@@ -1,1 +1,1 @@
-"""What the leader keeps of the store between ticks."""
+"""What the leader keeps in memory between ticks."""

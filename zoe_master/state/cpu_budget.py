@@ -1,4 +1,4 @@
-"""CPU time that answering a question may take."""
+"""The CPU time that answering a question may take."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 from zoe_master.scheduler.placement.budget import GiveUp, never
 
-# All from the beginning of the question: until a pass over the queue is over, the search for a smaller application that
-# would start, and the forecast.
+# Each counts from the beginning of the question: until a pass over the queue is over, the search for a smaller
+# application that would start, and the forecast.
 PASS_S = 1.0
 SEARCH_S = 0.5
 FORECAST_S = 0.8
 
 
 class CpuBudget:
-    """Count the CPU time of the calling thread from now on; `left` says that the asker waits no longer."""
+    """Count the CPU time of the calling thread from now on; `left` returns whether the client has gone."""
 
     def __init__(self, left: GiveUp = never, clock: Callable[[], float] = time.thread_time) -> None:
         self.left = left
@@ -23,5 +23,5 @@ class CpuBudget:
         self._began_s = clock()
 
     def spent(self, seconds: float) -> GiveUp:
-        """Return what tells whether so many seconds are used up, or the asker has left."""
+        """Return a function that tells whether this many seconds are used up or the client has gone."""
         return lambda: self._clock() >= self._began_s + seconds or self.left()

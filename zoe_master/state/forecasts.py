@@ -1,4 +1,4 @@
-"""Tells when executions will start and end, and learns from how that turned out."""
+"""Forecast when executions start and end, and learn from how forecasts turned out."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from zoe_master.scheduler.placement.budget import GiveUp, never
 from zoe_master.scheduler.what_if.calibration import ForecastCalibration
 from zoe_master.scheduler.what_if.forecast import wait_of
 
-# As far away as nobody knows when: a node may be held until any time, and times in the journal are finite.
+# Stands for an unknown time: a node may be held without an end, and times in the journal are finite.
 _UNKNOWN_S = 100 * 365 * 86_400.0
 
 
 @dataclass(slots=True)
 class ForecastRecord:
-    """How forecasts have turned out: of waits, and of run times."""
+    """How forecasts of waits and of run times have turned out."""
 
     waits: ForecastCalibration = field(default_factory=ForecastCalibration)
     runs: ForecastCalibration = field(default_factory=ForecastCalibration)
 
     def started(self, execution: Execution) -> None:
-        """An execution has its place: was its wait as foretold?"""
+        """An execution has got its place: record its wait against the forecast."""
         announced = execution.forecast
         if announced is None or announced.wait_s is None or announced.start_p90_s is None:
             return
@@ -32,7 +32,7 @@ class ForecastRecord:
         self.waits.learn(announced.wait_s, announced.start_p90_s - announced.at_s, waited_s, _cores(execution))
 
     def ended(self, execution: Execution) -> None:
-        """An execution has ended: did it run as long as foretold?"""
+        """An execution has ended: record its run time against the forecast."""
         announced = execution.forecast
         if execution.state is not ExecutionState.SUCCEEDED or announced is None or announced.run_s is None:
             return
@@ -45,9 +45,9 @@ class ForecastRecord:
 def forecast(
     snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, record: ForecastRecord, give_up: GiveUp = never
 ) -> Forecast | None:
-    """The forecast of a queued execution as things are now; None when it is not queued. `give_up` ends the simulation.
+    """Return the present forecast of a queued execution; None if it is not queued. `give_up` ends the simulation.
 
-    The p90 of the end adds those of wait and run time, which errs on the late side.
+    The p90 of the end is the sum of the p90s of wait and run time, so it is rather too late than too early.
     """
     execution = next((e for e in snapshot.queued if e.id == execution_id), None)
     estimates = snapshot.estimates(learned_first=True)
@@ -74,5 +74,5 @@ def forecast(
 
 
 def _cores(execution: Execution) -> float:
-    """What has to be free at once for it to start."""
+    """Return the core services that have to find room at the same time."""
     return execution.application.core_resources().cores_milli / 1000

@@ -1,4 +1,4 @@
-"""What waits, with all that a tick asks of it, so that a tick costs what has changed and not how long the queue is."""
+"""Waiting executions, indexed so that a tick costs as much as has changed, however long the queue is."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.ordering.estimate import RunKey, run_key
 from zoe_master.scheduler.ordering.ranking import QueueRanking, RankedQueue, ranked_by
 
-# When the run times of more than one in so many of the queue are expected anew, all of it is ranked anew.
+# If the expected run times of more than one in this many queued executions change, the whole queue is ranked again.
 _RANKED_ALONE = 20
-# So many that wait no longer are remembered at least before they are forgotten together.
+# At least this many executions that no longer wait are collected before they are removed together.
 _GONE_MAX = 1000
 _UNKNOWN = Resources()
 _Some = dict[ExecutionId, Execution]
 
 
 class PendingQueue:
-    """Executions that are submitted or queued. `past_runs`: expected run times of the kinds that are there.
+    """Executions that are submitted or queued. `past_runs`: expected run times of the kinds among them.
 
-    Only what is queued is ranked and told reasons: of those submitted, the master takes so many in a tick.
+    Only queued executions are ranked and get reasons; of the submitted ones, each tick takes some into the queue.
     """
 
     def __init__(self, executions: Iterable[Execution], policy: Policy, past_runs: Mapping[RunKey, float]) -> None:
@@ -36,21 +36,22 @@ class PendingQueue:
         self._by_kind: dict[RunKey, _Some] = defaultdict(dict)
         self._by_image: dict[str, _Some] = defaultdict(dict)
         self._common: Reason | None = None
-        self._by_age: list[tuple[float, ExecutionId]] = []  # a heap; those that are gone are taken off when seen
-        self._others: _Some = {}  # those queued that were not told the common reason
+        # a heap; executions that no longer wait are removed when seen
+        self._by_age: list[tuple[float, ExecutionId]] = []
+        self._others: _Some = {}  # queued executions that were not told the common reason
         self._learned: set[RunKey] = set()
         for execution in executions:
             self._index(execution)
         self._ranking = QueueRanking(policy, past_runs, self._queued())
 
     def put(self, execution: Execution) -> None:
-        """It waits, or has changed."""
+        """Add a waiting execution, or replace it after a change."""
         self._index(execution)
         if execution.state is ExecutionState.QUEUED:
             self._ranking.put(execution)
 
     def remove(self, execution: Execution) -> None:
-        """It waits no longer; nothing for one that does not wait."""
+        """Remove an execution that no longer waits; do nothing if it is unknown."""
         execution_id, kind = execution.id, run_key(execution)
         if self._all.pop(execution_id, None) is None:
             return
@@ -65,12 +66,12 @@ class PendingQueue:
         self._ranking.remove(execution_id)
 
     def learned(self, kind: RunKey) -> None:
-        """The expected run time of a kind has changed; how that ranks its executions is found when it is asked for."""
+        """Note that the expected run time of a kind has changed; the next request ranks its executions again."""
         if kind in self._by_kind:
             self._learned.add(kind)
 
     def ranked(self, policy: Policy, capacity: Resources = _UNKNOWN) -> RankedQueue:
-        """All that is queued, in the sequence that is kept under the policy on a cluster of this capacity."""
+        """Return all queued executions in the order of the policy, for a cluster of this capacity."""
         learned = [e for kind in self._learned for e in self._by_kind.get(kind, {}).values()]
         self._learned.clear()
         if self._ranking.by != ranked_by(policy, capacity) or len(learned) * _RANKED_ALONE > len(self._all):
@@ -88,37 +89,37 @@ class PendingQueue:
 
     @property
     def oldest_at_s(self) -> float | None:
-        """When the one that waits longest was submitted; None when nobody waits."""
+        """Return when the oldest waiting execution was submitted; None if none waits."""
         while self._by_age and self._by_age[0][1] not in self._all:
             heappop(self._by_age)
         return self._by_age[0][0] if self._by_age else None
 
     @property
     def submitted(self) -> Collection[Execution]:
-        """Those that the master has not taken into the queue yet, in the order in which they came."""
+        """Return executions that the master has not taken into the queue yet, in order of submission."""
         return self._submitted.values()
 
     @property
     def paused(self) -> Iterable[Execution]:
-        """Those that were told not to start before some time."""
+        """Return executions that must not start before a certain time."""
         return self._paused.values()
 
     @property
     def reading(self) -> Iterable[Execution]:
-        """Those with inputs of the object store, in the order in which they came."""
+        """Return executions with inputs in the object store, in order of submission."""
         return self._reading.values()
 
     @property
     def images(self) -> Sequence[str]:
-        """The images of all that is queued, by name."""
+        """Return the images of all queued executions, by name."""
         return sorted(self._by_image)
 
     def wanting(self, image: str) -> Sequence[Execution]:
-        """Those queued that need an image."""
+        """Return the queued executions that need an image."""
         return tuple(self._by_image.get(image, {}).values())
 
     def told_otherwise(self, common: Reason) -> Sequence[Execution]:
-        """Those that were not told this reason when they were told why they wait; quick for the same as last time."""
+        """Return the executions whose last reason is another one; fast for the same reason as last time."""
         if common is not self._common:
             self._common = common
             self._others = {e.id: e for e in self._queued() if e.reason is not common and e.reason != common}

@@ -1,4 +1,4 @@
-"""What ended executions teach: how long the next of its kind runs, and what each tenant has used lately."""
+"""What ended executions teach: how long the next one of a kind runs, and what each tenant has used lately."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, Mark
-from zoe_lib.store.base import ExecutionQuery, ExecutionStore
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.values import ExecutionQuery
 from zoe_master.scheduler.ordering.estimate import Estimates, RunKey, run_key
 from zoe_master.scheduler.ordering.orders import attained
 from zoe_master.scheduler.ordering.run_history import RecentRunTimes
@@ -19,7 +20,9 @@ _PAGE = 500
 
 
 class KindEstimates:
-    """Expected run times in seconds by kind, kept as executions come and go. `expected`: what is known of any kind."""
+    """Expected run times in seconds by kind, updated as executions come and go. `expected` returns what is known of any
+    kind.
+    """
 
     def __init__(self, expected: Callable[[RunKey], float | None]) -> None:
         self._expected = expected
@@ -29,13 +32,13 @@ class KindEstimates:
         self._frozen: Mapping[RunKey, float] | None = None
 
     def enter(self, kind: RunKey) -> None:
-        """One more of this kind is there."""
+        """Count another execution of this kind."""
         self._present[kind] += 1
         if self._present[kind] == 1:
             self.learned(kind)
 
     def leave(self, kind: RunKey) -> None:
-        """One of them is gone."""
+        """Count one execution of this kind less."""
         self._present[kind] -= 1
         if not self._present[kind]:
             del self._present[kind]
@@ -43,25 +46,25 @@ class KindEstimates:
                 self._frozen = None
 
     def learned(self, kind: RunKey) -> None:
-        """More is known of this kind."""
+        """Update the expected run time of this kind."""
         expected_s = self._expected(kind) if kind in self._present else None
         if expected_s is not None:
             self.known[kind] = expected_s
             self._frozen = None
 
     def frozen(self) -> Mapping[RunKey, float]:
-        """What is known now, as it will stay."""
+        """Return an immutable copy of what is known now."""
         if self._frozen is None:
             self._frozen = dict(self.known)
         return self._frozen
 
 
 class RunTimeHistory:
-    """Learned in memory, and read again from the store by the next master. `record` is how forecasts turned out.
+    """Learned in memory; the next master reads it from the store again. `record` holds how forecasts turned out.
 
-    Run times: the mean of the last two successful runs of one user's application of one name (`RecentRunTimes`). Use:
-    core-seconds reserved, each counting half after `half_life_s`. Arrivals: of those that ran and ended last, with the
-    run time that was expected before.
+    Run times: the mean of the last two successful runs of a user's application of one name (`RecentRunTimes`). Usage:
+    reserved core-seconds, with a half-life of `half_life_s`. Arrivals: of the executions that ended last, with their
+    expected run times.
     """
 
     def __init__(self, store: ExecutionStore, half_life_s: float) -> None:
@@ -69,7 +72,7 @@ class RunTimeHistory:
         self._used: dict[str, float] = {}
         self._used_at_s = 0.0
         self._departed: deque[ExecutionArrival] = deque(maxlen=_READ_AT_START_MAX)
-        # With the run times expected before; only one order asks for their arrivals.
+        # With the run times expected before; only one of the orders needs their arrivals.
         self._just_departed: deque[tuple[Execution, float | None]] = deque(maxlen=_READ_AT_START_MAX)
         self.record = ForecastRecord()
         for execution in _recently_ended(store):
@@ -78,7 +81,7 @@ class RunTimeHistory:
             self.learn(execution, half_life_s)
 
     def learn(self, execution: Execution, half_life_s: float) -> None:
-        """An execution has ended."""
+        """Learn from an execution that has ended."""
         ended_at_s = execution.marks.get(Mark.ENDED, 0.0)
         self._decay_to(ended_at_s, half_life_s)
         late = 2.0 ** (-max(self._used_at_s - ended_at_s, 0.0) / half_life_s)
@@ -92,7 +95,7 @@ class RunTimeHistory:
 
     @property
     def departed(self) -> tuple[ExecutionArrival, ...]:
-        """Arrivals of those that ended last."""
+        """Return the arrivals of the executions that ended last."""
         while self._just_departed:
             execution, expected_s = self._just_departed.popleft()
             known = {} if expected_s is None else {run_key(execution): expected_s}
@@ -100,11 +103,11 @@ class RunTimeHistory:
         return tuple(self._departed)
 
     def expected(self, kind: RunKey) -> float | None:
-        """The expected run time in seconds, as far as past runs tell."""
+        """Return the expected run time in seconds, as far as past runs show it."""
         return self._runs.expected(kind)
 
     def used(self, active: Iterable[Execution], now_s: float, half_life_s: float) -> Mapping[str, float]:
-        """Core-seconds by tenant, with those of what runs."""
+        """Return core-seconds by tenant, including those of running executions."""
         self._decay_to(now_s, half_life_s)
         result = dict(self._used)
         for execution in active:
@@ -119,7 +122,7 @@ class RunTimeHistory:
 
 
 def _recently_ended(store: ExecutionStore) -> list[Execution]:
-    """The newest ones, the earliest end first."""
+    """Return the newest ones, the earliest end first."""
     query = ExecutionQuery(states=TERMINAL_STATES, limit=_PAGE)
     found: list[Execution] = []
     while len(found) < _READ_AT_START_MAX:

@@ -1,4 +1,4 @@
-"""The executions that are not terminal, kept in memory and advanced by the journal."""
+"""The active executions, kept in memory and updated from the journal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from zoe_lib.domain.promises import BandwidthSupply
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Located
-from zoe_lib.store.base import ExecutionChange, ExecutionQuery, ExecutionStore, JournalEntry
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.values import ExecutionChange, ExecutionQuery, JournalEntry
 from zoe_master.scheduler.ordering.capacity import capacity_of
 from zoe_master.scheduler.ordering.estimate import run_key
 from zoe_master.scheduler.ordering.orders import SIZED_ORDERS
@@ -42,10 +43,10 @@ log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
-# A tick is bounded: what it does not read, the next one does.
+# A tick is bounded: the next tick reads the rest.
 _ENTRIES_PER_READ = 1000
 _READS_PER_TICK_MAX = 4
-# Whoever submits or cancels waits while the entries of a set are written.
+# Users who submit or cancel wait while the entries of a set are written.
 CHANGES_PER_SET = 500
 _UNDER_WAY = (ServiceState.STARTING, ServiceState.STOPPING)
 _NO_PATHS: Mapping[str, PathUse] = MappingProxyType({})
@@ -53,9 +54,9 @@ _NOTHING_TOLD: Mapping[Located, Places | None] = MappingProxyType({})
 
 
 class StateCache:
-    """What the master knows of executions. Every change goes to the store first and is then kept here.
+    """What the master knows of executions. Every change goes to the store first, then into this cache.
 
-    `changes_per_set`: of how many executions at most a transaction changes.
+    `changes_per_set`: executions that one transaction changes at most.
     """
 
     def __init__(self, store: ExecutionStore, leader_epoch: int, changes_per_set: int = CHANGES_PER_SET) -> None:
@@ -67,7 +68,7 @@ class StateCache:
         self._active = {e.id: e for e in self._executions.values() if e.state in ACTIVE_STATES}
         self._active_in_order = True
         self._moving = {e.id: e for e in self._active.values() if _moves(e)}
-        # The versions at which executions ended by this master's own writing: reading of that is no news.
+        # The versions at which this master ended executions: journal entries up to these bring nothing new.
         self._ended_here: dict[ExecutionId, int] = {}
         self._raced = False
         self._wrote = False
@@ -84,9 +85,9 @@ class StateCache:
         self.backlog = PendingQueue(waiting, self.policy, self._kinds.known)
 
     def catch_up(self) -> int:
-        """Read what others wrote to the journal since the last time: submissions, cancellations, policies.
+        """Read what others wrote to the journal since the last call: submissions, cancellations, policies.
 
-        The answer is the id of the last entry that was read; `behind` says that there may be more.
+        Return the id of the last entry read; `behind` tells whether there may be more.
         """
         for _ in range(_READS_PER_TICK_MAX):
             entries = self._store.journal(self._journal_id, _ENTRIES_PER_READ, with_data=False)
@@ -100,9 +101,9 @@ class StateCache:
         return self._journal_id
 
     def append(self, execution: Execution, events: Sequence[Event]) -> Execution | None:
-        """Write events and keep the result; None when that was refused, mostly since somebody else was faster.
+        """Write events and cache the result; None if the store refused, usually because another writer was faster.
 
-        Then the newer state is here instead, and the next tick decides again.
+        The cache then holds the newer state, and the next tick decides again.
         """
         if not events:
             return execution
@@ -110,17 +111,19 @@ class StateCache:
         return self.append_all([change]).get(execution.id) if change is not None else None
 
     def change(self, execution: Execution, events: Sequence[Event]) -> ExecutionChange | None:
-        """The change that these events make; None when they are illegal, and then the log tells of it."""
+        """Return the change that these events make; None if they are illegal, which is logged."""
         after = self.foresee(execution, events)
         return ExecutionChange(execution, events, after) if after is not None else None
 
     def in_sets(self, items: Sequence[T]) -> Iterator[Sequence[T]]:
-        """Split what is to be written into sets of the size that one transaction takes."""
+        """Split changes into sets of the size that one transaction takes."""
         for first in range(0, len(items), self._changes_per_set):
             yield items[first : first + self._changes_per_set]
 
     def append_all(self, changes: Sequence[ExecutionChange]) -> Mapping[ExecutionId, Execution]:
-        """Write a set of changes of different executions, and keep the results; who is missing lost, as by `append`."""
+        """Write a set of changes of different executions and cache the results; those that lost a race are missing, as
+        in `append`.
+        """
         if not changes:
             return {}
         stored = self._store.append_all(changes, self._epoch)
@@ -141,26 +144,26 @@ class StateCache:
             log.info("execution", execution=changed.id, state=changed.state.value, plan=change.events[-1].cause_id)
 
     def foresee(self, execution: Execution, events: Iterable[Event]) -> Execution | None:
-        """The execution after these events; None when they are illegal, and then the log tells of it."""
+        """Return the execution after these events; None if they are illegal, which is logged."""
         try:
             return reduce(apply, events, execution)
         except IllegalTransition as error:
-            # A defect of ours, and of this one execution: the others go on, and the log has its story.
+            # A defect of Zoe that affects this execution only: the others continue, and the log has the details.
             log.error("illegal transition", execution=execution.id, why=str(error))
             return None
 
     @property
     def record(self) -> ForecastRecord:
-        """How forecasts have turned out."""
+        """Return how forecasts have turned out."""
         return self._history.record
 
     def take_raced(self) -> bool:
-        """Whether an append lost against another writer since the last call."""
+        """Return whether an append lost a race since the last call."""
         raced, self._raced = self._raced, False
         return raced
 
     def take_wrote(self) -> bool:
-        """Whether anything was appended since the last call."""
+        """Return whether anything was appended since the last call."""
         wrote, self._wrote = self._wrote, False
         return wrote
 
@@ -173,7 +176,7 @@ class StateCache:
         locality: Mapping[Located, Places | None] = _NOTHING_TOLD,
         paths: Mapping[str, PathUse] = _NO_PATHS,
     ) -> Snapshot:
-        """The frozen picture that the scheduler decides on."""
+        """Return the immutable snapshot on which the scheduler decides."""
         active = self.active()
         by_usage = self.policy.order == "fair-share"
         capacity = capacity_of(nodes) if self.policy.order in SIZED_ORDERS else Resources()
@@ -197,26 +200,26 @@ class StateCache:
         return node if hold is None else replace(node, hold=hold)
 
     def executions(self) -> list[Execution]:
-        """Every execution that is not terminal, oldest first."""
+        """Return every active execution, oldest first."""
         return list(self._executions.values())
 
     def active(self) -> tuple[Execution, ...]:
-        """Those that hold reservations, oldest first."""
+        """Return executions that hold reservations, oldest first."""
         if not self._active_in_order:
             self._active = {e.id: e for e in sorted(self._active.values(), key=_by_age)}
             self._active_in_order = True
         return tuple(self._active.values())
 
     def moving(self) -> list[Execution]:
-        """Those of the active of which something is to be started or stopped, or is under way, oldest first."""
+        """Return running executions with services that start, stop, or have to, oldest first."""
         return sorted(self._moving.values(), key=_by_age)
 
     def get(self, execution_id: ExecutionId) -> Execution | None:
-        """The execution, unless it is terminal or unknown."""
+        """Return the execution; None if it has ended or is unknown."""
         return self._executions.get(execution_id)
 
     def alive_services(self, executions: Iterable[ExecutionId]) -> set[ServiceId]:
-        """Ids of those services of these executions that may still be somewhere."""
+        """Return the ids of those services of these executions that may still run somewhere."""
         known = map(self._executions.get, executions)
         return {s.id for e in known if e is not None for s in e.services if s.alive}
 
@@ -259,7 +262,7 @@ class StateCache:
             self._moving.pop(execution.id, None)
         else:
             self.backlog.remove(execution)
-            # Younger ones may have started before it.
+            # Younger executions may have started earlier.
             self._active_in_order &= execution.id in self._active
             self._active[execution.id] = execution
             if _moves(execution):
@@ -270,7 +273,7 @@ class StateCache:
             self._history.record.started(execution)
 
     def _drop(self, execution_id: ExecutionId) -> bool:
-        """Forget one that is over; whether it was known."""
+        """Forget an execution that has ended; return whether it was known."""
         known = self._executions.pop(execution_id, None)
         if known is None:
             return False
@@ -282,7 +285,7 @@ class StateCache:
 
 
 def _moves(execution: Execution) -> bool:
-    """Whether it stops, or any of its services has a place and does not run yet, or leaves it."""
+    """Return whether the execution stops, or any of its services is starting or stopping."""
     if execution.state is ExecutionState.STOPPING:
         return True
     return any(s.state in _UNDER_WAY or (s.state is ServiceState.CREATED and s.node) for s in execution.services)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-# What can wait is left to the next tick when a tick has taken this long: half of what users notice, since what cannot
-# wait comes after it.
+# A tick that has taken this long leaves the rest to the next tick, as far as it can wait: half of the delay that users
+# notice, since the other half is for what cannot wait.
 _WORK_S = 0.3
 
 
@@ -14,7 +14,7 @@ _WORK_S = 0.3
 class TickContext:
     """The time of a tick, in seconds since the epoch, and the id that its events carry as their cause.
 
-    `clock`: gives the time at any moment; None does not hurry.
+    `clock` returns the present time; None sets no limit of time.
     """
 
     now_s: float
@@ -22,5 +22,5 @@ class TickContext:
     clock: Callable[[], float] | None = None
 
     def spent(self) -> bool:
-        """Whether what can wait is to be left to the next tick; also when the clock was set meanwhile."""
+        """Return whether to leave the rest to the next tick; also true if the clock was set back meanwhile."""
         return self.clock is not None and not 0 <= self.clock() - self.now_s < _WORK_S

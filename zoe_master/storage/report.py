@@ -12,7 +12,7 @@ import structlog
 from storage_bridge.base import StorageController
 from storage_bridge.model import AchievedBandwidth, MissedBandwidth, StorageCapacity
 from zoe_lib.domain.promises import Rates, StoreCapacity, TenantBandwidth, not_always_kept_together
-from zoe_lib.store.base import Unstorable
+from zoe_lib.store.errors import Unstorable
 
 if TYPE_CHECKING:  # simulations need no driver of a database
     from zoe_lib.store.postgres import PostgresStore

@@ -1,1 +1,1 @@
-"""The subcommands of `zoe-sim`, one file each: `add` describes the command, and the `run` it sets carries it out."""
+"""The subcommands of `zoe-sim`, one file each: `add` defines the command and sets the `run` that carries it out."""

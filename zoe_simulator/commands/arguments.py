@@ -22,7 +22,7 @@ def not_negative(text: str) -> float:
 
 
 def share(text: str) -> float:
-    """Return a number above zero, of which one is all."""
+    """Return a number above zero and up to one."""
     number = float(text)
     if not number > 0:
         raise argparse.ArgumentTypeError("more than 0")
@@ -30,7 +30,7 @@ def share(text: str) -> float:
 
 
 def window(text: str) -> tuple[float, float]:
-    """FROM:TO in seconds, the first before the second."""
+    """Return FROM:TO in seconds, the first before the second."""
     begins, colon, ends = text.partition(":")
     if not colon or not float(begins) < float(ends):
         raise argparse.ArgumentTypeError("FROM:TO, the first before the second")

@@ -1,4 +1,4 @@
-"""What commands show: figures, a progress bar, and starts as CSV."""
+"""The output of commands: figures, a progress bar, and starts as CSV."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _PROGRESS_EVERY = 100
 
 @contextmanager
 def progress_bar(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal's standard error, told how many of `total` jobs have started; nothing elsewhere."""
+    """Yield a function that takes how many of `total` jobs have started; it draws a bar if standard error is a
+    terminal.
+    """
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -37,7 +39,7 @@ def progress_bar(total: int) -> Iterator[Callable[[int], None]]:
 
 
 def print_figures(result: Mapping[str, Any], as_json: bool) -> None:
-    """One JSON object, or a line each."""
+    """Print one JSON object, or a line each."""
     if as_json:
         print(json.dumps(result))
         return
@@ -49,7 +51,7 @@ def print_figures(result: Mapping[str, Any], as_json: bool) -> None:
 
 
 def _print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
-    """A table: a line for each column, a column for each row of the figures."""
+    """Print a table: a line for each column, a column for each row of the figures."""
     for name in rows[0] if rows else ():
         print(f"{name:<24}" + "".join(f"{_text(row[name]):>24}" for row in rows))
 
@@ -62,7 +64,7 @@ def _text(value: Any) -> str:
 
 
 def write_starts(path: Path, runs: list[Run]) -> None:
-    """`job_id,start_s` in order of the trace."""
+    """Write `job_id,start_s` in order of the trace."""
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["job_id", "start_s"])
@@ -70,5 +72,5 @@ def write_starts(path: Path, runs: list[Run]) -> None:
 
 
 def seconds_text(value: float) -> str:
-    """Return every digit, and no point behind whole seconds."""
+    """Return seconds with all digits, and no point behind whole ones."""
     return str(int(value)) if value == int(value) else repr(value)

@@ -1,4 +1,4 @@
-"""Replay an installation's journal from its database, as it was and with a change; nothing is written there."""
+"""Replay an installation's journal from its database, as recorded and with a change; the database is only read."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ _LEAST_BYTES = 64 << 20
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Describe the command."""
+    """Define the command."""
     parser = commands.add_parser("replay", help="replay this installation's journal", description=__doc__)
     parser.set_defaults(run=run)
-    parser.add_argument("--from-s", type=float, required=True, help="begin, in seconds since the epoch")
-    parser.add_argument("--to-s", type=float, required=True, help="end, in seconds since the epoch")
-    parser.add_argument("--policy", type=json.loads, metavar="JSON", help="settings of the policy that are different")
+    parser.add_argument("--from-s", type=float, required=True, help="start of the replay, in seconds since the epoch")
+    parser.add_argument("--to-s", type=float, required=True, help="end of the replay, in seconds since the epoch")
+    parser.add_argument("--policy", type=json.loads, metavar="JSON", help="settings of the policy to change")
     parser.add_argument(
-        "--add-node", action="append", default=[], metavar="NODE", help="one more node like that one; may be repeated"
+        "--add-node", action="append", default=[], metavar="NODE", help="add a node like NODE; may be repeated"
     )
-    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw it into a .png or .html file")
-    parser.add_argument("--memory-bytes-max", type=positive, help="give up beyond that much memory")
-    parser.add_argument("--cpu-s-max", type=positive, help="end beyond that much CPU time")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="write a picture (.png) or a page (.html)")
+    parser.add_argument("--memory-bytes-max", type=positive, help="memory limit; beyond it, stop with exit code 4")
+    parser.add_argument("--cpu-s-max", type=positive, help="limit of CPU time")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Carry it out; 3 when that time cannot be replayed, 4 when the memory does not suffice."""
+    """Run the command; return 3 if that time cannot be replayed, 4 if the memory does not suffice."""
     _bound(resource.RLIMIT_AS, arguments.memory_bytes_max)
     _bound(resource.RLIMIT_CPU, arguments.cpu_s_max)
     try:
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     except Exception:
         if not _exhausted():
             raise
-        print("the memory does not suffice for so long a time", file=sys.stderr)
+        print("not enough memory for this time span; choose a shorter one", file=sys.stderr)
         return OUT_OF_MEMORY
 
 
@@ -65,7 +65,7 @@ def _replay(arguments: argparse.Namespace) -> int:
     change = Change(arguments.policy or {}, added) if arguments.policy or added else None
     result, sides = answer(recording, change)
     if arguments.picture is not None:
-        from zoe_simulator.history_replay.picture import draw  # it takes half a second to load
+        from zoe_simulator.history_replay.picture import draw  # importing it takes half a second
 
         draw(arguments.picture, result, sides)
     print(json.dumps(result))
@@ -73,14 +73,14 @@ def _replay(arguments: argparse.Namespace) -> int:
 
 
 def _added(recording: Recording, like: Sequence[str]) -> tuple[Node, ...]:
-    """Copies of nodes, with names that there are not."""
+    """Return copies of nodes, with new names."""
     nodes_of = dict(recording.inputs.nodes)
     for moment in recording.moments:
         nodes_of.update(moment.inputs.nodes)
     nodes: list[Node] = []
     for name in like:
         if name not in nodes_of:
-            raise ReplayRefused(f"there was no node {name} then; there were {', '.join(sorted(nodes_of))}")
+            raise ReplayRefused(f"there was no node {name} at that time; known nodes: {', '.join(sorted(nodes_of))}")
         number = 1
         while (copy := f"{name}-added-{number}") in nodes_of:
             number += 1
@@ -92,7 +92,7 @@ def _added(recording: Recording, like: Sequence[str]) -> tuple[Node, ...]:
 
 
 def _exhausted() -> bool:
-    """Return whether hardly any memory is left: libraries in C then fail in words of their own."""
+    """Return whether hardly any memory is left: C libraries then fail with errors of their own."""
     try:
         bytearray(_LEAST_BYTES)
     except MemoryError:

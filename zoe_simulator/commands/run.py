@@ -1,4 +1,4 @@
-"""`zoe-sim run`: replay a trace through the production scheduler and print what it came to."""
+"""`zoe-sim run`: replay a trace through the production scheduler and print the figures."""
 
 from __future__ import annotations
 
@@ -21,54 +21,57 @@ from zoe_simulator.trace import Replay
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Describe the command."""
-    parser = commands.add_parser("run", help="replay a trace", description=__doc__)
+    """Define the command."""
+    parser = commands.add_parser("run", help="replay a trace of another cluster", description=__doc__)
     parser.set_defaults(run=run, refuse=parser.error)
-    parser.add_argument("trace", type=Path, help="file, may end in .gz")
-    parser.add_argument("--format", choices=FORMATS, help="of the file; without it, what it looks like")
-    parser.add_argument("--nodes", type=Path, metavar="FILE", help="list of nodes, for a list of pods")
-    parser.add_argument(
-        "--load", type=share, default=0.9, help="of the server that the bytes of SWIM's jobs pass through"
-    )
-    parser.add_argument("--order", choices=sorted(ORDERS), default="fifo")
-    parser.add_argument("--backfill", choices=sorted(BACKFILLS), default="none")
+    parser.add_argument("trace", type=Path, help="file of the trace; may end in .gz")
+    parser.add_argument("--format", choices=FORMATS, help="format of the trace [detected from its content]")
+    parser.add_argument("--nodes", type=Path, metavar="FILE", help="list of nodes; required for a list of pods")
+    parser.add_argument("--load", type=share, default=0.9, help="load of the server that runs a SWIM trace [0.9]")
+    parser.add_argument("--order", choices=sorted(ORDERS), default="fifo", help="order of the queue [fifo]")
+    parser.add_argument("--backfill", choices=sorted(BACKFILLS), default="none", help="rule of backfill [none]")
     parser.add_argument(
         "--ageing",
         type=not_negative,
         default=0.0,
         metavar="SECONDS",
-        help="of waiting that count as one halving of a size; 0, the orders of the literature: none",
+        help="wait that counts like half the size; 0: no ageing, as in the literature [0]",
     )
-    parser.add_argument("--exact-runtimes", action="store_true", help="estimates are the run times, not the requests")
+    parser.add_argument(
+        "--exact-runtimes", action="store_true", help="use the actual run times as estimates, not the requests"
+    )
     parser.add_argument(
         "--predict",
         choices=("off", *PREDICTORS),
         default="off",
-        help="learn run times from what has ended, instead of taking the requests [off]",
+        help="predict run times from ended jobs, instead of using the requests [off]",
     )
     parser.add_argument(
-        "--forecast-every", type=positive, metavar="N", help="tell each N-th job that has to wait when it will start"
+        "--forecast-every", type=positive, metavar="N", help="forecast the start of every N-th job that has to wait"
     )
-    parser.add_argument("--jobs", type=positive, metavar="N", help="only the first so many jobs")
-    parser.add_argument("--faults", type=positive, metavar="N", help="let so many things go wrong, drawn by the seed")
-    parser.add_argument("--seed", type=int, default=1, help="the same seed runs exactly the same")
-    parser.add_argument("--check", action="store_true", help="look at the invariants after every tick")
+    parser.add_argument("--jobs", type=positive, metavar="N", help="run only the first N jobs")
+    parser.add_argument("--faults", type=positive, metavar="N", help="inject N faults, drawn by the seed")
+    parser.add_argument("--seed", type=int, default=1, help="seed; equal seeds give equal runs [1]")
+    parser.add_argument("--check", action="store_true", help="check the invariants after every tick")
     parser.add_argument("--starts", type=Path, metavar="FILE", help="write job_id,start_s for every job")
     parser.add_argument("--report", type=Path, metavar="DIR", help="write figures and pictures as JSON, PNG and HTML")
     parser.add_argument(
-        "--window", type=window, metavar="FROM:TO", help="of the report's Gantt chart, in seconds of the trace"
+        "--window",
+        type=window,
+        metavar="FROM:TO",
+        help="time shown in the report's Gantt chart, in seconds of the trace [the busiest day]",
     )
-    parser.add_argument("--json", action="store_true", help="figures as one JSON object")
+    parser.add_argument("--json", action="store_true", help="print the figures as one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Carry it out."""
+    """Run the command."""
     if arguments.faults and arguments.forecast_every:
-        arguments.refuse("--forecast-every tells nothing with --faults")
+        arguments.refuse("--forecast-every cannot be combined with --faults")
     if arguments.predict != "off" and (arguments.faults or arguments.exact_runtimes):
-        arguments.refuse("--predict is neither for --faults nor for --exact-runtimes")
+        arguments.refuse("--predict cannot be combined with --faults or --exact-runtimes")
     if arguments.window and not arguments.report:
-        arguments.refuse("--window is of the chart that --report writes")
+        arguments.refuse("--window needs --report")
     trace = read_trace(arguments.trace, arguments.format, arguments.nodes, arguments.load)
     if arguments.jobs is not None:
         trace = replace(trace, jobs=trace.jobs[: arguments.jobs])
@@ -78,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.starts is not None:
         write_starts(arguments.starts, runs)
     if arguments.report is not None:
-        # Drawing takes long to load, and few runs are drawn.
+        # Drawing takes long to import, and few runs are drawn.
         from zoe_simulator.report.write import write_report
 
         write_report(arguments.report, trace, runs, result, arguments.window)

@@ -1,4 +1,4 @@
-"""`zoe-sim study`: compare policies on seeded workloads; it continues where it was left, and writes tables."""
+"""`zoe-sim study`: compare policies on seeded workloads; it resumes an interrupted study, and writes tables."""
 
 from __future__ import annotations
 
@@ -28,36 +28,42 @@ from zoe_simulator.study.tables import tables
 APPLICATIONS = 200
 JOBS = 1000
 SEEDS = 20
-# Parts on drawn workloads.
+# Parts on generated workloads.
 DRAWN = (*PARTS, SHARING_PART, PLACES_PART)
-# So few runs are handed out ahead that an interrupt does not wait for many.
+# Few runs are handed out ahead, so that an interrupt does not wait for many.
 _AHEAD = 4
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Describe the command."""
+    """Define the command."""
     parser = commands.add_parser("study", help="compare policies on seeded workloads", description=__doc__)
     parser.set_defaults(run=run, refuse=parser.error)
-    parser.add_argument("--out", type=Path, default=Path("docs/study"), help="folder of the CSV files and tables")
-    parser.add_argument("--applications", type=positive, default=APPLICATIONS, help="applications a run")
-    parser.add_argument("--seeds", type=positive, default=SEEDS, help="runs of each cell, on as many workloads")
-    parser.add_argument("--processes", type=positive, default=2)
     parser.add_argument(
-        "--part", action="append", choices=(*DRAWN, LOG_PART), help="only this part; may be given more than once"
+        "--out", type=Path, default=Path("docs/study"), help="folder for CSV files and tables [docs/study]"
+    )
+    parser.add_argument(
+        "--applications", type=positive, default=APPLICATIONS, help=f"applications per run [{APPLICATIONS}]"
+    )
+    parser.add_argument(
+        "--seeds", type=positive, default=SEEDS, help=f"runs of each cell, each with another workload [{SEEDS}]"
+    )
+    parser.add_argument("--processes", type=positive, default=2, help="runs in parallel [2]")
+    parser.add_argument(
+        "--part", action="append", choices=(*DRAWN, LOG_PART), help="run only this part; may be repeated [all]"
     )
     parser.add_argument(
         "--logs",
         type=Path,
         metavar="FOLDER",
         default=_folder_of_logs(),
-        help="folder of the published logs for the part `logs` [the folder traces of ZOE_TEST_DATA]",
+        help="folder of the published logs for the part `logs` [traces in ZOE_TEST_DATA]",
     )
-    parser.add_argument("--jobs", type=positive, default=JOBS, help="jobs of a log that are run at a time")
-    parser.add_argument("--tables-only", action="store_true", help="run nothing; write the tables of what is there")
+    parser.add_argument("--jobs", type=positive, default=JOBS, help=f"jobs of a log in one run [{JOBS}]")
+    parser.add_argument("--tables-only", action="store_true", help="run nothing; write tables of the existing results")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run every cell that is not there yet."""
+    """Run every missing cell."""
     parts = arguments.part or [*DRAWN, *([LOG_PART] if arguments.logs is not None else [])]
     if LOG_PART in parts and arguments.logs is None and not arguments.tables_only:
         arguments.refuse("the part `logs` needs published logs: give --logs FOLDER or set ZOE_TEST_DATA")
@@ -85,7 +91,7 @@ def _folder_of_logs() -> Path | None:
 
 
 def _run_all(missing: Sequence[AnyCell], arguments: argparse.Namespace) -> Iterator[tuple[AnyCell, dict[str, Any]]]:
-    """Yield every cell with its figures, as they end."""
+    """Yield every cell with its figures, in order of completion."""
     ahead = arguments.processes * _AHEAD
     with ProcessPoolExecutor(arguments.processes, initializer=_quiet) as pool:
         for first in range(0, len(missing), ahead):

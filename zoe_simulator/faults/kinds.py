@@ -1,4 +1,4 @@
-"""What can go wrong, and when it does."""
+"""Kinds of faults, and when they occur."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from random import Random
 
 
 class Fault(StrEnum):
-    """Stable names, as reports have them."""
+    """Kinds with stable names, which reports use."""
 
     NODE_DOWN = "node_down"
-    """A node goes with all that runs there, and comes back empty."""
+    """A node fails with everything that runs there, and comes back empty."""
     SERVICE_DEATH = "service_death"
     """A running service is killed."""
     MASTER_DEATH = "master_death"
-    """The master dies at one of its named steps, and another one takes over."""
+    """The master dies at a crash point, and another one takes over."""
     STORE_AWAY = "store_away"
     """The database cannot be reached for a while."""
     STORE_BREAKS = "store_breaks"
-    """The database goes away in the middle of a tick, and is there again for the next master."""
+    """The database fails in the middle of a tick, and is back for the next master."""
     STARTS_LOST = "starts_lost"
-    """The back-end takes starts and never hears of them again."""
+    """The back-end accepts starts and loses them."""
     STARTS_REFUSED = "starts_refused"
-    """The back-end takes no start for a while."""
+    """The back-end refuses starts for a while."""
     BACKEND_AWAY = "backend_away"
-    """The back-end cannot be seen for a while."""
+    """The back-end cannot be observed for a while."""
     EVENTS_LATE = "events_late"
-    """What the back-end reports stands still for a while."""
+    """The back-end's reports stand still for a while."""
     STORAGE_AWAY = "storage_away"
     """The storage controller cannot be reached for a while."""
     STORAGE_SLOW = "storage_slow"
-    """The storage controller takes seconds to answer for a while, or longer than anybody waits for it."""
+    """For a while, the storage controller takes seconds to answer, or longer than its time-out."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Occurrence:
-    """A fault at a time, in seconds of the simulation. `draw` in [0, 1) chooses its victim or its extent."""
+    """A fault at a time, in seconds of the simulation. `draw` in [0, 1) selects its victim or its extent."""
 
     at_s: float
     fault: Fault
@@ -47,7 +47,7 @@ class Occurrence:
 def occurrences(
     seed: int, count: int, from_s: float, until_s: float, kinds: tuple[Fault, ...] = tuple(Fault), mean_s: float = 30.0
 ) -> list[Occurrence]:
-    """So many faults at even chances in time and kind, each for `mean_s` seconds on average, by the seed."""
+    """Return this many faults, uniform in time and kind, lasting `mean_s` seconds on average, by the seed."""
     chance = Random(f"{seed} faults")
     return sorted(
         Occurrence(

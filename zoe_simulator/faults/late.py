@@ -1,4 +1,4 @@
-"""A storage controller that answers late: what `ReconcileThread` is to the master's threads, in simulated time."""
+"""A storage controller that answers late: the counterpart of the master's `ReconcileThread` in simulated time."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from zoe_master.waker import TickWaker
 
 W = TypeVar("W")
 T = TypeVar("T")
-# As the setting `storage_interval_s` has it.
+# The default of the setting `storage_interval_s`.
 _INTERVAL_S = 5.0
 
 
 class Lateness:
-    """How long a look takes now, in simulated seconds, and who lets them pass. One that takes longer than `timeout_s`
-    has failed by then; whether the controller did what it was asked is not known, and here it did.
+    """How long a poll takes now, in simulated seconds, and how to let them pass. A poll that takes longer than
+    `timeout_s` has failed by then; the master does not know whether the controller did what was requested, and here it
+    did.
     """
 
     timeout_s = 10.0
@@ -31,7 +32,7 @@ class Lateness:
 
 
 class LateStorage(ThreadedReconciler):
-    """The production keeper without its threads."""
+    """The production reconcilers without their threads."""
 
     def __init__(self, controller: StorageController, lateness: Lateness, waker: TickWaker) -> None:
         self._lateness = lateness
@@ -48,7 +49,7 @@ class LateStorage(ThreadedReconciler):
 
 
 class LateReconciler(Generic[W, T]):
-    """Looks again when something else is wanted or `interval_s` have passed; at once whenever that takes no time."""
+    """Polls when the desired state changes or `interval_s` have passed; completes at once if polls take no time."""
 
     def __init__(
         self,
@@ -71,7 +72,7 @@ class LateReconciler(Generic[W, T]):
         self._closed = False
 
     def set_desired(self, desired: W) -> int:
-        """Leave word; the number of the order, a higher one for each that differs from the one before."""
+        """Set the desired state; return its number, which increases with each change."""
         number, before = self._order
         if desired != before:
             number += 1
@@ -82,16 +83,16 @@ class LateReconciler(Generic[W, T]):
 
     @property
     def observed(self) -> tuple[int, T]:
-        """What the last look found, with the number of the order that it was begun with."""
+        """Return the result of the last poll, with the number of the desired state when it began."""
         if not self._lateness.takes_s:
             self._begin()
         return self._seen
 
     def tell(self, found: T) -> None:
-        """Show nothing before the look is over."""
+        """Publish nothing before the poll is over."""
 
     def close(self) -> None:
-        """Whoever asked is gone."""
+        """Stop publishing."""
         self._closed = True
 
     def _begin(self) -> None:

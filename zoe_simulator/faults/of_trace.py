@@ -1,4 +1,4 @@
-"""A trace that meets faults: jobs that the platform ends are retried, as the policy says."""
+"""A trace under faults: jobs that the platform ends are retried, as the policy says."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from zoe_simulator.faults.run import FaultRun
 from zoe_simulator.jobs import Job, Run, Trace
 from zoe_simulator.trace import execution_of
 
-# How much of the trace's time a fault that lasts takes on average.
+# The average duration of a lasting fault, as a share of the trace's time.
 _LASTS_SHARE = 0.002
-# Bytes per second that the store of the run can move, and the share of the jobs that require some of it.
+# Bytes per second that the run's store can move, and the share of the jobs that require some of it.
 _STORE = 10**9
 _WISHING = 0.25
 
@@ -30,12 +30,12 @@ _WISHING = 0.25
 def run_with_faults(
     trace: Trace, policy: Policy, seed: int, faults: int, exact_runtimes: bool = False
 ) -> tuple[list[Run], dict[str, Any]]:
-    """Return the last tries of the jobs that succeeded, and what happened: outcomes, faults by name, a digest of the
-    journal.
+    """Return the last attempts of the jobs that succeeded, with outcomes, faults by name, and a digest of the journal.
 
-    A quarter of the jobs, drawn by the seed, require as large a share of a store's bandwidth as of the processors.
-    Jobs that were submitted at a time when nothing could be decided are seen later, so the order of events at equal
-    times is not that of a replay without faults."""
+    A quarter of the jobs, drawn by the seed, requires the same share of a store's bandwidth as of the processors. Jobs
+    submitted while nothing could be decided are seen later, so the order of events at equal times differs from that of
+    a replay without faults.
+    """
     jobs = {f"j{number:08}": job for number, job in enumerate(trace.jobs)}
     chance = Random(f"{seed} wishes")
     submitted = [
@@ -68,7 +68,7 @@ def _wishing(execution: Execution, job: Job, trace: Trace, chance: Random) -> Ex
 
 
 def outcomes(executions: Iterable[Execution]) -> dict[str, int]:
-    """Return how many ended how, and how many tries there were beyond the first."""
+    """Return the number of jobs by outcome, and the number of attempts beyond the first."""
     listed = list(executions)
     states = Counter(execution.state for execution in listed)
     ends = (ExecutionState.SUCCEEDED, ExecutionState.FAILED, ExecutionState.CANCELLED)

@@ -1,10 +1,10 @@
-"""The parts around the master that faults break."""
+"""The parts around the master that faults affect."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.memory_state import State
 from zoe_master.backends.base import BackendError, Observation, ServiceStart
@@ -12,7 +12,7 @@ from zoe_master.backends.simulated import SimulatedBackend
 
 
 class BreakingStore(MemoryStore):
-    """A store that is gone after `calls_left` further calls; None: it stays."""
+    """A store that fails after `calls_left` further calls; None: it never fails."""
 
     calls_left: int | None = None
 
@@ -25,7 +25,7 @@ class BreakingStore(MemoryStore):
 
 
 class BreakingBackend(SimulatedBackend):
-    """Loses `starts_lost` starts, takes none while `refuses`, cannot be seen while `away`, reports `late` if set."""
+    """Loses `starts_lost` starts, refuses starts if `refuses`, cannot be observed if `away`, reports `late` if set."""
 
     starts_lost: int = 0
     refuses: bool = False
@@ -33,7 +33,7 @@ class BreakingBackend(SimulatedBackend):
     late: Sequence[Observation] | None = None
 
     def start(self, start: ServiceStart) -> None:
-        """Hand over, unless it is lost or refused."""
+        """Hand over a service, unless the start is lost or refused."""
         if self.refuses:
             raise BackendError("simulated: takes nothing now")
         if self.starts_lost > 0:
@@ -42,16 +42,16 @@ class BreakingBackend(SimulatedBackend):
         super().start(start)
 
     def observe(self) -> Sequence[Observation]:
-        """Return the present, or what was once seen."""
+        """Return the present observations, or earlier ones."""
         if self.away:
             raise BackendError("simulated: cannot be reached")
         return self.observe_truly() if self.late is None else self.late
 
     def observe_truly(self) -> Sequence[Observation]:
-        """Return the present."""
+        """Return the present observations."""
         return super().observe()
 
     def running(self) -> list[Observation]:
-        """What really runs now, by id."""
+        """Return what really runs now, by id."""
         alive = (o for o in self.observe_truly() if o.state.value in ("starting", "started", "ready"))
         return sorted(alive, key=lambda o: o.service_id)

@@ -1,8 +1,8 @@
-"""The production master over executions and faults, with every invariant checked after every tick.
+"""Run the production master over executions and faults, with every invariant checked after every tick.
 
-Time goes from one thing that is due to the next: a submission, a change of a service, a fault or its end, or the timer
-of the master's loop while something is under way. All chance comes from the seed and the behaviours, so the same call
-runs exactly the same again.
+Time advances to the next due event: a submission, a change of a service, a fault or its end, or the timer of the
+master's loop while something is under way. All randomness comes from the seed and the behaviours, so the same call
+gives exactly the same run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from storage_bridge.simulated import SimulatedController
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, ServiceState
 from zoe_lib.domain.policy import Policy
-from zoe_lib.store.base import NotLeader, StoreUnavailable
+from zoe_lib.store.errors import NotLeader, StoreUnavailable
 from zoe_master.backends.base import BackendError, ServiceStart
 from zoe_master.backends.simulated import ManualClock, ServiceBehaviour
 from zoe_master.crash_points import CrashPoint
@@ -34,7 +34,7 @@ from zoe_simulator.invariants import Invariants
 _TIMER_S = 5.0
 _TICKS_AT_ONCE_MAX = 1000
 _ENTRIES = 1000
-# A store breaks after so many more calls at most; so many starts are lost at once at most.
+# The most further calls after which a store breaks, and the most starts that are lost together.
 _CALLS_MAX = 20
 _STARTS_LOST_MAX = 3
 
@@ -46,7 +46,7 @@ class Death(Exception):  # noqa: N818 - it is what happens, not an error
 class FaultRun:
     """One run; `policies` are those that an admin sets later, with the times.
 
-    `occurred` counts the faults that came to anything, `masters` the masters that have led.
+    `occurred` counts the faults that had an effect, `masters` the masters that have led.
     """
 
     def __init__(
@@ -101,11 +101,11 @@ class FaultRun:
         """Of how many executions at most a transaction changes: the smaller, the more points between two of them."""
 
     def run(self) -> Sequence[Execution]:
-        """Until everything that can run has ended; all executions in the order given."""
+        """Run until everything that can run has ended; return all executions in the given order."""
         while self._due or self._unfinished():
             next_s = min(self._due[0][0] if self._due else math.inf, self._next_of_services_s())
             if next_s == math.inf:
-                break  # what is left can never run, and no node will come
+                break  # the rest can never run, and no node will come
             self._clock.advance(max(next_s - self._clock(), 0.0))
             while self._due and self._due[0][0] <= self._clock():
                 heapq.heappop(self._due)[2]()
@@ -113,7 +113,7 @@ class FaultRun:
         return [self._reader.execution(execution_id) for execution_id in self._submitted]
 
     def digest(self) -> str:
-        """Return a hash of the whole journal but for names of plans: equal runs have equal digests."""
+        """Return a hash of the whole journal without the ids of plans: equal runs have equal digests."""
         hashed, after = sha256(), 0
         while entries := self._reader.journal(after, _ENTRIES):
             after = entries[-1].id
@@ -134,7 +134,7 @@ class FaultRun:
         return any(count for state, count in counts.items() if state not in TERMINAL_STATES)
 
     def _next_of_services_s(self) -> float:
-        """When a service changes, the master has something due, or its timer wakes it."""
+        """Return when a service changes, the master has something due, or its timer wakes it."""
         changes = [self._backend.next_change_s(), self._master.next_due_s(self._clock()) if self._master else None]
         due = [at_s for at_s in changes if at_s is not None and at_s > self._clock()]
         if self._under_way():
@@ -142,7 +142,7 @@ class FaultRun:
         return min(due, default=math.inf)
 
     def _under_way(self) -> bool:
-        """Return whether the next look of the master's timer may find something that nobody woke it for."""
+        """Return whether the next poll by the master's timer may find a change that was not announced."""
         if self._master is None or self._backend.away or self._backend.refuses or self._backend.late is not None:
             return self._unfinished()
         passing = (ServiceState.STARTING, ServiceState.STOPPING)
@@ -158,7 +158,7 @@ class FaultRun:
             try:
                 raced = self._tick()
             except BackendError:
-                return  # the loop waits and asks again
+                return  # the loop waits and retries
             except (NotLeader, StoreUnavailable, Death):
                 self._master = None
                 self._dies_at, self.store.calls_left = None, None
@@ -199,7 +199,7 @@ class FaultRun:
         if step is self._dies_at:
             raise Death(step)
 
-    # What happens
+    # Events
 
     def _submit(self, execution: Execution) -> Callable[[], None]:
         def submit() -> None:
@@ -227,7 +227,7 @@ class FaultRun:
         return begin
 
     def _for(self, seconds: float, what: object, name: str, value: object) -> bool:
-        """Set an attribute, and set it back after a while."""
+        """Set an attribute, and restore it after a while."""
         before = getattr(type(what), name, not value)
         setattr(what, name, value)
         self._after(seconds, lambda: setattr(what, name, before))
@@ -268,5 +268,5 @@ class FaultRun:
         return self._controller is not None and self._for(lasts_s, self._controller, "down", True)
 
     def _storage_slow(self, lasts_s: float, draw: float) -> bool:
-        takes_s = 2 * draw * Lateness.timeout_s  # every second time longer than anybody waits
+        takes_s = 2 * draw * Lateness.timeout_s  # every second time longer than the time-out
         return self._controller is not None and self._for(lasts_s, self._lateness, "takes_s", takes_s)

@@ -1,4 +1,4 @@
-"""Formats of traces, one file each, and how they are told apart."""
+"""Formats of traces, one file each, and how to recognise them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ FORMATS = ("swf", "swim", "pods", "metacentrum")
 
 
 def read_trace(path: Path, wanted: str | None = None, nodes: Path | None = None, load: float = 0.9) -> Trace:
-    """Return the trace of a file in the wanted format, else in the one it looks like.
+    """Return the trace of a file in the requested format, or in the one that it looks like.
 
-    `nodes` is the list of nodes that pods run on, `load` that of the server that the jobs of SWIM run on."""
+    `nodes` is the list of nodes on which pods run, `load` the load of the server on which the jobs of SWIM run.
+    """
     found = wanted or format_of(read_lines(path), path.name)
     if found == "pods":
         if nodes is None:
-            raise TraceError(f"{path.name} is a list of pods: the list of its nodes is wanted, too (--nodes FILE)")
+            raise TraceError(f"{path.name} is a list of pods, which needs the list of its nodes: add --nodes FILE")
         return read_pods(path, nodes)
     if found == "swim":
         return read_swim(path, load)

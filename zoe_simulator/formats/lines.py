@@ -1,4 +1,4 @@
-"""What the formats have in common: text files, often compressed."""
+"""Read text files, which are often compressed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from zoe_simulator.jobs import TraceError
 
 
 def read_lines(path: Path) -> list[str]:
-    """Return the lines of a text file, which may be compressed by gzip; TraceError when it is no text."""
+    """Return the lines of a text file, which may be compressed by gzip; TraceError if it is not text."""
     try:
         with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
             return file.read().splitlines()
     except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
-        raise TraceError(f"{path.name} is no text: {error}") from None
+        raise TraceError(f"{path.name} is not a text file: {error}") from None
 
 
 def trace_name(path: Path) -> str:

@@ -1,7 +1,7 @@
-"""The log of CERIT-SC (MetaCentrum, WAGAP, 2013) as the Alea simulator has it: SWF with nodes wanted, and two types.
+"""The log of CERIT-SC (MetaCentrum, WAGAP, 2013) as the Alea simulator has it: SWF with requested nodes, and two types.
 
 Klusáček, Tóth and Podolníková, "Real-life experience with major reconfiguration of job scheduling system", JSSPP 2015.
-Behind the 18 columns of SWF stand the processors used, the queue, and the request as PBS took it, such as
+After the 18 columns of SWF come the processors used, the queue, and the request in the notation of PBS, such as
 `4:ppn=12:cl_zegox`: four nodes, twelve cores on each, of the cluster zegox. Column 10 is memory in bytes on each node.
 """
 
@@ -18,16 +18,16 @@ from zoe_simulator.jobs import Job, Trace, TraceError
 _GB = 2**30
 _SUBMIT, _RUN, _PROCESSORS, _REQUEST, _MEMORY, _USER, _WANTED = 1, 3, 7, 8, 9, 11, 20
 _CLUSTER = "cluster"
-# Cluster -> nodes, cores and memory of each.
+# Cluster -> nodes, and cores and memory of each.
 _CLUSTERS = {"zewura": (20, 80, 529 * _GB), "zegox": (48, 12, 94 * _GB)}
-# What in a request names a cluster; all other properties hold on both, or name single nodes, and are passed over.
+# The properties in a request that name a cluster; all others hold on both, or name single nodes, and are ignored.
 _PROPERTIES = {"cl_zewura": "zewura", "nodecpus80": "zewura", "cl_zegox": "zegox", "nodecpus12": "zegox"}
 
 
 def read_metacentrum(path: Path) -> Trace:
-    """Jobs as services on 68 nodes, one service on each node wanted, in order of submission.
+    """Return the jobs as services on 68 nodes, one service on each requested node, in order of submission.
 
-    Jobs that ask for more than the nodes have could not have run here, and are left out.
+    Jobs that request more than the nodes have could not have run here, and are left out.
     """
     jobs = []
     for number, line in enumerate(read_lines(path), 1):

@@ -1,4 +1,4 @@
-"""Lists of pods and nodes as Alibaba published them (cluster data, gpu-v2023): cores, memory and GPUs.
+"""Lists of pods and nodes as published by Alibaba (cluster data, gpu-v2023): cores, memory and GPUs.
 
 Weng, Yang, Yu, Wang, Tang, Yang and Zhang, "Beware of fragmentation: scheduling GPU-sharing workloads with
 fragmentation gradient descent", USENIX ATC 2023; https://github.com/alibaba/clusterdata.
@@ -20,18 +20,18 @@ Row = Mapping[str, str]
 T = TypeVar("T")
 
 _MIB = 2**20
-# Pods share GPUs in thousandths, so that is the piece they are counted in.
+# Pods share GPUs in thousandths, so GPUs are counted in thousandths.
 GPU = "gpu_milli"
 _POD = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", "creation_time", "deletion_time")
 _NODE = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
 
 
 def read_pods(path: Path, nodes: Path) -> Trace:
-    """Pods as jobs of one service on the listed nodes, in order of creation.
+    """Return pods as jobs of one service on the listed nodes, in order of creation.
 
-    A pod runs from when it was scheduled to its deletion; one that never was scheduled, or has no such time, is left
-    out. A pod that names one GPU model insists on the label `model`; where it names several, any GPU will do. A
-    share of a GPU counts in thousandths over all GPUs of a node, so that shares may seem to fit that no one GPU has.
+    A pod runs from its scheduling to its deletion; a pod without one of these times is left out. A pod that names one
+    GPU model requires it by the label `model`; a pod that names several accepts any GPU. A share of a GPU counts in
+    thousandths over all GPUs of a node, so a share may seem to fit that no single GPU has.
     """
     listed = tuple(_parsed(nodes, _NODE, _node))
     jobs = [job for job in _parsed(path, _POD, _pod) if job is not None]

@@ -1,4 +1,4 @@
-"""The Standard Workload Format of the Parallel Workloads Archive: 18 columns a job, header lines begin with `;`.
+"""The Standard Workload Format of the Parallel Workloads Archive: 18 columns per job; header lines begin with `;`.
 
 Feitelson, "The Standard Workload Format", https://www.cs.huji.ac.il/labs/parallel/workload/swf.html
 """
@@ -21,8 +21,9 @@ def read_swf(path: Path) -> Trace:
     """Return the jobs of a log that could have run: requests within the machine, positive run times, run at most
     request.
 
-    A missing number of processors is the requested one, a missing request the run time. The machine is the header's
-    MaxProcs, else its MaxNodes, else as large as the largest job."""
+    A missing number of processors defaults to the requested one, a missing request to the run time. The machine is the
+    header's MaxProcs, else its MaxNodes, else as large as the largest job.
+    """
     lines = read_lines(path)
     jobs = tuple(_jobs(lines, path.name))
     processors = _header(lines, "MaxProcs") or _header(lines, "MaxNodes")
@@ -71,7 +72,9 @@ def _job(columns: list[str]) -> Job:
 
 
 def swf_lines(trace: Trace, note: str) -> Iterator[str]:
-    """Yield the log as text: header and one line a job, unknown columns -1; users by number in order of appearance."""
+    """Yield the log as text: header and one line per job, unknown columns -1; users are numbered in order of
+    appearance.
+    """
     yield "; Version: 2.2"
     yield f"; MaxJobs: {len(trace.jobs)}"
     yield f"; MaxProcs: {trace.processors:g}"

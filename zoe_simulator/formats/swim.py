@@ -1,7 +1,7 @@
-"""Traces of SWIM: MapReduce jobs with the bytes they read, shuffle and write, and no run times.
+"""Traces of SWIM: MapReduce jobs with the bytes they read, shuffle and write, without run times.
 
 Chen, Ganapathi, Griffith and Katz, "The case for evaluating MapReduce performance using workload suites", MASCOTS 2011;
-https://github.com/SWIMProjectUCB/SWIM. Columns, by tabulators: name, submission in seconds, gap, bytes of map input, of
+https://github.com/SWIMProjectUCB/SWIM. Tab-separated columns: name, submission in seconds, gap, bytes of map input, of
 shuffle, of output.
 """
 
@@ -15,21 +15,22 @@ from zoe_simulator.formats.lines import read_lines, trace_name
 from zoe_simulator.jobs import Job, Trace, TraceError, pool_of, processors_of
 
 _COLUMNS = 6
-# What is expected of a job that reads nothing, and takes no time: an estimate of nothing would be none.
+# The estimate for a job that reads nothing and takes no time, since an estimate of zero would count as none.
 _LEAST_S = 1e-6
 
 
 def read_swim(path: Path, load: float) -> Trace:
-    """Return the jobs as work for one server, in order of submission: each runs for as long as reading its input takes
-    there.
+    """Return the jobs as work for one server, in order of submission: each runs for as long as it takes to read its
+    input.
 
-    The server is as fast as gives this load: run times add up to `load` times the time from the first submission to
-    the last. That is the reading of Dell'Amico, Carra and Michiardi, "PSBS: practical size-based scheduling", IEEE
-    Transactions on Computers 65(7), 2016. Jobs without input take no time."""
+    The speed of the server follows from the load: run times add up to `load` times the time from the first submission
+    to the last. This is the interpretation of Dell'Amico, Carra and Michiardi, "PSBS: practical size-based scheduling",
+    IEEE Transactions on Computers 65(7), 2016. Jobs without input take no time.
+    """
     jobs = sorted(_jobs(read_lines(path), path.name), key=lambda job: job.submit_s)
     read = sum(job.bytes_read for job in jobs)
     if not read:
-        raise TraceError(f"{path.name} holds no job that reads anything")
+        raise TraceError(f"{path.name} contains no job that reads anything")
     span_s = jobs[-1].submit_s - jobs[0].submit_s
     bytes_per_s = read / (load * span_s) if span_s > 0 else 1.0
     timed = (replace(job, run_s=job.bytes_read / bytes_per_s) for job in jobs)

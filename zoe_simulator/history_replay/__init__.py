@@ -1,1 +1,1 @@
-"""Replays this installation's journal: as it was, and as it would have been under another policy."""
+"""Replay this installation's journal: as recorded, and under another policy."""

@@ -1,4 +1,4 @@
-"""The answer of a replay as JSON: figures side by side, the self-test, and what a picture shows."""
+"""The result of a replay as JSON: figures side by side, the self-test, and the data of a picture."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from zoe_simulator.history_replay.outcome import Decision, Happened, Outcome, de
 from zoe_simulator.history_replay.recording import Recording, to_event
 from zoe_simulator.history_replay.rerun import Change, Rerun
 
-# So many points of each line are kept.
+# The number of points kept of each line.
 _POINTS_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class SelfTest:
-    """How many decisions were made in truth, how many of them the replay made again, and the first difference."""
+    """How many decisions were recorded, how many of them the replay repeated, and the first difference."""
 
     decisions: int
     reproduced: int
@@ -25,8 +25,9 @@ class SelfTest:
 
 
 def answer(recording: Recording, change: Change | None) -> tuple[dict[str, Any], dict[str, Outcome]]:
-    """Return the replay as it was, which must lead to what happened, and with the change: figures, and what they are
-    of."""
+    """Return figures and their basis for the replay as recorded, which must repeat what happened, and with the
+    change.
+    """
     before = [(_id(entry.execution_id), to_event(entry)) for entry in recording.before]
     happened = [
         (_id(entry.execution_id), to_event(entry))
@@ -57,7 +58,7 @@ def answer(recording: Recording, change: Change | None) -> tuple[dict[str, Any],
 
 
 def thinned(side: Outcome) -> Sequence[tuple[float, int, float]]:
-    """So many points of a line that it can be drawn."""
+    """Return as many points of a line as are needed to draw it."""
     step = max(len(side.series) // _POINTS_MAX, 1)
     return side.series[::step]
 

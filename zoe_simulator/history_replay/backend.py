@@ -1,7 +1,7 @@
-"""The back-end of a replay: services do what the journal says they did.
+"""The back-end of a replay: services do what the journal recorded.
 
-One that is handed over when it was in truth is seen as it was seen, tick by tick. Another runs as long as it did, from
-its own hand-over on; what never ran in truth behaves like another try or instance of its component.
+A service that is handed over at its recorded time is observed as recorded, tick by tick. Another one runs as long as it
+did, counted from its own hand-over; one that never ran behaves like another attempt or instance of its component.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _Slot = tuple[ExecutionId, str, int]
 
 @dataclass(slots=True)
 class _Running:
-    """A service here. `as_it_was`: handed over when it was in truth."""
+    """A service here. `as_it_was`: handed over at its recorded time."""
 
     execution_id: ExecutionId
     node: str
@@ -52,8 +52,8 @@ class _Running:
 class RecordedBackend:
     """Services by record; nodes, images and bandwidth as the ticks saw them (`inputs`), and `added` nodes.
 
-    `tick` is the number of the recorded tick that is being replayed, or was the last one; `cut_short` those over which
-    their master died.
+    `tick` is the number of the recorded tick that is being replayed, or was the last one; `cut_short` holds the ticks
+    during which their master died.
     """
 
     def __init__(
@@ -76,16 +76,16 @@ class RecordedBackend:
         self.cut_short: set[int] = set()
         self.executions: Callable[[], Iterable[Execution]] = tuple
 
-    # What the master asks
+    # The Protocol
 
     def nodes(self) -> Sequence[Node]:
-        """Return the nodes as they were seen, with the services that the replay has there."""
+        """Return the nodes as recorded, with the replay's services there."""
         own = own_services(self.executions())
         nodes = (*self.inputs.nodes.values(), *self._added)
         return [replace(node, containers=node.containers + own[node.name]) for node in nodes]
 
     def capabilities(self) -> BackendCapabilities:
-        """Everything: what was refused in truth is in the journal."""
+        """Return everything: refusals are in the journal."""
         return BackendCapabilities()
 
     def start(self, start: ServiceStart) -> None:
@@ -102,7 +102,7 @@ class RecordedBackend:
         self._running[start.service_id] = running
 
     def adopt(self, service_id: ServiceId, node: str) -> None:
-        """A service that runs when the replay begins, or that a master handed over and then died."""
+        """Adopt a service that runs when the replay begins, or that a master handed over before it died."""
         record = self._records[service_id]
         stopping = record.stop_tick is not None and record.stop_tick < max(self.tick, 0)
         sights = list(record.sights) if stopping else record.until_stop()
@@ -111,7 +111,7 @@ class RecordedBackend:
         )
 
     def stop(self, services: Sequence[ServiceId]) -> None:
-        """Let services end as fast as they did."""
+        """Stop services as fast as they stopped."""
         now_s = self._clock()
         for service_id in services:
             running = self._running.get(service_id)
@@ -130,21 +130,21 @@ class RecordedBackend:
             running.sights = [*(s for s in running.sights if self._visible(s) or s.seen_s < ends_s), end]
 
     def observe(self) -> Sequence[Observation]:
-        """Return what is to be seen now of every service."""
+        """Return the present observation of every service."""
         return [self._observation(service_id, running) for service_id, running in self._running.items()]
 
     def forget(self, services: Sequence[ServiceId]) -> None:
-        """Stop reporting these."""
+        """Stop reporting these services."""
         for service_id in services:
             if self._running.pop(service_id, None) is not None:
                 self._forgotten.add(service_id)
 
     def prepare(self, image: str) -> ImageStatus:
-        """As it was seen."""
+        """Return the state as recorded."""
         return self.inputs.images.get(image, _PRESENT)
 
     def address(self, service: ServiceId, port: str) -> PortAddress:
-        """Nothing runs here."""
+        """Refuse: nothing runs here."""
         raise BackendError(f"service {service} is replayed; its port {port} is nowhere")
 
     def logs(
@@ -154,30 +154,31 @@ class RecordedBackend:
         limit: int,  # noqa: ARG002
         left: Left = nobody_left,  # noqa: ARG002
     ) -> OutputChunk:
-        """Nothing runs here."""
+        """Refuse: nothing runs here."""
         raise BackendError(f"service {service} is replayed; it writes nothing")
 
     def usage(self) -> Sequence[Usage]:
-        """Nothing is used."""
+        """Return no usage."""
         return ()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is nothing to release."""
 
-    # What the replay asks
+    # For the replay
 
     def next_change_s(self) -> float:
-        """Return when something is to be seen that no recorded tick is known to look at; infinite when nothing is."""
+        """Return the next change that no recorded tick is known to observe; infinite if there is none."""
         now_s = self._clock()
         sights = (sight for running in self._running.values() for sight in running.sights if sight.tick is None)
         times = (sight.seen_s for sight in sights if sight.seen_s > now_s)
         return min(times, default=math.inf)
 
-    # Inside
+    # Internals
 
     def _as_it_was(self, record: ServiceRecord) -> bool:
-        """Return whether it is handed over now and was then; where a master died over it, the next one had to do it
-        again."""
+        """Return whether it is handed over at its recorded time; if a master died during that, the next one had to
+        repeat it.
+        """
         if record.handed_tick in self.cut_short:
             return True
         return (record.handed_tick, record.handed_s) == (self.tick, self._clock())
@@ -231,7 +232,7 @@ class RecordedBackend:
 
 
 def _moved(record: ServiceRecord | None, now_s: float) -> list[Sight]:
-    """What was seen of it before it was asked to stop, from another hand-over on."""
+    """Return what was observed before it was asked to stop, shifted to another hand-over."""
     if record is None or math.isnan(record.handed_s):
         return [Sight(None, now_s, now_s, ObservedState.READY, now_s)]
     late_s = now_s - record.handed_s

@@ -1,4 +1,4 @@
-"""What a stretch of events came to: the decisions in it, and figures of those who waited and ran."""
+"""The outcome of a series of events: the decisions in it, and figures of waiting and running executions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ Happened = tuple[ExecutionId, Event]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Decision:
-    """What the scheduler did at a time: start, add elastic services, take one back; with services and their nodes."""
+    """A decision of the scheduler at a time: start, add elastic services, take one back; with services and their
+    nodes.
+    """
 
     at_s: float
     execution_id: ExecutionId
@@ -37,14 +39,14 @@ def _decision(execution_id: ExecutionId, event: Event) -> Decision | None:
         return Decision(event.at_s, execution_id, event.kind, places)
     if isinstance(event, ev.ServiceStopping | ev.ServiceEnded) and event.cause is Cause.PREEMPTED:
         if isinstance(event, ev.ServiceEnded) and event.exit_code is not None:
-            return None  # it had been asked to stop before
+            return None  # it was asked to stop earlier
         return Decision(event.at_s, execution_id, "preempted", ((event.service_id, ""),))
     return None
 
 
 @dataclass(slots=True)
 class _Life:
-    """Of one execution: seconds since the epoch."""
+    """The times of one execution: seconds since the epoch."""
 
     submitted_s: float = math.inf
     placed_s: float | None = None
@@ -53,7 +55,7 @@ class _Life:
 
 @dataclass(slots=True)
 class Outcome:
-    """Figures of one side, and what the picture shows: (time, executions that wait, cores reserved)."""
+    """Figures of one side, and the data of the picture: (time, executions that wait, cores reserved)."""
 
     figures: dict[str, float] = field(default_factory=dict)
     series: list[tuple[float, int, float]] = field(default_factory=list)
@@ -66,10 +68,10 @@ def outcome(
     to_s: float,
     cores: float,
 ) -> Outcome:
-    """Figures from the begin to the end; who waits or runs before the begin counts from its submission on.
+    """Return the figures from the begin to the end; earlier executions count from their submission on.
 
-    Who has not started by the end has waited until then, for the waits; slowdowns are of those that ended, bounded at
-    ten seconds. `cores`: of all nodes together.
+    For the waits, executions that have not started have waited until the end; slowdowns are of ended executions,
+    bounded at ten seconds. `cores`: of all nodes together.
     """
     walk = _Walk(executions, from_s)
     for execution_id, event in sorted(events, key=lambda one: one[1].at_s):
@@ -106,7 +108,7 @@ def _slowdown(life: _Life) -> float:
 
 
 class _Walk:
-    """Follows events in order of time, counting who waits and what is reserved."""
+    """Follows events in order of time, counting waiting executions and reservations."""
 
     def __init__(self, executions: Mapping[ExecutionId, Execution], from_s: float) -> None:
         self.lives: dict[ExecutionId, _Life] = {}
@@ -121,7 +123,7 @@ class _Walk:
         self._cores = 0.0
 
     def see(self, execution_id: ExecutionId, event: Event) -> None:
-        """One event."""
+        """Take in one event."""
         self.sample(event.at_s)
         life = self.lives.setdefault(execution_id, _Life())
         match event:

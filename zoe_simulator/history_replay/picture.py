@@ -1,4 +1,4 @@
-"""The picture of a replay: who waited and what was reserved, as it was and with the change."""
+"""The picture of a replay: waiting executions and reserved cores, as recorded and with the change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STYLE = "body{font-family:sans-serif;max-width:60em;margin:2em auto}td,th{paddi
 
 
 def draw(path: Path, result: Mapping[str, Any], sides: Mapping[str, Outcome]) -> None:
-    """Write a PNG file, or an HTML page (by the end of the name) with the table, too."""
+    """Write a PNG file, or an HTML page (by the file's extension) that also has the table."""
     figure = _figure(sides)
     if path.suffix == ".png":
         figure.savefig(path, dpi=120)

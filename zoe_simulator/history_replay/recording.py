@@ -1,4 +1,4 @@
-"""What happened between two times, read from a store: the state at the begin, and then moment after moment."""
+"""Read from a store what happened between two times: the state at the begin, and then tick by tick."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import TERMINAL_STATES, Cause, Execution, ExecutionId, ServiceId
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
-from zoe_lib.store.base import ExecutionQuery, ExecutionStore, JournalEntry, TickRecord
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import decode, event_of
+from zoe_lib.store.values import ExecutionQuery, JournalEntry, TickRecord
 from zoe_master.loop.tick_recorder import Inputs, after
 from zoe_simulator.history_replay.services import ServiceRecord, records_of
 
 _PAGE = 500
-# As many ended ones as a master reads when it begins to lead.
+# The number of ended executions that a master reads when it begins to lead.
 _ENDED_BEFORE_MAX = 2_000
-# No tenant has this name: asked for its entries, the journal answers with those of the installation alone.
+# No tenant has this name, so the journal returns only the entries of the installation.
 _NOBODY = "-"
 
 
@@ -29,7 +30,7 @@ class ReplayRefused(Exception):  # noqa: N818 - it is an answer
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A tick: its inputs, what others had written since the one before, and what itself wrote.
+    """A tick: its inputs, what others wrote since the previous tick, and what it wrote itself.
 
     `cut_short`: its master died before it was over.
     """
@@ -44,9 +45,9 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Executions as they were at the begin (`present`) or had ended before (`ended`), and all that followed.
+    """Executions as they were at the begin (`present`) or had ended before (`ended`), and everything that followed.
 
-    `fresh` has every execution as it was submitted; `before` the events until the begin.
+    `fresh` has every execution as submitted; `before` has the events until the begin.
     """
 
     from_s: float
@@ -62,7 +63,7 @@ class Recording:
 
 
 def read_recording(store: ExecutionStore, from_s: float, to_s: float) -> Recording:
-    """Return all that a replay of this time needs; ReplayRefused when it is not kept (any more)."""
+    """Return everything that a replay of this time needs; ReplayRefused if it is not stored, or no longer."""
     ticks = _ticks(store, from_s, to_s)
     executions = list(_pages(store, ExecutionQuery(submitted_to_s=to_s, ended_from_s=from_s, limit=_PAGE)))
     entries = sorted((e for x in executions for e in _journal(store, x.id)), key=lambda entry: entry.id)
@@ -88,19 +89,19 @@ def read_recording(store: ExecutionStore, from_s: float, to_s: float) -> Recordi
 
 
 def from_others(entry: JournalEntry) -> bool:
-    """Return whether users and admins wrote it, and no master: submissions, cancellations, policies."""
+    """Return whether users or admins wrote it, not a master: submissions, cancellations, policies."""
     if entry.kind in ("submitted", "policy_set"):
         return True
     return entry.kind in ("stopping", "refused") and entry.data.get("cause") == Cause.CANCELLED
 
 
 def to_event(entry: JournalEntry) -> Event:
-    """Return the event of an entry that is about an execution."""
+    """Return the event of an execution's entry."""
     return event_of(entry.kind, entry.at_s, entry.cause_id, entry.data)
 
 
 def as_submitted(execution: Execution) -> Execution:
-    """Return the same one before anything was done about it."""
+    """Return the execution in its state at submission."""
     fresh = Execution(
         id=execution.id,
         name=execution.name,
@@ -115,7 +116,7 @@ def as_submitted(execution: Execution) -> Execution:
 
 
 class _Split:
-    """Sorts entries of the journal by the tick that wrote them, or that was the first to see them."""
+    """Assigns entries of the journal to the tick that wrote them, or that saw them first."""
 
     def __init__(self, ticks: Sequence[TickRecord], from_s: float, to_s: float) -> None:
         self._from_s = from_s
@@ -133,13 +134,13 @@ class _Split:
         self._plans = {tick.plan_id for tick, _ in self._ticks}
 
     def is_before(self, entry: JournalEntry) -> bool:
-        """Return whether it belongs to the state at the begin."""
+        """Return whether the entry belongs to the state at the begin."""
         if from_others(entry):
             return entry.id <= self._read_to if self._read_to else entry.at_s < self._from_s
         return entry.cause_id not in self._plans and entry.at_s < self._from_s
 
     def moments(self, entries: Iterable[JournalEntry]) -> tuple[Moment, ...]:
-        """Return every tick from the begin on, those included whose master died before it could write its record."""
+        """Return every tick from the begin on, including those whose master died before it could write its record."""
         later = sorted((e for e in entries if not self.is_before(e)), key=lambda entry: entry.id)
         wrote: dict[str, list[JournalEntry]] = {}
         for entry in later:
@@ -161,7 +162,7 @@ class _Split:
         at_s = max(entry.at_s for entry in entries)
         earlier = [one for one in self._ticks if one[0].read_to < entries[0].id]
         epoch, inputs = (earlier[-1][0].epoch, earlier[-1][1]) if earlier else (0, self.inputs)
-        # It had read less than what it wrote, which the next master's first tick, at the same time, may have read.
+        # It had read less than it wrote; the next master's first tick, at the same time, may have read that.
         return TickRecord(plan_id, at_s, epoch, entries[0].id - 1, False, {}), inputs
 
 

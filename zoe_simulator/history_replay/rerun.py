@@ -1,4 +1,4 @@
-"""Drives the production master through a recording, with the policy that there was or another one."""
+"""Run the production master through a recording, under the recorded policy or another one."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.storage import Located
-from zoe_lib.store.base import JournalEntry, StoreLimits
 from zoe_lib.store.codec import decode, encode
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.memory_state import State
+from zoe_lib.store.values import JournalEntry, StoreLimits
 from zoe_master.backends.simulated import ManualClock
 from zoe_master.loop.master import Master
 from zoe_master.loop.tick_recorder import Inputs
@@ -32,20 +32,19 @@ from zoe_simulator.history_replay.recording import Moment, Recording, ReplayRefu
 from zoe_simulator.history_replay.uses import RecordedUses
 
 _NO_LIMITS = StoreLimits(retention_s=math.inf, idempotency_keys_kept_s=math.inf)
-# Between two recorded ticks: what follows at once from a tick is settled by the next one.
+# Between two recorded ticks: what follows immediately from a tick is settled by the next one.
 _EXTRA_TICKS_MAX = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to be different: settings of the policy (JSON), and nodes that there were not."""
+    """What to change: settings of the policy (JSON), and additional nodes."""
 
     policy: Mapping[str, object] = field(default_factory=dict)
     nodes: tuple[Node, ...] = ()
 
     def of(self, policy: Policy) -> Policy:
-        """Return a policy that was in force, with the change; ReplayRefused when it names what is not
-        installed here."""
+        """Return a recorded policy with the change; ReplayRefused if it names something that is not installed here."""
         wanted = decode(Policy, {**encode(policy), **self.policy}) if self.policy else policy
         if unknown := unknown_names(wanted):
             names = ", ".join(f"{kind} {name!r}" for kind, name in unknown)
@@ -54,7 +53,7 @@ class Change:
 
 
 class Rerun:
-    """One replay. Without a change it ticks when the master ticked, else also whenever something is due."""
+    """One replay. Without a change it ticks when the master ticked, otherwise also whenever something is due."""
 
     def __init__(self, recording: Recording, change: Change | None = None) -> None:
         self._recording = recording
@@ -81,7 +80,7 @@ class Rerun:
         self._master: Master | None = None
 
     def run(self) -> Iterator[tuple[ExecutionId, Event]]:
-        """Replay all; every event about an execution from the begin on."""
+        """Replay everything; return every event of an execution from the begin on."""
         for number, moment in enumerate(self._recording.moments):
             self._until(moment.at_s)
             self._backend.tick = number
@@ -98,7 +97,7 @@ class Rerun:
         )
 
     def _repeat(self, moment: Moment) -> None:
-        """What a master wrote before it died in the middle of a tick; the next one continues from there."""
+        """Repeat what a master wrote before it died during a tick; the next master continues from there."""
         for entry in moment.wrote:
             assert entry.execution_id is not None
             execution = self._store.execution(entry.execution_id)
@@ -113,7 +112,7 @@ class Rerun:
                     self._backend.stop([event.service_id])
 
     def _look(self, moment: Moment) -> None:
-        """Let the world be as the tick saw it."""
+        """Set the inputs to what the tick saw."""
         self._clock.advance(max(moment.at_s - self._clock(), 0.0))
         for entry in moment.news:
             self._happen(entry)
@@ -124,7 +123,7 @@ class Rerun:
             self._lead(moment)
 
     def _lead(self, moment: Moment) -> None:
-        """A new master: like its model, it knows only what is stored."""
+        """Start a new master: like the recorded one, it knows only what is stored."""
         self._store.stop_leading()
         epoch = self._store.try_lead("replay")
         assert epoch is not None
@@ -153,7 +152,7 @@ class Rerun:
             self._cancel(entry.execution_id, to_event(entry))
 
     def _cancel(self, execution_id: ExecutionId, event: Event) -> None:
-        """As it was, or as it is done to one that has got further or less far; nothing for one that has ended."""
+        """Cancel as recorded, or as is right for an execution in another state; do nothing if it has ended."""
         assert isinstance(event, ev.Stopping | ev.Refused)
         details = {"outcome": event.outcome, "cause": event.cause, "message": event.message}
         version = self._store.execution(execution_id).version
@@ -170,7 +169,7 @@ class Rerun:
         self._master.tick()
 
     def _until(self, at_s: float) -> None:
-        """Tick whenever something is due before that time, if this may differ from what was recorded."""
+        """Tick whenever something is due before that time, if this may differ from the recording."""
         if not self._changed or self._master is None:
             return
         for _ in range(_EXTRA_TICKS_MAX):
@@ -184,7 +183,7 @@ class Rerun:
 
 
 class _RecordedKeeper:
-    """Promises what was to be promised; whatever is wanted is in force at once."""
+    """Guarantees the recorded bandwidth; every desired state is in force at once."""
 
     def __init__(self) -> None:
         self._seen = StorageState()
@@ -192,36 +191,36 @@ class _RecordedKeeper:
         self._asked: frozenset[Located] = frozenset()
 
     def locate(self, objects: frozenset[Located]) -> None:
-        """It is known what was known."""
+        """Note which places are requested."""
         self._asked = objects
 
     def places(self) -> Told:
-        """Return what was told to the tick; of what was neither told nor awaited nothing was known."""
+        """Return the recorded places; inputs that were neither located nor awaited have none."""
         return dict.fromkeys(self._asked - self._inputs.awaited) | dict(self._inputs.locality)
 
     def moved(self) -> None:
-        """Paths are told by the record."""
+        """Ignore it: paths come from the record."""
 
     def paths(self, _nodes: Sequence[Node], policy: Policy) -> Mapping[str, PathUse]:
-        """Return what was measured then."""
+        """Return the recorded measurements."""
         return self._inputs.paths if policy.weighers.get(WEIGHER) else {}
 
     def look(self, inputs: Inputs) -> None:
-        """What a tick saw."""
+        """Set what a tick saw."""
         assert inputs.supply is not None
         self._seen = replace(self._seen, supply=inputs.supply)
         self._inputs = inputs
 
     def set_desired(self, wanted: DesiredSlos) -> StorageState:
-        """In force."""
+        """Put the SLOs in force."""
         held = frozenset(promise.execution_id for promise in wanted.promises)
         verdicts = {view_id: ViewVerdict(False, (), "plainly: it is a replay") for view_id in wanted.undecided}
         self._seen = replace(self._seen, held=held, verdicts=verdicts, missing=wanted.missing(held))
         return self._seen
 
     def observed(self) -> StorageState:
-        """Return the last look."""
+        """Return the last observation."""
         return self._seen
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is nothing to release."""

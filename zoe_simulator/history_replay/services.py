@@ -1,4 +1,4 @@
-"""What became of each service, as the journal has it: when it was handed over, what was seen of it and when."""
+"""The recorded life of each service: when it was handed over, what was observed and when."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from zoe_lib.domain.execution import Cause, Execution, ExecutionId, ServiceId
-from zoe_lib.store.base import JournalEntry
+from zoe_lib.store.values import JournalEntry
 from zoe_master.backends.base import ObservedState
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A state of a service: since when, when it was seen, and what was said of it.
+    """A state of a service: when it began, when it was observed, and the message.
 
-    `tick` is the number of the recorded tick that was the first to see it: -1 for one before the begin, None where
-    time alone decides.
+    `tick` is the number of the recorded tick that observed it first: -1 for one before the begin, None if only time
+    decides.
     """
 
     tick: int | None
@@ -30,13 +30,13 @@ class Sight:
 
     @property
     def final(self) -> bool:
-        """Return whether nothing more can be seen of it."""
+        """Return whether it is the last state."""
         return self.state in (ObservedState.ENDED, ObservedState.LOST)
 
 
 @dataclass(slots=True)
 class ServiceRecord:
-    """One service: hand-over, what was seen, and when it was asked to stop: times, and numbers of ticks."""
+    """One service: hand-over, observations, and when it was asked to stop, as times and as numbers of ticks."""
 
     execution_id: ExecutionId
     component: str
@@ -49,19 +49,19 @@ class ServiceRecord:
     started_at_s: float | None = None
 
     def until_stop(self) -> list[Sight]:
-        """Return what was seen of it until it was asked to stop."""
+        """Return the observations until it was asked to stop."""
         last = self.stop_tick
         return [s for s in self.sights if last is None or (s.tick is not None and s.tick <= last and not s.final)]
 
     @property
     def own_end(self) -> Sight | None:
-        """Return its end, if nobody had asked for it and its node was still there."""
+        """Return its end, if it came without a request and its node was still there."""
         last = self.sights[-1] if self.sights else None
         return last if last is not None and self.stop_s is None and last.state is ObservedState.ENDED else None
 
     @property
     def stop_delay_s(self) -> float | None:
-        """From the request to stop until its end was seen."""
+        """Return the time from the request to stop until its end was observed."""
         if self.stop_s is None or not self.sights or not self.sights[-1].final:
             return None
         return max(self.sights[-1].seen_s - self.stop_s, 0.0)
@@ -72,7 +72,7 @@ def records_of(
     before: Iterable[JournalEntry],
     ticks: Iterable[tuple[float, Sequence[JournalEntry]]],
 ) -> Mapping[ServiceId, ServiceRecord]:
-    """Return the records by service id. `before` was seen before the replay begins; ticks come with their times."""
+    """Return the records by service id. `before` was observed before the replay begins; ticks come with their times."""
     records: dict[ServiceId, ServiceRecord] = {}
     for tick, (seen_s, entries) in enumerate(((-math.inf, tuple(before)), *ticks), -1):
         for entry in entries:

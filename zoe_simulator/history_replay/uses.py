@@ -1,4 +1,4 @@
-"""When applications had been used last, as far as the journal tells: warnings say it."""
+"""When applications were last used, as far as the journal shows: warnings contain it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, ExecutionId
-from zoe_lib.store.base import JournalEntry
+from zoe_lib.store.values import JournalEntry
 
 
 class RecordedUses:
-    """What a replay takes for last uses: each warning comes when it came, and none that did not.
+    """The last uses in a replay: each recorded warning comes at its time, and no other comes.
 
-    Until the use that a recorded warning counts from, somebody may have used it at any time, so it is taken to be
-    used now; from then on nobody did until the warning, nor until an end that followed from it.
+    Before the use from which a recorded warning counts, the application may have been used at any time, so the replay
+    takes it as used now; after it, there was no use until the warning, nor until an end that followed from it.
     """
 
     def __init__(self, entries: Iterable[JournalEntry]) -> None:

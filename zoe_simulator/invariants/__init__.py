@@ -1,4 +1,6 @@
-"""What must hold after every tick, whatever the policy decides: checked apart from the scheduler's own accounts."""
+"""Invariants that must hold after every tick under every policy, checked independently of the scheduler's
+accounting.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,11 @@ from zoe_simulator.invariants.reservations import reservation_problems
 
 
 class Violation(Exception):  # noqa: N818 - it is what was found
-    """An invariant does not hold; the message says which, when and for whom."""
+    """An invariant does not hold; the message says which, when, and for which execution or node."""
 
 
 class Invariants:
-    """Looks at every tick of one run, at the journal it writes to, and at a storage controller."""
+    """Checks every tick of one run, the journal, and the storage controller."""
 
     def __init__(self, store: ExecutionStore, controller: SimulatedController | None = None) -> None:
         self._journal = Journal(store)
@@ -32,7 +34,7 @@ class Invariants:
         self.ticks = 0
 
     def check(self, tick: Tick, policy: Policy, executions: Iterable[Execution]) -> None:
-        """Violation when anything is wrong after a tick; `executions` are those the master knows then."""
+        """Raise Violation if anything is wrong after a tick; `executions` are those that the master knows then."""
         active = list(executions)
         self.ticks += 1
         problems = [

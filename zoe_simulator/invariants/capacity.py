@@ -1,4 +1,4 @@
-"""Nothing is over-committed, a core has all of its nodes or none, and who waits holds nothing."""
+"""Nothing is over-committed, a core has all of its nodes or none, and waiting executions hold nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoe_lib.domain.resources import Resources
 
 
 def capacity_problems(nodes: Iterable[Node], executions: Iterable[Execution]) -> Iterator[str]:
-    """What is wrong with who holds what, in words."""
+    """Yield what is wrong with reservations, in words."""
     held: dict[str, Resources] = defaultdict(Resources)
     for execution in executions:
         placed = [s for s in execution.services if s.alive and s.node is not None]

@@ -1,4 +1,4 @@
-"""What executions require of the object store is in force while they run, and all of it together is there."""
+"""The bandwidth that executions require is in force while they run, and its sum is within the capacity."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RUNS = (ServiceState.STARTING, ServiceState.READY)
 
 
 def grant_problems(executions: Iterable[Execution], controller: SimulatedController) -> Iterator[str]:
-    """What is wrong with promises of bandwidth, in words; also while the controller cannot be asked."""
+    """Yield what is wrong with guarantees of bandwidth, in words; also while the controller is unreachable."""
     granted: dict[str, Rates] = {}
     for execution in executions:
         wish = required(execution.application)

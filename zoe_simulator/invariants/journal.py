@@ -1,4 +1,4 @@
-"""Only legal transitions, and the journal alone gives what the master knows."""
+"""All transitions are legal, and the journal alone yields what the master knows."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator
 
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
-from zoe_lib.store.base import ExecutionStore, JournalEntry
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import event_of
+from zoe_lib.store.values import JournalEntry
 
 _ENTRIES = 1000
 
 
 class Journal:
-    """Reads a store's journal on and applies every event anew, from the submission on."""
+    """Reads a store's journal and applies every event again, from the submission on."""
 
     def __init__(self, store: ExecutionStore) -> None:
         self._store = store
@@ -21,7 +22,7 @@ class Journal:
         self._executions: dict[ExecutionId, Execution] = {e.id: e for e in store.active()}
 
     def problems(self, known: Iterable[Execution]) -> Iterator[str]:
-        """What the journal tells otherwise than the master knows, in words."""
+        """Yield differences between the journal and what the master knows, in words."""
         while entries := self._store.journal(self._read_to, _ENTRIES):
             for entry in entries:
                 yield from self._follow(entry)
@@ -45,7 +46,7 @@ class Journal:
             yield str(error)
 
     def _fresh(self, execution_id: ExecutionId) -> Execution:
-        """As it was before its submission: what no event changes is taken from the store."""
+        """Return the execution before its submission, taking what no event changes from the store."""
         stored = self._store.execution(execution_id)
         return Execution(
             stored.id,

@@ -1,6 +1,6 @@
-"""No tenant, and no user in it, gets more cores and memory than the policy's limits allow, nor is refused less.
+"""No tenant or user gets more cores and memory than the policy's limits allow, or is refused although they allow it.
 
-Everything is summed anew over plain lists of who has which service.
+Everything is summed again over plain lists of services by execution.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_simulator.invariants.room import Room, cores_of, counts_for, leaving
 
 _REFUSALS = (ReasonCode.TENANT_LIMIT, ReasonCode.USER_LIMIT)
-# What services of whom.
+# An execution, and one of its services.
 Part = tuple[Execution, Service]
 
 
 def limit_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """Who gets more than a limit, and who is refused for one, though elastic services fill it; in words."""
+    """Yield which holders exceed a limit, and which executions are refused although only elastic services fill it; in
+    words.
+    """
     if policy.limits.hold_up():
         yield from _given_too_much(snapshot, policy, plan)
     if policy.preemption == "elastic":
@@ -33,7 +35,7 @@ def limit_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[s
 
 
 def _given_too_much(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """Yield each breach of a limit; a holder that already has more of one amount may get more of the rest."""
+    """Yield each breach of a limit; a holder that already exceeds one amount may get more of the others."""
     known = {e.id: e for e in (*snapshot.queued, *snapshot.active)}
     given = [*_parts(known, plan.starts), *_parts(known, plan.elastic)]
     kept = list(_parts(known, plan.reserved))
@@ -48,7 +50,9 @@ def _given_too_much(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[
 
 
 def _refused_too_early(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """Limits of bandwidth aside. Whoever comes later by the policy may wait for what the first waits for."""
+    """Yield refusals that limits do not justify, leaving out bandwidth. A later execution may wait for the same as the
+    first.
+    """
     firsts: set[LimitSubject] = set()
     for execution in _refused(snapshot, policy, plan):
         holder, limit = _refusing(execution, policy, plan)
@@ -59,10 +63,10 @@ def _refused_too_early(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterat
 
 
 def line_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """Who got a place and delays the first that a limit of the same holder refuses, and who waits for it in vain.
+    """Yield which executions got a place and delay the first one that waits for the same limit, and which wait in vain.
 
-    By the expected ends, counted anew. Asked in the sequence of the queue; so not of `easy-sjbf`, which looks at the
-    shortest first.
+    By the expected ends, counted again. It follows the order of the queue, so it does not cover `easy-sjbf`, which
+    considers the shortest first.
     """
     if policy.backfill == "easy-sjbf" or plan.placements >= policy.placements_per_tick_max:
         return
@@ -87,7 +91,7 @@ def line_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[st
 
 
 def _refused(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[Execution]:
-    """Whom a limit refuses, in the sequence of the queue."""
+    """Return the executions that a limit refuses, in the order of the queue."""
     limited = {e.id for e in snapshot.queued if (r := plan.reasons.get(e.id)) is not None and r.code in _REFUSALS}
     return (e for e in queue_sequence(Pass.of(snapshot, policy)) if e.id in limited) if limited else iter(())
 
@@ -107,7 +111,7 @@ def _starts_s(
     limit: Limit,
     without: set[str],
 ) -> float:
-    """When the limit is expected to let it, if those without had got nothing; infinite for never."""
+    """Return when the limit is expected to admit it if those in `without` had got nothing; infinite for never."""
     ends = {snapshot.now_s, *(_end_s(snapshot, e) for e in (*snapshot.active, *snapshot.queued))}
     core = first.application.core_resources()
     fits = (
@@ -121,7 +125,7 @@ def _starts_s(
 def _held_at(
     snapshot: Snapshot, policy: Policy, plan: Plan, holder: LimitSubject, at_s: float, without: set[str]
 ) -> Resources:
-    """What of the holder's is expected to stay beyond then, of what no core can take back."""
+    """Return what the holder is expected to hold beyond that time and no core can take back."""
     keeps = policy.preemption == "none"
     held = [
         execution.component_of(service).reservation

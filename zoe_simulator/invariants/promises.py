@@ -1,4 +1,4 @@
-"""With backfill, the start that is expected for the first in the queue never moves back: so nobody starves."""
+"""With backfill, the expected start of the first in the queue never moves back, so no execution starves."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _EQUAL_S = 1e-6
 
 
 class Promises:
-    """Remembers what the first in the queue could expect after the last tick.
+    """Remembers the expected start of the first in the queue after the last tick.
 
-    It counts only while nothing else explains a delay: the same one is first and none that came before it by now
-    got a place, the same nodes are there under the same policy, nothing was learned, nothing runs beyond its estimate.
+    It counts only while nothing else explains a delay: the same execution is first and none that now precedes it got a
+    place, the same nodes are there under the same policy, nothing was learned, nothing runs beyond its estimate.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class Promises:
         self._expected_s = math.inf
 
     def problems(self, snapshot: Snapshot, policy: Policy, plan: Plan) -> list[str]:
-        """A broken promise, in words."""
+        """Return broken promises, in words."""
         head = refused_for_room(snapshot, plan) if policy.backfill != "none" else None
         stays = policy.preemption == "none" and any(e.application.malleable for e in snapshot.active)
         if head is None or stays or _overdue(snapshot):

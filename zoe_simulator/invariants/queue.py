@@ -1,7 +1,7 @@
-"""Nobody is left behind whom the policy allowed to start, and nobody overtakes more than ageing allows.
+"""No execution that the policy allows to start is left behind, and none overtakes more than ageing allows.
 
-The rules are those of the policy's definition, over `Room`'s plain accounts; they err on the silent side where counting
-cannot tell (cores of several kinds on several nodes).
+The rules follow the policy's definition, over the plain accounts of `Room`; if counting is not conclusive (cores of
+several kinds on several nodes), they report nothing.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from zoe_simulator.invariants.turns import Turns
 
 
 def refused_for_room(snapshot: Snapshot, plan: Plan) -> Execution | None:
-    """The first that found no room, which closed the door. One that needs nodes which are away closes none."""
+    """Return the first execution without room, which holds up the others; one that needs absent nodes does not."""
     refused = (e for e in snapshot.queued if (reason := plan.reasons.get(e.id)) is not None and holds_up_others(reason))
     return next(refused, None)
 
 
 def queue_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """What is wrong with who starts and who waits, in words."""
+    """Yield what is wrong with the choice of executions that start, in words."""
     empty = Room(snapshot.nodes)
     for execution in snapshot.queued:
         reason = plan.reasons.get(execution.id)
@@ -35,7 +35,7 @@ def queue_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[s
         if reason is not None and lasting and empty.fits(execution):
             yield f"{execution.id} is told {reason.code}, and its core fits on those that are there"
     if plan.placements >= policy.placements_per_tick_max:
-        return  # whoever is beyond the bound waits for the next pass
+        return  # executions beyond the bound wait for the next pass
     head = refused_for_room(snapshot, plan)
     if head is None:
         for execution in snapshot.queued:
@@ -52,9 +52,10 @@ def queue_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[s
 
 
 def _left_behind(snapshot: Snapshot, policy: Policy, plan: Plan, head: Execution) -> Iterator[str]:
-    """Those that fit, if elastic services give way, and would be gone before the first in the queue can start.
+    """Yield executions that fit, if elastic services are preempted, and would end before the first in the queue can
+    start.
 
-    Elastic services get what is left once all of the queue was asked; so they are no reason why there was more time.
+    Elastic services get what the whole queue leaves, so they do not extend the time.
     """
     shadow_s = expected_start_s(snapshot, policy, _cores_alone(snapshot, plan), head)
     gives_way, estimates = policy.preemption == "elastic", snapshot.estimates()
@@ -74,7 +75,9 @@ def _cores_alone(snapshot: Snapshot, plan: Plan) -> Plan:
 
 
 def _overtaken(snapshot: Snapshot, policy: Policy, plan: Plan, head: Execution) -> Iterator[str]:
-    """Whoever comes first by the policy waits behind nobody; nor does another start then, unless by backfill."""
+    """Yield executions that wait although they come first by the policy, and starts before the first other than by
+    backfill.
+    """
     turns = Turns(snapshot, policy)
     for execution in snapshot.queued if turns.known else ():
         reason = plan.reasons.get(execution.id)
@@ -86,7 +89,7 @@ def _overtaken(snapshot: Snapshot, policy: Policy, plan: Plan, head: Execution) 
 
 
 def started_in_turn(snapshot: Snapshot, policy: Policy, plan: Plan, head: Execution) -> bool:
-    """Whether one that got a place may have come before the first that waits."""
+    """Return whether an execution that got a place may precede the first waiting one."""
     given = [e for e in snapshot.queued if e.id in plan.starts or e.id in plan.reserved]
     if not given:
         return False

@@ -1,7 +1,7 @@
-"""Conservative backfill: whoever is given a place delays the promised start of nobody that comes before it.
+"""Conservative backfill: no execution that gets a place delays the promised start of one that precedes it.
 
-Everything is summed anew over plain lists of who holds how much of which node, and from when until when. For which
-nodes a promise is, counting cannot tell: that is asked of the placement, as run times are of the estimates.
+Everything is summed again over plain lists of who holds how much of which node, and from when until when. Counting
+cannot tell for which nodes a promise is: that comes from the placement, and run times from the estimates.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from zoe_simulator.invariants.timetable import Timetable
 
 
 def reservation_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """Who was given a place and delays whom, and who was left behind, in words.
+    """Yield executions that got a place and delay others, and executions left behind, in words.
 
-    Promises are made to those that wait, in the sequence of the queue, up to the first of whom only the pass itself
-    knows whether it looked at it: what a limit or the store's bandwidth leaves changes while it goes on.
+    Promises go to waiting executions in the order of the queue, up to the first of which only the pass itself knows
+    whether it considered it: what a limit or the store's bandwidth leaves changes during the pass.
     """
     blocked = _blocked(snapshot, policy, plan) if policy.backfill == "conservative" else None
     if blocked is None:
@@ -49,7 +49,9 @@ def reservation_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iter
 
 
 def passing_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[str]:
-    """With EASY: who has a place that delays the first that waits, and who waits behind it though a place would not."""
+    """With EASY, yield executions whose place delays the first waiting one, and those that wait although theirs would
+    not.
+    """
     blocked = _blocked(snapshot, policy, plan) if policy.backfill in ("easy", "easy-sjbf") else None
     if blocked is None:
         return
@@ -74,9 +76,10 @@ def passing_problems(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator
 
 @value(frozen=True, slots=True)
 class _Blocked:
-    """A queue whose `head` waits for room; `table` has what those before it in turn were given.
+    """A queue whose `head` waits for room; `table` has the places of those before it.
 
-    `waiting`: the head and those behind it, in sequence. `given`: places that executions got or are kept for, by id.
+    `waiting`: the head and those behind it, in order. `given`: places that executions got or that are kept for them, by
+    id.
     """
 
     head: Execution
@@ -86,7 +89,7 @@ class _Blocked:
 
 
 def _blocked(snapshot: Snapshot, policy: Policy, plan: Plan) -> _Blocked | None:
-    """None where nobody waits for room, or where more is bounded or unknown than the rule of backfill."""
+    """Return None if no execution waits for room, or if more is bounded or unknown than the rule of backfill covers."""
     head = refused_for_room(snapshot, plan)
     if head is None or plan.placements >= policy.placements_per_tick_max:
         return None

@@ -1,4 +1,4 @@
-"""What is free by a plan, counted anew and in the plainest way."""
+"""Free amounts under a plan, counted again in the plainest way."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 
-# When it comes free, on which node, how much.
+# When it becomes free, on which node, how much.
 Release = tuple[float, str, Resources]
 
 
@@ -29,17 +29,19 @@ class Room:
         self.free = {name: node.usable for name, node in self._nodes.items()}
 
     def take(self, node: str | None, amount: Resources) -> None:
-        """Somebody holds this."""
+        """Subtract what something takes."""
         if node in self.free:
             self.free[node] -= amount
 
     def give(self, node: str, amount: Resources) -> None:
-        """Somebody holds this no more."""
+        """Add what something gives back."""
         if node in self.free:
             self.free[node] += amount
 
     def fits(self, execution: Execution) -> bool:
-        """Whether its core surely fits; no for a core of several kinds, of which counting cannot tell."""
+        """Return whether its core certainly fits; False for a core of several kinds, for which counting is not
+        conclusive.
+        """
         groups = core_groups(execution.application, self.gateway)
         if len(groups) != 1:
             return False
@@ -49,9 +51,9 @@ class Room:
 
 
 def room_of(snapshot: Snapshot, plan: Plan, *, elastic_absent: bool, leaving_absent: bool = False) -> Room:
-    """What is free beside all that holds something, what the plan starts, and what it keeps.
+    """Return what is free beside present reservations, the plan's starts, and the places that it keeps.
 
-    With `elastic_absent`, elastic services hold nothing; with `leaving_absent`, nor does what was asked to stop.
+    With `elastic_absent`, elastic services hold nothing; with `leaving_absent`, neither do services asked to stop.
     """
     room = Room(snapshot.nodes)
     for execution in snapshot.active:
@@ -66,12 +68,12 @@ def room_of(snapshot: Snapshot, plan: Plan, *, elastic_absent: bool, leaving_abs
 
 
 def counts_for(execution: Execution, holder: LimitSubject) -> bool:
-    """Whether what an execution holds counts for a tenant's or a user's limit."""
+    """Return whether what an execution holds counts for a tenant's or a user's limit."""
     return execution.tenant == holder.tenant and holder.user in (None, execution.user)
 
 
 def cores_of(snapshot: Snapshot, plan: Plan, holder: LimitSubject) -> Resources:
-    """What a holder's services hold, without elastic ones on nodes that are there, and its cores of the plan."""
+    """Return what a holder's services hold, without elastic ones on present nodes, and its cores in the plan."""
     there = {node.name for node in snapshot.nodes}
     held = [
         execution.component_of(service).reservation
@@ -89,16 +91,16 @@ def cores_of(snapshot: Snapshot, plan: Plan, holder: LimitSubject) -> Resources:
 
 
 def planned(snapshot: Snapshot, plan: Plan) -> Iterator[tuple[Execution, Placement]]:
-    """Every placement of the plan that is for one of the queue, reserved ones too."""
+    """Yield every placement of the plan for an execution of the queue, including reserved ones."""
     for execution in snapshot.queued:
         for placement in (*plan.starts.get(execution.id, ()), *plan.reserved.get(execution.id, ())):
             yield execution, placement
 
 
 def expected_start_s(snapshot: Snapshot, policy: Policy, plan: Plan, waiting: Execution) -> float:
-    """When its core surely fits by the estimates if nothing else starts; infinite when that cannot be told.
+    """Return when its core certainly fits by the estimates if nothing else starts; infinite if that is unknown.
 
-    What leaves, and elastic services that give way, could be gone at once.
+    Services that stop, and elastic services that are preempted, could be gone at once.
     """
     room = room_of(snapshot, plan, elastic_absent=policy.preemption == "elastic", leaving_absent=True)
     for at_s, releases in groupby(sorted(_releases(snapshot, policy, plan), key=_time), key=_time):
@@ -110,7 +112,7 @@ def expected_start_s(snapshot: Snapshot, policy: Policy, plan: Plan, waiting: Ex
 
 
 def _releases(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[Release]:
-    """Expected ends of all that `room_of` counts as held; what is kept for a core, as if it started now."""
+    """Return expected ends of everything that `room_of` counts as held; kept places count as if they started now."""
     estimates, now_s = snapshot.estimates(), snapshot.now_s
     gives_way = policy.preemption == "elastic"
     gateway = gateway_reservation(snapshot.nodes)
@@ -125,7 +127,7 @@ def _releases(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[Releas
 
 
 def leaving(execution: Execution, service: Service) -> bool:
-    """Whether it was asked to stop."""
+    """Return whether it was asked to stop."""
     return service.state is ServiceState.STOPPING or execution.state is ExecutionState.STOPPING
 
 
@@ -134,7 +136,7 @@ def _time(release: Release) -> float:
 
 
 def _how_often(each: Resources, free: Resources) -> int:
-    """How many times an amount fits into another."""
+    """Return how many times an amount fits into another."""
     pairs = [(each.cores_milli, free.cores_milli), (each.memory_bytes, free.memory_bytes)]
     pairs += [(pieces, free.devices.get(kind, 0)) for kind, pieces in each.devices.items()]
     return min((max(there, 0) // needed if needed else 10**9 if there >= 0 else 0) for needed, there in pairs)

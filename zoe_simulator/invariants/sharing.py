@@ -1,4 +1,4 @@
-"""Processor sharing by hand: everybody's remaining time, moved on from each arrival or end to the next."""
+"""Processor sharing by hand: the remaining time of every job, advanced from each arrival or end to the next."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _NOTHING_S = 1e-9
 def virtual_ends(
     arrivals: Iterable[ExecutionArrival], cores_milli: int, now_s: float
 ) -> Mapping[ExecutionId, tuple[float, float]]:
-    """Virtual seconds left of everybody, and when those ended that have none left (0 for the others).
+    """Return the virtual seconds left of every job, and when the jobs with none left ended (0 for the others).
 
-    Nothing is kept from call to call, nor summed up over time: with n arrivals 2n steps, each over all that are there.
+    Nothing is kept between calls, nor summed up over time: n arrivals take 2n steps, each over all present jobs.
     """
     coming = sorted(arrivals, key=lambda arrival: (arrival.at_s, arrival.execution_id))
     weight = np.array([arrival.cores_milli for arrival in coming], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Who holds how much of which node, and from when until when: plain lists, summed anew for every question."""
+"""Who holds how much of which node, and from when until when: plain lists, summed again for every question."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from zoe_master.scheduler.placement.ledger import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_simulator.invariants.room import leaving
 
-# By node: cores, memory, pieces of each kind of device, and at last services.
+# By node: cores, memory, each kind of device, and last the number of services.
 Amounts = NDArray[np.int64]
 _ANY_NUMBER = np.iinfo(np.int64).max // 2
 
@@ -36,10 +36,10 @@ class Use:
 
 
 class Timetable:
-    """Begins with the cores that run, and what else does not give way; each until its expected end.
+    """Begins with the running cores and everything else that cannot be preempted, each until its expected end.
 
-    What should have ended by now is expected to end right after it. `known` is False where the placement looks at more
-    than is counted here: at paths to the object store.
+    What should have ended by now is expected to end next. `known` is False if the placement considers more than is
+    counted here: paths to the object store.
     """
 
     def __init__(self, present: Pass) -> None:
@@ -65,17 +65,17 @@ class Timetable:
             self.hold(Use(execution.id, self._now_s, end_s, self._amounts(stays)))
 
     def now(self, execution: Execution, placements: Iterable[Placement]) -> Use:
-        """The use of its core if it starts now on these nodes."""
+        """Return the use of its core if it starts now on these nodes."""
         return self._use(execution, placements, self._now_s)
 
     def hold(self, use: Use, promised: bool = False) -> None:
-        """This is taken; `promised`: to one that waits."""
+        """Mark it as taken; `promised`: for a waiting execution."""
         self._uses.append(use)
         if promised:
             self._promises.append(use)
 
     def earliest(self, execution: Execution) -> Use | None:
-        """The first time from which on its core has room until its expected end; None when there is none."""
+        """Return the first time from which its core has room until its expected end; None if there is none."""
         times, used = self._course()
         for first, begin_s in enumerate(times):
             behind = bisect_left(times, self._end_s(execution, begin_s))
@@ -85,7 +85,7 @@ class Timetable:
         return None
 
     def delayed_by(self, use: Use) -> Use | None:
-        """One of those promised whose room it takes, if any."""
+        """Return an execution whose promised room it takes, if any."""
         for at_s, used in zip(*self._course(), strict=True):
             if not use.begin_s <= at_s < use.end_s:
                 continue
@@ -96,7 +96,7 @@ class Timetable:
         return None
 
     def _course(self) -> tuple[Sequence[float], NDArray[np.int64]]:
-        """Now and every time at which something ends, and what is used then (times x nodes x kinds)."""
+        """Return now and every time at which something ends, and what is used then (times x nodes x kinds)."""
         times = [self._now_s, *sorted({use.end_s for use in self._uses if use.end_s < math.inf})]
         at_s = np.array(times)[:, None]
         begins_s, ends_s = (np.array([[getattr(u, name) for u in self._uses]]) for name in ("begin_s", "end_s"))
@@ -105,7 +105,7 @@ class Timetable:
         return times, np.tensordot(there, amounts.reshape(-1, *self._usable.shape), axes=1)
 
     def _room(self, execution: Execution, most: Amounts, at_first: Amounts) -> tuple[Placement, ...] | None:
-        """Where the placement puts its core when at most so much is used while it runs."""
+        """Return where the placement puts its core if at most this much is used while it runs."""
         ledger = self._empty.copy()
         for node, amounts in enumerate(most[:, :-1].tolist()):
             cores_milli, memory_bytes, *pieces = amounts
@@ -121,7 +121,7 @@ class Timetable:
         return Use(execution.id, begin_s, self._end_s(execution, begin_s), self._amounts(core))
 
     def _end_s(self, execution: Execution, begin_s: float) -> float:
-        """One that is expected to take no time takes an instant: there must be room for it to start."""
+        """An execution expected to take no time takes an instant: it needs room to start."""
         begins_s = self._now_s if begin_s == self._after_s else begin_s
         return max(begins_s + self._run_s(execution), math.nextafter(begin_s, math.inf))
 

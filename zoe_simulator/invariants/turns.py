@@ -1,4 +1,4 @@
-"""Who comes before whom by the definition of the policy, counted anew and in the plainest way."""
+"""The order of the queue by the definition of the policy, computed again in the plainest way."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _EQUAL = 1e-6
 _LEARNED = frozenset({"f1", "f2", "f3", "f4"})
 _PUBLISHED = _LEARNED | {"wfp3", "unicef"}
 _WINDOW_S = 15 * 86_400
-# Who is served first has the least.
+# The execution with the least value is served first.
 Turn = tuple[float, ...]
 
 
 class Turns:
-    """The turns of one queue. `known` is False where counting by hand cannot tell."""
+    """The order of one queue. `known` is False if it cannot be computed by hand."""
 
     def __init__(self, snapshot: Snapshot, policy: Policy) -> None:
         self._snapshot = snapshot
@@ -39,23 +39,23 @@ class Turns:
         self._taken = self._by_shares() if self.known and policy.tenants == "drf" else None
 
     def before(self, one: Execution, other: Execution) -> bool:
-        """Whether one surely comes first, beyond rounding."""
+        """Return whether one certainly precedes the other, beyond rounding."""
         if self._taken is None:
             return _less(self._own(one), self._own(other))
         return _less((self._taken.get(one.id, math.nan),), (self._taken.get(other.id, math.nan),))
 
     def may_be_before(self, one: Execution, other: Execution) -> bool:
-        """Whether one may have come first."""
+        """Return whether one may precede the other."""
         return not self.known or not self.before(other, one)
 
     def _own(self, execution: Execution) -> Turn:
-        """Priority, then what the order looks at."""
+        """Return the priority, then the values of the order."""
         order = self._policy.order
         first: Turn = (-execution.priority,)
         if order == "psbs":
             left_s, ends_s = self._virtual[execution.id]
             if left_s <= _EQUAL and ends_s >= self._snapshot.now_s - _EQUAL:
-                return (*first, math.nan)  # it ends virtually just now: by rounding it is late or is not
+                return (*first, math.nan)  # it ends virtually right now: by rounding it may or may not be late
             late = (0.0 if left_s <= 0 else min(left_s, 1.0), _attained(execution), ends_s)
             return first + (late if left_s <= _EQUAL else (1.0, left_s))
         if order in ("fifo", "las", "edf"):
@@ -63,13 +63,13 @@ class Turns:
         return (*first, self._urgency(execution))
 
     def _standing(self, execution: Execution) -> float:
-        """What does not change while it waits: nothing, core-seconds held in earlier tries, the deadline."""
+        """Return what does not change while it waits: nothing, core-seconds held in earlier attempts, the deadline."""
         if self._policy.order == "edf":
             return math.inf if execution.deadline_s is None else execution.deadline_s
         return _attained(execution) if self._policy.order == "las" else 0.0
 
     def _urgency(self, execution: Execution) -> float:
-        """Of what changes, or follows from what is known of its size and how long it waits."""
+        """Return what changes, or follows from its known size and its wait."""
         policy = self._policy
         since_s = execution.submitted_at_s if execution.attempt == 1 else execution.marks[Mark.QUEUED]
         waited_s = self._snapshot.now_s - since_s
@@ -89,13 +89,15 @@ class Turns:
         return math.log2(size) - aged
 
     def _cores(self, execution: Execution) -> float:
-        """The largest share of what all nodes have, in cores."""
+        """Return the largest share of the total capacity, in cores."""
         capacity = total(node.total for node in self._snapshot.nodes)
         wanted = execution.application.total_resources()
         return max(_dominant(wanted, capacity) * capacity.cores_milli, wanted.cores_milli, 1) / 1000
 
     def _use_over_due(self, tenant: str) -> float:
-        """Its share of all recent use, over the share that its weight gives it among all that use or wait."""
+        """Return its share of all recent use, over the share that its weight gives it among tenants that use or
+        wait.
+        """
         used, weights = self._snapshot.used, self._policy.tenant_shares
         tenants = {e.tenant for e in self._snapshot.queued} | set(used)
         if not sum(used.values()):
@@ -104,10 +106,10 @@ class Turns:
         return used.get(tenant, 0.0) / sum(used.values()) / due
 
     def _by_shares(self) -> Mapping[ExecutionId, float]:
-        """Places in the sequence by DRF, as far as no share, nor turn within a tenant, is a matter of rounding."""
+        """Return positions by DRF, as far as no share, nor the order within a tenant, depends on rounding."""
         cluster, weights = _cluster(self._snapshot), self._policy.tenant_shares
         held: dict[str, Resources] = defaultdict(Resources)
-        keeps = self._policy.preemption == "none"  # else elastic services are there until a core wants the room
+        keeps = self._policy.preemption == "none"  # otherwise elastic services stay until a core needs the room
         for execution in self._snapshot.active:
             placed = [s for s in execution.services if s.alive and s.node is not None and (s.core or keeps)]
             held[execution.tenant] += total(execution.component_of(s).reservation for s in placed)
@@ -135,11 +137,11 @@ class Turns:
 
 
 def _published(order: str, waited_s: float, run_s: float, cores: float) -> float:
-    """WFP3, UNICEF and F1 to F4 by their formulas; arrivals count from 15 days ago."""
+    """Return WFP3, UNICEF and F1 to F4 by their formulas; arrivals count from 15 days ago."""
     if order == "wfp3":
         return -cores * math.pow(waited_s / run_s, 3)
     if order == "unicef":
-        # Infinite on one core: below every other, and among themselves by waiting over run time.
+        # Infinite on one core: below all others, and among themselves ordered by waiting over run time.
         return -waited_s / run_s / math.log2(cores) if cores > 1 else -1e15 - waited_s / run_s
     run_s, arrival = max(run_s, 1.0), math.log10(max(_WINDOW_S - waited_s, 1.0))
     scores = {
@@ -159,7 +161,7 @@ def _less(one: Turn, other: Turn) -> bool:
 
 
 def _attained(execution: Execution) -> float:
-    """Core-seconds that its services held, of one that waits: in earlier tries."""
+    """Return the core-seconds that services of a waiting execution held in earlier attempts."""
     return sum(
         (s.ended_at_s - s.started_at_s) * execution.component_of(s).reservation.cores_milli / 1000
         for s in execution.services

@@ -1,1 +1,1 @@
-"""Reports of a run: one JSON file, pictures, and a page that holds all of it."""
+"""Reports of a run: one JSON file, pictures, and a page that contains all of it."""

@@ -15,7 +15,7 @@ _COLOURS = 10
 
 
 def distributions(waits: Sequence[tuple[float, float]], slowdowns: Sequence[tuple[float, float]]) -> Figure:
-    """Return which share of the jobs waited at most so long, and had at most that bounded slowdown."""
+    """Draw the distributions of waits and of bounded slowdowns over the jobs."""
     figure = Figure(figsize=(9, 3.5), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
     left.step([value / _HOUR_S for value, _ in waits], [share for _, share in waits], where="post")
@@ -32,7 +32,7 @@ def distributions(waits: Sequence[tuple[float, float]], slowdowns: Sequence[tupl
 
 
 def course(moments: Sequence[Moment], processors: float) -> Figure:
-    """Utilisation and queue over time."""
+    """Draw utilisation and queue over time."""
     figure = Figure(figsize=(9, 5), layout="constrained")
     used, queue = figure.subplots(2, 1, sharex=True)
     days = [(moment.at_s - moments[0].at_s) / (24 * _HOUR_S) for moment in moments]
@@ -48,7 +48,7 @@ def course(moments: Sequence[Moment], processors: float) -> Figure:
 
 
 def chart(bars: Sequence[Bar], from_s: float, until_s: float) -> Figure:
-    """Return who ran where in a window."""
+    """Draw which jobs ran where in a window."""
     figure = Figure(figsize=(9, 5), layout="constrained")
     axes = figure.subplots()
     for colour in range(_COLOURS):

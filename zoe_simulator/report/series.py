@@ -1,4 +1,4 @@
-"""What the pictures of a run show, as plain numbers."""
+"""The data of a run's pictures, as plain numbers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 from zoe_simulator.jobs import Run
 
-# More points than this are not to be told apart in a picture.
+# A picture cannot show more points than this.
 _POINTS_MAX = 1000
 _DAY_S = 86400.0
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """From this second on, so many jobs wait and so many processors are in use, or so many on average."""
+    """From this second on, how many jobs wait and how many processors are in use, exactly or on average."""
 
     at_s: float
     waiting: float
@@ -36,7 +36,7 @@ class Bar:
 
 
 def cdf(values: Iterable[float]) -> list[tuple[float, float]]:
-    """Points (value, share of all that is at most that), evenly thinned; the last one always."""
+    """Return points (value, share of all that are at most that), evenly thinned; always including the last."""
     ordered = sorted(values)
     points = [(value, (rank + 1) / len(ordered)) for rank, value in enumerate(ordered)]
     return _thinned(points)
@@ -61,14 +61,14 @@ def over_time(runs: Iterable[Run]) -> list[Moment]:
 
 
 def thinned(moments: Sequence[Moment]) -> list[Moment]:
-    """Spans of equal length, each with the means over time of what was in it."""
+    """Return intervals of equal length, each with its means over time."""
     if len(moments) <= _POINTS_MAX:
         return list(moments)
     times = np.array([moment.at_s for moment in moments])
     edges = np.linspace(times[0], times[-1], _POINTS_MAX + 1)
     spans = np.diff(edges)
     columns = ([moment.waiting for moment in moments], [moment.processors for moment in moments])
-    # The integral of steps is made of straight lines, so that its values at the edges are exact.
+    # The integral of a step function is piecewise linear, so its values at the edges are exact.
     integrals = (np.concatenate([[0.0], np.cumsum(np.array(column[:-1]) * np.diff(times))]) for column in columns)
     waiting, used = (np.diff(np.interp(edges, times, integral)) / spans for integral in integrals)
     return [Moment(*values) for values in zip(edges.tolist(), waiting.tolist(), used.tolist(), strict=False)]
@@ -83,9 +83,9 @@ def busiest_day(moments: Sequence[Moment]) -> tuple[float, float]:
 
 
 def gantt(runs: Iterable[Run], from_s: float, until_s: float) -> list[Bar]:
-    """Bars of all that ran in a window; the lowest lanes that are free, a lane a processor.
+    """Return the bars of all jobs in a window, each on the lowest free lanes; one lane is one processor.
 
-    Where the processors of a job are not whole, each job has one lane. Lanes of one job that are not neighbours become
+    If a job's number of processors is not whole, each job has one lane. Lanes of a job that are not neighbours become
     several bars.
     """
     listed = sorted((r for r in runs if r.end_s > r.start_s), key=lambda run: run.start_s)
@@ -110,7 +110,7 @@ def gantt(runs: Iterable[Run], from_s: float, until_s: float) -> list[Bar]:
 
 
 def _neighbours(lanes: Sequence[int]) -> list[tuple[int, int]]:
-    """Ascending lanes as (first, how many)."""
+    """Return ascending lanes as (first, number)."""
     groups: list[tuple[int, int]] = []
     for lane in lanes:
         if groups and sum(groups[-1]) == lane:

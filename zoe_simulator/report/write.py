@@ -1,4 +1,4 @@
-"""Writes a report: `report.json` with all numbers, `*.png`, and `index.html`, which needs no other file."""
+"""Write a report: `report.json` with all numbers, `*.png`, and `index.html`, which needs no other file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ _DPI = 120
 def write_report(
     folder: Path, trace: Trace, runs: Sequence[Run], result: Mapping[str, Any], window: tuple[float, float] | None
 ) -> None:
-    """Into a folder, which is made; `window` is the Gantt chart's in seconds of the trace, None the busiest day."""
+    """Write into a folder, creating it; `window` is that of the Gantt chart in seconds of the trace, None the busiest
+    day.
+    """
     if not runs:
         raise TraceError("nothing has run, so there is nothing to report")
     moments = over_time(runs)

@@ -1,4 +1,4 @@
-"""A cell of the study: one run, named by what was chosen for it, as it stands in the rows of a table."""
+"""A cell of the study: one run, identified by its parameters, as in the rows of a table."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Self, get_type_hints
 
 @dataclass(frozen=True, slots=True, order=True)
 class StudyCell:
-    """What all cells have in common; `part` is the file in which its row stands."""
+    """What all cells have in common; `part` is the file that contains its row."""
 
     part: str
 
     def key(self) -> tuple[str, ...]:
-        """As it stands in a table."""
+        """Return the parameters as they stand in a table."""
         return tuple(str(getattr(self, name)) for name in self.names())
 
     @classmethod

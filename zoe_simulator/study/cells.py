@@ -1,4 +1,4 @@
-"""What the study compares: every cell is one run, named by what was chosen for it."""
+"""What the study compares: every cell is one run, identified by its parameters."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from zoe_lib.domain.policy import DEFAULT_WEIGHERS, Policy
 from zoe_simulator.study.cell import StudyCell
 
 PARTS = ("orders", "backfill", "ageing", "overload", "storage")
-# Work that arrives, over the cores of the cluster. With the first nearly all are wanted; with the other the cores of
+# Work that arrives, over the cores of the cluster. With the first nearly all are in demand; with the other the cores of
 # flexible applications have to wait, too.
 LOAD, OVERLOAD = 0.9, 2.0
-# All but those of published work, which are compared on logs.
+# All but the published ones, which are compared on logs.
 STUDIED_ORDERS = ("edf", "fair-share", "fifo", "hrrn", "las", "psbs", "size", "sjf", "srpt")
 FAMILIES = ("rigid", "malleable", "flexible")
 SIGMAS = (0.0, 0.5, 1.0, 2.0)
@@ -20,10 +20,10 @@ BACKFILLS = ("none", "easy", "easy-sjbf", "conservative")
 AGEING_S = 36_000.0
 AGEINGS_S = (0.0, 600.0, 3600.0, AGEING_S)
 # Whether the scheduler knows of the store: not at all; by weigher; rows and columns pushed down; bandwidth preferred or
-# required by those who wish for some; all of it but the requirement.
+# required by those that wish for some; all of it but the requirement.
 STORAGE = ("oblivious", "headroom", "pushdown", "preferred", "required", "all")
 _HEADROOM = ("headroom", "all")
-# Above the spreading of containers: it must be able to change a choice.
+# Above the weight that spreads containers: it must be able to change a choice.
 _HEADROOM_WEIGHT = 2.0
 _AGED = ("sjf", "size")
 _NO_SIZES = ("fifo", "las", "edf", "fair-share")
@@ -31,9 +31,9 @@ _NO_SIZES = ("fifo", "las", "edf", "fair-share")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Cell(StudyCell):
-    """One run. `family`: rigid, all or nothing; malleable, elastic services stay; flexible, they give way to cores.
+    """One run. `family`: rigid, all or nothing; malleable, elastic services stay; flexible, cores preempt them.
 
-    `storage` is `none` where nothing is read from a store.
+    `storage` is `none` if nothing is read from a store.
     """
 
     order: str
@@ -58,7 +58,7 @@ class Cell(StudyCell):
 
 
 def cells(seeds: int) -> Iterator[Cell]:
-    """Yield all of the study, seed by seed, so that what is there at any time is paired."""
+    """Yield all cells of the study, seed by seed, so that the completed ones are always paired."""
     for seed in range(seeds):
         yield from _orders(seed)
         yield from _backfills(seed)
@@ -68,7 +68,7 @@ def cells(seeds: int) -> Iterator[Cell]:
 
 
 def _orders(seed: int) -> Iterator[Cell]:
-    """Each order in each family under wrong estimates. Without backfill some orders ask for no size: one sigma."""
+    """Yield each order in each family under wrong estimates. Without backfill some orders use no size: one sigma."""
     for order in STUDIED_ORDERS:
         for family in FAMILIES:
             for sigma in SIGMAS[:1] if order in _NO_SIZES else SIGMAS:
@@ -76,21 +76,21 @@ def _orders(seed: int) -> Iterator[Cell]:
 
 
 def _backfills(seed: int) -> Iterator[Cell]:
-    """Whoever may pass, with estimates that are wrong by a factor of e: rigid, where waiting is long."""
+    """Yield each rule of backfill, with estimates wrong by a factor of e: rigid, where waits are long."""
     for order in ("fifo", "hrrn", "sjf", "size"):
         for backfill in BACKFILLS:
             yield Cell("backfill", order, "rigid", backfill, AGEING_S, 1.0, "none", seed)
 
 
 def _ageings(seed: int) -> Iterator[Cell]:
-    """Slow ageing, faster, and none, with the same errors."""
+    """Yield slow ageing, faster ageing, and none, with the same errors."""
     for order in _AGED:
         for ageing_s in AGEINGS_S:
             yield Cell("ageing", order, "rigid", "none", ageing_s, 1.0, "none", seed)
 
 
 def _overloads(seed: int) -> Iterator[Cell]:
-    """Yield the flexible family when more work comes than the cluster can do, with the same errors."""
+    """Yield the flexible family with more work than the cluster can do, with the same errors."""
     for order in STUDIED_ORDERS:
         for backfill in ("none", "easy"):
             yield Cell("overload", order, "flexible", backfill, AGEING_S, 1.0, "none", seed)
@@ -100,6 +100,6 @@ def _overloads(seed: int) -> Iterator[Cell]:
 
 
 def _storage(seed: int) -> Iterator[Cell]:
-    """Storage-aware against storage-oblivious, with the same order and backfill on both sides."""
+    """Yield storage-aware and storage-oblivious cells, with the same order and backfill on both sides."""
     for storage in STORAGE:
         yield Cell("storage", "fifo", "flexible", "easy", AGEING_S, 0.5, storage, seed)

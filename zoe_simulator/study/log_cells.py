@@ -16,7 +16,7 @@ from zoe_simulator.study.log_workloads import AS_LOGGED, LOGS, POPULATIONS, WIND
 from zoe_simulator.study.one_run import summary
 
 LOG_PART = "logs"
-# Order and backfill; the first is what all others are compared with.
+# Order and backfill; all others are compared with the first.
 POLICIES = (
     ("fifo", "easy"),
     ("size", "none"),
@@ -32,9 +32,9 @@ POLICIES = (
 )
 # Population and load.
 CONDITIONS = tuple(product(POPULATIONS, (AS_LOGGED, 0.9, 1.1)))
-# The first jobs of a window meet an empty machine, and are not counted.
+# The first jobs of a window meet an empty machine, and do not count.
 WARM_UP = 0.2
-# An elastic worker that gives way loses so much of the work that it did.
+# A preempted elastic worker loses this share of its work.
 LOSS = 0.5
 
 
@@ -56,7 +56,7 @@ class LogCell(StudyCell):
 
 
 def log_cells() -> Iterator[LogCell]:
-    """Yield all of the part, window by window, so that what is there at any time is paired."""
+    """Yield all cells of the part, window by window, so that the completed ones are always paired."""
     for window in range(WINDOWS):
         for log in LOGS:
             for population, load in CONDITIONS:
@@ -65,7 +65,7 @@ def log_cells() -> Iterator[LogCell]:
 
 
 def run_log_cell(cell: LogCell, jobs: int, folder: Path) -> dict[str, Any]:
-    """Return what one run came to; the same for the same arguments but for `cpu_s`, the CPU seconds it took."""
+    """Return the figures of one run; equal for equal arguments except `cpu_s`, the CPU seconds it took."""
     trace = trace_of(folder, cell.log)
     workload = log_workload(trace, cell.window, jobs, cell.load, cell.population)
     began_s = time.process_time()

@@ -12,7 +12,7 @@ from zoe_simulator.study.results import Row
 from zoe_simulator.study.statistics import Interval, holm, ratio_interval, sign_flip_p
 from zoe_simulator.study.tables import table
 
-# Two measures decide. Ten seconds are added to the wait, the bound of the slowdown, so that nothing is over nothing.
+# Two measures decide. Ten seconds, the bound of the slowdown, are added to the wait, so that no ratio divides by zero.
 _MEASURES = {"mean_wait_s": ("mean wait", 10.0), "mean_bounded_slowdown": ("mean bounded slowdown", 0.0)}
 _INTRODUCTION = """\
 # Tables of the scheduling study on published logs
@@ -21,9 +21,9 @@ Written by `zoe-sim study` from `logs.csv`; do not edit. Ratios are to `fifo` wi
 log; below one is better. They are geometric means over windows with intervals of 95 %.
 """
 Policy = tuple[str, str]
-# A window of a log, which stands for a seed.
+# A window of a log, which takes the role of a seed.
 Window = tuple[str, int]
-# Per window: logarithm of the ratio, the mean over the conditions.
+# Per window: logarithm of the ratio, averaged over the conditions.
 Logs = dict[Window, float]
 Figures = Mapping[tuple[Policy, tuple[str, float], Window], Mapping[str, float]]
 
@@ -59,7 +59,7 @@ def _score(figures: Figures, policy: Policy) -> float:
 
 
 def _ratios(figures: Figures, policy: Policy, measure: str, conditions: Iterable[tuple[str, float]]) -> Logs:
-    """Logarithms of ratios to the first policy, by window, where both were run."""
+    """Return logarithms of ratios to the first policy, by window, where both were run."""
     plus = _MEASURES[measure][1]
     found: dict[Window, list[float]] = defaultdict(list)
     for condition in conditions:
@@ -71,7 +71,7 @@ def _ratios(figures: Figures, policy: Policy, measure: str, conditions: Iterable
 
 
 def _overall(figures: Figures) -> str:
-    """One pair for each window: conditions of a window are no independent observations."""
+    """Return one pair for each window: conditions of a window are not independent observations."""
     compared = [policy for policy in POLICIES[1:] if _ratios(figures, policy, "mean_wait_s", CONDITIONS)]
     tested = {
         (policy, measure): sign_flip_p(list(_ratios(figures, policy, measure, CONDITIONS).values()))

@@ -19,9 +19,9 @@ LOGS: Mapping[str, str] = {
 }
 POPULATIONS = ("rigid", "malleable", "mixed")
 AS_LOGGED = 0.0
-# So many windows of a log, evenly spread over it, stand for seeds.
+# The number of windows of a log, evenly spread over it, which take the role of seeds.
 WINDOWS = 4
-# A job becomes so many components at most, so that thousands of services are not simulated for one.
+# A job becomes at most this many components, so that none needs thousands of simulated services.
 _COMPONENTS_MAX = 8
 _CORE_SHARE = 4
 _MALLEABLE_SHARE = 0.5
@@ -29,12 +29,12 @@ _MALLEABLE_SHARE = 0.5
 
 @cache
 def trace_of(folder: Path, log: str) -> Trace:
-    """Return a log of the folder of test data."""
+    """Return a log from the folder of test data."""
     return read_trace(folder / LOGS[log])
 
 
 def window_of(jobs: Sequence[Job], number: int, count: int) -> Sequence[Job]:
-    """So many jobs in a row; the windows are spread evenly over the log."""
+    """Return consecutive jobs; the windows are spread evenly over the log."""
     first = number * max(len(jobs) - count, 0) // (WINDOWS - 1)
     return jobs[first : first + count]
 
@@ -42,9 +42,10 @@ def window_of(jobs: Sequence[Job], number: int, count: int) -> Sequence[Job]:
 def log_workload(trace: Trace, window: int, count: int, load: float, population: str) -> tuple[Arrival, ...]:
     """Return the applications of a window, from time 0 on.
 
-    `load`: gaps between arrivals are scaled by one factor so that the work that arrives asks for so many of the cores;
+    `load`: gaps between arrivals are scaled by one factor so that the arriving work needs this share of the cores;
     `AS_LOGGED` scales nothing. `population`: rigid jobs are one component; of malleable ones a quarter of the
-    components is core; mixed is a coin for each job, the same at every load and policy."""
+    components is core; mixed is a coin for each job, the same at every load and policy.
+    """
     jobs = window_of(trace.jobs, window, count)
     first_s, span_s = jobs[0].submit_s, max(jobs[-1].submit_s - jobs[0].submit_s, 1.0)
     logged = sum(job.run_s * job.processors for job in jobs) / (span_s * trace.processors)
@@ -67,5 +68,5 @@ def _arrival(number: int, job: Job, submit_s: float, malleable: bool) -> Arrival
 
 
 def _parts(processors: int) -> int:
-    """Return the largest divisor up to eight: components are alike."""
+    """Return the largest divisor up to eight, since components are alike."""
     return next(parts for parts in range(_COMPONENTS_MAX, 0, -1) if processors % parts == 0)

@@ -1,4 +1,4 @@
-"""One cell of the study: its workload, its run, and what it came to."""
+"""One cell of the study: its workload, its run, and its figures."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MEASURES = (
     "allocation",
     "preempted",
 )
-# These only where something is read from a store, and where tenants share.
+# Only if something is read from a store, and only if tenants share.
 WISHES = ("wishing_bounded_slowdown", "wish_granted")
 SHARED = ("interactive_wait_s", "others_bounded_slowdown")
 PLACES = ("network_share",)
@@ -54,7 +54,7 @@ _USES: Mapping[str, StoreUse | None] = {
 
 
 def run_cell(cell: Cell, applications: int) -> dict[str, Any]:
-    """Return what one run came to; the same for the same arguments but for `cpu_s`, the CPU seconds it took."""
+    """Return the figures of one run; equal for equal arguments except `cpu_s`, the CPU seconds it took."""
     placed = isinstance(cell, PlacesCell)
     use = None if placed else _USES[cell.storage]
     run = run_of(cell, applications) if isinstance(cell, PlacesCell) else _run_of(cell, applications, use)
@@ -81,7 +81,7 @@ def _run_of(cell: Cell, applications: int, use: StoreUse | None) -> ElasticRun:
 
 
 def workload_of(cell: Cell, applications: int) -> tuple[Arrival, ...]:
-    """Return the applications of a cell: the same for all cells of a seed but for family and errors."""
+    """Return the applications of a cell: the same for all cells of a seed except for family and errors."""
     sharing = isinstance(cell, SharingCell)
     load = OVERLOAD if sharing or cell.part == "overload" else LOAD
     workload = with_errors(arrivals(cell.seed, applications, load), cell.seed, cell.sigma)
@@ -93,12 +93,12 @@ def workload_of(cell: Cell, applications: int) -> tuple[Arrival, ...]:
 
 
 def with_paths(nodes: Sequence[Node], rate: int) -> list[Node]:
-    """Return the nodes, telling how wide their paths to the store are."""
+    """Return the nodes with the capacity of their paths to the store."""
     return [replace(node, labels={**node.labels, STORAGE_PATH_LABEL: str(rate)}) for node in nodes]
 
 
 def _of_wishes(run: ElasticRun) -> dict[str, float]:
-    """Return how those fared who wish for bandwidth."""
+    """Return the figures of applications that wish for bandwidth."""
     reading = ((one, one.arrival.reading) for one in run.finished)
     slowdowns = [one.bounded_slowdown for one, reads in reading if reads is not None and reads.promised is not None]
     return {
@@ -108,7 +108,7 @@ def _of_wishes(run: ElasticRun) -> dict[str, float]:
 
 
 def summary(finished: Sequence[Finished]) -> dict[str, float]:
-    """Turnaround and waiting in seconds, and slowdown bounded at ten seconds."""
+    """Return turnaround and wait in seconds, and slowdown bounded at ten seconds."""
     turnarounds = sorted(one.turnaround_s for one in finished)
     slowdowns = [one.bounded_slowdown for one in finished]
     return {

@@ -1,4 +1,4 @@
-"""What the study compares of placement by places: the weight of the weigher, where machines are the store's hosts."""
+"""What the study compares of placement by places: the weight of the weigher, if the machines are the store's hosts."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _SIGMA = 0.5
 
 @dataclass(frozen=True, order=True)
 class PlacesCell(Cell):
-    """One run; all else as in a cell of the default order and backfill."""
+    """One run; everything else as in a cell of the default order and backfill."""
 
     weight: float
 
     @property
     def policy(self) -> Policy:
-        """Return the default one, with this weight of the weigher."""
+        """Return the default policy with this weight of the weigher."""
         return Policy(weighers={**DEFAULT_WEIGHERS, "locality": self.weight})
 
 
 def places_cells(seeds: int) -> Iterator[PlacesCell]:
-    """Rigid and flexible applications, seed by seed."""
+    """Yield rigid and flexible applications, seed by seed."""
     defaults = Policy()
     for seed, family, weight in product(range(seeds), ("rigid", "flexible"), WEIGHTS):
         yield PlacesCell(
@@ -44,7 +44,7 @@ def places_cells(seeds: int) -> Iterator[PlacesCell]:
 
 
 def run_of(cell: PlacesCell, applications: int) -> ElasticRun:
-    """Not run yet; `applications` for each five machines."""
+    """Return a run that has not started; `applications` is per five machines."""
     drawn = with_reading(
         with_errors(arrivals(cell.seed, applications * FACTOR, LOAD, FACTOR), cell.seed, cell.sigma), cell.seed
     )
@@ -55,5 +55,5 @@ def run_of(cell: PlacesCell, applications: int) -> ElasticRun:
 
 
 def of_places(run: ElasticRun) -> dict[str, float]:
-    """Return which share of all that was read came over the network."""
+    """Return which share of all reads came over the network."""
     return {"network_share": run.network_bytes / run.read_bytes if run.read_bytes else 0.0}

@@ -1,4 +1,6 @@
-"""The raw figures of the study: one CSV file a part, a row a run, written as runs end, so that it can be resumed."""
+"""The raw figures of the study: one CSV file per part, one row per run, written as runs end, so that it can be
+resumed.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,14 @@ AnyCell = Cell | LogCell
 
 
 class Results:
-    """The files of one folder. A row that was cut off by the end of a process is left out and run again."""
+    """The files of one folder. An incomplete row of an interrupted process is ignored and run again."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
     def rows(self, part: str) -> list[tuple[Cell, Row]]:
-        """Return all complete rows of a part on drawn workloads."""
+        """Return all complete rows of a part on generated workloads."""
         kind = _KINDS.get(part, Cell)
         return [(kind.of(row), row) for row in self._complete(part)]
 
@@ -44,7 +46,7 @@ class Results:
             return [row for row in csv.DictReader(file) if None not in row.values() and None not in row]
 
     def there(self, applications: int) -> set[AnyCell]:
-        """Return the cells that have been run with so many applications."""
+        """Return the cells that have been run with this many applications."""
         return {
             cell
             for path in self._folder.glob("*.csv")
@@ -61,11 +63,11 @@ class Results:
             if not there:
                 writer.writerow([*cell.names(), *figures])
             elif not there.endswith("\n"):
-                file.write("\n")  # behind a row that was cut off
+                file.write("\n")  # after an incomplete row
             writer.writerow([*cell.key(), *(_text(value) for value in figures.values())])
 
     def sort(self, wanted: Sequence[AnyCell]) -> None:
-        """Bring the rows of every file into the sequence of the cells; others stay behind them."""
+        """Sort the rows of every file into the order of the cells; unknown ones come last."""
         position = {cell: number for number, cell in enumerate(wanted)}
         for part in {cell.part for cell in wanted}:
             rows = sorted(self._any_rows(part), key=lambda row: position.get(row[0], len(position)))

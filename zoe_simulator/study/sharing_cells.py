@@ -1,4 +1,4 @@
-"""What the study compares of sharing: turns of tenants, and precedence of interactive executions, where cores wait."""
+"""What the study compares of sharing: turns of tenants, and precedence of interactive executions, under overload."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from zoe_simulator.workload import Arrival
 SHARING_PART = "sharing"
 TENANCIES = ("none", "drf")
 INTERACTIVE_SHARES = (0.0, 0.5)
-# Half of all applications are of one tenant, a fifth are interactive.
+# One tenant has half of all applications; a fifth of all are interactive.
 _HEAVY, _HEAVY_SHARE, _INTERACTIVE_SHARE = "heavy", 0.5, 0.2
 
 
 @dataclass(frozen=True, order=True)
 class SharingCell(Cell):
-    """One run where tenants share; all else as in a cell without."""
+    """One run where tenants share; everything else as in a cell without sharing."""
 
     tenants: str
     interactive_share: float
 
     @property
     def policy(self) -> Policy:
-        """That of the cell, with its rules of sharing."""
+        """Return the policy of the cell, with its rules of sharing."""
         return replace(super().policy, tenants=self.tenants, interactive_share=self.interactive_share)
 
 
 def sharing_cells(seeds: int) -> Iterator[SharingCell]:
-    """Rigid and flexible applications under overload, so that the cores of both wait; seed by seed."""
+    """Yield rigid and flexible applications under overload, so that the cores of both wait; seed by seed."""
     chosen = product(range(seeds), ("fifo", "size"), ("rigid", "flexible"), TENANCIES, INTERACTIVE_SHARES)
     for seed, order, family, tenants, share in chosen:
         yield SharingCell(SHARING_PART, order, family, "easy-sjbf", AGEING_S, 1.0, "none", seed, tenants, share)
 
 
 def shared(workload: Sequence[Arrival], seed: int) -> tuple[Arrival, ...]:
-    """Return the same, of which half belong to one tenant and a fifth are interactive."""
+    """Return the same applications, half of them of one tenant and a fifth of them interactive."""
     chance = random.Random(f"sharing {seed}")
     result = []
     for one in workload:
@@ -51,7 +51,7 @@ def shared(workload: Sequence[Arrival], seed: int) -> tuple[Arrival, ...]:
 
 
 def of_sharing(finished: Sequence[Finished]) -> dict[str, float]:
-    """Return how those fared who are interactive, and who are not of the tenant with half of all applications."""
+    """Return the figures of interactive applications, and of those of the other tenants."""
     interactive = [one for one in finished if one.arrival.interactive]
     others = [one for one in finished if one.arrival.tenant != _HEAVY]
     return {

@@ -1,4 +1,4 @@
-"""Means with confidence intervals, of few runs."""
+"""Means of few runs, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean, and between which values the true one lies with a confidence of 95 %."""
+    """A mean, and the bounds of its 95 % confidence interval."""
 
     middle: float
     low: float
@@ -22,7 +22,7 @@ class Interval:
 
 
 def mean_interval(values: Sequence[float]) -> Interval:
-    """Return the arithmetic mean by Student's t; of one value nothing is known but itself."""
+    """Return the arithmetic mean by Student's t; a single value has no known interval."""
     middle = fmean(values)
     if len(values) == 1:
         return Interval(middle, middle, middle)
@@ -37,10 +37,10 @@ def ratio_interval(pairs: Sequence[tuple[float, float]]) -> Interval:
 
 
 def sign_flip_p(differences: Sequence[float]) -> float:
-    """Return the two-sided p of the mean being 0, if each difference could as well have the other sign: all signs are
-    tried.
+    """Return the two-sided p of a mean of 0, by trying all signs of the differences.
 
-    Exact and without an assumption on the distribution; 2^n sums, so for up to sixteen differences."""
+    Exact and without an assumption on the distribution; 2^n sums, so for up to sixteen differences.
+    """
     if len(differences) > _FLIPS_MAX:
         raise ValueError(f"{len(differences)} differences are too many to try all signs of")
     seen = abs(sum(differences)) * (1 - _ROUNDING)
@@ -49,9 +49,9 @@ def sign_flip_p(differences: Sequence[float]) -> float:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Adjusted p of each of several comparisons, in their sequence: Holm, Scandinavian Journal of Statistics 6, 1979.
+    """Return the adjusted p of several comparisons, in order: Holm, Scandinavian Journal of Statistics 6, 1979.
 
-    All below 0.05 are shown with a chance of 5 % at most that any of them is by accident.
+    The chance that any value below 0.05 is accidental is at most 5 %.
     """
     adjusted, largest = [0.0] * len(ps), 0.0
     for rank, index in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):

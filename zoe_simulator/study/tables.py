@@ -11,7 +11,7 @@ from zoe_simulator.study.one_run import MEASURES, PLACES, SHARED, WISHES
 from zoe_simulator.study.results import Row
 from zoe_simulator.study.statistics import Interval, mean_interval, ratio_interval
 
-# What a table says of a group of runs, in its columns.
+# The figures of a group of runs that a table shows, in its columns.
 _COLUMNS = {
     "mean_turnaround_s": "mean turnaround, s",
     "p95_turnaround_s": "p95 turnaround, s",
@@ -28,7 +28,7 @@ _COLUMNS = {
 _RATIOS = ("mean_turnaround_s", "p95_turnaround_s", "mean_bounded_slowdown", "max_bounded_slowdown")
 # Rounding of sums of seconds.
 _NOTHING = 1e-6
-# Under these names figures stand by seed, for all cells that differ in nothing but the seed.
+# The key of figures by seed, for all cells that differ only in the seed.
 Group = dict[int, dict[str, float]]
 
 
@@ -50,7 +50,7 @@ def _seeds(groups: Collection[Group]) -> str:
 
 
 def _groups(rows: Iterable[tuple[Cell, Row]]) -> dict[Cell, Group]:
-    """By cell without its seed."""
+    """Return figures by cell without its seed."""
     groups: dict[Cell, Group] = defaultdict(dict)
     for cell, row in rows:
         groups[replace(cell, seed=0)][cell.seed] = {
@@ -72,7 +72,7 @@ def _part(groups: Mapping[Cell, Group]) -> str:
 
 
 def _ratios(groups: Mapping[Cell, Group], differing: Sequence[str], name: str) -> str:
-    """Return what becomes of each group if nothing but `name` had its first value: pairs of the same seed."""
+    """Return the change of each group if only `name` had its first value: pairs of the same seed."""
     base = next(iter(groups))
     reference = "fifo" if name == "order" else getattr(base, name)
     lines = []
@@ -91,7 +91,7 @@ def _with(cell: Cell, name: str, value: Hashable) -> Cell:
 
 
 def _any_sigma(groups: Mapping[Cell, Group], cell: Cell) -> Group | None:
-    """Return an order that asks for no sizes was run with one sigma, and stands for all."""
+    """Return the group without errors of sizes: orders that use no sizes ran only so, and it stands for all sigmas."""
     return groups.get(replace(cell, sigma=0.0))
 
 

@@ -12,7 +12,7 @@ from storage_bridge.model import SENTENCE_LENGTH_MAX, StorageRefusedError
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        ("unknown tenant: the store has no account of acme", "unknown tenant: the store has no account of acme"),
+        ("unknown tenant: the store has no account for acme", "unknown tenant: the store has no account for acme"),
         ("red \x1b[31m and\r\n\tseveral\x00 lines\u2028", "red [31m and several lines"),
         ("turned \u202e round", "turned round"),
         ("half \ud800", "half"),

@@ -22,9 +22,9 @@ def settings(read: int, write: int, **proxies: int) -> ControllerSettings:
     [
         (400, 200, {"p": 600}, (400, 200), []),
         (400, 201, {"p": 600}, (400, 201), ["move 600 bytes/s together"]),
-        (700, 200, {"p": 600}, (600, 200), ["promised is at most", "move 600 bytes/s together"]),
+        (700, 200, {"p": 600}, (600, 200), ["promises are limited to", "move 600 bytes/s together"]),
         (700, 200, {"p": 600, "q": 600}, (700, 200), ["one proxy moves 600"]),
-        (10**6, 10**6, {"p": 600, "q": 600}, (1200, 1200), ["at most", "one proxy moves 600", "1200 bytes/s together"]),
+        (10**6, 10**6, {"p": 600, "q": 600}, (1200, 1200), ["limited", "one proxy moves 600", "1200 bytes/s together"]),
     ],
 )
 def test_no_more_is_promised_than_the_proxies_move(

@@ -94,5 +94,5 @@ def test_reports_that_make_no_sense_are_told_and_the_next_one_counts(
     ]
     for message in nonsense:
         loop.proxy.send(message)
-    until(lambda: caplog.text.count("a report that makes no sense") == len(nonsense), lambda: caplog.text)
+    until(lambda: caplog.text.count("invalid report of a proxy") == len(nonsense), lambda: caplog.text)
     until(lambda: counts(loop))

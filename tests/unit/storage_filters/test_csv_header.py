@@ -12,8 +12,8 @@ from storage_filters.selection import CsvFormat, SelectionError
     ("header", "why"),
     [
         (b"id,kwh,KWH\n", "columns kwh and KWH of the header differ only in case"),
-        (b"a,b,a\n", "column a is twice in the header"),
-        (b"x" * 5000 + b"," + b"x" * 5000, f"column {'x' * 40} is twice"),
+        (b"a,b,a\n", "column a appears twice in the header"),
+        (b"x" * 5000 + b"," + b"x" * 5000, f"column {'x' * 40} appears twice"),
     ],
 )
 def test_names_that_spark_would_change_are_refused_and_named(header: bytes, why: str) -> None:

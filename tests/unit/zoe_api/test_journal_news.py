@@ -10,8 +10,8 @@ from tests.support.applications import execution
 from zoe_api.journal_news import JournalNews
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Outcome
-from zoe_lib.store.base import JournalEntry
 from zoe_lib.store.memory import MemoryStore
+from zoe_lib.store.values import JournalEntry
 
 
 def test_the_first_batch_has_what_the_reader_of_the_process_has_not_seen_yet() -> None:

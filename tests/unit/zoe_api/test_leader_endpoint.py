@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from zoe_api.leader_endpoint import LeaderEndpoint
-from zoe_lib.store.base import Leader, StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
+from zoe_lib.store.values import Leader
 
 
 class Database:

@@ -8,7 +8,7 @@ import pytest
 
 from zoe_api import recent_journal
 from zoe_api.recent_journal import RecentJournal
-from zoe_lib.store.base import JournalEntry
+from zoe_lib.store.values import JournalEntry
 
 
 def entry(number: int) -> JournalEntry:

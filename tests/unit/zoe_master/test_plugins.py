@@ -28,6 +28,24 @@ CODE = """
 def sunny(request, node, ledger):
     return None if request.tenant == "sunny" else "it rains"
 
+def torn(request, node, ledger):
+    return node.labels["absent"]
+
+def silent(request, node, ledger):
+    return False
+
+def dizzy(request, nodes, ledger):
+    raise ValueError("which way is up?")
+
+def nan(request, nodes, ledger):
+    return [float("nan")] * len(nodes)
+
+def few(request, nodes, ledger):
+    return [1.0]
+
+def loud(request, nodes, ledger):
+    return [5.0 if ledger.nodes[i].name == "n2" else -7.0 for i in nodes]
+
 def cloud(settings, waker):
     raise RuntimeError
 
@@ -36,6 +54,10 @@ number = 7
 ENTRIES = {
     "zoe.filters": {"sunny": "acme_code:sunny", "gone": "acme_code:gone", "number": "acme_code:number"},
     "zoe.backends": {"cloud": "acme_code:cloud"},
+}
+FAILING = {
+    "zoe.filters": {name: f"acme_code:{name}" for name in ("torn", "silent")},
+    "zoe.weighers": {name: f"acme_code:{name}" for name in ("dizzy", "nan", "few", "loud")},
 }
 
 
@@ -92,6 +114,34 @@ def test_a_filter_that_is_not_loaded_places_nothing_and_says_so() -> None:
 def test_a_weigher_that_is_not_loaded_changes_nothing() -> None:
     policy = replace(FIFO, weighers={"fewest_containers": 1.0, "mood": 7.0})
     assert planned(policy, queued("x")) == planned(replace(FIFO, weighers={"fewest_containers": 1.0}), queued("x"))
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("torn", "KeyError: 'absent'"), ("silent", "it returned bool, not a text or None")],
+)
+def test_a_filter_that_fails_refuses_every_node_and_says_so(site: Path, name: str, why: str) -> None:
+    install(site, "acme-failing", FAILING)
+    installed.cache_clear()
+    load_plugins()
+    plan = planned(with_filter(name), queued("x"))
+    assert not plan.starts
+    assert plan.reasons["x"].counts == {name: 2}
+    refusals = ServicePlacer(ledger(node("n")), with_filter(name)).refusals(request(component()))
+    assert refusals == {"n": (name, f"filter {name} failed: {why}")}
+
+
+@pytest.mark.parametrize(("name", "placed_on"), [("dizzy", "n1"), ("nan", "n1"), ("few", "n1"), ("loud", "n2")])
+def test_a_weigher_that_fails_changes_nothing_and_one_out_of_range_is_cut(
+    site: Path, name: str, placed_on: str
+) -> None:
+    install(site, "acme-failing", FAILING)
+    installed.cache_clear()
+    load_plugins()
+    (assignment,) = planned(replace(FIFO, weighers={name: 1.0}), queued("x")).starts["x"]
+    assert assignment.node == placed_on
+    scores = WEIGHERS[name](request(component()), np.array([0, 1]), ledger(node("n1"), node("n2")))
+    assert list(scores) == ([0.0, 1.0] if name == "loud" else [0.0, 0.0])
 
 
 def test_whom_a_filter_of_others_keeps_out_for_ever_holds_up_nobody() -> None:

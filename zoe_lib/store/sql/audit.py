@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from zoe_lib.store.account_tables import audit
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.rows import Values, from_row, row_of
-from zoe_lib.store.tables import audit
 from zoe_lib.store.text import storable
 
 
 def add(connection: Connection, entry: AuditEntry) -> int:
-    """Keep an entry; its id."""
+    """Add an entry; return its id."""
     entry_id: int = connection.execute(insert(audit).values(values_of(entry)).returning(audit.c.id)).scalar_one()
     return entry_id
 
 
 def values_of(entry: AuditEntry) -> Values:
-    """Its row, but for the id that the database gives."""
+    """Return the row of an entry, without the id, which the database assigns."""
     values = row_of(entry)
     del values["id"]
     return values
@@ -28,12 +28,12 @@ def values_of(entry: AuditEntry) -> Values:
 def end(
     connection: Connection, entry_id: int, status: int, changes: Mapping[str, Sequence[object]] | None = None
 ) -> None:
-    """Say how the change of an entry ended, and which values it changed."""
+    """Record how the change of an entry ended, and which values it changed."""
     connection.execute(update(audit).where(audit.c.id == entry_id).values(status=status, changes=dict(changes or {})))
 
 
 def read(connection: Connection, before_id: int | None, limit: int, user: str | None = None) -> Sequence[AuditEntry]:
-    """Entries newest first, with ids below `before_id`."""
+    """Return entries newest first, with ids below `before_id`."""
     if not storable(user):
         return ()
     statement = select(audit).order_by(audit.c.id.desc()).limit(limit)
@@ -45,5 +45,5 @@ def read(connection: Connection, before_id: int | None, limit: int, user: str | 
 
 
 def prune(connection: Connection, to_s: float) -> None:
-    """Forget what is older."""
+    """Remove older entries."""
     connection.execute(delete(audit).where(audit.c.at_s <= to_s))

@@ -1,4 +1,4 @@
-"""What looks at the storage controller found."""
+"""Observations of the storage controller."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from sqlalchemy import Connection, delete, insert, text
 from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.promises import Rates, TenantBandwidth
-from zoe_lib.store.base import BandwidthPoint
-from zoe_lib.store.tables import bandwidth_looks, bandwidth_samples
+from zoe_lib.store.sum_tables import bandwidth_looks, bandwidth_samples
 from zoe_lib.store.text import storable
+from zoe_lib.store.values import BandwidthPoint
 
-# Whoever is not in a look had nothing of the store, so sums are divided by the looks and not by the samples.
+# A tenant that is missing from an observation used nothing, so sums are divided by observations, not by samples.
 _OVER_TIME = text("""
     WITH asked AS (
         SELECT floor(at_s / :stretch) AS stretch, count(*) AS looks,
@@ -41,10 +41,10 @@ _OVER_TIME = text("""
 def add_look(
     connection: Connection, at_s: float, tenants: Mapping[str, TenantBandwidth], measured: bool = True
 ) -> None:
-    """Keep what a look at the storage controller found then, by tenant; who is missing had nothing of the store.
+    """Store an observation of the storage controller, by tenant; tenants that are missing used nothing of the store.
 
-    measured: False where the controller tells nobody's `achieved` and `missed`; then these are not kept. A look
-    that is kept already stays as it is. Unstorable.
+    measured: False if the controller reports no `achieved` and `missed`; then these are not stored. An observation that
+    is already stored stays as it is. Raises Unstorable.
     """
     look = insert_or(bandwidth_looks).values(at_s=at_s, measured=measured).on_conflict_do_nothing()
     new = connection.execute(look.returning(bandwidth_looks.c.at_s)).scalar_one_or_none() is not None
@@ -55,10 +55,11 @@ def add_look(
 def read_over_time(
     connection: Connection, from_s: float, to_s: float, stretch_s: float, tenant: str | None = None
 ) -> Sequence[BandwidthPoint]:
-    """Means over the looks of each stretch, by time and then tenant; of one tenant, or of all that appear.
+    """Return means over the observations of each interval, by time and then tenant, of one tenant or of all that
+    appear.
 
-    All of them have a point in each stretch with a look. A stretch without any is missing: nothing is known of it.
-    `achieved` and `missed` are means over the looks that measured them, None where none did.
+    Each tenant has a point in every interval with an observation. Intervals without one are missing: nothing is known
+    of them. `achieved` and `missed` are means over the observations that measured them, None if none did.
     """
     if not storable(tenant):
         return ()
@@ -67,7 +68,7 @@ def read_over_time(
 
 
 def prune_looks(connection: Connection, before_s: float) -> None:
-    """Forget older ones; their samples go with them."""
+    """Remove older observations; their samples go with them."""
     connection.execute(delete(bandwidth_looks).where(bandwidth_looks.c.at_s < before_s))
 
 

@@ -1,4 +1,4 @@
-"""How tenants log in to services of the object store, sealed."""
+"""Sealed logins of tenants for services of the object store."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import asdict
 from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from zoe_lib.store.base import NotFound, Unstorable
+from zoe_lib.store.account_tables import storage_credentials, tenants
+from zoe_lib.store.errors import NotFound, Unstorable
 from zoe_lib.store.people import SealedCredential
 from zoe_lib.store.rows import from_row
-from zoe_lib.store.tables import storage_credentials, tenants
 from zoe_lib.store.text import storable
 
 _KEY = (storage_credentials.c.tenant, storage_credentials.c.service)
 
 
 def put(connection: Connection, credential: SealedCredential) -> None:
-    """Keep it, in place of an earlier one for the same service; NotFound for an unknown tenant."""
+    """Store a login, replacing an earlier one for the same service; NotFound for an unknown tenant."""
     if not storable(credential.tenant, credential.service, credential.login):
         raise Unstorable("the credential contains characters that cannot be stored")
     if connection.execute(select(tenants.c.name).where(tenants.c.name == credential.tenant)).first() is None:
@@ -29,7 +29,7 @@ def put(connection: Connection, credential: SealedCredential) -> None:
 
 
 def read(connection: Connection, tenant: str) -> Sequence[SealedCredential]:
-    """Those of a tenant, by service."""
+    """Return the logins of a tenant, by service."""
     if not storable(tenant):
         return ()
     wanted = select(storage_credentials).where(storage_credentials.c.tenant == tenant).order_by(*_KEY)
@@ -37,14 +37,14 @@ def read(connection: Connection, tenant: str) -> Sequence[SealedCredential]:
 
 
 def reseal(connection: Connection, was: SealedCredential, sealed: bytes) -> bool:
-    """Keep the same login sealed otherwise; False, and nothing is done, when it was set or removed meanwhile."""
+    """Store the same login sealed with another key; False, without a change, if it was set or removed meanwhile."""
     table = storage_credentials.c
     same = (table.tenant == was.tenant, table.service == was.service, table.sealed == was.sealed)
     return connection.execute(update(storage_credentials).where(*same).values(sealed=sealed)).rowcount == 1
 
 
 def remove(connection: Connection, tenant: str, service: str) -> None:
-    """Forget one; NotFound."""
+    """Remove a login; NotFound."""
     if not storable(tenant, service):
         raise NotFound(f"{tenant!r} has no credentials for {service!r}")
     is_row = (storage_credentials.c.tenant == tenant, storage_credentials.c.service == service)

@@ -9,7 +9,7 @@ from typing import Any, Concatenate, Literal, NoReturn, ParamSpec, Protocol, Typ
 import psycopg2
 from sqlalchemy import URL, Connection, Engine, create_engine, exc, make_url
 
-from zoe_lib.store.base import StoreError, StoreUnavailable, Unstorable
+from zoe_lib.store.errors import StoreError, StoreUnavailable, Unstorable
 from zoe_lib.store.sql.latency import STORE
 
 P = ParamSpec("P")
@@ -17,8 +17,8 @@ T = TypeVar("T")
 IsolationLevel = Literal["REPEATABLE READ", "READ COMMITTED", "AUTOCOMMIT"]
 
 UNDEFINED_TABLE_OR_TYPE = ("42P01", "42704")
-# A process that is stopped in the middle of a transaction holds locks that all others wait for, a new leader included:
-# the server ends such a session. Vanished machines are noticed by keep-alives, so that their leader lock falls.
+# A process that is stopped within a transaction holds locks that all others wait for, a new leader included: the server
+# ends such a session. Keep-alives detect machines that have vanished, so that their leader lock is released.
 SESSION_SETTINGS = {
     "idle_in_transaction_session_timeout": "15s",
     "lock_timeout": "20s",
@@ -36,7 +36,7 @@ CONNECT_ARGUMENTS: dict[str, Any] = {
     "keepalives_count": 3,
     "options": " ".join(f"-c {name}={value}" for name, value in SESSION_SETTINGS.items()),
 }
-# How long a call waits for a free connection before it is told that the database is unavailable.
+# How long a call waits for a free connection before it raises StoreUnavailable.
 POOL_WAIT_S_MAX = 10.0
 
 
@@ -44,14 +44,14 @@ class Database:
     """Pools of connections to one database."""
 
     def __init__(self, url: str, pool_size: int = 10, read_only: bool = False) -> None:
-        # One pool for each level of isolation: a connection whose level is changed back when it is returned would be
-        # lost to its pool if it died meanwhile. Reads of several statements must see one moment.
+        # One pool for each isolation level: if a connection whose level is changed back on return died meanwhile, its
+        # pool would lose it. Reads of several statements must see one snapshot.
         self._reader = _engine(url, "REPEATABLE READ", pool_size, read_only)
         self._writer = _engine(url, "READ COMMITTED", pool_size, read_only)
         self._single = _engine(url, "AUTOCOMMIT", pool_size, read_only)
 
     def read(self, work: Callable[[Connection], T]) -> T:
-        """Run work on one frozen picture of the database. It may be run twice."""
+        """Run work on one snapshot of the database. It may run twice."""
         with STORE.labels("read").time():
             return self._run(self._reader, work, commit=False)
 
@@ -61,17 +61,17 @@ class Database:
             return self._run(self._single, work, commit=False)
 
     def write(self, work: Callable[[Connection], T]) -> T:
-        """Run work in one transaction and commit it. It may be run twice, but is committed once."""
+        """Run work in one transaction and commit it. It may run twice, but is committed once."""
         with STORE.labels("write").time():
             return self._run(self._writer, work, commit=True)
 
     def write_repeatable(self, work: Callable[[Connection], T]) -> T:
-        """Run a single statement that is a transaction of its own, and does no harm when it is done twice."""
+        """Run a single statement that is its own transaction and may safely run twice."""
         with STORE.labels("submit").time():
             return self._run(self._single, work, commit=False)
 
     def dedicated(self) -> psycopg2.extensions.connection:
-        """A connection outside of the pool, each statement its own transaction; the caller closes it."""
+        """Return a connection outside the pool, with each statement its own transaction; the caller closes it."""
         arguments, options = self._writer.dialect.create_connect_args(self._writer.url)
         try:
             connection: psycopg2.extensions.connection = psycopg2.connect(
@@ -88,7 +88,7 @@ class Database:
             engine.dispose()
 
     def _run(self, engine: Engine, work: Callable[[Connection], T], commit: bool) -> T:
-        """Once more when the connection turns out to be dead, as all are after a restart; not once a commit began."""
+        """Run once more if the connection turns out to be dead, as all are after a restart; not once a commit began."""
         for last_try in (False, True):
             committing = False
             try:
@@ -112,13 +112,13 @@ class Database:
 
 
 class OnDatabase(Protocol):
-    """What has a database."""
+    """Base class of objects with a database."""
 
     database: Database
 
 
 def reads(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[OnDatabase, P], T]:
-    """The function as a method that runs it on one frozen picture of the object's database."""
+    """Return the function as a method that runs it on one snapshot of the object's database."""
 
     @wraps(work)
     def method(holder: OnDatabase, /, *args: P.args, **kwargs: P.kwargs) -> T:

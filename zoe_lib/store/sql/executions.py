@@ -1,4 +1,4 @@
-"""Reading executions."""
+"""Read executions."""
 
 from __future__ import annotations
 
@@ -25,19 +25,20 @@ from sqlalchemy import (
 
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, ExecutionId, Service
-from zoe_lib.store.base import ExecutionPage, ExecutionQuery, NotFound
 from zoe_lib.store.cursors import decode_cursor, encode_cursor, encode_position
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.errors import NotFound
+from zoe_lib.store.execution_tables import NEWEST_FIRST, NOT_TERMINAL, executions, journal, services
 from zoe_lib.store.rows import to_execution, to_service
-from zoe_lib.store.tables import NEWEST_FIRST, NOT_TERMINAL, executions, journal, services
 from zoe_lib.store.text import storable
+from zoe_lib.store.values import ExecutionPage, ExecutionQuery
 
-# All but the document, which is the largest part and nearly always parsed already.
+# All columns but the document, which is the largest and nearly always parsed already.
 _LIGHT = [column for column in executions.c if column.name != "application"]
 
 
 def one(connection: Connection, applications: Applications, execution_id: ExecutionId) -> Execution:
-    """One execution with its services; NotFound."""
+    """Return one execution with its services; NotFound."""
     found = _load(connection, applications, select(*_LIGHT).where(executions.c.id == execution_id))
     if not found:
         raise NotFound(f"execution {execution_id} does not exist")
@@ -45,7 +46,7 @@ def one(connection: Connection, applications: Applications, execution_id: Execut
 
 
 def page(connection: Connection, applications: Applications, query: ExecutionQuery, searched_max: int) -> ExecutionPage:
-    """A page of executions, newest first."""
+    """Return a page of executions, newest first."""
     found = _load(connection, applications, page_query(query, searched_max))
     if len(found) > query.limit:
         return ExecutionPage(found[:-1], encode_cursor(found[-2]))
@@ -57,9 +58,9 @@ def page(connection: Connection, applications: Applications, query: ExecutionQue
 
 
 def page_query(query: ExecutionQuery, searched_max: int) -> Select[Any]:
-    """The statement of `page`: one row more than asked for tells whether there is another page.
+    """Return the statement of `page`; an extra row tells whether there is another page.
 
-    No index helps to find a part of a name, so a search looks through as many of the newest as it may.
+    No index helps to find part of a name, so a search looks through a limited number of the newest executions.
     """
     statement = _ordered(_matching(query, *_LIGHT))
     if query.name_contains is None:
@@ -75,7 +76,7 @@ def _ordered(statement: Select[Any]) -> Select[Any]:
 
 
 def _matching(query: ExecutionQuery, *columns: Column[Any]) -> Select[Any]:
-    """What the query asks for, but for the name."""
+    """Return the conditions of the query, except the one on the name."""
     statement = select(*columns)
     if query.tenant is not None:
         statement = statement.where(executions.c.tenant == query.tenant)
@@ -98,24 +99,24 @@ def _matching(query: ExecutionQuery, *columns: Column[Any]) -> Select[Any]:
 def ended_before(
     connection: Connection, applications: Applications, at_s: float, journal_id: int, limit: int
 ) -> Sequence[Execution]:
-    """Some that ended before, with nothing later in the journal; kept from changing until the transaction ends."""
+    """Return some that ended before, with no later entry in the journal, locked until the transaction ends."""
     later = exists().where(journal.c.execution_id == executions.c.id, journal.c.id > journal_id)
     old = select(*_LIGHT).where(executions.c.ended_at_s < at_s, ~later).limit(limit)
     return _load(connection, applications, old.with_for_update(skip_locked=True))
 
 
 def active(connection: Connection, applications: Applications) -> Sequence[Execution]:
-    """All that is not terminal, oldest first."""
+    """Return all active executions, oldest first."""
     return _load(connection, applications, active_query())
 
 
 def active_query() -> Select[Any]:
-    """The statement of `active`."""
+    """Return the statement of `active`."""
     return select(*_LIGHT).where(text(NOT_TERMINAL)).order_by(*NEWEST_FIRST)
 
 
 def active_counts(connection: Connection) -> Mapping[tuple[str, str], int]:
-    """How many executions wait or run, by tenant and user."""
+    """Return how many executions wait or run, by tenant and user."""
     owner = (executions.c.tenant, executions.c.user_name)
     rows = connection.execute(select(*owner, func.count()).where(text(NOT_TERMINAL)).group_by(*owner))
     return {(tenant, user): number for tenant, user, number in rows}
@@ -131,7 +132,7 @@ def _load(connection: Connection, applications: Applications, statement: Select[
 def applications_of(
     connection: Connection, applications: Applications, rows: Iterable[Row[Any]]
 ) -> Mapping[str, Application]:
-    """The applications of such rows by their hash; documents are read of those only that nobody has parsed yet."""
+    """Return the applications of such rows by their hash, reading only documents that are not parsed yet."""
     parsed: dict[str, Application] = {}
     missing: dict[str, ExecutionId] = {}
     for row in rows:
@@ -157,7 +158,9 @@ def _services_of(connection: Connection, ids: Sequence[ExecutionId]) -> Mapping[
 
 
 def services_query(ids: Sequence[ExecutionId]) -> Select[Any]:
-    """The services of these executions in their order; one array, so that the statement is the same for any number."""
+    """Return the services of these executions in order; an array keeps the statement the same for any number of
+    executions.
+    """
     wanted = any_(literal(list(ids), ARRAY(Text)))
     ordered = (services.c.execution_id, services.c.position)
     return select(services).where(services.c.execution_id == wanted).order_by(*ordered)

@@ -1,4 +1,4 @@
-"""Nodes and policy: what there is once per installation."""
+"""Nodes and policy, which exist once per installation."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.policy import Policy, shown_limits, with_limits, with_shown_limits
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.resources import Resources
-from zoe_lib.store.base import ConcurrentUpdate
 from zoe_lib.store.codec import decode, encode
+from zoe_lib.store.errors import ConcurrentUpdate
+from zoe_lib.store.execution_tables import HOLDS_RESERVATION, services
+from zoe_lib.store.installation_tables import capabilities as capabilities_table
+from zoe_lib.store.installation_tables import platform
+from zoe_lib.store.installation_tables import policy as policy_table
 from zoe_lib.store.rows import node_values, to_node
 from zoe_lib.store.sql import limits
 from zoe_lib.store.sql.database import Database
 from zoe_lib.store.sql.journal import write_fact
 from zoe_lib.store.sql.prepared import Prepared
 from zoe_lib.store.sql.writing import check_leader
-from zoe_lib.store.tables import HOLDS_RESERVATION, platform, services
-from zoe_lib.store.tables import capabilities as capabilities_table
-from zoe_lib.store.tables import policy as policy_table
 
 
 def set_platform(connection: Connection, nodes: Sequence[Node], at_s: float, leader_epoch: int | None) -> None:
@@ -38,7 +39,7 @@ def set_platform(connection: Connection, nodes: Sequence[Node], at_s: float, lea
 
 
 def read_platform(connection: Connection) -> Sequence[Node]:
-    """All nodes by name."""
+    """Return all nodes by name."""
     return [to_node(row) for row in connection.execute(select(platform).order_by(platform.c.name))]
 
 
@@ -49,7 +50,7 @@ def set_capabilities(
     at_s: float,
     leader_epoch: int | None,
 ) -> None:
-    """Replace what there was, with the next version; what was told last of the store stays while nothing else is."""
+    """Replace the capabilities, as the next version; what is not given of the object store stays as it is."""
     check_leader(connection, leader_epoch)
     values: dict[str, object] = {"data": encode(capabilities), "set_at_s": at_s}
     if storage is not None:
@@ -121,14 +122,14 @@ def _reserved(connection: Connection) -> Mapping[str, Resources]:
 
 
 def read_policy(connection: Connection) -> Policy:
-    """The policy in force, with its limits."""
+    """Return the policy in force, with its limits."""
     row = connection.execute(select(policy_table.c.version, policy_table.c.data)).one_or_none()
     found = Policy() if row is None else replace(decode(Policy, row.data), version=row.version)
     return with_limits(found, limits.read(connection))
 
 
 def set_policy(connection: Connection, policy: Policy, expected_version: int, at_s: float, cause_id: str) -> Policy:
-    """Put a policy in force and say so in the journal; of limits, those that its documents have."""
+    """Put a policy in force and journal it; of the limits, it sets those that its documents contain."""
     limits.lock(connection)
     new = with_shown_limits(read_policy(connection), replace(policy, version=expected_version + 1))
     values = {"version": new.version, "data": encode(with_limits(new, Limits())), "set_at_s": at_s}
@@ -144,7 +145,7 @@ def set_policy(connection: Connection, policy: Policy, expected_version: int, at
 
 
 def change_limits(connection: Connection, change: Callable[[Limits], Limits], at_s: float, cause_id: str) -> Policy:
-    """Change limits; those that documents of the policy have are a new version of it."""
+    """Change limits; changing those that documents of the policy contain makes a new version of it."""
     limits.lock(connection)
     present = read_policy(connection)
     wanted = with_limits(present, change(present.limits))

@@ -1,4 +1,4 @@
-"""The journal: writing entries in the order of their commits, and reading on from one."""
+"""The journal: write entries in the order of their commits, and read on from one."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.store.base import JournalEntry
 from zoe_lib.store.codec import event_data
+from zoe_lib.store.execution_tables import journal
 from zoe_lib.store.rows import from_row
-from zoe_lib.store.tables import journal
 from zoe_lib.store.text import storable
+from zoe_lib.store.values import JournalEntry
 
 CHANNEL = "zoe_journal"
-# Names of advisory locks, of this database only. The first is held from the taking of an id to its commit: so ids
-# become visible in their order, and a reader that goes on from the last id it saw never misses one.
+# Names of advisory locks, in this database only. The first is held from taking an id until its commit: so ids become
+# visible in order, and a reader that continues after the last id it saw never misses one.
 JOURNAL_LOCK = 0x5A6F65_01
 LEADER_LOCK = 0x5A6F65_02
 
-# One round trip, because everybody waits while the lock is held: lock, number, write, tell the listeners.
-# The rows come out of the lock's scan, so that no id is taken before the lock is.
+# One round trip, because all writers wait while the lock is held: lock, number, write, notify. The rows come from the
+# scan that takes the lock, so that no id is taken before the lock is.
 _WRITE = text(f"""
     WITH written AS (
         INSERT INTO journal (execution_id, tenant, version, kind, at_s, cause_id, data)
@@ -41,7 +41,7 @@ _WRITE = text(f"""
 
 
 def write_events(connection: Connection, execution: Execution, events: Sequence[Event]) -> None:
-    """Write what led to this state of the execution; the last thing to do before the commit."""
+    """Write the events that led to this state of the execution; must be the last step before the commit."""
     first_version = execution.version - len(events) + 1
     connection.execute(
         _WRITE,
@@ -81,7 +81,7 @@ def read(
     execution_id: ExecutionId | None = None,
     with_data: bool = True,
 ) -> Sequence[JournalEntry]:
-    """Entries after an id, in order."""
+    """Return entries after an id, in order."""
     if not storable(tenant, execution_id):
         return ()
     return [
@@ -93,7 +93,7 @@ def read(
 def query(
     after_id: int, limit: int, tenant: str | None, execution_id: ExecutionId | None, with_data: bool = True
 ) -> Select[Any]:
-    """The statement of `read`. Two ordered scans for a tenant: with an OR, the whole journal would be sorted."""
+    """Return the statement of `read`. Two ordered scans for a tenant: with an OR, the whole journal would be sorted."""
     columns = [column for column in journal.c if with_data or column is not journal.c.data]
     nothing = () if with_data else (literal_column("'{}'::jsonb", JSONB).label("data"),)
 
@@ -113,6 +113,6 @@ def query(
 
 
 def last_id(connection: Connection) -> int:
-    """The newest id."""
+    """Return the newest id."""
     newest: int | None = connection.execute(select(func.max(journal.c.id))).scalar_one()
     return newest or 0

@@ -1,4 +1,4 @@
-"""When applications were used last."""
+"""When applications were last used."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from sqlalchemy import Connection, func, literal, select
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.store.tables import executions, last_uses
+from zoe_lib.store.execution_tables import executions, last_uses
 from zoe_lib.store.text import storable
 
 
 def add(connection: Connection, execution_id: ExecutionId, at_s: float) -> None:
-    """Keep the later one; nothing when the execution is not there."""
+    """Store the later time; do nothing for an unknown execution."""
     if not storable(execution_id):
         return
     known = select(executions.c.id, literal(at_s)).where(executions.c.id == execution_id)
@@ -23,6 +23,6 @@ def add(connection: Connection, execution_id: ExecutionId, at_s: float) -> None:
 
 
 def read(connection: Connection, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, float]:
-    """The last use of each that was used."""
+    """Return the last use of each execution that was used."""
     wanted = select(last_uses).where(last_uses.c.execution_id.in_(execution_ids))
     return {row.execution_id: row.at_s for row in connection.execute(wanted)}

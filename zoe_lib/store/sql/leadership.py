@@ -1,7 +1,7 @@
-"""The leader lock: held by a session of PostgreSQL, so that it falls when the master or its connection dies.
+"""The leader lock: held by a session of PostgreSQL, so that it is released when the master or its connection dies.
 
 A master that hangs keeps its session. So the leader renews a lease beside the lock, and a standby that sees no renewal
-ends that session (`depose`). The lease is a counter, not a time: no clock of one machine is compared with another's.
+ends that session (`depose`). The lease is a counter, not a time: clocks of different machines are never compared.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from threading import Lock
 import psycopg2
 from sqlalchemy import Connection, select
 
-from zoe_lib.store.base import Leader, StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
+from zoe_lib.store.installation_tables import leader, lease
 from zoe_lib.store.rows import from_row
 from zoe_lib.store.sql.journal import LEADER_LOCK
-from zoe_lib.store.tables import leader, lease
+from zoe_lib.store.values import Leader
 
 Connect = Callable[[], psycopg2.extensions.connection]
 
@@ -25,7 +26,7 @@ _NEXT_EPOCH = """
     ON CONFLICT (id) DO UPDATE SET epoch = present.epoch + 1, holder = excluded.holder, endpoint = excluded.endpoint
     RETURNING epoch
 """
-# A table of its own: writers of events share a lock on the leader's row, and would wait for each renewal.
+# A separate table: writers of events share a lock on the leader's row, and would wait for each renewal.
 _NEW_LEASE = """
     INSERT INTO lease (id, epoch, renewals) VALUES (1, %(epoch)s, 0)
     ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, renewals = 0
@@ -67,12 +68,12 @@ class Leadership:
             return self._epoch
 
     def still_holds(self, epoch: int) -> bool:
-        """Whether the connection that carries the lock is alive and nobody has taken a newer epoch."""
+        """Return whether the connection that carries the lock is alive and no master has taken a newer epoch."""
         with self._lock:
             return epoch == self._epoch and self._holds()
 
     def renew(self, epoch: int) -> bool:
-        """Renew the lease of the epoch; False when the lock is not held any more."""
+        """Renew the lease of the epoch; False if the lock is no longer held."""
         with self._lock:
             if epoch != self._epoch or self._connection is None:
                 return False
@@ -87,7 +88,7 @@ class Leadership:
     def depose(self, seen: Leader) -> bool:
         """End the session that holds the lock, unless the lease was renewed since `seen` was read.
 
-        It needs the same role in PostgreSQL as the leader's; raises StoreUnavailable otherwise.
+        Needs the same role in PostgreSQL as the leader; raises StoreUnavailable otherwise.
         """
         connection = self._connect()
         try:
@@ -100,7 +101,7 @@ class Leadership:
             connection.close()
 
     def release(self) -> None:
-        """Let the lock go by closing its connection."""
+        """Release the lock by closing its connection."""
         with self._lock:
             self._release()
 
@@ -125,7 +126,7 @@ class Leadership:
 
 
 def read_leader(connection: Connection) -> Leader | None:
-    """Return the last that took the lead, with its lease; None before the first."""
+    """Return the last leader, with its lease; None before the first."""
     query = select(leader.c.epoch, leader.c.holder, leader.c.endpoint, lease.c.renewals)
     row = connection.execute(query.join(lease, lease.c.epoch == leader.c.epoch)).first()
     return None if row is None else from_row(Leader, row)

@@ -9,32 +9,32 @@ from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.limits import EVERY, Limits, LimitSubject, collected
+from zoe_lib.store.installation_tables import limits
 from zoe_lib.store.rows import Row
-from zoe_lib.store.tables import limits
 
-# Of the tenant as a whole.
+# The tenant as a whole.
 _NO_USER = ""
 
 
 def lock(connection: Connection) -> None:
-    """Let nobody else change limits, nor the policy with them; who reads is not held up."""
+    """Keep others from changing limits, and the policy with them; readers are not blocked."""
     connection.execute(text("LOCK TABLE limits IN SHARE ROW EXCLUSIVE MODE"))
 
 
 def read(connection: Connection) -> Limits:
-    """All that are set."""
+    """Return all limits that are set."""
     return _limits(connection.execute(select(limits)))
 
 
 def of_submission(connection: Connection, execution: Execution) -> Limits:
-    """Those that may bear on a new execution; none of them changes until the transaction ends."""
+    """Return the limits that may apply to a new execution; none of them changes until the transaction ends."""
     tenants, users = (execution.tenant, EVERY), (_NO_USER, EVERY, execution.user)
     rows = select(limits).where(limits.c.tenant.in_(tenants), limits.c.user_name.in_(users))
     return _limits(connection.execute(rows.with_for_update(read=True)))
 
 
 def write(connection: Connection, wanted: Limits) -> None:
-    """Make them what they are to be. A row that changes stays the same row, so that who waits for it sees it."""
+    """Replace the limits. A changed row stays the same row, so that transactions that wait for it see the change."""
     there = read(connection)
     for subject in {*there.subjects(), *wanted.subjects()}:
         values = {"tenant": subject.tenant, "user_name": subject.user or _NO_USER}

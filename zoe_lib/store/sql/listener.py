@@ -1,4 +1,4 @@
-"""News from PostgreSQL: one connection and one thread per store, whatever the number of subscribers."""
+"""Notifications from PostgreSQL: one connection and one thread per store, however many subscribers there are."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from threading import Lock, Thread, current_thread
 
 import psycopg2
 
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.sql.journal import CHANNEL
 
 PAUSE_S_MIN = 0.1
@@ -22,7 +22,9 @@ Notify = Callable[[], None]
 
 
 class Listener:
-    """Calls its subscribers after each commit, and after a lost connection is back, since news may have been missed."""
+    """Calls its subscribers after each commit, and after a lost connection is back, since notifications may have been
+    missed.
+    """
 
     def __init__(self, connect: Callable[[], psycopg2.extensions.connection]) -> None:
         self._connect = connect
@@ -32,7 +34,7 @@ class Listener:
         self._wake: int | None = None
 
     def subscribe(self, notify: Notify) -> ListenerSubscription:
-        """Add a subscriber; the first one starts the thread, which listens before this returns when it can."""
+        """Add a subscriber; the first one starts the thread, which if possible listens before this returns."""
         subscription = ListenerSubscription(self)
         with self._lock:
             if self._thread is None:
@@ -98,7 +100,7 @@ class Listener:
             os.close(stop)
 
     def _wait(self, connection: psycopg2.extensions.connection, stop: int) -> bool:
-        """Pass news on until told to stop (True) or until the connection is lost (False); it is closed then."""
+        """Pass notifications on until told to stop (True) or until the connection is lost and closed (False)."""
         with contextlib.closing(connection), contextlib.suppress(psycopg2.Error):
             while True:
                 readable, _, _ = select.select([connection.fileno(), stop], [], [])
@@ -132,5 +134,5 @@ class ListenerSubscription:
         self._listener = listener
 
     def close(self) -> None:
-        """Stop calling back."""
+        """End the subscription."""
         self._listener.unsubscribe(self)

@@ -8,12 +8,12 @@ from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.roles import Role
-from zoe_lib.store.base import ConcurrentUpdate, NotFound, Unstorable
+from zoe_lib.store.account_tables import memberships, sessions, tenants, users
 from zoe_lib.store.codec import encode
+from zoe_lib.store.errors import ConcurrentUpdate, NotFound, Unstorable
 from zoe_lib.store.people import AuditEntry, Membership, Roles, Tenant, User, adoption_entries
 from zoe_lib.store.rows import from_row
 from zoe_lib.store.sql.audit import add as add_audit
-from zoe_lib.store.tables import memberships, sessions, tenants, users
 from zoe_lib.store.text import check_names, storable
 
 
@@ -35,7 +35,7 @@ def remove_member(connection: Connection, user: str, tenant: str) -> None:
 
 
 def check_member(connection: Connection, user: str, tenant: str) -> None:
-    """NotFound when the user is no member."""
+    """Raise NotFound if the user is not a member."""
     member = (memberships.c.user_name == user, memberships.c.tenant == tenant)
     if connection.execute(select(memberships.c.role).where(*member)).first() is None:
         raise NotFound(f"{user} is not a member of {tenant}")
@@ -44,7 +44,7 @@ def check_member(connection: Connection, user: str, tenant: str) -> None:
 def read_memberships(
     connection: Connection, user: str | None = None, tenant: str | None = None
 ) -> Sequence[Membership]:
-    """By tenant, then user."""
+    """Return memberships by tenant, then user."""
     if not storable(user, tenant):
         return ()
     statement = select(memberships).order_by(memberships.c.tenant, memberships.c.user_name)
@@ -56,19 +56,19 @@ def read_memberships(
 
 
 def add_user(connection: Connection, user: User) -> None:
-    """Keep a new user; ConcurrentUpdate when the name is taken."""
+    """Store a new user; ConcurrentUpdate if the name is taken."""
     row = insert(users).values(encode(user))
     if connection.execute(row.on_conflict_do_nothing()).rowcount != 1:
         raise ConcurrentUpdate(f"user {user.name} already exists")
 
 
 def read_users(connection: Connection) -> Sequence[User]:
-    """All by name."""
+    """Return all users by name."""
     return [from_row(User, row) for row in connection.execute(select(users).order_by(users.c.name))]
 
 
 def read_user(connection: Connection, name: str) -> User:
-    """One; NotFound."""
+    """Return one user; NotFound."""
     check_names(name)
     row = connection.execute(select(users).where(users.c.name == name)).one_or_none()
     if row is None:
@@ -79,11 +79,10 @@ def read_user(connection: Connection, name: str) -> User:
 def adopt(
     connection: Connection, user: User, roles: Roles, managed: Collection[str], audit: AuditEntry | None = None
 ) -> User:
-    """Keep a user whom a provider knows, with these roles in the tenants of `managed`, and no others there.
+    """Store a user known to a provider, with these roles in the tenants of `managed` and no others there.
 
-    Who is known by provider and subject already keeps the name of the first time. ConcurrentUpdate when the name
-    is somebody else's. Roles in tenants that are not there are passed over. `audit` is written for each change,
-    with it or not at all.
+    A user already known by provider and subject keeps the first name. Raises ConcurrentUpdate if another identity has
+    the name. Roles in unknown tenants are ignored. `audit` is written for each change, in the same transaction.
     """
     if not storable(user.name, user.subject):
         raise Unstorable("the provider's facts about this user cannot be stored")
@@ -113,7 +112,7 @@ def set_password(connection: Connection, name: str, password_hash: str | None) -
 
 
 def set_disabled(connection: Connection, name: str, disabled: bool) -> None:
-    """Let a user do nothing any more, or all again. Who is disabled loses the sessions; NotFound."""
+    """Disable or enable a user. A disabled user loses all sessions. Raises NotFound."""
     check_names(name)
     _change_user(connection, name, disabled=disabled)
     if disabled:
@@ -121,13 +120,13 @@ def set_disabled(connection: Connection, name: str, disabled: bool) -> None:
 
 
 def add_tenant(connection: Connection, name: str) -> None:
-    """Keep a new tenant; ConcurrentUpdate when the name is taken."""
+    """Store a new tenant; ConcurrentUpdate if the name is taken."""
     if connection.execute(insert(tenants).values(name=name).on_conflict_do_nothing()).rowcount != 1:
         raise ConcurrentUpdate(f"tenant {name} already exists")
 
 
 def read_tenants(connection: Connection) -> Sequence[Tenant]:
-    """All by name."""
+    """Return all tenants by name."""
     rows = connection.execute(select(tenants).order_by(tenants.c.name))
     return [Tenant(row.name) for row in rows]
 

@@ -14,8 +14,8 @@ from zoe_lib.domain.limits import LimitSubject
 from zoe_lib.domain.promises import required
 from zoe_lib.domain.resources import Resources
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.execution_tables import HOLDS_RESERVATION, NOT_TERMINAL, executions
 from zoe_lib.store.sql.executions import active_counts, applications_of
-from zoe_lib.store.tables import HOLDS_RESERVATION, NOT_TERMINAL, executions
 
 # Begins with the services, which an index finds by their reservation: most executions may be waiting.
 _HOLDING = f"""

@@ -9,7 +9,8 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, sel
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.roles import Scope
-from zoe_lib.store.base import ConcurrentUpdate, NotFound
+from zoe_lib.store.account_tables import app_accesses, memberships, sessions, sign_in_failures, sign_ins, tokens, users
+from zoe_lib.store.errors import ConcurrentUpdate, NotFound
 from zoe_lib.store.people import (
     SIGN_INS_MAX,
     AppAccess,
@@ -23,7 +24,6 @@ from zoe_lib.store.people import (
 from zoe_lib.store.rows import from_row, row_of
 from zoe_lib.store.sql.people import check_member
 from zoe_lib.store.sql.prepared import Prepared
-from zoe_lib.store.tables import app_accesses, memberships, sessions, sign_in_failures, sign_ins, tokens, users
 from zoe_lib.store.text import check_names, storable
 
 SIGN_IN_LOCK = 0x5A6F65_04
@@ -41,13 +41,13 @@ _TOKEN = Prepared(
 
 
 def add_token(connection: Connection, token: Token) -> None:
-    """Keep a token; ConcurrentUpdate when the id is taken.
+    """Store a token; ConcurrentUpdate if the id is taken.
 
-    NotFound when its user is no member of its tenant, or the token that makes it is not there.
+    Raises NotFound if its user is not a member of its tenant, or if the token that creates it does not exist.
     """
     check_member(connection, token.user, token.tenant)
     if token.made_by is not None:
-        # Locked, so that a maker that is revoked at this moment takes the new token along.
+        # Locked, so that revoking the creating token at this moment also removes the new one.
         maker = select(tokens.c.id).where(tokens.c.id == token.made_by).with_for_update(read=True, key_share=True)
         if connection.execute(maker).first() is None:
             raise NotFound(f"token {token.made_by} does not exist")
@@ -56,24 +56,24 @@ def add_token(connection: Connection, token: Token) -> None:
 
 
 def revoke_token(connection: Connection, token_id: str) -> None:
-    """Forget a token, and all that it and those made; NotFound."""
+    """Remove a token and, recursively, all tokens that it created; NotFound."""
     check_names(token_id)
     if connection.execute(delete(tokens).where(tokens.c.id == token_id)).rowcount != 1:
         raise NotFound(f"token {token_id} does not exist")
 
 
 def end_access(connection: Connection, user: str) -> EndedAccess:
-    """Forget all tokens and sessions of a user; NotFound."""
+    """Remove all tokens and sessions of a user; NotFound."""
     check_names(user)
     if connection.execute(select(users.c.name).where(users.c.name == user)).first() is None:
         raise NotFound(f"user {user} does not exist")
-    # Sessions last: with none of both left, nothing can make another.
+    # Sessions last: without either, nothing can create another.
     ended = [connection.execute(delete(table).where(table.c.user_name == user)) for table in (tokens, sessions)]
     return EndedAccess(*(result.rowcount for result in ended))
 
 
 def read_tokens(connection: Connection, user: str | None = None) -> Sequence[Token]:
-    """The tokens of a user, or all."""
+    """Return the tokens of one user or of all."""
     if not storable(user):
         return ()
     statement = select(tokens).order_by(tokens.c.created_at_s, tokens.c.id)
@@ -83,9 +83,9 @@ def read_tokens(connection: Connection, user: str | None = None) -> Sequence[Tok
 
 
 def principal(connection: Connection, token_id: str, now_s: float) -> tuple[Principal, str] | None:
-    """Who holds that token, and the hash to compare its secret with.
+    """Return the principal of a token, and the hash to compare its secret with.
 
-    None when it is unknown or expired at `now_s`, or its user is disabled.
+    None if the token is unknown or expired at `now_s`, or its user is disabled.
     """
     if not storable(token_id):
         return None
@@ -95,13 +95,13 @@ def principal(connection: Connection, token_id: str, now_s: float) -> tuple[Prin
 
 
 def add_session(connection: Connection, session: Session) -> None:
-    """Keep a session; NotFound when its user is no member of its tenant."""
+    """Store a session; NotFound if its user is not a member of its tenant."""
     check_member(connection, session.user, session.tenant)
     connection.execute(insert(sessions).values(row_of(session)))
 
 
 def read_session(connection: Connection, session_id: str, now_s: float) -> Principal | None:
-    """Who is signed in; None when the session is unknown or over, or its user is disabled."""
+    """Return the principal of a session; None if the session is unknown or expired, or its user is disabled."""
     found = read_sessions(connection, [session_id], now_s).get(session_id)
     return None if found is None else found[0]
 
@@ -109,7 +109,7 @@ def read_session(connection: Connection, session_id: str, now_s: float) -> Princ
 def read_sessions(
     connection: Connection, ids: Collection[str], now_s: float
 ) -> Mapping[str, tuple[Principal, str | None]]:
-    """Those of these sessions that `session` would return, by id, each with the hash of its proof."""
+    """Return those of these sessions that are valid, by id, each with the hash of its proof."""
     held = select(sessions, memberships.c.role).join(memberships, _member_of(sessions)).join(users, _enabled(sessions))
     return {
         row.id: (Principal.of(row.user_name, row.tenant, row.role, session_id=row.id), row.proof_hash)
@@ -118,26 +118,26 @@ def read_sessions(
 
 
 def end_session(connection: Connection, session_id: str) -> None:
-    """Forget a session; nothing when it is unknown."""
+    """Remove a session; do nothing if it is unknown."""
     connection.execute(delete(sessions).where(sessions.c.id == session_id))
 
 
 def add_sign_in(connection: Connection, attempt: SignInAttempt) -> None:
-    """Keep an attempt; of very many the oldest go."""
+    """Store an attempt; beyond the maximum, the oldest are removed."""
     connection.execute(insert(sign_ins).values(row_of(attempt)))
     oldest = select(sign_ins.c.id).order_by(sign_ins.c.expires_at_s.desc()).offset(SIGN_INS_MAX)
     connection.execute(delete(sign_ins).where(sign_ins.c.id.in_(oldest)))
 
 
 def take_sign_in(connection: Connection, attempt_id: str, now_s: float) -> SignInAttempt | None:
-    """Forget an attempt and tell it; None when it is unknown, was taken, or is over."""
+    """Remove an attempt and return it; None if it is unknown, already taken, or expired."""
     taken = delete(sign_ins).where(sign_ins.c.id == attempt_id).returning(sign_ins)
     row = connection.execute(taken).one_or_none()
     return from_row(SignInAttempt, row) if row is not None and row.expires_at_s > now_s else None
 
 
 def add_app_access(connection: Connection, access: AppAccess) -> None:
-    """Keep a ticket; NotFound when its session or token has gone."""
+    """Store a ticket; NotFound if its session or token is gone."""
     for holder, wanted in ((sessions, access.session_id), (tokens, access.token_id)):
         if wanted is not None and connection.execute(select(holder.c.id).where(holder.c.id == wanted)).first() is None:
             raise NotFound("the session or token no longer exists")
@@ -147,7 +147,7 @@ def add_app_access(connection: Connection, access: AppAccess) -> None:
 def enter_app(
     connection: Connection, ticket_id: str, access_id: str, now_s: float, expires_at_s: float
 ) -> AppAccess | None:
-    """Turn a ticket into an access; None when it is unknown, used or over: of two at a time only one enters."""
+    """Turn a ticket into an access; None if it is unknown, used or expired. Of two concurrent calls, one succeeds."""
     here = (app_accesses.c.id == ticket_id, ~app_accesses.c.entered, app_accesses.c.expires_at_s > now_s)
     changed = update(app_accesses).where(*here).values(id=access_id, entered=True, expires_at_s=expires_at_s)
     row = connection.execute(changed.returning(app_accesses)).one_or_none()
@@ -155,9 +155,9 @@ def enter_app(
 
 
 def read_app_access(connection: Connection, access_id: str, now_s: float) -> AppAccess | None:
-    """An access that was entered.
+    """Return an access that was entered.
 
-    None when it is over, its session or token is, or its user is disabled or may not submit there any more.
+    None if it, its session or its token has expired, or if its user is disabled or may no longer submit there.
     """
     here = (app_accesses.c.id == access_id, app_accesses.c.entered, app_accesses.c.expires_at_s > now_s)
     row = connection.execute(select(app_accesses).where(*here)).one_or_none()
@@ -171,7 +171,7 @@ def read_app_access(connection: Connection, access_id: str, now_s: float) -> App
 
 
 def app_accesses_among(connection: Connection, ids: Collection[str], execution_id: str, number: int) -> Collection[str]:
-    """Those of these ids that are kept for that port of that execution, whether they still let in or not."""
+    """Return those of these ids that are stored for that port of that execution, valid or not."""
     here = (app_accesses.c.id.in_(ids), app_accesses.c.execution_id == execution_id, app_accesses.c.number == number)
     return set(connection.execute(select(app_accesses.c.id).where(*here)).scalars())
 
@@ -184,10 +184,10 @@ def add_failure(connection: Connection, key: str, at_s: float) -> None:
 def take_guess(connection: Connection, keys: Sequence[str], limits: Limits, at_s: float) -> str | None:
     """Count a guess under all keys before it is checked, and return None.
 
-    When as many are counted under a key as its limit allows, count nothing and return that key. No two calls, of
-    any process, take the last place of a key.
+    If the count of a key has reached its limit, count nothing and return that key. No two calls, of any process, take
+    the last place of a key.
     """
-    # One after the other, over all processes: each sees those that were counted before.
+    # Guesses of all processes take turns: each sees those counted before.
     connection.execute(select(func.pg_advisory_xact_lock(SIGN_IN_LOCK)))
     for key, (since_s, most) in limits.items():
         if read_failures(connection, [key], since_s).get(key, 0) >= most:
@@ -197,20 +197,20 @@ def take_guess(connection: Connection, keys: Sequence[str], limits: Limits, at_s
 
 
 def give_back_guess(connection: Connection, keys: Sequence[str], at_s: float) -> None:
-    """Forget a guess that was counted under these keys at that time, and was right."""
+    """Remove a guess that was counted under these keys at that time and turned out right."""
     failures = sign_in_failures.c
     connection.execute(delete(sign_in_failures).where(failures.key.in_(keys), failures.at_s == at_s))
 
 
 def read_failures(connection: Connection, keys: Sequence[str], since_s: float) -> Mapping[str, int]:
-    """How many were counted for each of these keys; those without any are left out."""
+    """Return the count of each of these keys; those with none are missing."""
     key = sign_in_failures.c.key
     counted = select(key, func.count()).where(key.in_(keys), sign_in_failures.c.at_s >= since_s).group_by(key)
     return {row[0]: row[1] for row in connection.execute(counted)}
 
 
 def prune(connection: Connection, sessions_to_s: float, failures_to_s: float) -> None:
-    """Forget sessions that are over and old failures."""
+    """Remove expired sessions and old failures."""
     connection.execute(delete(sessions).where(sessions.c.expires_at_s <= sessions_to_s))
     connection.execute(delete(app_accesses).where(app_accesses.c.expires_at_s <= sessions_to_s))
     connection.execute(delete(sign_ins).where(sign_ins.c.expires_at_s <= sessions_to_s))

@@ -1,4 +1,4 @@
-"""Writing new executions: any number in one statement, because each way to the database and back counts here."""
+"""Write new executions, any number in one statement, because each round trip to the database counts here."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from zoe_lib.domain.events import Submitted
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.limits import EVERY
-from zoe_lib.store.base import BatchRefused, ConcurrentUpdate, IdempotencyConflict, QuotaExceeded, TimeLimitTooLong
+from zoe_lib.store.account_tables import audit, tenants
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.errors import BatchRefused, ConcurrentUpdate, IdempotencyConflict, QuotaExceeded, TimeLimitTooLong
+from zoe_lib.store.execution_tables import NOT_TERMINAL, executions, idempotency_keys, services
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.quotas import admitted, same_submission
 from zoe_lib.store.rows import Values, changed_services, changing_values, fixed_values
@@ -22,7 +24,6 @@ from zoe_lib.store.sql.audit import values_of as audit_values
 from zoe_lib.store.sql.journal import CHANNEL, JOURNAL_LOCK
 from zoe_lib.store.sql.limits import of_submission
 from zoe_lib.store.sql.prepared import Prepared
-from zoe_lib.store.tables import NOT_TERMINAL, audit, executions, idempotency_keys, services, tenants
 from zoe_lib.store.text import shown_key
 
 
@@ -30,7 +31,7 @@ from zoe_lib.store.text import shown_key
 class Submission:
     """A new execution with its key; `written` is false while another one holds its key or its id.
 
-    `bounded`: limits of its tenant may bear on it, so it takes a transaction that looks at it.
+    `bounded`: limits of its tenant may apply to it, so it needs a transaction that checks them.
     """
 
     execution: Execution  # as it will be stored
@@ -54,8 +55,9 @@ def _rows(table: Table, parameter: str) -> str:
 
 _AUDITED = ", ".join(f'"{column.name}"' for column in audit.c if column.name != "id")
 
-# Who has no key or gets it is inserted, services follow, and the journal comes last: its lock is taken when all the
-# rest is written (the count needs it), so that it is held for the shortest time and nobody waits for a key with it.
+# First the executions that have no key or obtain it, then their services. The journal comes last: its lock is taken
+# when everything else is written (the count needs it), so that it is held for the shortest time and no transaction
+# waits for a key while holding it.
 _SUBMIT = Prepared(
     "zoe_submit",
     {
@@ -117,18 +119,18 @@ def prepare(
     fingerprint: str,
     entry: AuditEntry | None = None,
 ) -> Submission:
-    """What is to be written for a fresh execution."""
+    """Return what to write for a fresh execution."""
     stored = apply(execution, Submitted(at_s=execution.submitted_at_s, cause_id=cause_id))
     name, document = applications.keep(stored.application)
     return Submission(stored, cause_id, name, document, key, fingerprint, entry)
 
 
 def write(connection: Connection, submissions: Sequence[Submission], within: bool = False) -> None:
-    """Write those whose key and id are free, and mark them. The ids must differ from each other.
+    """Write and mark the submissions whose key and id are free. The ids must differ from each other.
 
-    Those of a tenant with such limits are only marked as `bounded`, unless they are known to be `within`.
+    Submissions of a tenant with such limits are only marked as `bounded`, unless they are known to be `within`.
     """
-    # In one order everywhere, so that two processes with the same keys wait for each other only one way.
+    # The same order everywhere, so that two processes with the same keys cannot deadlock.
     ordered = sorted(submissions, key=lambda one: (one.execution.tenant, one.key or "", one.execution.id))
     parameters = {
         "executions": [_execution_values(one) for one in ordered],
@@ -147,11 +149,11 @@ def write(connection: Connection, submissions: Sequence[Submission], within: boo
 
 
 def write_within_limits(connection: Connection, applications: Applications, submission: Submission) -> Submission:
-    """Write one as the limits of its tenant let it in, and give it back so; QuotaExceeded, TimeLimitTooLong.
+    """Write one submission as the limits of its tenant admit it, and return it so; QuotaExceeded, TimeLimitTooLong.
 
-    The tenant's row is locked first, so that of two at the same time the second counts the first; a change of
+    The tenant's row is locked first, so that of two concurrent submissions the second counts the first; a change of
     these limits comes before or after. What was submitted before with the same key or id is not refused: it is left
-    unwritten, as `write` leaves it.
+    unwritten, as in `write`.
     """
     requested = submission.execution
     lock = select(tenants).where(tenants.c.name == requested.tenant).with_for_update(key_share=True)
@@ -169,9 +171,9 @@ def write_within_limits(connection: Connection, applications: Applications, subm
 def write_all(
     connection: Connection, applications: Applications, submissions: Sequence[Submission]
 ) -> Sequence[Submission]:
-    """Write those of one tenant all or none, as they are stored; BatchRefused, IdempotencyConflict.
+    """Write the submissions of one tenant, all or none, and return them as stored; BatchRefused, IdempotencyConflict.
 
-    None is written when all were submitted before. When some of them were, their keys are those of another batch.
+    If all were submitted before, none is written. If only some were, their keys belong to another batch.
     """
     write(connection, submissions)
     stored = list(submissions)
@@ -196,7 +198,7 @@ def _known(connection: Connection, submission: Submission) -> bool:
 
 
 def already_there(connection: Connection, applications: Applications, submission: Submission) -> Execution:
-    """What an earlier call has written in place of this one; IdempotencyConflict, ConcurrentUpdate."""
+    """Return what an earlier call wrote in place of this one; IdempotencyConflict, ConcurrentUpdate."""
     wanted = submission.execution
     if submission.key is not None:
         earlier = with_key(connection, applications, wanted.tenant, submission.key, submission.fingerprint)
@@ -211,7 +213,7 @@ def already_there(connection: Connection, applications: Applications, submission
 def with_key(
     connection: Connection, applications: Applications, tenant: str, key: str, fingerprint: str
 ) -> Execution | None:
-    """What that tenant submitted with that key; IdempotencyConflict."""
+    """Return what that tenant submitted with that key; IdempotencyConflict."""
     columns = (idempotency_keys.c.fingerprint, idempotency_keys.c.execution_id)
     same_key = (idempotency_keys.c.tenant == tenant, idempotency_keys.c.key == key)
     row = connection.execute(select(*columns).where(*same_key)).one_or_none()

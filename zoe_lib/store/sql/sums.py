@@ -1,7 +1,7 @@
-"""Sums of what has ended, kept so that a question costs as much as has happened since, not as much as is stored.
+"""Sums of ended executions, kept so that a query costs as much as has happened since, not as much as is stored.
 
-An execution that has ended never changes, and the ids of the journal are in the order of commits. So the sums of
-all ends up to an id of the journal are exact for ever; a reader adds the ends after that id, and what has not ended.
+An ended execution never changes, and the ids of the journal are in the order of commits. So the sums of all ends up to
+an id of the journal are exact for ever; a reader adds the ends after that id, and the active executions.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from zoe_lib.domain.promises import wished
 from zoe_lib.domain.use import DAY_S, DayOfUser, ResourceSeconds, granted_until
 from zoe_lib.store.codec import encode, field_names
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.execution_tables import NOT_TERMINAL
+from zoe_lib.store.execution_tables import journal as journal_entries
 from zoe_lib.store.sql.executions import applications_of
-from zoe_lib.store.tables import NOT_TERMINAL, ended_counts, summed_up, use_by_day
-from zoe_lib.store.tables import daily_use as removed_use
-from zoe_lib.store.tables import journal as journal_entries
+from zoe_lib.store.sum_tables import daily_use as removed_use
+from zoe_lib.store.sum_tables import ended_counts, summed_up, use_by_day
 
-# Ids of the journal in one transaction: bounds its time, and how long another one waits for its row.
+# Ids of the journal in one transaction: bounds its duration, and how long others wait for its row.
 ENTRIES_AT_ONCE = 20_000
 _DAYS = (-(2**31), 2**31 - 1)
 
@@ -31,13 +32,14 @@ _ENDED = f"""
     SELECT one.* FROM journal JOIN executions AS one ON one.id = journal.execution_id
     WHERE journal.id > :after_id AND journal.id <= :until_id AND journal.kind IN ('{Ended.kind}', '{Refused.kind}')
 """  # noqa: S608 - made of constants
-# Those that wait for their first start have used nothing: a long queue costs its own length, not that of its services.
+# Executions that wait for their first start have used nothing: a long queue costs its own length, not that of its
+# services.
 _GOING_ON = f"""
     SELECT * FROM executions
     WHERE {NOT_TERMINAL} AND (attempt > 1 OR state NOT IN ('{ExecutionState.SUBMITTED}', '{ExecutionState.QUEUED}'))
 """  # noqa: S608
 _UNTIL_NOW = f"({_ENDED} UNION ALL {_GOING_ON})"
-# What services reserved from the start of their processes on, split at midnight UTC.
+# What services reserved since their processes started, split at midnight UTC.
 _RESERVED = """
     SELECT day, tenant, user_name, sum(cores_milli / 1000.0::double precision * seconds) AS core_s,
            sum(memory_bytes * seconds) AS memory_byte_s
@@ -56,7 +58,7 @@ _RESERVED = """
     WHERE seconds > 0
     GROUP BY day, tenant, user_name
 """
-# The amount is in the description, which only Python reads.
+# The amount is in the description, which only Python can read.
 _GRANTED = f"""
     SELECT id, tenant, user_name, application_hash, marks, granted_s FROM {{chosen}} AS one
     WHERE (CAST(:tenant AS text) IS NULL OR tenant = :tenant)
@@ -78,7 +80,7 @@ Use = dict[DayOfUser, ResourceSeconds]
 
 
 def sum_up(connection: Connection, applications: Applications) -> bool:
-    """Add ends that the journal tells next to the sums; whether there may be more of them."""
+    """Add the ends that come next in the journal to the sums; return whether there may be more."""
     after_id = _locked_position(connection)
     newest: int = connection.execute(select(func.coalesce(func.max(journal_entries.c.id), 0))).scalar_one()
     until_id = min(newest, after_id + ENTRIES_AT_ONCE)
@@ -94,19 +96,19 @@ def sum_up(connection: Connection, applications: Applications) -> bool:
 
 
 def summed_up_to(connection: Connection) -> int | None:
-    """Return the id of the journal up to which ends are in the sums; None when nothing was summed up ever."""
+    """Return the id of the journal up to which ends are in the sums; None if nothing was ever summed up."""
     position: int | None = connection.execute(select(summed_up.c.journal_id)).scalar_one_or_none()
     return position
 
 
 def forget(connection: Connection, removed: Mapping[str, int]) -> None:
-    """Count executions no longer that are removed, by state; their use stays."""
+    """Stop counting removed executions, by state; their usage stays."""
     for state, number in removed.items():
         _add_count(connection, state, -number)
 
 
 def counts(connection: Connection) -> Mapping[ExecutionState, int]:
-    """How many executions are in each state."""
+    """Return how many executions are in each state."""
     result = dict.fromkeys(ExecutionState, 0)
     span = {"after_id": summed_up_to(connection) or 0, "until_id": _UNTIL_ID_MAX}
     kept = connection.execute(select(ended_counts.c.state, ended_counts.c.executions))
@@ -124,7 +126,7 @@ def read_daily_use(
     now_s: float | None,
     tenant: str | None = None,
 ) -> Mapping[DayOfUser, ResourceSeconds]:
-    """Use by day, tenant and user: of what was summed up, and what came since."""
+    """Return usage by day, tenant and user: from the sums, and from what came since."""
     position = summed_up_to(connection)
     table = removed_use if position is None else use_by_day
     wanted = select(table).where(table.c.day >= from_day, table.c.day <= to_day)
@@ -138,7 +140,7 @@ def read_daily_use(
 
 
 def _locked_position(connection: Connection) -> int:
-    """Where the sums end, which nobody else moves until the transaction is over."""
+    """Return where the sums end, locked so that no other transaction moves it."""
     lock = select(summed_up.c.journal_id).with_for_update()
     position: int | None = connection.execute(lock).scalar_one_or_none()
     if position is not None:
@@ -190,7 +192,7 @@ def _amounts(row: Row[Any]) -> ResourceSeconds:
 
 
 def add_use(connection: Connection, table: Table, use: Mapping[DayOfUser, ResourceSeconds]) -> None:
-    """Add use to a table of use by day."""
+    """Add usage to a table of usage by day."""
     rows = [
         {"day": k.day, "tenant": k.tenant, "user_name": k.user, **encode(u)}
         for k, u in sorted(use.items(), key=lambda item: (item[0].day, item[0].tenant, item[0].user))

@@ -1,4 +1,4 @@
-"""What ticks saw of the world outside the journal."""
+"""What ticks saw outside the journal."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, func, insert, select
 
-from zoe_lib.store.base import TickRecord
 from zoe_lib.store.codec import encode
+from zoe_lib.store.installation_tables import ticks
 from zoe_lib.store.rows import from_row
 from zoe_lib.store.sql.writing import check_leader
-from zoe_lib.store.tables import ticks
+from zoe_lib.store.values import TickRecord
 
 
 def add_tick(connection: Connection, tick: TickRecord, leader_epoch: int) -> None:
-    """Keep one."""
+    """Store a record."""
     check_leader(connection, leader_epoch)
     connection.execute(insert(ticks).values(**encode(tick)))
 
 
 def read_ticks(connection: Connection, from_s: float, to_s: float) -> Sequence[TickRecord]:
-    """From the last whole one before `from_s` on."""
+    """Return records from the last whole one before `from_s` on."""
     start: int | None = connection.execute(
         select(func.max(ticks.c.id)).where(ticks.c.whole, ticks.c.at_s <= from_s)
     ).scalar_one()
@@ -31,7 +31,7 @@ def read_ticks(connection: Connection, from_s: float, to_s: float) -> Sequence[T
 
 
 def earliest_s(connection: Connection) -> float | None:
-    """When the first whole one was made."""
+    """Return when the first whole record was made."""
     first = select(ticks.c.at_s).where(ticks.c.whole).order_by(ticks.c.id).limit(1)
     found: float | None = connection.execute(first).scalar_one_or_none()
     return found

@@ -1,4 +1,4 @@
-"""Usage samples, and the removal of what is too old."""
+"""Samples of usage, and the removal of old data."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.use import daily_use
-from zoe_lib.store.base import StoreLimits, UsageSample, UsePoint
 from zoe_lib.store.codec import encode
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.execution_tables import executions, idempotency_keys, journal, usage_samples
+from zoe_lib.store.installation_tables import retention, ticks
 from zoe_lib.store.rows import from_row
 from zoe_lib.store.sql.executions import ended_before
 from zoe_lib.store.sql.sums import add_use, forget, sum_up, summed_up_to
-from zoe_lib.store.tables import daily_use as removed_use
-from zoe_lib.store.tables import executions, idempotency_keys, journal, retention, ticks, usage_samples
+from zoe_lib.store.sum_tables import daily_use as removed_use
 from zoe_lib.store.text import storable
+from zoe_lib.store.values import StoreLimits, UsageSample, UsePoint
 
 # Executions removed in one transaction: keeps its locks short.
 PRUNED_AT_ONCE = 500
 
-# For each service: the first sample beyond the bound, counted from the newest, and all that are older.
+# For each service: the first sample beyond the bound, counted from the newest, and all older ones.
 _TRIM = text("""
     DELETE FROM usage_samples AS sample
     USING unnest(CAST(:services AS text[])) AS wanted (service_id),
@@ -36,14 +37,14 @@ _TRIM = text("""
 
 
 def add_usage(connection: Connection, samples: Sequence[UsageSample], limits: StoreLimits) -> None:
-    """Keep samples, dropping the oldest of a service beyond the bound."""
+    """Store samples, removing the oldest of a service beyond the bound."""
     connection.execute(insert(usage_samples), [encode(sample) for sample in samples])
     services = sorted({sample.service_id for sample in samples})
     connection.execute(_TRIM, {"services": services, "kept": limits.usage_samples_per_service_max})
 
 
 def read_usage(connection: Connection, execution_id: ExecutionId) -> Sequence[UsageSample]:
-    """The samples of an execution, oldest first."""
+    """Return the samples of an execution, oldest first."""
     if not storable(execution_id):
         return ()
     ordered = select(usage_samples).order_by(usage_samples.c.at_s, usage_samples.c.id)
@@ -51,7 +52,7 @@ def read_usage(connection: Connection, execution_id: ExecutionId) -> Sequence[Us
     return [from_row(UsageSample, row) for row in rows]
 
 
-# First what each service used in each stretch, then the sums of all services of a name.
+# First the usage of each service in each interval, then the sums over all services of a name.
 _OVER_TIME = """
     SELECT :stretch * stretch AS at_s, name, sum(cores) AS cores, sum(memory) AS memory
     FROM (
@@ -71,9 +72,9 @@ _BY_NAME = text(_OVER_TIME.format(name="executions.name"))
 def use_over_time(
     connection: Connection, from_s: float, to_s: float, stretch_s: float, *, by_node: bool
 ) -> Sequence[UsePoint]:
-    """What samples of that time come to, by time and then name: by node, else by the executions' name.
+    """Return the usage of that time, by time and then name: by node, or by the executions' name.
 
-    Cores are told where a service has two samples in a stretch at least.
+    Cores are known if a service has at least two samples in an interval.
     """
     span = {"from_s": from_s, "to_s": to_s, "stretch": stretch_s}
     rows = connection.execute(_BY_NODE if by_node else _BY_NAME, span)
@@ -81,9 +82,9 @@ def use_over_time(
 
 
 def prune_some(connection: Connection, applications: Applications, ended_before_s: float) -> int:
-    """Remove some of the executions that ended before, after their use was kept; how many.
+    """Remove some of the executions that ended before, after adding up their usage; return how many.
 
-    Services go with their execution. What ticks saw goes, too, but for what a replay from the cut starts with.
+    Services go with their execution. Records of ticks go, too, except those with which a replay from the cut starts.
     """
     while sum_up(connection, applications):
         pass
@@ -106,7 +107,7 @@ def prune_some(connection: Connection, applications: Applications, ended_before_
 
 
 def read_cut(connection: Connection) -> float:
-    """What ended before may have been removed."""
+    """Return the time before which ended executions may have been removed."""
     cut_s: float | None = connection.execute(select(retention.c.cut_s)).scalar_one_or_none()
     return cut_s or 0.0
 
@@ -120,5 +121,5 @@ def _move_cut(connection: Connection, cut_s: float) -> None:
 
 
 def prune_keys(connection: Connection, before_s: float) -> None:
-    """Forget idempotency keys that nobody will repeat any more."""
+    """Remove idempotency keys that no client repeats any more."""
     connection.execute(delete(idempotency_keys).where(idempotency_keys.c.at_s < before_s))

@@ -1,4 +1,4 @@
-"""Writing events with their projection."""
+"""Write events with their projection."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from sqlalchemy.dialects.postgresql import insert
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.store.base import ConcurrentUpdate, NotFound, NotLeader
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.errors import ConcurrentUpdate, NotFound, NotLeader
+from zoe_lib.store.execution_tables import executions, services
 from zoe_lib.store.rows import changed_services, changing_values
 from zoe_lib.store.sql import executions as reading
 from zoe_lib.store.sql import journal
-from zoe_lib.store.tables import executions, services
 
 _SERVICE = insert(services)
 SERVICE_STATE = (
@@ -26,7 +26,7 @@ SERVICE_STATE = (
 _CHANGED_SERVICE = _SERVICE.on_conflict_do_update(
     index_elements=[services.c.id], set_={name: _SERVICE.excluded[name] for name in SERVICE_STATE}
 )
-# The lock makes a new leader wait for this transaction, and this transaction for a new leader's.
+# The lock makes a new leader wait for this transaction, and this transaction wait for a new leader's.
 _EPOCH = text("SELECT epoch FROM leader WHERE id = 1 FOR SHARE")
 
 
@@ -37,9 +37,9 @@ def append(
     events: Sequence[Event],
     after: Execution | None = None,
 ) -> Execution:
-    """Apply events to what the caller believes is stored; ConcurrentUpdate or NotFound when it is not.
+    """Apply events to what the caller believes is stored; ConcurrentUpdate or NotFound if it is not.
 
-    `after` is what they lead to, if that is known.
+    `after` is the resulting state, if known.
     """
     if after is None:
         after = reduce(apply, events, before)
@@ -53,7 +53,7 @@ def append(
 
 
 def current(connection: Connection, applications: Applications, execution_id: str, version: int) -> Execution:
-    """The stored execution, kept from changing until the transaction ends; NotFound, ConcurrentUpdate."""
+    """Return the stored execution, locked until the transaction ends; NotFound, ConcurrentUpdate."""
     lock = select(executions.c.version).where(executions.c.id == execution_id).with_for_update(key_share=True)
     stored = connection.execute(lock).scalar_one_or_none()
     if stored is None:
@@ -64,7 +64,7 @@ def current(connection: Connection, applications: Applications, execution_id: st
 
 
 def check_leader(connection: Connection, leader_epoch: int | None) -> None:
-    """NotLeader unless the epoch is the newest, which it stays until the transaction ends."""
+    """Raise NotLeader unless the epoch is the newest; it stays so until the transaction ends."""
     if leader_epoch is None:
         return
     newest = connection.execute(_EPOCH).scalar_one_or_none()

@@ -1,4 +1,4 @@
-"""Writing the events of many executions with their projections: one statement for all of them."""
+"""Write the events of many executions with their projections in one statement."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from sqlalchemy import Connection, TextClause, text
 from sqlalchemy.dialects import postgresql
 
 from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.store.base import ExecutionChange
 from zoe_lib.store.codec import event_data
+from zoe_lib.store.execution_tables import executions, services
 from zoe_lib.store.rows import changed_columns, changed_services, changing_values
 from zoe_lib.store.sql.journal import CHANNEL, JOURNAL_LOCK
 from zoe_lib.store.sql.writing import SERVICE_STATE
-from zoe_lib.store.tables import executions, services
+from zoe_lib.store.values import ExecutionChange
 
 _SERVICES = ", ".join(services.c.keys())
-# The columns that a set changes follow from its kinds of events, of which few are ever together.
+# The columns that a set changes follow from its kinds of events, of which few ever occur together.
 _STATEMENTS_MAX = 100
 _DIALECT = postgresql.dialect()  # type: ignore[no-untyped-call]
 
 
 def append_all(connection: Connection, changes: Sequence[ExecutionChange]) -> set[ExecutionId]:
-    """Write changes of different executions in their order; the ids of those whose version was the stored one."""
+    """Write changes of different executions in order; return the ids of those whose version was the stored one."""
     columns = {name for change in changes for name in changed_columns(change.before, change.after)}
     entries = [
         (change.after, version, event)
@@ -58,11 +58,11 @@ def _row(change: ExecutionChange, columns: set[str]) -> dict[str, object]:
 
 @lru_cache(_STATEMENTS_MAX)
 def _statement(columns: tuple[str, ...]) -> TextClause:
-    """The statement that sets these columns.
+    """Return the statement that sets these columns.
 
     Rows are locked in any order: only the leader writes sets, and all others lock one execution at a time. The journal
-    comes last: its lock is taken when all the rest is written (the counts need it), so that it is held for
-    the shortest time, and nobody waits for a row with it.
+    comes last: its lock is taken when everything else is written (the counts need it), so that it is held for the
+    shortest time and no transaction waits for a row while holding it.
     """
     types = ", ".join(f"{name} {executions.c[name].type.compile(_DIALECT)}" for name in columns)
     assignments = ", ".join(f"{name} = new.{name}" for name in columns)

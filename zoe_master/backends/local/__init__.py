@@ -1,4 +1,4 @@
-"""The local back-end: services as processes of this machine, for one trusted person."""
+"""The local back-end: services as processes of this machine, for one trusted user."""
 
 from zoe_master.backends.local.backend import LocalBackend
 from zoe_master.backends.local.refusal import refuse_reason

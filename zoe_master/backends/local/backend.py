@@ -39,17 +39,17 @@ from zoe_master.waker import TickWaker
 
 _log = logging.getLogger(__name__)
 PRUNE_INTERVAL_S = 60.0
-# A supervisor needs a few milliseconds after its last word, and longer for a large scratch directory.
+# A supervisor needs a few milliseconds after its last report, and longer for a large scratch directory.
 ARCHIVE_INTERVAL_S = 0.05
 
 
 class LocalBackend:
-    """Hands work to a bounded pool, reads what supervisors write, and wakes the master when something changed.
+    """Hands work to a bounded pool, reads what supervisors write, and wakes the master on changes.
 
-    Supervisors (see `supervisor`) outlive it: a new one on the same directories adopts everything, restarts what was
-    handed over but not begun, and ends what lost its supervisor. One back-end at a time may work on a state
-    directory; the leader lock of the master sees to that. Components run as `settings.run_as_user` when Zoe is root.
-    Otherwise they run as the same user as Zoe and can read what Zoe can read, keys included.
+    Supervisors (see `supervisor`) outlive it: a new back-end on the same directories adopts all services, restarts
+    those handed over but not begun, and ends those whose supervisor is gone. Only one back-end at a time may use a
+    state directory; the leader lock of the master ensures that. Components run as `settings.run_as_user` if Zoe is
+    root. Otherwise they run as the same user as Zoe and can read what Zoe can read, keys included.
     """
 
     def __init__(self, settings: LocalSettings, waker: TickWaker) -> None:
@@ -71,21 +71,21 @@ class LocalBackend:
         self._monitor = threading.Thread(target=self._watch, name="zoe-local-monitor", daemon=True)
         self._monitor.start()
 
-    # What the master asks
+    # The Protocol
 
     def nodes(self) -> Sequence[Node]:
-        """Return the virtual nodes, with the machine's memory that is used by others taken off."""
+        """Return the virtual nodes, less the memory that other programs use."""
         with self._lock:
             services = Counter(record.node for record in self._records.values() if not record.final)
             ours_bytes = sum(usage.memory_bytes for usage in self.usage())
         return nodes_now(self._settings.nodes, read_machine_memory(), ours_bytes, services, self._hosts)
 
     def capabilities(self) -> BackendCapabilities:
-        """Return what the settings say; nothing is mounted here, so no target is taken."""
+        """Return what the settings say; nothing is mounted here, so no target is in use."""
         return self._capabilities
 
     def start(self, start: ServiceStart) -> None:
-        """Hand over; a service that is known, or was and is forgotten, is not started again."""
+        """Hand over a service; a known or forgotten service is not started again."""
         if not directories.is_safe_name(start.service_id) or not directories.is_safe_name(start.execution_id):
             raise BackendError(f"{start.service_id!r} is not a valid service id")
         with self._lock:
@@ -106,12 +106,12 @@ class LocalBackend:
             self._pool.submit(self._worker.stop, record)
 
     def observe(self) -> Sequence[Observation]:
-        """What was read last of every service, at most `look_interval_s` ago."""
+        """Return the last observation of every service, at most `look_interval_s` old."""
         with self._lock:
             return [record.observation for record in self._records.values() if not record.forgotten]
 
     def forget(self, services: Sequence[ServiceId]) -> None:
-        """Stop reporting ended services; their output is kept as long as `prune_logs` lets it."""
+        """Stop reporting ended services; `prune_logs` keeps their output for a while."""
         with self._lock:
             for service in services:
                 record = self._records.get(service)
@@ -131,7 +131,7 @@ class LocalBackend:
         return PortAddress(HOST, number)
 
     def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:  # noqa: ARG002
-        """Output of a known service, or of a forgotten one that is still kept."""
+        """Return output of a known service, or of a forgotten one whose output is still kept."""
         directory = self._layout.find(service)
         if directory is not None:
             return read_output(directory, offset, limit)
@@ -142,16 +142,16 @@ class LocalBackend:
         return OutputChunk(b"", offset, offset, complete=record.final)
 
     def usage(self) -> Sequence[Usage]:
-        """Return what supervisors measured last."""
+        """Return the last measurements of the supervisors."""
         with self._lock:
             return [record.usage for record in self._records.values() if record.usage is not None and not record.final]
 
     def prepare(self, image: str) -> ImageStatus:
-        """Present when a runtime is set for the image; nothing is ever pulled."""
+        """Return `present` if a runtime is set for the image; nothing is ever pulled."""
         return image_status(image, self._settings.images)
 
     def close(self) -> None:
-        """Finish what was handed over and let go; services continue."""
+        """Finish what was handed over and release all resources; services continue."""
         self._closing.set()
         self._hints.wake()
         self._monitor.join()
@@ -160,10 +160,10 @@ class LocalBackend:
         self._layout.close()
 
     def prune_logs(self) -> int:
-        """Remove output of forgotten services beyond the bounds set; how many went. Done each minute by itself."""
+        """Remove output of forgotten services beyond the bounds; return how many were removed. Runs every minute."""
         return self._kept.prune(self._settings.kept_logs_bytes_max, self._settings.kept_logs_age_max_s)
 
-    # Inside
+    # Internals
 
     def _adopt(self) -> None:
         for record in self._layout.found():
@@ -191,7 +191,7 @@ class LocalBackend:
         self._waker.wake()
 
     def _watch(self) -> None:
-        """The monitor's thread: news at once where hints come, everything each interval."""
+        """Run the monitor thread: read hinted changes at once, and everything at each interval."""
         next_look_s = 0.0
         next_prune_s = 0.0
         while not self._closing.is_set():
@@ -206,7 +206,7 @@ class LocalBackend:
                 pause_s = max(0.0, next_look_s - time.monotonic())
                 hinted = self._hints.wait(min(pause_s, ARCHIVE_INTERVAL_S) if self._archive() else pause_s)
                 self._look_at(hinted)
-            except Exception:  # whatever one directory holds, the others are looked at
+            except Exception:  # a defect in one directory must not hide the others
                 _log.exception("polling local services failed")
                 self._closing.wait(self._settings.look_interval_s)
 
@@ -233,7 +233,7 @@ class LocalBackend:
             self._changed()
 
     def _archive(self) -> bool:
-        """Put forgotten services away; True while the supervisor of one still tidies up."""
+        """Archive forgotten services; return True while a supervisor of one still cleans up."""
         with self._lock:
             forgotten = [record for record in self._records.values() if record.forgotten]
             done = [record for record in forgotten if self._worker.archive(record)]

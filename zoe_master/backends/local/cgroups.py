@@ -1,4 +1,4 @@
-"""Where control groups for services can be made, if anywhere."""
+"""Find where control groups for services can be created, if anywhere."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from pathlib import Path
 
 from zoe_master.backends.local.supervisor.spec import CgroupSpec
 
-# A supervisor takes its group away within milliseconds of its last word.
+# A supervisor removes its group within milliseconds of its last report.
 REMOVE_S_MAX = 2.0
 _CONTROLLERS_V2 = ("memory", "pids")
-_WANTED_V2 = "cpu"  # a user's session is seldom given it, and the limits of memory do not depend on it
-# What shows that a directory has the controller.
+_WANTED_V2 = "cpu"  # seldom delegated to a user's session, and limits of memory do not depend on it
+# Files that show that a directory has the controller.
 _FILES_V1 = {"memory": "memory.limit_in_bytes", "pids": "cgroup.procs", "cpu": "cpu.cfs_quota_us"}
 
 
 @dataclass(frozen=True, slots=True)
 class CgroupParent:
-    """The directories that hold one group per service; in version 2 all are the same. None: without that controller."""
+    """The directories that hold one group per service; in version 2 all are the same. None: the controller is
+    missing.
+    """
 
     version: int
     memory: Path
@@ -37,7 +39,7 @@ class CgroupParent:
         }
 
     def remove(self, timeout_s: float = REMOVE_S_MAX) -> None:
-        """Take the parents away unless a service continues in them; supervisors may still be taking theirs away."""
+        """Remove the parents unless a service continues in them; supervisors may still be removing theirs."""
         give_up_s = time.monotonic() + timeout_s
         for directory in {self.memory, self.pids or self.memory, self.cpu or self.memory}:
             while not _removed(directory) and not _inhabited(directory) and time.monotonic() < give_up_s:
@@ -46,7 +48,7 @@ class CgroupParent:
 
 @dataclass(frozen=True, slots=True)
 class _Mount:
-    """A mounted hierarchy: its type, where, which of its directories is mounted, and with which controllers."""
+    """A mounted hierarchy: its type, its mount point, the mounted directory of it, and its controllers."""
 
     kind: str
     point: Path
@@ -70,7 +72,7 @@ def _inhabited(parent: Path) -> bool:
 
 
 def find_parent(name: str, proc: Path = Path("/proc/self")) -> CgroupParent | None:
-    """Return a parent of that name that we may use, made if needed; None where the kernel does not let us."""
+    """Return a parent of that name that we may use, created if needed; None if the kernel does not permit it."""
     mounts = list(_mounts(proc))
     own = _own_groups(proc)
     return _find_v1(name, mounts, own) or _find_v2(name, mounts, own)
@@ -94,7 +96,7 @@ def _make_v1(name: str, controller: str, mounts: list[_Mount], own: dict[str, st
 
 
 def _find_v2(name: str, mounts: list[_Mount], own: dict[str, str]) -> CgroupParent | None:
-    """Beside our own group or above it: a group with processes in it cannot hand controllers on."""
+    """Search beside our own group or above it: a group that contains processes cannot delegate controllers."""
     for mount in mounts:
         if mount.kind != "cgroup2":
             continue
@@ -126,7 +128,7 @@ def _make_v2(ancestor: Path, name: str) -> CgroupParent | None:
 
 
 def _hand_on(group: Path, controllers: tuple[str, ...] = _CONTROLLERS_V2) -> None:
-    """Let children of the group have the controllers; OSError when it may not."""
+    """Delegate the controllers to children of the group; OSError if not permitted."""
     switch = group / "cgroup.subtree_control"
     missing = [c for c in controllers if c not in switch.read_text().split()]
     if missing:
@@ -143,7 +145,7 @@ def _hands_on_cpu(*groups: Path) -> bool:
 
 
 def _inside(mount: _Mount, group: str) -> Path:
-    """Return the group's directory below the mount; a container may see only a part of the hierarchy."""
+    """Return the group's directory below the mount; a container may see only part of the hierarchy."""
     relative = group.removeprefix(mount.root) if mount.root != "/" else group
     directory = mount.point / relative.lstrip("/")
     return directory if directory.is_dir() else mount.point
@@ -163,7 +165,7 @@ def _mounts(proc: Path) -> Iterator[_Mount]:
 
 
 def _own_groups(proc: Path) -> dict[str, str]:
-    """Our own group by controller; that of version 2 by an empty name."""
+    """Return our own group by controller; the key of version 2 is the empty string."""
     try:
         lines = (proc / "cgroup").read_text().splitlines()
     except OSError:

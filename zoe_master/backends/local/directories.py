@@ -1,4 +1,4 @@
-"""Making directories that components own, below directories that components may write to."""
+"""Create directories that components own, below directories that components may write to."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@-]{0,199}")
 
 @dataclass(frozen=True, slots=True)
 class ComponentUser:
-    """The user that components run as, when it is not ours."""
+    """The user that components run as, if it differs from Zoe's."""
 
     uid: int
     gid: int
 
 
 def is_safe_name(name: str) -> bool:
-    """True for names that are one plain file name, whatever they came from."""
+    """Return True for names that are one plain file name, whatever their source."""
     return _SAFE_NAME.fullmatch(name) is not None
 
 
 def make_base(path: Path, owner: ComponentUser | None, mode: int) -> None:
-    """A directory of the back-end's own; one that exists keeps its mode and owner."""
+    """Create a directory of the back-end; an existing one keeps its mode and owner."""
     if path.is_dir():
         return
     path.mkdir(mode=mode, parents=True)
@@ -40,7 +40,9 @@ def make_base(path: Path, owner: ComponentUser | None, mode: int) -> None:
 
 
 def write_owned(base: Path, names: tuple[str, ...], files: Mapping[str, str], owner: ComponentUser | None) -> None:
-    """Files (mode 0600) for the owner alone, in the directory that `make_owned` makes; never through a link."""
+    """Write files (mode 0600) that only the owner can read, into the directory that `make_owned` creates; never through
+    a link.
+    """
     directory = os.open(base, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for name in names:
@@ -58,10 +60,11 @@ def write_owned(base: Path, names: tuple[str, ...], files: Mapping[str, str], ow
 
 
 def make_owned(base: Path, names: tuple[str, ...], owner: ComponentUser | None) -> Path:
-    """Return the directory base/name/name..., each part made for the owner (mode 0700) unless it is there.
+    """Return the directory base/name/name..., creating missing parts for the owner (mode 0700).
 
-    No part may be a symbolic link: components own the parents, and as root we would make directories wherever such a
-    link leads."""
+    No part may be a symbolic link: components own the parents, and root would create directories wherever such a link
+    leads.
+    """
     directory = os.open(base, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for name in names:
@@ -72,7 +75,7 @@ def make_owned(base: Path, names: tuple[str, ...], owner: ComponentUser | None) 
 
 
 def remove(path: Path) -> None:
-    """Take a directory away with everything in it, never following links; what will not go is left."""
+    """Remove a directory with its contents, never following links; whatever cannot be removed stays."""
     shutil.rmtree(path, ignore_errors=True)
 
 
@@ -92,9 +95,9 @@ def _enter(parent: int, name: str, owner: ComponentUser | None, base: Path) -> i
 
 
 def _is_newly_made(directory: int) -> bool:
-    """True in the state right after our mkdir, now or by a back-end that was killed before it gave it away.
+    """Return True if our mkdir has just created it, now or in a back-end that was killed before it changed the owner.
 
-    Nobody else can bring that about below a directory of the component's: one that is ours, closed and empty.
+    No other user can create such a directory below one of the component's: ours, closed and empty.
     """
     found = os.fstat(directory)
     return found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) == 0o700 and not os.listdir(directory)

@@ -14,16 +14,17 @@ BATCH_MAX = 256
 
 
 def hint_name(state_dir: Path) -> str:
-    """Return the socket's name, the same for every back-end on that directory, so that supervisors find the next one
-    too.
+    """Return the socket's name, the same for every back-end on that directory, so that supervisors also reach the next
+    one.
 
-    It is in the abstract name space: no file is left behind and no long path is cut off. Any user of the machine may
-    send there; all a message does is a look at a file."""
+    The name is in the abstract namespace: no file is left behind and no long path is cut off. Any user of the machine
+    may send to it; all that a message causes is a look at a file.
+    """
     return "zoe-local-" + hashlib.sha256(str(state_dir).encode()).hexdigest()[:16]
 
 
 class SupervisorHints:
-    """Receives hints; while another back-end holds the name, only the regular look finds news."""
+    """Receives hints; while another back-end holds the name, only the regular polling finds changes."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -33,7 +34,7 @@ class SupervisorHints:
         self._bind()
 
     def wait(self, timeout_s: float) -> set[ServiceId]:
-        """Return the services hinted at; empty after the timeout, or once `wake` was called."""
+        """Return the services hinted at; none after the timeout, or once `wake` was called."""
         if self._receiver is None:
             self._bind()
         watched = [self._wake_read] + ([self._receiver] if self._receiver is not None else [])
@@ -45,11 +46,11 @@ class SupervisorHints:
         return self._drain(self._receiver)
 
     def wake(self) -> None:
-        """Let `wait` return."""
+        """Make `wait` return."""
         self._wake_write.send(b"!")
 
     def close(self) -> None:
-        """Free the name."""
+        """Release the name."""
         for held in (self._receiver, self._wake_read, self._wake_write):
             if held is not None:
                 held.close()

@@ -1,4 +1,4 @@
-"""Image names and the runtimes that stand for them here."""
+"""Image names, and the runtimes that replace them here."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def find_runtime(image: str, runtimes: Mapping[str, Runtime]) -> Runtime | None:
 
 
 def runtime_patterns(runtimes: Mapping[str, Runtime]) -> tuple[str, ...]:
-    """Return the names of these as patterns of images; they stand for themselves alone."""
+    """Return the names of these images as patterns that match only themselves."""
     return tuple(sorted(map(escape, runtimes)))
 
 
 def image_status(image: str, runtimes: Mapping[str, Runtime]) -> ImageStatus:
-    """Present when a runtime stands for it; otherwise what is configured."""
+    """Return `present` if a runtime replaces the image; otherwise name the configured ones."""
     if find_runtime(image, runtimes) is not None:
         return ImageStatus(ImageState.PRESENT)
     configured = ", ".join(sorted(runtimes)) or "none"

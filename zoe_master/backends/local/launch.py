@@ -1,4 +1,4 @@
-"""Starting a supervisor, and telling it to stop."""
+"""Start a supervisor, and tell it to stop."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from pathlib import Path
 
 from zoe_master.backends.local.supervisor import files, processes
 
-# Only this directory is added to the path of a bare interpreter, and compiled files are found, which `-m` of a package
-# or a script by its file name would not do as fast.
+# Only this directory is added to the path of a bare interpreter, so compiled files are found; `-m` of a package, or a
+# script by its file name, would be slower.
 _PROGRAM = "import sys; sys.path.append({path!r}); from supervisor.main import main; main()"
 _BLOCKED = (signal.SIGUSR1, signal.SIGTERM)
 
 
 def launch(directory: Path) -> int:
-    """Return the pid of a new supervisor for a service's directory; see `supervisor` for what that takes.
+    """Return the pid of a new supervisor for a service's directory; see `supervisor` for the requirements.
 
-    `posix_spawn` is used because it does not copy the page tables of a large master."""
+    Uses `posix_spawn`, which does not copy the page tables of a large master.
+    """
     program = _PROGRAM.format(path=str(Path(__file__).parent))
     errors = str(directory / files.ERRORS)
     return os.posix_spawn(
@@ -32,12 +33,12 @@ def launch(directory: Path) -> int:
         ],
         setsid=True,
         setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
-        setsigmask=_BLOCKED,  # until it has handlers
+        setsigmask=_BLOCKED,  # until the supervisor has handlers
     )
 
 
 def reap(pid: int) -> bool:
-    """Return whether that child has ended; takes its exit status, so that no zombie stays."""
+    """Return whether that child has ended; collects its exit status, so that no zombie stays."""
     try:
         return os.waitpid(pid, os.WNOHANG)[0] == pid
     except ChildProcessError:
@@ -45,9 +46,9 @@ def reap(pid: int) -> bool:
 
 
 def ask_to_stop(directory: Path, pid: int | None, start_ticks: int | None) -> bool:
-    """Leave the request where the supervisor looks each second, and hurry it when we know its process for certain.
+    """Leave the request where the supervisor polls it each second, and signal the supervisor if its process is known.
 
-    False when neither could be done (a full disk, and a supervisor that has not reported yet).
+    Return False if neither was possible (a full disk, and a supervisor that has not reported yet).
     """
     try:
         (directory / files.STOP).touch()

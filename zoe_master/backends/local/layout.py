@@ -1,4 +1,4 @@
-"""The directories of the back-end and what all its services share."""
+"""The directories of the back-end, and what all its services share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zoe_master.backends.local.specification import BackendContext
 
 
 class StatePaths:
-    """Below state_dir: `services/ID` while known, `kept/ID` once forgotten, `ports/EXECUTION.json`."""
+    """Paths below state_dir: `services/ID` while known, `kept/ID` once forgotten, `ports/EXECUTION.json`."""
 
     def __init__(self, settings: LocalSettings) -> None:
         self.settings = settings
@@ -34,7 +34,7 @@ class StatePaths:
         self.hint = hint_name(state_dir)
         first, last = below_ephemeral(settings.port_first, settings.port_last)
         self.ports = PortBook(state_dir / "ports", first, last)
-        # One parent for each state directory, so that two installations do not meet.
+        # One parent for each state directory, so that two installations do not share a group.
         self._cgroups = cgroups.find_parent(self.hint) if settings.cgroups else None
         self.around = BackendContext(settings, self.ports, owner, self._cgroups, self.hint)
 
@@ -47,18 +47,17 @@ class StatePaths:
         return self.kept_dir / service
 
     def scratch(self, service: ServiceId) -> Path:
-        """Return its private directory."""
+        """Return the private directory of a service."""
         return self.settings.scratch_dir / service
 
     def find(self, service: ServiceId) -> Path | None:
-        """Wherever it is now."""
+        """Return the directory of a service, known or forgotten."""
         if not directories.is_safe_name(service):
             return None
         return next((path for path in (self.service(service), self.kept(service)) if path.is_dir()), None)
 
     def found(self) -> Iterator[Record]:
-        """Yield what earlier back-ends began; what had not got as far as its start.json is removed, as never handed
-        over."""
+        """Yield services of earlier back-ends; remove those without a start.json, as they were never handed over."""
         for directory in sorted(self.services_dir.iterdir()):
             record = found_record(directory)
             if record is not None:
@@ -67,7 +66,7 @@ class StatePaths:
                 directories.remove(directory)
 
     def sweep(self, records: Collection[Record]) -> None:
-        """Remove scratch directories and ports that belong to nothing known."""
+        """Remove scratch directories and ports of unknown services."""
         living = {record.service_id for record in records if not record.final}
         for path in self.settings.scratch_dir.iterdir():
             if path.name not in living:
@@ -78,13 +77,13 @@ class StatePaths:
                 self.ports.release(execution)
 
     def close(self) -> None:
-        """Leave no empty control group."""
+        """Remove empty control groups."""
         if self._cgroups is not None:
             self._cgroups.remove()
 
 
 def _owner(user: str) -> ComponentUser | None:
-    """Return the user for components, or None if we may not change to one."""
+    """Return the user for components; None if we may not change to one."""
     if os.geteuid() != 0:
         return None
     entry = pwd.getpwnam(user)

@@ -1,4 +1,4 @@
-"""This machine as nodes: the virtual ones that are set, less what foreign work takes."""
+"""This machine as nodes: the configured virtual nodes, less what foreign work takes."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.local.settings import LocalNode
 
-# Memory of others is told in steps, so that its flicker is not news.
+# Foreign memory is reported in steps, so that small changes are not news.
 FOREIGN_STEP_BYTES = 16 * 2**20
 DEFAULT_NODE_NAME = "local"
 
 
 @dataclass(frozen=True, slots=True)
 class NodeMemory:
-    """Bytes of the machine, and of those what can be had without swapping."""
+    """Bytes of memory of the machine, and those available without swapping."""
 
     total_bytes: int
     available_bytes: int
 
 
 def read_machine_memory() -> NodeMemory:
-    """Return the figures of now."""
+    """Return the present figures."""
     memory = psutil.virtual_memory()
     return NodeMemory(memory.total, memory.available)
 
 
 def machine_hosts() -> tuple[str, ...]:
-    """Return the name of this machine and all of its addresses, of loopback, too: nodes are nowhere else."""
+    """Return the name of this machine and all its addresses, including loopback: nodes are nowhere else."""
     families = (socket.AF_INET, socket.AF_INET6)
     found = (one.address for all_of_it in psutil.net_if_addrs().values() for one in all_of_it if one.family in families)
     return (socket.gethostname(), *sorted({address.partition("%")[0] for address in found}))
 
 
 def default_node() -> LocalNode:
-    """One node of the machine's own size."""
+    """Return one node of the machine's size."""
     return LocalNode(DEFAULT_NODE_NAME, (psutil.cpu_count() or 1) * 1000, psutil.virtual_memory().total)
 
 
@@ -52,8 +52,9 @@ def nodes_now(
 ) -> list[Node]:
     """Return the nodes with foreign memory and the number of our services on each; `hosts` are names of the machine.
 
-    What others use fills the memory that no node was given first; only the rest is taken off the nodes, in proportion
-    to their sizes. Cores of others are not counted: what they use now says little about the next second."""
+    Foreign use first fills the memory that belongs to no node; only the rest is taken off the nodes, in proportion to
+    their sizes. Foreign use of cores does not count: the present use says little about the next second.
+    """
     given_bytes = sum(node.memory_bytes for node in nodes)
     foreign_bytes = memory.total_bytes - memory.available_bytes - ours_bytes
     taken_bytes = max(0, foreign_bytes - max(0, memory.total_bytes - given_bytes))

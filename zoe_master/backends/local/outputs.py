@@ -1,4 +1,4 @@
-"""Reading what a service printed, and keeping what is left of forgotten ones within bounds."""
+"""Read the output of services, and keep that of forgotten ones within bounds."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ _TRIES = 3
 
 
 def read_output(directory: Path, offset: int, limit: int) -> OutputChunk:
-    """At most `limit` bytes from `offset`, or from the next byte that is still there; `directory` is the service's."""
+    """Return at most `limit` bytes from `offset`, or from the next byte that still exists; `directory` is the
+    service's.
+    """
     status = files.read_json(str(directory / files.STATUS)) or {}
     ended = status.get("state") == "ended"
     offset = max(offset, 0)
-    for _ in range(_TRIES):  # a piece may be taken away between listing and reading
+    for _ in range(_TRIES):  # a piece may be removed between listing and reading
         pieces = _pieces(directory / files.OUTPUT)
         try:
             first, data = _read(pieces, offset, max(limit, 0))
@@ -41,14 +43,14 @@ def read_output(directory: Path, offset: int, limit: int) -> OutputChunk:
 
 
 class KeptOutputs:
-    """Output of forgotten services, which changes no more: each is measured once."""
+    """Output of forgotten services, which does not change any more: each is measured once."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._kept: dict[str, KeptOutput] = {}
 
     def prune(self, bytes_max: int, age_max_s: float) -> int:
-        """Remove the oldest beyond the bytes or the age; how many went."""
+        """Remove the oldest output beyond the size or the age; return how many were removed."""
         there: dict[str, KeptOutput] = {}
         for path in self._directory.iterdir():
             with suppress(FileNotFoundError):
@@ -62,7 +64,7 @@ class KeptOutputs:
 
 
 def _pieces(directory: Path) -> list[tuple[int, int, Path]]:
-    """First offset, size and file of each piece, in order."""
+    """Return first offset, size and file of each piece, in order."""
     found = []
     try:
         for path in directory.iterdir():

@@ -1,4 +1,4 @@
-"""Which port of this machine each named port of each service has."""
+"""The port of this machine for each named port of each service."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _EPHEMERAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 class PortBook:
     """Ports by (service, name), kept in one file per execution so that peers agree and restarts keep them.
 
-    A port is handed out once until its service is released. It may be asked for before the service is started, since
-    peers need to know it. Ports that somebody listens on now are passed over; one that is taken later is found right
-    before the component runs, and the next attempt, being another service, gets another port.
+    A port belongs to a service until that is released. It may be allocated before the service starts, since peers need
+    to know it. Ports in use are skipped. If a port is taken later, this is found right before the component runs, and
+    the next attempt, being another service, gets another port.
     """
 
     def __init__(self, directory: Path, first: int, last: int, is_free: Callable[[int], bool] | None = None) -> None:
@@ -31,9 +31,9 @@ class PortBook:
         self._is_free = is_free or can_be_bound
         self._lock = threading.Lock()
         self._ports: dict[ExecutionId, dict[ServiceId, dict[str, int]]] = {}
-        # Two installations on one machine shall not begin at the same port.
+        # Two installations on one machine must not begin at the same port.
         self._next = zlib.crc32(str(directory).encode()) % self._count
-        for path in directory.glob("*.new"):  # a write that was cut off
+        for path in directory.glob("*.new"):  # an incomplete write
             path.unlink()
         for path in sorted(directory.glob("*.json")):
             value = files.read_json(str(path))
@@ -44,7 +44,7 @@ class PortBook:
         }
 
     def allocate(self, execution: ExecutionId, service: ServiceId, names: Iterable[str]) -> dict[str, int]:
-        """Return the ports of a service, those new here added; CannotStartError when none is left."""
+        """Return the ports of a service, allocating new ones; CannotStartError if none is left."""
         with self._lock:
             ports = self._ports.setdefault(execution, {}).setdefault(service, {})
             missing = [name for name in names if name not in ports]
@@ -55,12 +55,12 @@ class PortBook:
             return dict(ports)
 
     def known(self, execution: ExecutionId, service: ServiceId) -> dict[str, int]:
-        """Return the ports that a service has now."""
+        """Return the present ports of a service."""
         with self._lock:
             return dict(self._ports.get(execution, {}).get(service, {}))
 
     def release(self, execution: ExecutionId, service: ServiceId | None = None) -> None:
-        """The ports of a service, or of all of an execution, may be handed out again."""
+        """Release the ports of a service, or of a whole execution."""
         with self._lock:
             services = self._ports.get(execution, {})
             gone = [service] if service is not None else list(services)
@@ -71,7 +71,7 @@ class PortBook:
             self._write(execution)
 
     def executions(self) -> list[ExecutionId]:
-        """Those that hold ports."""
+        """Return the executions that hold ports."""
         with self._lock:
             return list(self._ports)
 
@@ -93,7 +93,7 @@ class PortBook:
 
 
 def can_be_bound(port: int) -> bool:
-    """Return whether nobody listens on the port, on any address."""
+    """Return whether the port is free on all addresses."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -106,8 +106,9 @@ def can_be_bound(port: int) -> bool:
 
 
 def below_ephemeral(first: int, last: int) -> tuple[int, int]:
-    """Return the range cut where the kernel's own range for clients begins, so that no client takes what
-    was promised."""
+    """Return the range, cut where the kernel's own range for clients begins, so that no client takes an allocated
+    port.
+    """
     try:
         low = int(_EPHEMERAL_RANGE.read_text().split()[0])
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What the back-end holds in memory of one service: the content of its directory, read again when it changed."""
+"""The back-end's record of one service in memory: the content of its directory, read again when it changes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ FINAL_STATES = frozenset({ObservedState.ENDED, ObservedState.LOST})
 
 
 class RecordStage(Enum):
-    """Who is at work on a service."""
+    """Which part of Zoe works on a service."""
 
-    HANDED_OVER = auto()  # a worker: it is being started
-    SUPERVISED = auto()  # its supervisor
-    RESCUED = auto()  # a worker: its supervisor died, what is left is ended
-    FINISHED = auto()  # nobody
+    HANDED_OVER = auto()  # a worker starts it
+    SUPERVISED = auto()  # its supervisor looks after it
+    RESCUED = auto()  # a worker ends what its dead supervisor left
+    FINISHED = auto()  # nothing
 
 
 @dataclass(slots=True)
 class Record:
-    """One service. `child` is its supervisor's pid while that is a child of this process."""
+    """One service. `child` is the pid of its supervisor while that is a child of this process."""
 
     service_id: ServiceId
     execution_id: ExecutionId
@@ -47,7 +47,7 @@ class Record:
         return self.observation.state in FINAL_STATES
 
     def look(self) -> bool:
-        """Read the status if it changed; True if there is something new to observe."""
+        """Read the status if it changed; return True if there is something new to observe."""
         path = self.directory / files.STATUS
         try:
             stat = path.stat()
@@ -64,12 +64,12 @@ class Record:
         return self.observation != before
 
     def look_at_usage(self) -> None:
-        """Read what the supervisor measured last."""
+        """Read the supervisor's last measurement."""
         value = None if self.final else files.read_json(str(self.directory / files.USAGE))
         self.usage = None if value is None else Usage(self.service_id, self.execution_id, self.node, **value)
 
     def lose(self, message: str) -> None:
-        """Nobody can say what became of it."""
+        """Mark the service as lost: its end cannot be known."""
         self.stage = RecordStage.FINISHED
         self.observation = Observation(
             self.service_id, self.execution_id, ObservedState.LOST, time.time(), self.node, message=message
@@ -77,13 +77,13 @@ class Record:
 
 
 def new_record(start: ServiceStart, directory: Path) -> Record:
-    """Return a service that was handed over just now."""
+    """Return the record of a service that was just handed over."""
     observation = Observation(start.service_id, start.execution_id, ObservedState.STARTING, time.time(), start.node)
     return Record(start.service_id, start.execution_id, start.node, directory, observation)
 
 
 def found_record(directory: Path) -> Record | None:
-    """Return a service that an earlier back-end began; None if it had not got as far as its `start.json`."""
+    """Return the record of a service from an earlier back-end; None if it has no `start.json`."""
     spec = files.read_json(str(directory / files.START))
     if spec is None:
         return None
@@ -103,7 +103,7 @@ def found_record(directory: Path) -> Record | None:
 
 
 def _own_child(status: files.Document | None) -> int | None:
-    """Return the supervisor's pid when an earlier back-end of this very process started it."""
+    """Return the supervisor's pid if an earlier back-end in this same process started it."""
     supervisor = processes.read_process(status["shim_pid"]) if status and "shim_pid" in status else None
     if status is None or supervisor is None or supervisor.parent != os.getpid():
         return None
@@ -111,7 +111,7 @@ def _own_child(status: files.Document | None) -> int | None:
 
 
 def observation_of(status: files.Document) -> Observation:
-    """What a status file says, in the words of the Protocol."""
+    """Return the observation that a status file contains."""
     return Observation(
         service_id=status["service_id"],
         execution_id=status["execution_id"],

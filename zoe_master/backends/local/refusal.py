@@ -9,8 +9,9 @@ from collections.abc import Collection
 def refuse_reason(api_host: str, tenants: Collection[str], insecure: bool) -> str | None:
     """Return why the local back-end will not start; None if it may.
 
-    It is for one trusted person: components share one user, one loopback and one machine, so strangers at the API, or a
-    second tenant, could read each other's data."""
+    It is for one trusted user: components share one user, one loopback and one machine, so strangers at the API, or a
+    second tenant, could read each other's data.
+    """
     if insecure:
         return None
     if not _is_loopback(api_host):

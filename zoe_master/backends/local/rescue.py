@@ -1,4 +1,4 @@
-"""Ending what a dead supervisor has left behind."""
+"""End the processes that a dead supervisor has left behind."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from zoe_master.backends.local.supervisor.cgroup import Cgroup
 
 
 def end_leftovers(service_id: ServiceId, directory: Path, timeout_s: float = 30.0) -> bool:
-    """Kill every process of the service and take its control group away; False if some would not go.
+    """Kill every process of the service and remove its control group; False if some processes survive.
 
-    Its processes are those of its control group, of the session that its component began, and those that carry its
-    name in their environment. Without control groups, one that left the session and cleared its environment gets away.
+    Its processes are those of its control group, of the session that its component began, and those that carry its name
+    in their environment. Without control groups, a process that left the session and cleared its environment escapes.
     """
     spec = files.read_json(str(directory / files.START)) or {}
     status = files.read_json(str(directory / files.STATUS)) or {}
@@ -45,7 +45,7 @@ def _kill_all(marks: set[bytes], status: files.Document, cgroup: Cgroup | None, 
 
 
 def leftovers(marks: set[bytes], status: files.Document, cgroup: Cgroup | None) -> set[int]:
-    """Return the pids of all living processes of the service; `marks` stand in their environment."""
+    """Return the pids of all living processes of the service; their environment contains `marks`."""
     found = set(cgroup.pids()) if cgroup is not None else set()
     alive = {pid: process for pid, process in processes.all_processes().items() if process.state != "Z"}
     session = _session(status)
@@ -55,10 +55,11 @@ def leftovers(marks: set[bytes], status: files.Document, cgroup: Cgroup | None) 
 
 
 def _session(status: files.Document) -> int | None:
-    """Return the component's session, unless its number belongs to somebody else by now.
+    """Return the component's session, unless another process has its number by now.
 
-    The kernel does not give the number away while the session has members; so either its leader is gone and the members
-    are ours, or there is a leader and its start tells."""
+    The kernel does not reuse the number while the session has members. So either its leader is gone and the members are
+    ours, or there is a leader and its start time tells whether it is ours.
+    """
     pid: int | None = status.get("pid")
     if pid is None:
         return None

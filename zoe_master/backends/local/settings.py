@@ -1,4 +1,4 @@
-"""What an admin sets for the local back-end."""
+"""Settings of the local back-end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """What stands for an image: directories for PATH, environment, and the command when a component names none."""
+    """What replaces an image: directories for PATH, environment, and the command if a component has none."""
 
     path: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -18,7 +18,7 @@ class Runtime:
 
 @dataclass(frozen=True, slots=True)
 class LocalNode:
-    """A virtual node: a share of this machine. Devices are counted, nothing is done with them."""
+    """A virtual node: a share of this machine. Devices are counted, but not assigned."""
 
     name: str
     cores_milli: int
@@ -32,19 +32,14 @@ class LocalSettings:
     """Settings of the local back-end.
 
     state_dir: for Zoe alone (mode 0700). scratch_dir, workspaces_dir, volumes_dir: components write below them, so
-    `run_as_user` must be able to enter them.
-    images: image name to runtime; a name without a tag stands for all its tags.
-    nodes: none is one node of the machine's own size.
-    host_paths_allowed: the admin's list for volumes with a host path; what lies below is allowed too.
-    run_as_user: whom components run as when Zoe is root; otherwise they run as the user that Zoe runs as, and can read
-    whatever that user can.
-    cgroups: False samples memory even where control groups are permitted.
-    output_bytes_max: kept of what one service prints. kept_logs_bytes_max, kept_logs_age_max_s: bounds for those of
-    forgotten services.
-    port_first, port_last: ports for components, below the range that the kernel gives to clients.
-    workers: services handed over at the same time; that takes milliseconds, the rest is the supervisors' work.
-    look_interval_s: how often everything is looked at; news come faster by themselves.
-    insecure: see `refuse_reason`.
+    `run_as_user` must be able to enter them. images: image name to runtime; a name without a tag stands for all its
+    tags. nodes: if empty, one node of the machine's size. host_paths_allowed: directories that volumes with a host path
+    may mount, subdirectories included. run_as_user: the user of components if Zoe is root; otherwise they run as Zoe's
+    own user, and can read whatever that user can. cgroups: False samples memory even if control groups are permitted.
+    output_bytes_max: bound of the output kept of one service. kept_logs_bytes_max, kept_logs_age_max_s: bounds of the
+    output kept of forgotten services. port_first, port_last: ports for components, below the range that the kernel
+    gives to clients. workers: services handed over at the same time, which takes milliseconds each; supervisors do the
+    rest. look_interval_s: how often everything is polled; hints report changes earlier. insecure: see `refuse_reason`.
     """
 
     state_dir: Path
@@ -66,7 +61,7 @@ class LocalSettings:
     insecure: bool = False
 
     def absolute(self) -> LocalSettings:
-        """Return the same with absolute directories: supervisors work in another one."""
+        """Return the same settings with absolute directories, since supervisors have another working directory."""
         return replace(
             self,
             state_dir=self.state_dir.absolute(),

@@ -1,4 +1,4 @@
-"""From a Start to what the supervisor runs: every template filled, every path one of this machine."""
+"""Turn a ServiceStart into what the supervisor runs: every template filled, every path one of this machine."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from zoe_master.backends.peers import data_meant, instances_meant, peer_meant
 
 HOST = "127.0.0.1"
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
-# Below the scratch directory, and gone with it.
+# Below the scratch directory, and removed with it.
 _CONFIGURATION = "zoe-storage"
 _SIGN_IN = "zoe-sign-in"
 _SECRET_FILE = "secret"  # noqa: S105 - its name
-# Set for every component; by both the processes of a service are found again, so they come last.
+# Set for every component. They identify the processes of a service, so they come last.
 SERVICE_VARIABLE = "ZOE_SERVICE_ID"
 BACKEND_VARIABLE = "ZOE_BACKEND"
 
@@ -55,7 +55,7 @@ class _Places:
 
 
 def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
-    """Everything the supervisor needs; makes directories and allocates ports. CannotStartError says why it cannot."""
+    """Return everything that the supervisor needs; creates directories and allocates ports. Raises CannotStartError."""
     component = start.component
     if start.node not in {node.name for node in around.settings.nodes}:
         raise CannotStartError(f"node {start.node} does not exist")
@@ -162,7 +162,7 @@ def _make_places(start: ServiceStart, around: BackendContext) -> _Places:
 
 
 def _environment(start: ServiceStart, runtime: Runtime, places: _Places, filled: _Filler) -> dict[str, str]:
-    """Nothing of the master's; the component's own wins over the runtime's."""
+    """Return the environment, with nothing of the master's; the component's own values override the runtime's."""
     own = {name: filled(text) for name, text in start.component.environment}
     given = {
         "PATH": os.pathsep.join(dict.fromkeys((*runtime.path, *SYSTEM_PATH))),

@@ -1,4 +1,4 @@
-"""Volumes and working directories without mounts: as directories of this machine and variables that name them."""
+"""Volumes and working directories without mounts: directories of this machine, named by environment variables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from zoe_master.backends.local.settings import LocalSettings
 
 
 def variable_of(volume: Volume) -> str:
-    """Return the variable that holds a volume's directory: ZOE_VOLUME_ and its name, or its target when it has none."""
+    """Return the variable that holds a volume's directory: ZOE_VOLUME_ and its name, or its target if it has no
+    name.
+    """
     text = volume.name or volume.target.strip("/") or "root"
     return "ZOE_VOLUME_" + re.sub(r"[^A-Za-z0-9]", "_", text).upper()
 
@@ -23,10 +25,10 @@ def variable_of(volume: Volume) -> str:
 def volume_directories(
     volumes: Iterable[Volume], tenant: str, settings: LocalSettings, owner: ComponentUser | None
 ) -> dict[Volume, Path]:
-    """Return the directory of each volume, made when it is a named one; CannotStartError when a host path is not
-    allowed.
+    """Return the directory of each volume, creating named ones; CannotStartError for a host path that is not allowed.
 
-    Nothing is mounted at `target`, and `read_only` is not enforced beyond the permissions of the files."""
+    Nothing is mounted at `target`, and `read_only` is not enforced beyond the permissions of the files.
+    """
     return {volume: _directory_of(volume, tenant, settings, owner) for volume in volumes}
 
 
@@ -39,9 +41,11 @@ def _directory_of(volume: Volume, tenant: str, settings: LocalSettings, owner: C
 
 
 def allowed_host_path(host_path: str, allowed: Iterable[Path]) -> Path:
-    """Return the real path, links resolved, when it lies at or below one of the allowed ones as written, too.
+    """Return the real path, with links resolved, if it lies at or below an allowed one, both as written and resolved.
 
-    CannotStartError otherwise. As written, so that it can be told before anything is started."""
+    CannotStartError otherwise. The path as written is checked too, so that a refusal is possible before anything is
+    started.
+    """
     bases = allowed_bases(allowed)
     real = Path(os.path.realpath(host_path))
     if not is_below(host_path, bases) or not is_below(str(real), bases):
@@ -52,16 +56,16 @@ def allowed_host_path(host_path: str, allowed: Iterable[Path]) -> Path:
 
 
 def allowed_bases(allowed: Iterable[Path]) -> tuple[str, ...]:
-    """Return the admin's directories as they are written, and where they lead."""
+    """Return the admin's directories as they are written, and with links resolved."""
     return tuple(sorted({path for base in allowed for path in (str(base), os.path.realpath(base))}))
 
 
 def working_directory(
     working_dir: str | None, scratch: Path, workspace: Path, volumes: Mapping[Volume, Path]
 ) -> tuple[Path, bool]:
-    """Where the component starts, and whether it may be made there (by the component's own user).
+    """Return where the component starts, and whether its user may create that directory.
 
-    None is the scratch directory; a relative one is below the workspace; one at or below a volume's target is that
+    None is the scratch directory; a relative path is below the workspace; a path at or below a volume's target is that
     place in the volume; any other must be below scratch or workspace, or exist on this machine.
     """
     if working_dir is None:

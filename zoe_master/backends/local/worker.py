@@ -1,4 +1,4 @@
-"""What is done for one service outside the master's thread."""
+"""Work on one service outside the master's thread."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _log = logging.getLogger(__name__)
 
 
 class ServiceWorker:
-    """Each method leaves the record true to the service's directory, and raises nothing."""
+    """Each method keeps the record equal to the service's directory, and raises nothing."""
 
     def __init__(self, layout: StatePaths) -> None:
         self._layout = layout
 
     def start(self, record: Record, start: ServiceStart) -> None:
-        """Write down what to run, then start its supervisor."""
+        """Write what to run, then start the service's supervisor."""
         try:
             record.directory.mkdir(mode=0o700, exist_ok=True)
             if self._layout.kept(record.service_id).exists():
@@ -49,17 +49,17 @@ class ServiceWorker:
             self.launch(record)
 
     def _leave(self, record: Record) -> None:
-        """Another master ran it and put it away after we had looked for it: it is not run once more.
+        """Leave a service alone that another master ran and archived after we had looked for it.
 
-        Its directory is moved in one step, so one of the two places is there from the first start on; who made the
-        first has to look for the second after that.
+        Archiving moves its directory in one step, so from the first start on it is in one of the two places. After
+        creating the first, we therefore have to look for the second.
         """
         directories.remove(record.directory)
         record.lose("another master ran it")
         record.forgotten = True
 
     def launch(self, record: Record) -> None:
-        """Start the supervisor of a service that is written down."""
+        """Start the supervisor of a service whose start.json is written."""
         if record.stop_asked:
             self._end(record, Cause.STOPPED, "")
             return
@@ -75,10 +75,10 @@ class ServiceWorker:
         status = record.status or {}
         signalled = launch.ask_to_stop(record.directory, status.get("shim_pid"), status.get("shim_start_ticks"))
         if not signalled and record.stage is RecordStage.SUPERVISED:
-            record.stop_asked = False  # the master asks again
+            record.stop_asked = False  # the master repeats the request
 
     def lock_of_dead(self, record: Record) -> int | None:
-        """Return the supervisor's lock when it died before its service ended; None if all is well."""
+        """Return the supervisor's lock if the supervisor died before its service ended; None otherwise."""
         if record.child is not None:
             if not launch.reap(record.child):
                 return None
@@ -99,7 +99,7 @@ class ServiceWorker:
         return None
 
     def rescue(self, record: Record, lock: int) -> None:
-        """End what lost its supervisor, and say so."""
+        """End what a dead supervisor left, and report it."""
         try:
             gone = end_leftovers(record.service_id, record.directory)
             message = "its supervisor was killed" + ("" if gone else "; some of its processes cannot be ended")
@@ -111,12 +111,12 @@ class ServiceWorker:
             )
         except Exception:
             _log.exception("cannot end what service %s left behind", record.service_id)
-            record.stage = RecordStage.SUPERVISED  # tried again with the next look
+            record.stage = RecordStage.SUPERVISED  # tried again at the next poll
         finally:
             os.close(lock)
 
     def archive(self, record: Record) -> bool:
-        """Keep only output and status of a forgotten service; False while its supervisor still tidies up."""
+        """Keep only output and status of a forgotten service; False while its supervisor still cleans up."""
         if record.child is not None:
             if not launch.reap(record.child):
                 return False
@@ -139,7 +139,7 @@ class ServiceWorker:
         record.directory.rename(kept)
 
     def _end(self, record: Record, cause: Cause, message: str, exit_code: int | None = None) -> None:
-        """Report an end that no supervisor reports; if it cannot be written, memory has to do."""
+        """Report an end that no supervisor reports; if it cannot be written, keep it in memory."""
         status = ended_status(record, cause, message, exit_code)
         directories.remove(self._layout.scratch(record.service_id))
         try:
@@ -154,7 +154,7 @@ class ServiceWorker:
 
 
 def _errors(directory: Path) -> str:
-    """Return the last words of a supervisor."""
+    """Return the last error output of a supervisor."""
     try:
         data = (directory / files.ERRORS).read_bytes()
     except OSError:

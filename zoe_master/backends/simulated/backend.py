@@ -41,7 +41,7 @@ _RUNS_FOR_EVER = ServiceBehaviour()
 
 @dataclass(slots=True)
 class _Simulated:
-    """A service here: what it was started with, what it does, what is seen of it now."""
+    """A simulated service: how it was started, how it behaves, and what can be observed of it now."""
 
     start: ServiceStart
     behaviour: ServiceBehaviour
@@ -50,11 +50,11 @@ class _Simulated:
 
 
 class SimulatedBackend:
-    """Services follow `behave(start)`; the state of everything is what the clock says when it is asked for.
+    """Services follow `behave(start)`; every state depends only on the clock at the time of the call.
 
     Nothing happens between calls: every call first catches up with the clock, in order of time and then of hand-over,
-    so the same calls at the same times always give the same answers. `next_change_s` says how far the clock may be
-    moved before anything is to be seen. `images` None knows every image.
+    so the same calls at the same times always return the same results. `next_change_s` says how far the clock can
+    advance before anything changes. With `images` None, every image is known.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class SimulatedBackend:
         self._due: list[tuple[float, int, ServiceId, int, Observation]] = []
         self._sequence = itertools.count()
 
-    # What the master asks
+    # The Protocol
 
     def nodes(self) -> Sequence[Node]:
         """Return all nodes in the order given, with the number of services that run on each."""
@@ -106,7 +106,7 @@ class SimulatedBackend:
         self._changed()
 
     def stop(self, services: Sequence[ServiceId]) -> None:
-        """Ask services to end; those that are ending already or unknown are left alone."""
+        """Stop services; unknown ones and those already ending are left alone."""
         self._catch_up()
         now_s = self._clock()
         for service_id in services:
@@ -122,7 +122,7 @@ class SimulatedBackend:
         return [service.present for service in self._services.values()]
 
     def forget(self, services: Sequence[ServiceId]) -> None:
-        """Stop reporting these; ones that have not ended are kept."""
+        """Stop reporting these services; those that have not ended are kept."""
         self._catch_up()
         for service_id in services:
             service = self._services.get(service_id)
@@ -139,7 +139,7 @@ class SimulatedBackend:
         raise BackendError(f"service {service} has no port {port}")
 
     def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:  # noqa: ARG002
-        """Return the output of the behaviour, all there once the process runs."""
+        """Return the output of the behaviour, all of it available once the process runs."""
         self._catch_up()
         if service in self._forgotten:
             output, complete = self._forgotten[service], True
@@ -169,7 +169,7 @@ class SimulatedBackend:
         ]
 
     def prepare(self, image: str) -> ImageStatus:
-        """Present when it is among `images`."""
+        """Return `present` if the image is among `images`."""
         if self._images is None or image in self._images:
             return ImageStatus(ImageState.PRESENT)
         return ImageStatus(
@@ -179,12 +179,12 @@ class SimulatedBackend:
         )
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is nothing to release."""
 
-    # What a simulation does to it
+    # What a simulation does to the back-end
 
     def next_change_s(self) -> float | None:
-        """Return when the next state begins if nobody interferes; None if nothing is to come."""
+        """Return when the next state begins if nothing else happens; None if no state is to come."""
         self._catch_up()
         while self._due and self._stale(self._due[0]):
             heapq.heappop(self._due)
@@ -193,7 +193,7 @@ class SimulatedBackend:
     def end(
         self, service: ServiceId, exit_code: int | None = 0, cause: Cause = Cause.EXITED, message: str = ""
     ) -> None:
-        """Let a service end now."""
+        """End a service now."""
         self._catch_up()
         simulated = self._known(service)
         if simulated.present.state in FINAL_STATES:
@@ -215,7 +215,7 @@ class SimulatedBackend:
         self.end(service, SIGKILL_EXIT_CODE, Cause.KILLED, "killed")
 
     def lose_node(self, name: str, message: str = "the node is down") -> None:
-        """A node goes down: it is not ready and its services are lost."""
+        """Take a node down: it is not ready and its services are lost."""
         self._catch_up()
         self._nodes[name] = replace(self._nodes[name], ready=False, message=message)
         for service in self._services.values():
@@ -233,7 +233,7 @@ class SimulatedBackend:
         """Let foreign work take this much of a node."""
         self.set_node(replace(self._nodes[name], foreign=foreign))
 
-    # Inside
+    # Internals
 
     def _behaviour_of(self, start: ServiceStart) -> ServiceBehaviour:
         status = self.prepare(start.component.image)
@@ -258,7 +258,7 @@ class SimulatedBackend:
         self._catch_up()
 
     def _replan(self, service: _Simulated, steps: Sequence[Observation]) -> None:
-        """Another future: what was to come is void."""
+        """Replace the planned future of a service."""
         service.generation += 1
         self._schedule(service, steps)
 

@@ -13,7 +13,7 @@ SIGKILL_EXIT_CODE = 137
 
 
 class ManualClock:
-    """Time that stands still until it is moved."""
+    """A clock that stands still until it is advanced."""
 
     def __init__(self, now_s: float = 0.0) -> None:
         self.now_s = now_s
@@ -23,7 +23,7 @@ class ManualClock:
         return self.now_s
 
     def advance(self, seconds: float) -> None:
-        """Let that many seconds pass; time never goes back."""
+        """Advance the clock by that many seconds; time never goes back."""
         if seconds < 0:
             raise ValueError(f"time cannot go back, here by {-seconds} s")
         self.now_s += seconds
@@ -31,12 +31,12 @@ class ManualClock:
 
 @value(frozen=True, slots=True, kw_only=True)
 class ServiceBehaviour:
-    """What becomes of a service once it is handed over; durations in seconds, `math.inf` is never.
+    """What a service does after it is handed over; durations in seconds, `math.inf` is never.
 
-    start_s: from the hand-over to the running process. fails: it never runs and ends then with this cause.
-    ready_s: from the running process to the first answer of its readiness probe (without a probe: ready at once).
-    run_s: from the running process to its own end, with `exit_code`, `cause` and `message`.
-    stop_s: from the request to stop to its end, with `stop_exit_code`; beyond the grace it is killed.
+    start_s: from the hand-over to the running process. fails: it never runs, and ends after start_s with this cause.
+    ready_s: from the running process to the first success of its readiness probe (without a probe: ready at once).
+    run_s: from the running process to its own end, with `exit_code`, `cause` and `message`. stop_s: from the request to
+    stop to its end, with `stop_exit_code`; after the grace period it is killed.
     """
 
     start_s: float = 0.0
@@ -52,7 +52,7 @@ class ServiceBehaviour:
 
 
 def timeline(start: ServiceStart, behaviour: ServiceBehaviour, at_s: float) -> list[Observation]:
-    """Return every state the service goes through if nobody interferes, in order of time; the last may be for ever."""
+    """Return every state of the undisturbed service in order of time; the last may last for ever."""
     steps = [observation(start, ObservedState.STARTING, at_s)]
     running_at_s = at_s + behaviour.start_s
     if behaviour.fails is not None:
@@ -69,7 +69,7 @@ def timeline(start: ServiceStart, behaviour: ServiceBehaviour, at_s: float) -> l
 
 
 def _ready_and_end(start: ServiceStart, behaviour: ServiceBehaviour, running_at_s: float) -> tuple[float, Observation]:
-    """Return when it is ready (perhaps never) and how it ends (perhaps at infinity)."""
+    """Return when the service is ready (perhaps never) and how it ends (perhaps at infinity)."""
     probe = start.component.readiness
     ready_at_s = running_at_s + (behaviour.ready_s if probe is not None else 0.0)
     own_end = observation(
@@ -98,8 +98,9 @@ def _ready_and_end(start: ServiceStart, behaviour: ServiceBehaviour, running_at_
 def stop_timeline(
     start: ServiceStart, behaviour: ServiceBehaviour, present: Observation, at_s: float
 ) -> list[Observation]:
-    """Return what follows when it is asked to stop now: stopping, then ended by itself, by the request or
-    by the grace."""
+    """Return the states after a request to stop now: stopping, then ended by itself, by the request or after the
+    grace.
+    """
     started_at_s = present.started_at_s
     stopping = observation(start, ObservedState.STOPPING, at_s, started_at_s=started_at_s)
     if started_at_s is None:

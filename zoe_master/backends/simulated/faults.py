@@ -1,4 +1,4 @@
-"""Simulated back-ends named after their fault."""
+"""Simulated back-ends with a fault, which their name says."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class BackendRefusesStarts(SimulatedBackend):
 
 
 class BackendForgetsStarts(SimulatedBackend):
-    """The first `losses` starts are accepted and never heard of again, as when a request is lost on its way."""
+    """The first `losses` starts are accepted and then lost, like a request that gets lost on its way."""
 
     losses: float = math.inf
 
@@ -51,7 +51,7 @@ class BackendUnreachable(SimulatedBackend):
 
 
 class StartFails(SimulatedBackend):
-    """No service ever runs; `fault` is the cause reported."""
+    """No service ever runs; `fault` is the reported cause."""
 
     fault: Cause = Cause.START_FAILED
 
@@ -60,21 +60,21 @@ class StartFails(SimulatedBackend):
 
 
 class NeverReady(SimulatedBackend):
-    """Readiness probes are never answered."""
+    """Readiness probes never succeed."""
 
     def _behaviour_of(self, start: ServiceStart) -> ServiceBehaviour:
         return replace(super()._behaviour_of(start), ready_s=math.inf)
 
 
 class IgnoresTerminate(SimulatedBackend):
-    """Services end only by the kill after their grace."""
+    """Services end only when they are killed after the grace period."""
 
     def _behaviour_of(self, start: ServiceStart) -> ServiceBehaviour:
         return replace(super()._behaviour_of(start), stop_s=math.inf)
 
 
 class RunsOutOfMemory(SimulatedBackend):
-    """Every service ends out of memory, `after_s` after its process began."""
+    """Every service runs out of memory `after_s` after its process began."""
 
     after_s: float = 1.0
 

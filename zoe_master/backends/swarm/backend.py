@@ -58,12 +58,12 @@ _PRUNE_INTERVAL_S = 60.0
 
 
 class SwarmBackend:
-    """Answers from memory; four kinds of threads keep that true.
+    """Answers from memory, which four kinds of threads keep up to date.
 
-    One thread creates and removes Swarm services and lists tasks (`manager_loop`), one for each engine hears its
-    events (`watch`), and a bounded pool signals containers and copies
-    output, and one begins what recurs. Everything carries labels, so a new
-    back-end finds what an earlier one made; only one at a time may work on an installation.
+    One thread creates and removes Swarm services and lists tasks (`manager_loop`), one thread per engine reads its
+    events (`watch`), a bounded pool signals containers and copies output, and one thread starts recurring work.
+    Everything carries labels, so a new back-end finds what an earlier one created; only one at a time may work on an
+    installation.
     """
 
     def __init__(self, settings: SwarmSettings, waker: TickWaker) -> None:
@@ -121,23 +121,23 @@ class SwarmBackend:
         self._loop.begin()
         self._intervals.start()
 
-    # What the master asks
+    # The Protocol
 
     def nodes(self) -> Sequence[Node]:
-        """Return all nodes of the swarm as they were seen last."""
+        """Return all nodes of the swarm as last seen."""
         return self._view.nodes()
 
     def capabilities(self) -> BackendCapabilities:
-        """What the settings allow, and the images that engines have told of."""
+        """Return what the settings allow, and the images that engines have reported."""
         return self._capabilities.capabilities()
 
     def start(self, start: ServiceStart) -> None:
-        """Hand over; a service that is known, or was and is forgotten, is not started again."""
+        """Hand over a service; a known or forgotten service is not started again."""
         if self._registry.add(start):
             self._loop.hand_over(start)
 
     def stop(self, services: Sequence[ServiceId]) -> None:
-        """Ask containers to end; what has none yet loses its Swarm service."""
+        """Ask containers to end; if a service has none yet, its Swarm service is removed."""
         stopping = [self._registry.stopping(service, Cause.STOPPED) for service in services]
         for record in stopping:
             if record is not None:
@@ -146,17 +146,19 @@ class SwarmBackend:
             self._loop.nudge()
 
     def observe(self) -> Sequence[Observation]:
-        """Return what was last learned of every service."""
+        """Return the last observation of every service."""
         return [record.observation for record in self._registry.all() if not record.mark.forgotten]
 
     def forget(self, services: Sequence[ServiceId]) -> None:
-        """Stop reporting ended services; their output is kept, then the last of them goes from the swarm."""
+        """Stop reporting ended services; their output is copied, then everything else of them is removed from the
+        swarm.
+        """
         records = [self._registry.forget(service) for service in services]
         if any(records):
             self._loop.nudge()
 
     def address(self, service: ServiceId, port: str) -> PortAddress:
-        """Return the gateway for a proxied port; another one can be reached from outside only with `publish_ports`."""
+        """Return the gateway for a proxied port; other ports can be reached from outside only with `publish_ports`."""
         record = self._registry.get(service)
         if record is None:
             raise BackendError(f"service {service} does not exist")
@@ -182,7 +184,7 @@ class SwarmBackend:
         return PortAddress(node.address, published, headers)
 
     def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:
-        """Output of a known service, or of a forgotten one that is still kept."""
+        """Return output of a known service, or of a forgotten one whose output is still kept."""
         record = self._registry.get(service)
         place = self._place(service)
         if record is None:
@@ -196,48 +198,48 @@ class SwarmBackend:
             return output.read(place, offset, limit)
 
     def usage(self) -> Sequence[Usage]:
-        """Return what was measured last of running services."""
+        """Return the last measurements of running services."""
         return self._sampling.usage()
 
     def prepare(self, image: str) -> ImageStatus:
-        """Return whether the admin allows it and nodes have it; begins to pull it where that is allowed."""
+        """Return whether the admin allows the image and nodes have it; begin to pull it if pulls are allowed."""
         return self._pulls.status(image)
 
     def close(self) -> None:
-        """Let go; tasks continue."""
+        """Release all resources; tasks continue."""
         self._closing.set()
         self._intervals.join()
         self._loop.close()
         self._let_go()
 
-    # What engines tell
+    # Reports of engines
 
     def container_seen(self, facts: ContainerFacts, after_gap: bool) -> None:
-        """An engine's word on one of our containers."""
+        """Take in an engine's report on one of our containers."""
         record = self._registry.container_seen(facts, after_gap)
         if record is not None:
             self._tending.tend(record)
 
     def exec_ended(self, exec_id: str, exit_code: int, at_s: float) -> None:
-        """A process that waited for readiness has ended."""
+        """Take in the end of a process that waited for readiness."""
         self._registry.ready(exec_id, exit_code, at_s)
 
     def engine_changed(self, node: str, after_gap: bool) -> None:
-        """An engine came, went, or has other images or foreign containers now."""
+        """Note that an engine came, went, or has other images or foreign containers now."""
         if after_gap:
             for record in self._registry.all():
                 if record.node == node:
                     record.asking, record.stop_sent = None, False
         self._waker.wake()
 
-    # Inside
+    # Internals
 
     def _adopt(self) -> None:
         try:
             self._reconciler.look()
             for watch in self._watches.all():
                 watch.first_look.wait(self._settings.engine_timeout_s)
-            self._reconciler.look()  # now that engines have been heard
+            self._reconciler.look()  # now that engines have reported
         except UNREACHABLE as error:
             self._let_go()
             raise BackendError(f"no manager of the swarm answers: {words_of(error)}") from error
@@ -246,7 +248,7 @@ class SwarmBackend:
     def _discard(self, node: str, tags: Sequence[str]) -> None:
         engine = self._watches.engine(node)
         if engine is not None:
-            with contextlib.suppress(RuntimeError):  # closing: it is left to Swarm
+            with contextlib.suppress(RuntimeError):  # closing: Swarm removes it
                 self._pool.submit(discard, engine, tags)
 
     def _let_go(self) -> None:
@@ -266,18 +268,18 @@ class SwarmBackend:
         self._loop.nudge()
 
     def _watch_intervals(self) -> None:
-        """Begin what recurs, whether managers answer or not; an engine that has fallen silent is found so."""
+        """Start recurring work, whether managers answer or not; this also detects engines that have fallen silent."""
         while not self._closing.wait(self._settings.look_interval_s):
             try:
                 self._at_intervals(time.time())
                 if self._managers.silent is not self._silent:
                     self._silent = self._managers.silent
                     self._waker.wake()
-            except Exception:  # what fails once is tried again
+            except Exception:  # one failure must not end the recurring work
                 _log.exception("periodic work failed")
 
     def _at_intervals(self, now_s: float) -> None:
-        """Samples, pruning and looks from inside."""
+        """Sample usage, prune output, and check from inside what containers reach."""
         self._exposure.look(self._watches.all())
         self._sampling.begin(now_s)
         self._copies.begin(now_s)

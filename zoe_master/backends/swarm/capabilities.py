@@ -1,4 +1,4 @@
-"""What this back-end can run: the admin's settings, what engines use inside containers, and the nodes' images."""
+"""What this back-end can run: the admin's settings, paths that engines use inside containers, and the nodes' images."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zoe_master.backends.swarm.spec.engine_limits import DOCKER
 from zoe_master.backends.swarm.spec.mounts import mount_points
 
 IMAGES_MAX = 1000
-"""More allowed images than this are not told one by one: they go with each change into the database."""
+"""More allowed images than this are not listed one by one: each change writes the list into the database."""
 
 
 def capabilities_of(settings: SwarmSettings) -> BackendCapabilities:
@@ -31,7 +31,7 @@ def capabilities_of(settings: SwarmSettings) -> BackendCapabilities:
 
 
 class CapabilitiesView:
-    """Adds what managers and engines tell; the same value until one tells something else."""
+    """Adds what managers and engines report; returns the same value until a report changes."""
 
     def __init__(
         self, watches: EngineWatches, pulls: ImagePulls, addresses: Callable[[], int | None], settings: SwarmSettings
@@ -44,7 +44,7 @@ class CapabilitiesView:
         self._told: Sequence[Mapping[str, ImageFacts]] = ()
 
     def capabilities(self) -> BackendCapabilities:
-        """Return settings and images; those are not known while no engine has told its own."""
+        """Return settings and images; images are unknown until an engine has reported its own."""
         images_of_engines = [
             watch.images for watch in self._watches.all() if watch.reachable and watch.images is not None
         ]
@@ -73,6 +73,6 @@ class CapabilitiesView:
 
 
 def _either(one: ImageFacts, other: ImageFacts) -> ImageFacts:
-    """Return what can be said when one node will do."""
+    """Return what holds if any of the nodes may be used."""
     made_for = one.made_for if one.made_for and other.made_for else ""
     return ImageFacts(one.has_command or other.has_command, made_for)

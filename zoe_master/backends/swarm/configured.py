@@ -11,7 +11,7 @@ from zoe_master.waker import TickWaker
 
 
 def swarm_backend(settings: Settings, waker: TickWaker) -> SwarmBackend:
-    """Ready to use; it adopts what runs already. BackendError when it must not be used."""
+    """Return the back-end, ready to use; it adopts services that already run. BackendError if it must not be used."""
     return SwarmBackend(_swarm_settings(settings), waker)
 
 

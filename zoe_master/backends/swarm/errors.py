@@ -1,4 +1,4 @@
-"""Errors of engines: what kind they are, and how much of their text users see beside operators."""
+"""Errors of engines: their kind, and which part of their text users see, besides operators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from docker.errors import APIError, DockerException
 
 UNREACHABLE = (OSError, DockerException)
-"""What a call may raise when nobody answers; requests' own errors are OSErrors."""
+"""What a call may raise if there is no answer; errors of requests are OSErrors."""
 OPERATORS_SEE = "operators see the full error"
 _INSIDE = re.compile(
     r"""\d{1,3}(?:\.\d{1,3}){3}                         # an address
@@ -25,11 +25,11 @@ _INSIDE = re.compile(
 
 
 _OF_THE_COMMAND = re.compile(r'exec: "[^"]*": [^:]+')
-"""What is wrong with a user's own command, within the words of the program that starts containers."""
+"""What is wrong with a user's own command, as the program that starts containers words it."""
 
 
 class ErrorText(NamedTuple):
-    """A sentence for everybody, and the engine's own words for operators where the sentence does not hold them."""
+    """A sentence for everyone, and the engine's own words for operators if the sentence does not contain them."""
 
     message: str
     detail: str = ""
@@ -39,9 +39,9 @@ NOTHING = ErrorText("")
 
 
 def error_text(sentence: str, words: str) -> ErrorText:
-    """Say what happened, with the engine's words where they name no address, host, path or part of an engine.
+    """Say what happened, with the engine's words if they name no address, host, path or part of an engine.
 
-    What an engine says of a container is mostly of its user's doing (no such program), so it must not be kept back.
+    What an engine says of a container is mostly due to its user (no such program), so users must see it.
     """
     if _INSIDE.search(words):
         helps = _OF_THE_COMMAND.search(words)
@@ -52,7 +52,7 @@ def error_text(sentence: str, words: str) -> ErrorText:
 
 
 def error_text_of(sentence: str, error: Exception) -> ErrorText:
-    """Say what happened when an engine was asked; what the client itself says without an answer is for operators."""
+    """Say what happened to a request to an engine; the client's own words, without an answer, are for operators."""
     words = words_of(error)
     return (
         error_text(sentence, words)
@@ -62,17 +62,18 @@ def error_text_of(sentence: str, error: Exception) -> ErrorText:
 
 
 def status_of(error: Exception) -> int | None:
-    """Return the HTTP status of an engine's refusal; None if there was no answer at all."""
+    """Return the HTTP status of an engine's refusal; None if there was no answer."""
     return error.response.status_code if isinstance(error, APIError) and error.response is not None else None
 
 
 def words_of(error: Exception) -> str:
-    """What the engine says, without the client's own decoration."""
+    """Return the engine's message, without what the client adds."""
     return str(error.explanation or error) if isinstance(error, APIError) else str(error)
 
 
 def cannot_serve(error: Exception) -> bool:
-    """Return whether an engine gave no answer, or one about itself, as a manager does without a leader:
-    not a refusal."""
+    """Return whether an engine gave no answer, or one about itself (a manager without a leader), rather than a
+    refusal.
+    """
     status = status_of(error)
     return status is None or status >= 500

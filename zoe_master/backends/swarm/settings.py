@@ -1,4 +1,4 @@
-"""What an admin sets for the Swarm back-end."""
+"""Settings of the Swarm back-end."""
 
 from __future__ import annotations
 
@@ -15,25 +15,22 @@ _GATEWAY = Resources(50, 64 * 2**20)
 class SwarmSettings:
     """Settings of the Swarm back-end.
 
-    managers: URLs of the managers' engines, asked in turn when one does not answer.
-    engines: node name to the URL of its engine; another node is asked at its own address on `engine_port`.
-    tls_dir: `ca.pem`, `cert.pem` and `key.pem` for tcp:// URLs.
-    installation: tells several Zoes on one swarm apart; it is in the labels and names of everything made here.
-    images: the admin's list, names or patterns such as `zoe/*`; a name without a tag stands for all its tags.
-    pull_images: let engines fetch images that they lack; otherwise those must have been loaded.
-    user: whom components run as (uid:gid) unless `tenant_users` names another one for their tenant.
-    workspaces_dir: a path mounted by the admin on every node, with a directory for each tenant.
-    publish_ports: publish ports on their node, for a network whose members are all trusted; proxied ones are not.
-    gateway_image: what gateways run; empty: there are none, and proxied ports are like any other.
-    gateway_reservation: what is taken off a node for each.
-    allow_unhardened: use engines that do not keep containers from new privileges, or exceed `ulimits_max`.
-    check_closed: look from inside whether containers reach control ports and metadata, and say so of the node.
-    ulimits_max: the most that an engine's default limits may be, by their names for dockerd.
-    fence_command: run with a node's name when the node is lost; its services are lost only once it has succeeded.
-    gather_s: how long the first of several starts waits for the others that come with it.
-    look_interval_s, busy_look_interval_s: how often tasks are listed, at rest and while something starts or stops.
-    copy_interval_s: how often output of running services is copied; less often while nothing comes.
-    place_timeout_s: after that, a task for which Swarm finds no room has failed.
+    managers: URLs of the managers' engines, tried in turn if one does not answer. engines: node name to the URL of its
+    engine; other nodes are reached at their own address on `engine_port`. tls_dir: `ca.pem`, `cert.pem` and `key.pem`
+    for tcp:// URLs. installation: distinguishes several Zoes on one swarm; part of all labels and names. images: the
+    allowed images, names or patterns such as `zoe/*`; a name without a tag stands for all its tags. pull_images: let
+    engines pull missing images; otherwise the images must have been loaded. user: the user of components (uid:gid)
+    unless `tenant_users` names another one for their tenant. workspaces_dir: a path that the admin mounts on every
+    node, with a directory for each tenant. publish_ports: publish ports on their node, for a network whose members are
+    all trusted; proxied ports are not published. gateway_image: the image of gateways; empty: there are none, and
+    proxied ports are like any other. gateway_reservation: what each takes off its node. allow_unhardened: use engines
+    that let containers gain privileges, or exceed `ulimits_max`. check_closed: check from inside whether containers
+    reach control ports and metadata, and report it for the node. ulimits_max: upper bounds of an engine's default
+    limits, by their names for dockerd. fence_command: run with a node's name when the node is lost; its services are
+    lost only once it has succeeded. gather_s: how long the first of several starts waits for others. look_interval_s,
+    busy_look_interval_s: how often tasks are listed, at rest and while services start or stop. copy_interval_s: how
+    often output of running services is copied; less often while nothing is printed. place_timeout_s: a task for which
+    Swarm finds no room for this long has failed.
     """
 
     state_dir: Path
@@ -73,5 +70,5 @@ class SwarmSettings:
 
     @property
     def gateway_taken(self) -> Resources:
-        """Return what a gateway takes off its node; nothing where there are none."""
+        """Return what a gateway takes off its node; nothing without gateways."""
         return self.gateway_reservation if self.gateway_image else Resources()

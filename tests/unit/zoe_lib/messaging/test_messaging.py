@@ -157,6 +157,28 @@ def test_a_message_beyond_the_bound_disturbs_nobody(server: Server, keys: Path, 
     context.destroy(linger=0)
 
 
+@pytest.mark.parametrize(("frames", "answered"), [(1, True), (2, True), (3, False), (500, False)])
+def test_a_message_of_more_frames_than_a_question_has_is_dropped(
+    server: Server, keys: Path, client: MasterClient, frames: int, answered: bool
+) -> None:
+    """Frames before the payload are kept until the answer is sent, and sent back with it."""
+    context = zmq.Context()
+    socket = _socket(context, server.endpoint, keys, load_public(keys, MASTER))
+    socket.send_multipart([*(b"x" for _ in range(frames - 1)), write(Request(id="x", kind="echo"))])
+    assert client.ask("echo", {}) == {}
+    assert bool(socket.poll(10_000 if answered else 300)) == answered
+    context.destroy(linger=0)
+
+
+def test_a_return_address_is_bounded(server: Server, keys: Path, client: MasterClient) -> None:
+    context = zmq.Context()
+    socket = _socket(context, server.endpoint, keys, load_public(keys, MASTER))
+    socket.send_multipart([b"x" * 5000, write(Request(id="x", kind="echo"))])
+    assert client.ask("echo", {}) == {}
+    assert not socket.poll(300)
+    context.destroy(linger=0)
+
+
 def test_secret_keys_are_for_their_owner_only(keys: Path) -> None:
     assert keys.stat().st_mode & 0o777 == 0o700
     for file in keys.glob("*.key_secret"):

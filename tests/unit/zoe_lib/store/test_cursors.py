@@ -5,8 +5,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.applications import execution
-from zoe_lib.store.base import InvalidCursor, StoreError
 from zoe_lib.store.cursors import decode_cursor, encode_cursor
+from zoe_lib.store.errors import InvalidCursor, StoreError
 
 
 @given(at_s=st.floats(allow_nan=False, allow_infinity=False))

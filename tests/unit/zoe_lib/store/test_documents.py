@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.applications import application, component
 from zoe_lib.store import documents
-from zoe_lib.store.base import Unstorable
 from zoe_lib.store.documents import Applications
+from zoe_lib.store.errors import Unstorable
 
 
 def test_the_same_application_has_the_same_hash() -> None:

@@ -6,7 +6,7 @@ from threading import Event
 
 import pytest
 
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.grouping import GROUP_MAX, Grouping
 
 WAIT_S_MAX = 60.0

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import zoe_lib
-from zoe_lib.store.base import StoreError
+from zoe_lib.store.errors import StoreError
 from zoe_lib.store.migrate import scripts_directory
 from zoe_lib.store.sql.database import with_driver
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import pytest
 
 from tests.support.waiting import until
-from zoe_lib.store.base import ExecutionStore, Leader
+from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.memory import MemoryStore
+from zoe_lib.store.values import Leader
 from zoe_master.background.lease import LeaderLease, LeaderProgress, LeaderWatch
 from zoe_master.crash_points import CrashPoint
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from tests.support.waiting import until
-from zoe_lib.store.base import StoreUnavailable
+from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.background.retention import ExecutionRetention
 

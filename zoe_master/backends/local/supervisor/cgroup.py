@@ -1,4 +1,4 @@
-"""The control group of one service, in version 1 or 2, as far as the kernel lets us."""
+"""The control group of one service, in version 1 or 2, as far as the kernel permits."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .files import Document
 
-# Enough for a large JVM application, few enough that a fork bomb leaves the machine usable.
+# Enough for a large JVM application; few enough that a fork bomb leaves the machine usable.
 PIDS_MAX = 8192
-# The kernel's own default, and the least quota that it accepts.
+# The kernel's own default, and the smallest quota that it accepts.
 CPU_PERIOD_US = 100_000
 CPU_QUOTA_US_MIN = 1_000
 
 
 class Cgroup:
-    """Directories of the service's group; in version 2 they are the same one. None: without that controller."""
+    """Directories of the service's group; in version 2 they are the same one. None: the controller is missing."""
 
     def __init__(self, version: int, memory: str, pids: str | None, cpu: str | None = None) -> None:
         self.version = version
@@ -39,19 +39,19 @@ class Cgroup:
         return {"version": self.version, **directories}
 
     def create(self, memory_limit_bytes: int | None, cores_limit_milli: int | None = None) -> None:
-        """Make the group and set its limits; OSError when it may not."""
+        """Create the group and set its limits; OSError if not permitted."""
         for directory in self._directories():
             os.makedirs(directory, exist_ok=True)
         if memory_limit_bytes:
             _write(f"{self.memory}/{self._file('memory.limit_in_bytes', 'memory.max')}", str(memory_limit_bytes))
-            with contextlib.suppress(OSError):  # swap may not be accounted for
+            with contextlib.suppress(OSError):  # swap accounting may be off
                 swap, amount = ("memory.swap.max", 0) if self.version == 2 else (_MEMSW, memory_limit_bytes)
                 _write(f"{self.memory}/{swap}", str(amount))
         if self.pids_directory:
             with contextlib.suppress(OSError):
                 _write(f"{self.pids_directory}/pids.max", str(PIDS_MAX))
         if self.cpu_directory and cores_limit_milli:
-            with contextlib.suppress(OSError):  # it runs faster than it should, which is no reason not to run
+            with contextlib.suppress(OSError):  # without a limit it may run faster, which is no reason not to run it
                 self._limit_cores(cores_limit_milli)
 
     def _limit_cores(self, cores_milli: int) -> None:
@@ -84,20 +84,22 @@ class Cgroup:
         return max(0, used - droppable)
 
     def out_of_memory_kills(self) -> int:
-        """Return how many of its processes the kernel has killed for reaching the limit."""
+        """Return how many of its processes the kernel has killed for exceeding the limit."""
         try:
             return self._figure(self._file("memory.oom_control", "memory.events"), "oom_kill")
         except OSError:
             return 0
 
     def forbid_forks(self) -> None:
-        """Let nothing new begin, so that killing everything comes to an end."""
+        """Forbid new processes, so that killing all of them comes to an end."""
         if self.pids_directory:
             with contextlib.suppress(OSError):
                 _write(f"{self.pids_directory}/pids.max", "0")
 
     def remove(self, timeout_s: float = 2.0) -> bool:
-        """Take the empty group away; it stays busy until its last process is reaped. False if it would not go."""
+        """Remove the empty group, which stays busy until its last process is reaped. Return False if it could not be
+        removed.
+        """
         deadline_s = time.monotonic() + timeout_s
         gone = True
         for directory in self._directories():

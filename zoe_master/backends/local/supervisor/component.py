@@ -1,4 +1,4 @@
-"""Becoming the component: everything between fork and exec."""
+"""Become the component: everything between fork and exec."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .cgroup import Cgroup
     from .spec import ProcessSpec
 
-# A JVM reserves far more address space than it uses; four times the memory asked for was measured to be enough.
+# A JVM reserves far more address space than it uses; four times the requested memory was measured to be enough.
 DATA_LIMIT_FACTOR = 4
 DATA_LIMIT_BYTES_MIN = 1 << 30
 FILES_MAX = 65536
@@ -28,7 +28,7 @@ JOINING = "cannot join the control group"
 
 
 class StartFailed(Exception):  # noqa: N818 - the name is the fact
-    """The component's process could not be made; `cause` is the name of a domain Cause."""
+    """The component's process could not be created; `cause` is the name of a domain Cause."""
 
     def __init__(self, cause: str, message: str) -> None:
         super().__init__(message)
@@ -37,14 +37,16 @@ class StartFailed(Exception):  # noqa: N818 - the name is the fact
 
 
 class CannotJoin(Exception):  # noqa: N818
-    """The control group was made, but the kernel lets no process into it: as when a user's session delegates it."""
+    """The control group exists, but no process may enter it, for example because it is delegated by a user's
+    session.
+    """
 
 
 def check_ports(ports: dict[str, int]) -> None:
-    """StartFailed when somebody listens on a port meant for the component."""
+    """Raise StartFailed if another process listens on a port of the component."""
     for name, number in ports.items():
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-            # What waits in TIME_WAIT does not hinder servers, a listener on any address does.
+            # Connections in TIME_WAIT do not hinder servers, but a listener on any address does.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind(("0.0.0.0", number))  # noqa: S104 - never listened on
@@ -55,8 +57,9 @@ def check_ports(ports: dict[str, int]) -> None:
 
 
 def start(spec: ProcessSpec, output: int, cgroup: Cgroup | None) -> int:
-    """Return the pid of the component's process, which runs its program already; StartFailed or CannotJoin if it could
-    not."""
+    """Return the pid of the component's process, which already runs its program; StartFailed or CannotJoin if it
+    failed.
+    """
     check_ports(spec["ports"])
     error_read, error_write = os.pipe()
     parent = os.getpid()
@@ -98,7 +101,9 @@ def _become(spec: ProcessSpec, parent: int, output: int, error_write: int, cgrou
 
 
 def _reset_signals() -> None:
-    """What Python ignores or handles, and what the master had blocked, is no business of the component."""
+    """Reset signals that Python ignores or handles, and those that the master blocked: the component starts with the
+    defaults.
+    """
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         with contextlib.suppress(OSError, ValueError):
             signal.signal(number, signal.SIG_DFL)
@@ -115,7 +120,7 @@ def _set_limits(spec: ProcessSpec, *, bounded: bool) -> None:
         amount = max(DATA_LIMIT_FACTOR * memory, DATA_LIMIT_BYTES_MIN)
         resource.setrlimit(resource.RLIMIT_DATA, (amount, amount))
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-        file.write("300")  # a machine short of memory shall lose a component, not Zoe
+        file.write("300")  # a machine short of memory should lose a component, not Zoe
 
 
 def _lower(kind: int, amount: int) -> None:

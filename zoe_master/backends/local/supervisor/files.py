@@ -1,4 +1,4 @@
-"""The files of a service's directory: their names, and how to write them so that no reader sees half of one."""
+"""The files of a service's directory: their names, and how to write them so that readers never see a partial one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import os
 import time
 
-# What `typing.TYPE_CHECKING` is, without the 3 ms that importing it takes.
+# Same as `typing.TYPE_CHECKING`, without the 3 ms of that import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -22,7 +22,7 @@ USAGE = "usage.json"
 LOCK = "lock"
 STOP = "stop"
 OUTPUT = "output"
-ERRORS = "shim.err"  # its name in directories of services that run across an upgrade
+ERRORS = "shim.err"  # the name in directories of services that run across an upgrade
 
 
 def write_json(path: str, value: Document) -> None:
@@ -39,7 +39,7 @@ def write_json(path: str, value: Document) -> None:
 
 
 def read_json(path: str) -> Document | None:
-    """Return the file's value; None if it is missing or not whole (a machine that lost power)."""
+    """Return the file's value; None if it is missing or incomplete (after a power failure)."""
     try:
         with open(path, "rb") as file:
             value = json.load(file)
@@ -49,13 +49,14 @@ def read_json(path: str) -> Document | None:
 
 
 def read_start(directory: str) -> ProcessSpec | None:
-    """What is to be run, as the back-end wrote it."""
+    """Return what to run, as written by the back-end."""
     return read_json(f"{directory}/{START}")  # type: ignore[return-value]
 
 
 def take_lock(path: str, timeout_s: float = 0.0) -> int | None:
-    """Return the descriptor that holds the lock, or None if another process holds it; the kernel frees it
-    at our end."""
+    """Return the descriptor that holds the lock, or None if another process holds it; the kernel releases it when we
+    end.
+    """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     deadline_s = time.monotonic() + timeout_s
     while True:
@@ -70,6 +71,6 @@ def take_lock(path: str, timeout_s: float = 0.0) -> int | None:
 
 
 def boot_id() -> str:
-    """Return the name of this run of the machine: processes noted under another one are gone."""
+    """Return the id of this boot: processes noted under another one are gone."""
     with open("/proc/sys/kernel/random/boot_id") as file:
         return file.read().strip()

@@ -1,4 +1,4 @@
-"""All processes of the service together: what they use, and how to end them all."""
+"""All processes of the service together: their usage, and how to end them all."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from .cgroup import Cgroup
 
 
 class ProcessGroup:
-    """The component's process with everything that came of it; we are the subreaper of all of them."""
+    """The component's process and all its descendants; the supervisor is their subreaper."""
 
     def __init__(self, cgroup: Cgroup | None) -> None:
         self._cgroup = cgroup
         self._cpu_s = 0.0
 
     def pids(self) -> list[int]:
-        """Return every process of the service that is there now."""
+        """Return every present process of the service."""
         return self._cgroup.pids() if self._cgroup is not None else processes.descendants(os.getpid())
 
     def cpu_s(self) -> float:
-        """CPU time since the start: of those that live, with the children they waited for, and of those we reaped."""
+        """Return CPU time since the start: of living processes, with the children they waited for, and of those we
+        reaped.
+        """
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)
         living = (processes.read_process(pid) for pid in self.pids())
         used = ended.ru_utime + ended.ru_stime + sum(process.cpu_s for process in living if process is not None)
@@ -32,14 +34,16 @@ class ProcessGroup:
         return self._cpu_s
 
     def memory_bytes(self) -> int:
-        """Memory now: the control group's figure, or the sum of resident memory, in which shared pages count twice."""
+        """Return memory in use: the control group's figure, or the sum of resident memory, which counts shared pages
+        twice.
+        """
         if self._cgroup is not None:
             return self._cgroup.memory_bytes()
         living = (processes.read_process(pid) for pid in self.pids())
         return sum(process.memory_bytes for process in living if process is not None)
 
     def over(self, limit_bytes: int | None) -> bool:
-        """Return whether the limit is passed; without a control group only after a closer look at shared pages."""
+        """Return whether the limit is exceeded; without a control group, shared pages are then counted exactly."""
         if not limit_bytes:
             return False
         if self._cgroup is not None:
@@ -50,14 +54,14 @@ class ProcessGroup:
         return exact > limit_bytes or exact == 0
 
     def kill(self) -> None:
-        """SIGKILL to every process there is now."""
+        """Send SIGKILL to every present process."""
         if self._cgroup is not None:
             self._cgroup.forbid_forks()
-        _signal_all(self.pids(), signal.SIGSTOP)  # a stopped process forks no successor while we go through the list
+        _signal_all(self.pids(), signal.SIGSTOP)  # a stopped process cannot fork while we walk through the list
         _signal_all(self.pids(), signal.SIGKILL)
 
     def end(self, timeout_s: float = 30.0) -> list[int]:
-        """Kill until nothing is left, reaping all; what would not go in time is returned."""
+        """Kill until no process is left, and reap all; return those that did not end in time."""
         deadline_s = time.monotonic() + timeout_s
         pause_s = 0.001
         while True:
@@ -73,7 +77,7 @@ class ProcessGroup:
 
     @staticmethod
     def _reap() -> bool:
-        """Return whether we have no child any more, living or dead."""
+        """Return whether no child is left, living or dead."""
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass

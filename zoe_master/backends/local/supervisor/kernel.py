@@ -1,4 +1,4 @@
-"""The few process attributes that Python has no name for."""
+"""The few process attributes for which Python has no function."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def adopt_orphans() -> None:
-    """Descendants whose parent ends become our children, so none gets away."""
+    """Become the parent of descendants whose parent ends, so that none escapes."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with_parent() -> None:
-    """SIGKILL for this process when its parent ends; a change of user undoes it."""
+    """Have the kernel send SIGKILL to this process when its parent ends; a change of user undoes it."""
     _prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
 
 
 def renounce_privileges() -> None:
-    """No program started from here gains rights, set-user-id bits or not."""
+    """Give up privileges for good: no program started from here gains any, set-user-id or not."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 

@@ -1,18 +1,18 @@
-"""What the component prints, kept within a bound: the beginning and the newest, at absolute offsets."""
+"""The component's output, kept within a bound: the beginning and the newest, at absolute offsets."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 
-# A quarter for the beginning (where errors of the start are), an eighth for each piece of the newest.
+# A quarter for the beginning (with errors of the start), an eighth for each piece of the newest.
 HEAD_SHARE = 4
 PIECE_SHARE = 8
 BOUND_BYTES_MIN = 1024
 
 
 class BoundedOutput:
-    """Pieces in files named by the offset of their first byte. What cannot be written is dropped and counted."""
+    """Pieces in files named by the offset of their first byte. Bytes that cannot be written are dropped and counted."""
 
     def __init__(self, directory: str, bound_bytes: int) -> None:
         bound_bytes = max(bound_bytes, BOUND_BYTES_MIN)
@@ -42,7 +42,7 @@ class BoundedOutput:
             data = data[written:]
 
     def free_space(self) -> bool:
-        """Give up the oldest finished piece of the newest; False if there is none."""
+        """Remove the oldest complete piece of the newest output; False if there is none."""
         finished = self._pieces[:-1] if self._descriptor is not None else self._pieces
         if not finished:
             return False
@@ -50,7 +50,7 @@ class BoundedOutput:
         return True
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """Finish: no more output will come."""
         self._close_piece()
 
     def _write_some(self, data: bytes) -> int:
@@ -70,7 +70,9 @@ class BoundedOutput:
             self._pieces.append(self.offset)
 
     def _close_piece(self) -> None:
-        """Leave no empty file behind: its name is needed when writing works again at the same offset."""
+        """Close the present piece and remove it if empty: its name is needed when writing works again at the same
+        offset.
+        """
         if self._descriptor is None:
             return
         empty = os.fstat(self._descriptor).st_size == 0

@@ -1,4 +1,4 @@
-"""What /proc says of processes, without any library."""
+"""Read processes from /proc, without any library."""
 
 from __future__ import annotations
 
@@ -31,12 +31,14 @@ def read_process(pid: int) -> Process | None:
             text = file.read()
     except OSError:
         return None
-    # The name in parentheses may hold anything, so fields are counted from the last one.
+    # The name in parentheses may hold any character, so fields are counted after the last parenthesis.
     return Process(pid, text[text.rindex(b")") + 2 :].split())
 
 
 def start_ticks(pid: int) -> int | None:
-    """When the process began, in ticks since boot: with the pid it names one process for ever. None if gone."""
+    """Return when the process began, in ticks since boot; together with the pid it identifies one process. None if
+    gone.
+    """
     process = read_process(pid)
     return process.start_ticks if process else None
 
@@ -59,8 +61,7 @@ def descendants(root: int) -> list[int]:
 
 
 def children(pid: int) -> list[int]:
-    """Return the children of all threads of a process; by a walk over everything where the kernel keeps
-    no such list."""
+    """Return the children of all threads of a process; walks over all processes if the kernel keeps no such list."""
     if not os.path.exists("/proc/self/task") or not _kernel_lists_children():
         return [process.pid for process in all_processes().values() if process.parent == pid]
     found: list[int] = []
@@ -74,7 +75,7 @@ def children(pid: int) -> list[int]:
 
 
 def proportional_memory_bytes(pid: int) -> int:
-    """Resident memory with shared pages divided among their users; 0 when it may not be read."""
+    """Return resident memory with shared pages divided among their users; 0 if it may not be read."""
     try:
         with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
             for line in file:

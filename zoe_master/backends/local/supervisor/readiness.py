@@ -1,4 +1,4 @@
-"""Asking the component whether it is ready, without ever waiting for it."""
+"""Probe whether the component is ready, without ever blocking."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .spec import ProbeSpec
 
-# The first questions come fast, since most components are ready long before the first interval is over.
+# The first probes follow quickly, since most components are ready long before the first interval is over.
 INTERVAL_S_MIN = 0.05
 ANSWER_S_MAX = 5.0
 HTTP_FAILURE = 500
 HEAD_BYTES_MAX = 64
 READ_BYTES = 65536
-# How much of a page is read, and for how long, so that the component does not see its answer broken off.
+# How much of a page is read, and for how long, so that the component does not see its response cut off.
 REST_BYTES_MAX = 1 << 20
 REST_S_MAX = 1.0
 
 
 class ReadinessProbe:
-    """One connection at a time: `descriptor` and `events` are for poll, `due_at_s` is when `advance` wants a call."""
+    """One connection at a time: `descriptor` and `events` are for poll, `due_at_s` is when to call `advance`."""
 
     def __init__(self, probe: ProbeSpec, now_s: float) -> None:
         self._probe = probe
@@ -43,11 +43,11 @@ class ReadinessProbe:
         return self._socket.fileno() if self._socket is not None else None
 
     def late(self, now_s: float) -> bool:
-        """Return whether the time allowed is over."""
+        """Return whether the time limit has passed."""
         return not self.ready and now_s >= self._began_at_s + self._probe["timeout_s"]
 
     def advance(self, now_s: float) -> None:
-        """Go on as far as possible now."""
+        """Continue as far as possible without blocking."""
         if self.ready:
             return
         try:
@@ -66,7 +66,7 @@ class ReadinessProbe:
             self._failed(now_s, "no answer")
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None

@@ -1,4 +1,6 @@
-"""The shape of `start.json`; imported by type checkers and the back-end only, the supervisor reads the plain dict."""
+"""The shape of `start.json`; imported only by type checkers and the back-end, since the supervisor reads the plain
+dict.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from typing import TypedDict
 
 
 class ProbeSpec(TypedDict):
-    """The readiness probe with its port's name and number."""
+    """The readiness probe, with its port's name and number."""
 
     kind: str
     name: str
@@ -17,7 +19,7 @@ class ProbeSpec(TypedDict):
 
 
 class CgroupSpec(TypedDict):
-    """Where the service's control group is to be."""
+    """Where to create the service's control group."""
 
     version: int
     memory: str
@@ -26,14 +28,14 @@ class CgroupSpec(TypedDict):
 
 
 class UserSpec(TypedDict):
-    """Whom to run the component as."""
+    """The user that the component runs as."""
 
     uid: int
     gid: int
 
 
 class ProcessSpec(TypedDict):
-    """Everything the supervisor needs; all templates are filled, all paths are of this machine."""
+    """Everything that the supervisor needs: all templates are filled, all paths are of this machine."""
 
     service_id: str
     execution_id: str

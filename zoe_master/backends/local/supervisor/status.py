@@ -1,4 +1,4 @@
-"""Telling the back-end: files that it reads, and a datagram that says "look"."""
+"""Report to the back-end: files that it reads, and a datagram that says "look"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNWRITTEN_S_MAX = 600.0
 
 
 class ServiceStatus:
-    """The content of `status.json`; a write that fails is repeated with the next tick."""
+    """The content of `status.json`; a failed write is repeated with the next tick."""
 
     def __init__(self, directory: str, spec: ProcessSpec, free_space: Callable[[], bool]) -> None:
         self._directory = directory
@@ -48,13 +48,13 @@ class ServiceStatus:
         self._content.update(facts)
 
     def change(self, state: str, **facts: object) -> None:
-        """A new state begins now."""
+        """Enter a new state."""
         self._content.update(facts, state=state, at_s=time.time())
         self.unwritten = True
         self.write()
 
     def write(self) -> None:
-        """Write what is not written yet, and hint; without space, output makes room for it."""
+        """Write what has changed, and send a hint; if the disk is full, free space of output for it."""
         while self.unwritten:
             try:
                 files.write_json(f"{self._directory}/{files.STATUS}", self._content)
@@ -65,7 +65,9 @@ class ServiceStatus:
         self.hint()
 
     def write_for_certain(self) -> None:
-        """Go on until it is written: nobody else knows the exit code. In vain if the directory was removed."""
+        """Repeat until it is written, since only the supervisor knows the exit code; give up if the directory was
+        removed.
+        """
         deadline_s = time.monotonic() + UNWRITTEN_S_MAX
         while self.unwritten and time.monotonic() < deadline_s:
             self.write()
@@ -75,13 +77,13 @@ class ServiceStatus:
                 time.sleep(1.0)
 
     def write_usage(self, cpu_s: float, memory_bytes: int) -> None:
-        """Replace `usage.json`; what cannot be written is of no use a second later."""
+        """Replace `usage.json`; a failed write does not matter, since the next one follows within a second."""
         value = {"cpu_s": round(cpu_s, 3), "memory_bytes": memory_bytes, "at_s": time.time()}
         with contextlib.suppress(OSError):
             files.write_json(f"{self._directory}/{files.USAGE}", value)
 
     def hint(self) -> None:
-        """Wake the back-end if there is one; a lost hint costs it one look a second later."""
+        """Wake the back-end if there is one; a lost hint delays it until its next poll, a second later."""
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
             sender.setblocking(False)
             sender.sendto(self._service_id.encode(), f"\0{self._hint}")

@@ -1,4 +1,4 @@
-"""The life of one service, from its process to its last trace."""
+"""The life of one service, from its process to the last cleanup."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KILLED_EXIT_CODE = 128 + signal.SIGKILL
 
 
 class Supervisor:
-    """Runs the component of one service directory and is done when nothing of it is left."""
+    """Runs the component of one service directory, until nothing of it is left."""
 
     def __init__(self, directory: str, spec: ProcessSpec) -> None:
         self._directory = directory
@@ -40,7 +40,7 @@ class Supervisor:
         self._pid = 0
         self._wait_status: int | None = None
         self._memory_bytes_max = 0
-        # Why we ended it, once we do; None while it is free to end by itself.
+        # Why the supervisor ends it; None while it may end by itself.
         self._cause: str | None = None
         self._message = ""
         self._kill_at_s = float("inf")
@@ -49,7 +49,7 @@ class Supervisor:
         self._wakeup_read, self._wakeup_write = os.pipe()
 
     def run(self) -> None:
-        """Everything; returns when the end is written and all is cleaned."""
+        """Run the service; return when its end is written and everything is removed."""
         self._listen_to_signals()
         kernel.adopt_orphans()
         self._status.write()
@@ -61,7 +61,7 @@ class Supervisor:
         self._clean()
 
     def abandon(self, message: str) -> None:
-        """The supervisor itself failed: nothing may continue unsupervised."""
+        """End the service after an error of the supervisor itself: nothing may continue unsupervised."""
         self._group.end()
         self._report_end(KILLED_EXIT_CODE if self._pid else None, "killed", message)
         self._clean()
@@ -94,7 +94,7 @@ class Supervisor:
         signal.signal(signal.SIGTERM, lambda *_: self._ask("killed"))
         for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
             signal.signal(ignored, signal.SIG_IGN)
-        # The back-end starts us with these blocked, so that none comes before there is a handler.
+        # The back-end starts the supervisor with these blocked, so that none arrives before there is a handler.
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
     def _start(self) -> bool:
@@ -170,7 +170,7 @@ class Supervisor:
                     self._wait_status = wait_status
 
     def _read_output(self) -> bool:
-        """One read; False if there is nothing now or will be nothing any more."""
+        """Read once; return False if there is nothing now, or no more will come."""
         try:
             data = os.read(self._output_read, READ_BYTES)
         except BlockingIOError:
@@ -223,7 +223,7 @@ class Supervisor:
             self._terminate("never_ready", message, self._spec["stop_grace_s"])
 
     def _terminate(self, cause: str, message: str, grace_s: float) -> None:
-        """Ask the process group to end, and kill what is left of it after the grace."""
+        """Send SIGTERM to the process group, and kill what is left of it after the grace period."""
         self._cause, self._message = cause, message
         if self._readiness is not None:
             self._readiness.close()

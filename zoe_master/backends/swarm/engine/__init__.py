@@ -1,1 +1,1 @@
-"""What one Docker Engine does and says: connections, events, images, output."""
+"""One Docker Engine: connections, events, images, output."""

@@ -1,4 +1,4 @@
-"""What engines and managers say of containers, tasks and nodes, read once into values."""
+"""What engines and managers report of containers, tasks and nodes, parsed into values."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ _NANO_PER_MILLI = 10**6
 _NEVER = "0001-"
 SIGKILL = 9
 KILLED = 137
-"""128 + SIGKILL: by somebody, or by the kernel for lack of memory."""
+"""128 + SIGKILL: sent by a user, or by the kernel for lack of memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContainerFacts:
-    """One container, by its engine. `started_at_s` None: it never ran. `exit_code` only once it has ended."""
+    """One container as its engine reports it. `started_at_s` None: it never ran. `exit_code` is set once it has
+    ended.
+    """
 
     container_id: str
     service_id: ServiceId
@@ -35,13 +37,13 @@ class ContainerFacts:
     out_of_memory: bool = False
     error: str = ""
     stop_signal: str = "SIGTERM"
-    signals: frozenset[int] = frozenset()  # what somebody had the engine send to it, by its events
+    signals: frozenset[int] = frozenset()  # signals that a user sent through the engine, as its events report
     published: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskFacts:
-    """One task, by the managers."""
+    """One task as the managers report it."""
 
     task_id: str
     group_id: str
@@ -63,7 +65,7 @@ class TaskFacts:
 
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
-    """One node, by the managers."""
+    """One node as the managers report it."""
 
     node_id: str
     name: str
@@ -77,7 +79,7 @@ class NodeFacts:
 
 
 def container_facts(inspected: Json) -> ContainerFacts | None:
-    """Return a task's container; None for one that is not ours, or is of no service."""
+    """Return a task's container; None if it is not Zoe's, or not that of a service."""
     tags, state = inspected["Config"].get("Labels") or {}, inspected["State"]
     slot = _slot(tags)
     if slot is None or is_surplus(inspected):
@@ -91,7 +93,7 @@ def container_facts(inspected: Json) -> ContainerFacts | None:
         task_id=tags[labels.TASK_ID],
         running=bool(state["Running"]),
         started_at_s=started_at_s,
-        # The engine notes a start when it has heard of it, which may be after a short life's end.
+        # The engine records a start when it is notified of it, which may be after the end of a short life.
         finished_at_s=max(finished_at_s or 0.0, started_at_s or 0.0) if over else None,
         exit_code=int(state["ExitCode"]) if over else None,
         out_of_memory=bool(state["OOMKilled"]),
@@ -102,25 +104,27 @@ def container_facts(inspected: Json) -> ContainerFacts | None:
 
 
 def is_surplus(inspected: Json) -> bool:
-    """Return whether it is a task beyond our services, which Swarm runs after somebody has scaled one of its services
-    up."""
+    """Return whether the task is not one of our services: Swarm runs more after an operator has scaled up a Swarm
+    service.
+    """
     tags = inspected["Config"].get("Labels") or {}
     slot = _slot(tags)
     return slot is not None and not 0 < slot <= len(tags[labels.SERVICES].split())
 
 
 def _slot(tags: Json) -> int | None:
-    """Return which task of its Swarm service a container is, from 1; None for other containers."""
+    """Return the container's task number in its Swarm service, from 1; None for other containers."""
     if labels.TASK_NAME not in tags or labels.SERVICES not in tags:
         return None
     return int(tags[labels.TASK_NAME].split(".")[1])
 
 
 def wrong_shares(inspected: Json) -> int | None:
-    """Return the CPU shares that a container's reservation stands for, if it has others; None if they are right.
+    """Return the CPU shares that the container's reservation should give it, if it has others; None if they are right.
 
-    Swarm reserves cores by counting only: without shares, containers that compete get the same each. A core is 1024
-    shares, as for a container by itself; the kernel's least is 2."""
+    Swarm only counts reserved cores: without shares, containers that compete get equal amounts. A core is 1024 shares,
+    as for a plain container; the kernel's minimum is 2.
+    """
     reserved = (inspected["Config"].get("Labels") or {}).get(labels.CORES)
     if reserved is None or not inspected["State"]["Running"]:
         return None
@@ -129,20 +133,20 @@ def wrong_shares(inspected: Json) -> int | None:
 
 
 def ended(running: ContainerFacts, exit_code: int, at_s: float) -> ContainerFacts | None:
-    """Return the same container after its engine's word of its end; None if only a closer look tells why it ended."""
+    """Return the container after its engine's event of its end; None if only an inspection tells why it ended."""
     if exit_code == KILLED and SIGKILL not in running.signals:
         return None
     return ended_by_event(running, exit_code, at_s)
 
 
 def ended_by_event(running: ContainerFacts, exit_code: int, at_s: float) -> ContainerFacts:
-    """Return the same container after its end, as far as the event tells."""
+    """Return the container after its end, as far as the event describes it."""
     finished_at_s = max(at_s, running.started_at_s or 0.0)
     return replace(running, running=False, finished_at_s=finished_at_s, exit_code=exit_code)
 
 
 def _published(ports: Json) -> Iterator[tuple[int, int]]:
-    """Number inside and number on the node."""
+    """Return the port inside and the port on the node."""
     for inside, bindings in ports.items():
         for binding in bindings or ():
             yield int(inside.partition("/")[0]), int(binding["HostPort"])
@@ -190,7 +194,7 @@ def node_facts(node: Json) -> NodeFacts:
 
 
 def _addresses(node: Json) -> Iterator[str]:
-    """Those by which others reach it. A manager may know its own as 0.0.0.0, and tells others another one."""
+    """Return the addresses that others use. A manager may report its own as 0.0.0.0, and another one to other nodes."""
     addresses = (node["Status"].get("Addr", ""), (node.get("ManagerStatus") or {}).get("Addr", "").rpartition(":")[0])
     for one in addresses:
         with suppress(ValueError):
@@ -200,7 +204,7 @@ def _addresses(node: Json) -> Iterator[str]:
 
 
 def seconds(text: str) -> float | None:
-    """Return seconds since the epoch of an engine's time with up to nine decimals; None for its zero time."""
+    """Return an engine's time, with up to nine decimals, in seconds since the epoch; None for its zero time."""
     if text.startswith(_NEVER):
         return None
     whole, _, rest = text.removesuffix("Z").partition(".")

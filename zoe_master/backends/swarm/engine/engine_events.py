@@ -1,4 +1,4 @@
-"""One engine's news: what runs there at first, then its event stream, and all over again whenever that breaks."""
+"""Watch one engine: read what runs there, then follow its events, and start again whenever the stream breaks."""
 
 from __future__ import annotations
 
@@ -43,11 +43,12 @@ from zoe_master.backends.swarm.spec import labels
 _log = logging.getLogger(__name__)
 _FIRST_OF_ITS_KIND = {"start", "kill", "die", "oom", "destroy"}
 _IMAGE_NEWS = {"pull", "tag", "untag", "delete", "import", "load"}
-_OVERLAP_S = 2.0  # clocks of two machines differ; news told twice do no harm
+_SWEEP_INTERVAL_S = 120.0
+_OVERLAP_S = 2.0  # clocks of two machines differ; receiving an event twice does no harm
 
 
 class EngineListener(Protocol):
-    """Who hears the news; called from the engine's thread."""
+    """Receives the events; called from the engine's thread."""
 
     def container_seen(self, facts: ContainerFacts, after_gap: bool) -> None: ...  # noqa: D102
 
@@ -59,7 +60,7 @@ class EngineListener(Protocol):
 class EngineEvents:
     """Watches one engine from a thread of its own.
 
-    `problem` is why it cannot, in words, or empty; `unfit` is why nothing may be placed there, whatever Swarm says.
+    `problem` says why it cannot, or is empty; `unfit` says why nothing may be placed there, whatever Swarm reports.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class EngineEvents:
         self._running: dict[str, ContainerFacts] = {}
         self._stream: CancellableStream[Any] | None = None
         self._cpu_use = CpuUsage()
+        self._sweep_due_s = float("inf")
         self._lock, self._summing = threading.Lock(), threading.Lock()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"zoe-swarm-{node}", daemon=True)
@@ -96,22 +98,24 @@ class EngineEvents:
 
     @property
     def reachable(self) -> bool:
-        """Return whether the engine answered last time."""
+        """Return whether the engine answered the last request."""
         return not self.problem
 
     def running(self) -> Sequence[ServiceId]:
-        """Return the services of our containers that run there, as far as was heard."""
+        """Return the services of our containers that run there, as far as known."""
         with self._lock:
             return [facts.service_id for facts in self._running.values()]
 
     def sample(self, running: Mapping[str, ServiceId]) -> dict[ServiceId, tuple[float, int]]:
-        """CPU seconds and memory bytes of these containers (id to service), and a new sum of foreign ones.
+        """Return CPU seconds and memory bytes of these containers (id to service), and update the sum of foreign ones.
 
-        Called at intervals by another thread, it also finds out that the engine has fallen silent.
+        Another thread calls this at intervals, which also detects that the engine has fallen silent.
         """
         samples: dict[ServiceId, tuple[float, int]] = {}
         try:
             self.engine.api.ping()
+            if time.monotonic() >= self._sweep_due_s:
+                self._sweep()
             for container_id, service in running.items():
                 stats = self._stats(container_id)
                 if stats is not None:
@@ -123,7 +127,7 @@ class EngineEvents:
         return samples
 
     def close(self) -> None:
-        """End the thread; the engine's connections are closed, too."""
+        """End the thread and close the engine's connections."""
         self._closing.set()
         self._break_stream()
         self._thread.join()
@@ -136,7 +140,7 @@ class EngineEvents:
                 self._watch(after_gap=not first)
             except UNREACHABLE as error:
                 self._cannot(error)
-            except Exception:  # whatever one engine says, the others are watched
+            except Exception:  # an error with one engine must not end the watching of others
                 _log.exception("watching the engine of %s failed", self.node)
             first = False
             self.first_look.set()
@@ -153,8 +157,7 @@ class EngineEvents:
         for entry in entries:
             self._inspect(entry["Id"], after_gap)
         self._look_at_others()
-        sweep_probes(api, self._installation)
-        sweep_scratch(api, self._installation)
+        self._sweep()
         self.unfit = self._hardening.check(self.engine, self.images or ())
         self.problem = ""
         self.first_look.set()
@@ -170,8 +173,14 @@ class EngineEvents:
         finally:
             self._break_stream()
             with contextlib.suppress(OSError):
-                # `close` of the stream shuts the socket down, but leaves it to the garbage collector.
+                # `close` of the stream shuts the socket down, but leaves closing it to the garbage collector.
                 stream._response.close()
+
+    def _sweep(self) -> None:
+        """Remove what a master left that was killed; what is young may belong to a check or a start of now."""
+        self._sweep_due_s = time.monotonic() + _SWEEP_INTERVAL_S
+        sweep_probes(self.engine.api, self._installation)
+        sweep_scratch(self.engine.api, self._installation)
 
     def _hear(self, event: Mapping[str, Any]) -> None:
         action = event["Action"]
@@ -193,7 +202,7 @@ class EngineEvents:
             self._listener.engine_changed(self.node, after_gap=False)
 
     def _hear_of_ours(self, event: Mapping[str, Any]) -> None:
-        """An end is told by the event itself where it can be: the engine answers only after it has cleaned up."""
+        """Report an end from the event itself if possible: the engine answers requests only after it has cleaned up."""
         container_id = event["Actor"]["ID"]
         running = self._running.get(container_id)
         about, at_s = event["Actor"]["Attributes"], event["timeNano"] / 1e9
@@ -205,7 +214,7 @@ class EngineEvents:
             return
         if running is not None and event["Action"] == "die":
             facts = ended(running, int(about["exitCode"]), at_s)
-            if facts is None and not self._inspect(container_id, after_gap=False):  # removed already
+            if facts is None and not self._inspect(container_id, after_gap=False):  # already removed
                 facts = ended_by_event(running, int(about["exitCode"]), at_s)
             if facts is not None:
                 with self._lock:
@@ -221,14 +230,14 @@ class EngineEvents:
         self._inspect(container_id, after_gap=False)
 
     def _inspect(self, container_id: str, after_gap: bool) -> bool:
-        """Tell what the engine says of it; False if it is gone."""
+        """Report the engine's present view of the container; False if it is gone."""
         inspected = self._found(lambda: self.engine.api.inspect_container(container_id))
         if inspected is not None and is_surplus(inspected):
             self._end_surplus(inspected)
             return True
         shares = wrong_shares(inspected) if inspected is not None else None
         if shares is not None:
-            with contextlib.suppress(APIError):  # it may be ending just now
+            with contextlib.suppress(APIError):  # it may be ending right now
                 self.engine.api.update_container(container_id, cpu_shares=shares)
         facts = container_facts(inspected) if inspected is not None else None
         with self._lock:
@@ -242,7 +251,9 @@ class EngineEvents:
         return inspected is not None
 
     def _end_surplus(self, inspected: Mapping[str, Any]) -> None:
-        """It holds what the scheduler counts as free. Swarm, told to scale down, might end one of ours instead."""
+        """End a surplus task: it uses what the scheduler counts as free, and scaling down might end one of ours
+        instead.
+        """
         if inspected["State"]["Running"]:
             name = inspected["Config"]["Labels"][labels.TASK_NAME]
             _log.warning(
@@ -271,7 +282,7 @@ class EngineEvents:
     def _sum_up(self) -> None:
         others = self._others
         unlimited = [i for i, one in others.items() if not (one.memory_bytes and one.cores_milli)]
-        with self._summing:  # by the thread that samples, and by that of the engine's news
+        with self._summing:  # by the sampling thread and by the thread of the engine's events
             stats = {container_id: self._stats(container_id) or {} for container_id in unlimited}
             cores_milli = self._cpu_use.look(stats)
         used = {
@@ -285,7 +296,7 @@ class EngineEvents:
 
     @staticmethod
     def _found(question: Any) -> Any:
-        """Return the answer; None if what was asked about has gone meanwhile."""
+        """Return the result; None if the object has gone meanwhile."""
         try:
             return question()
         except UNREACHABLE as error:

@@ -41,7 +41,7 @@ class EngineWatches:
         return self._watches.values()
 
     def engine(self, node: str) -> Engine | None:
-        """Return the engine of a node while it answers."""
+        """Return the engine of a node if it answers."""
         watch = self._watches.get(node)
         return watch.engine if watch is not None and watch.reachable else None
 

@@ -1,4 +1,4 @@
-"""Connections to the Docker Engines: one for each thread, as the client is not made to be shared."""
+"""Connections to the Docker Engines: one per thread, since the client is not thread-safe."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from docker.tls import TLSConfig
 from zoe_master.backends.swarm.errors import UNREACHABLE, cannot_serve
 
 API_VERSION = "1.41"
-"""Docker Engine 20.10 speaks it, and so do all later ones that matter here."""
+"""Docker Engine 20.10 supports it, and so do all later ones that matter here."""
 _SILENT_S = 3.0
-"""Longer than managers need to agree on another leader."""
+"""Longer than managers need to elect another leader."""
 _Answer = TypeVar("_Answer")
 
 
@@ -39,21 +39,21 @@ class Engine:
             found = docker.APIClient(
                 self.url, version=API_VERSION, timeout=round(self._timeout_s), tls=self._tls or False
             )
-            found.trust_env = False  # neither another authority nor a proxy from the environment
+            found.trust_env = False  # neither another CA nor a proxy from the environment
             self._own.api = found
             with self._lock:
                 self._made.append(found)
         return found
 
     def close(self) -> None:
-        """Close what all threads used; they must be done."""
+        """Close the connections of all threads, which must no longer use them."""
         with self._lock:
             for api in self._made:
                 api.close()
 
 
 class Managers:
-    """The managers of the swarm: whichever answers is asked until it does not."""
+    """The managers of the swarm: requests go to one that answers, until it does not."""
 
     def __init__(self, engines: Sequence[Engine]) -> None:
         self._engines = engines
@@ -62,13 +62,14 @@ class Managers:
 
     @property
     def silent(self) -> bool:
-        """Return whether none has answered what was asked for longer than one may take."""
+        """Return whether requests have gone unanswered for longer than a single one may take."""
         since_s = self._silent_since_s
         return since_s is not None and time.monotonic() > since_s + _SILENT_S
 
     def ask(self, question: Callable[[Any], _Answer]) -> _Answer:
-        """Return the first answer; the last error when nobody gives one. Refusals of the request itself are raised at
-        once."""
+        """Return the first answer; raise the last error if none answers. Refusals of the request itself are raised at
+        once.
+        """
         begun_s = time.monotonic()
         for attempt in range(len(self._engines)):
             try:

@@ -1,4 +1,4 @@
-"""What of the nodes' control ports and of the cloud's metadata an execution's container could connect to."""
+"""Find which control ports of nodes, and whether the cloud's metadata, can be reached from an execution's container."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from zoe_master.waker import TickWaker
 
 _log = logging.getLogger(__name__)
 OUTSIDE = "docker_gwbridge"
-"""The bridge by which containers of overlay networks reach what is outside; engines make it for the first of these."""
+"""The bridge through which containers of overlay networks reach the outside; engines create it with the first of
+these.
+"""
 BRIDGES = {OUTSIDE: OUTSIDE, "docker0": "bridge"}
-"""Bridges by which executions' containers get out, with the engine's network; those with devices are on the second."""
+"""Bridges through which executions' containers reach the outside, with the engine's network; devices use the second."""
 CONTROL_PORTS = (2375, 2376, 2377, 7946, 5100, 5101, 5102, 5432)
-"""Engines, Swarm, Zoe's API and master, PostgreSQL; those of UDP do not tell whether they are open."""
+"""Engines, Swarm, Zoe's API and master, PostgreSQL; whether a UDP port is open cannot be seen."""
 METADATA = ("169.254.169.254", "fd00:ec2::254")
 HINT = "restrict its containers with deploy/close-nodes.sh"
 _ADDRESSES_MAX = 6
@@ -31,7 +33,7 @@ _INTERVAL_S = 600.0
 _RETRY_S = 60.0
 _WORKERS = 2
 _CANNOT = 3
-# One process for each address, one second for each port: bounded whatever a firewall does with packets.
+# One process per address, one second per port: bounded, whatever a firewall does with packets.
 _SCRIPT = """
 if command -v bash > /dev/null; then
     reach() { timeout 1 bash -c ': < "/dev/tcp/$0/$1"' "$1" "$2"; }
@@ -51,7 +53,7 @@ wait
 
 
 class NodeExposure:
-    """Nodes are asked again at intervals, in a pool of its own; what was told last stands until then."""
+    """Checks nodes at intervals, in a pool of its own; the last result stands until the next one."""
 
     def __init__(self, settings: SwarmSettings, waker: TickWaker) -> None:
         self._settings = settings
@@ -62,21 +64,21 @@ class NodeExposure:
         self._next_s: dict[str, float] = {}
 
     def warning(self, node: str) -> str:
-        """What is open from there, in words; empty when nothing is known to be."""
+        """Return what is open from there, in words; empty if nothing is known to be."""
         return self._warnings.get(node, "")
 
     def look(self, watches: Iterable[EngineEvents]) -> None:
-        """Begin to ask nodes whose time has come."""
+        """Begin to check the nodes that are due."""
         if not self._settings.check_closed:
             return
         now_s = time.monotonic()
         for watch in watches:
             if watch.reachable and watch.images and now_s >= self._next_s.get(watch.node, 0.0):
-                self._next_s[watch.node] = float("inf")  # until it has told
+                self._next_s[watch.node] = float("inf")  # until the result is there
                 self._pool.submit(self._look, watch)
 
     def close(self) -> None:
-        """Wait for what is being asked."""
+        """Wait for running checks."""
         self._pool.shutdown(cancel_futures=True)
 
     def _look(self, watch: EngineEvents) -> None:
@@ -89,12 +91,12 @@ class NodeExposure:
                 self._waker.wake()
         except UNREACHABLE as error:
             _log.info("%s cannot check what its containers reach: %s", watch.node, error)
-        except Exception:  # a warning less, not a node less
+        except Exception:  # a failed check loses a warning, not the node
             _log.exception("checking on %s what its containers reach failed", watch.node)
         self._next_s[watch.node] = time.monotonic() + pause_s
 
     def _asked(self, watch: EngineEvents) -> dict[str, frozenset[str]]:
-        """Return what a container connected to by each bridge; without those that no image can try."""
+        """Return what a container could connect to through each bridge, except those that no image can test."""
         answers = {bridge: self._asked_by(watch, network) for bridge, network in BRIDGES.items()}
         return {bridge: frozenset(shown) for bridge, shown in answers.items() if shown is not None}
 
@@ -120,7 +122,7 @@ class NodeExposure:
 
 
 def _addresses(api: Any, network: str) -> list[str]:
-    """Return the node's own, that of its bridge, and the managers'."""
+    """Return the addresses of the node, of its bridge, and of the managers."""
     swarm: Mapping[str, Any] = api.info()["Swarm"]
     managers = [str(one["Addr"]).rpartition(":")[0].strip("[]") for one in swarm.get("RemoteManagers") or []]
     bridge = [str(one["Gateway"]) for one in api.inspect_network(network)["IPAM"]["Config"] if one.get("Gateway")]

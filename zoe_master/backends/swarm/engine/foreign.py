@@ -1,4 +1,4 @@
-"""What containers that are not ours take of a node."""
+"""What containers other than Zoe's take of a node."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _HOLDING = frozenset({"assigned", "accepted", "preparing", "ready", "starting", 
 
 @dataclass(frozen=True, slots=True)
 class ForeignContainer:
-    """Its limits; 0 where it has none."""
+    """The limits of a foreign container; 0 where it has none."""
 
     cores_milli: int
     memory_bytes: int
 
 
 def foreign_container(inspected: Json) -> ForeignContainer:
-    """What a foreign container may take, by its own settings."""
+    """Return what a foreign container may take, by its own settings."""
     host = inspected["HostConfig"]
     cores_milli = (host.get("NanoCpus") or 0) // 10**6
     if not cores_milli and host.get("CpuQuota", 0) > 0 and host.get("CpuPeriod", 0) > 0:
@@ -34,7 +34,7 @@ def foreign_container(inspected: Json) -> ForeignContainer:
 
 
 def taken(containers: Iterable[tuple[ForeignContainer, Resources]]) -> Resources:
-    """Return all of them: limits where they are set, otherwise the cores and the memory that they use now."""
+    """Return the sum of foreign containers: limits where set, otherwise the cores and memory in use now."""
     result = Resources()
     for container, used in containers:
         cores_milli = container.cores_milli or used.cores_milli
@@ -43,7 +43,9 @@ def taken(containers: Iterable[tuple[ForeignContainer, Resources]]) -> Resources
 
 
 def reserved_by_others(tasks: Iterable[Json], installation: str) -> Mapping[str, Resources]:
-    """Return what tasks that are not Zoe's reserve, by the node's id; Swarm starts nothing there, however idle."""
+    """Return what other tasks than Zoe's reserve, by the node's id; Swarm gives it to no one else, however idle they
+    are.
+    """
     result: dict[str, Resources] = {}
     for task in tasks:
         spec, node = task["Spec"], task.get("NodeID", "")
@@ -71,15 +73,16 @@ def larger(one: Resources, other: Resources) -> Resources:
 
 
 class CpuUsage:
-    """How many cores containers use, each on average since it was looked at last. Not thread-safe."""
+    """Averages the cores that containers use since the previous call. Not thread-safe."""
 
     def __init__(self) -> None:
         self._seen: dict[str, tuple[float, float, int]] = {}
 
     def look(self, stats: Mapping[str, Json]) -> Mapping[str, int]:
-        """Return thousandths of a core by container, in tenths so that they change seldom; 0 at the first look.
+        """Return thousandths of a core by container, rounded to tenths of a core so that they change seldom; 0 at
+        first.
 
-        Looks that come soon after another one change nothing: an average over a moment says little.
+        A call soon after another one changes nothing: an average over a moment says little.
         """
         self._seen = {
             container: self._next(self._seen.get(container), container_stats)
@@ -100,7 +103,7 @@ class CpuUsage:
 
 
 def memory_used(stats: Json) -> int:
-    """Without the file cache that the kernel gives back, as `docker stats` counts."""
+    """Return memory in use, without the file cache that the kernel can free, as `docker stats` does."""
     memory = stats.get("memory_stats") or {}
     details = memory.get("stats") or {}
     cache = details.get("total_inactive_file", details.get("inactive_file", 0))
@@ -108,6 +111,6 @@ def memory_used(stats: Json) -> int:
 
 
 def cpu_seconds(stats: Json) -> float:
-    """Since the container's start."""
+    """Return CPU seconds since the container's start."""
     usage = (stats.get("cpu_stats") or {}).get("cpu_usage") or {}
     return int(usage.get("total_usage", 0)) / 1e9

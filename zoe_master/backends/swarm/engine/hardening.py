@@ -1,6 +1,7 @@
-"""Whether an engine gives containers what only it can set: no new privileges, and limits for each process.
+"""Check what only an engine can set for containers: no new privileges, and limits of processes.
 
-On 20.10 an engine tells neither, and newer ones not the limits; so a container of a moment says what it was given.
+Docker Engine 20.10 reports neither, and newer ones do not report the limits; so a short-lived container reads what it
+was given.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ LIMITS = {
     "nproc": "Max processes",
     "stack": "Max stack size",
 }
-"""Names of dockerd's --default-ulimit, and what the kernel calls them."""
+"""Names for dockerd's --default-ulimit, and the kernel's names."""
 _FILES = ["/proc/self/status", "/proc/self/limits"]
 
 
 class EngineHardening:
-    """Asks engines; the answer is for as long as an engine runs."""
+    """Checks engines; a result holds until the engine restarts."""
 
     def __init__(self, settings: SwarmSettings) -> None:
         self._settings = settings
@@ -38,7 +39,9 @@ class EngineHardening:
         """What is wrong with an engine that was not asked yet."""
 
     def check(self, engine: Engine, images: Iterable[str]) -> str:
-        """What is wrong, in words; empty when nothing is, or the admin does not mind. Raises when nobody answers."""
+        """Return what is wrong, in words; empty if nothing is, or if the admin allows it. Raises if the engine does not
+        answer.
+        """
         if self._settings.allow_unhardened:
             return ""
         words = ""
@@ -46,7 +49,7 @@ class EngineHardening:
             try:
                 code, shown = ask(engine.api, image, self._settings.installation, ImageProgram("/bin/cat", _FILES))
             except APIError as error:
-                words = words or f" ({image}: {words_of(error)})"  # this image does not do, or this engine
+                words = words or f" ({image}: {words_of(error)})"  # this image cannot do it, or this engine
                 continue
             if code == 0:
                 return "; ".join(problems(shown, self._settings.ulimits_max))
@@ -54,7 +57,7 @@ class EngineHardening:
 
 
 def problems(shown: str, ulimits_max: Mapping[str, int]) -> Iterator[str]:
-    """What the kernel says of a process, held against what must be."""
+    """Compare what the kernel reports of a process with what is required."""
     lines = shown.splitlines()
     if not any(line.split() == ["NoNewPrivs:", "1"] for line in lines):
         yield "its engine runs without --no-new-privileges"

@@ -1,4 +1,4 @@
-"""What an engine tells of its images: their names, whether they name a command, and what they are built for."""
+"""What an engine reports of its images: their names, whether they have a command, and their platform."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from zoe_lib.domain.platform import ImageFacts
 from zoe_master.backends.swarm.errors import status_of
 
 ASKED_MAX = 300
-"""Images of one engine that are looked into: a list of images tells names alone."""
+"""Images of one engine that are inspected at most: a list of images holds only names."""
 
 
 class EngineImages:
-    """The images of one engine; each is looked into once."""
+    """The images of one engine; each is inspected once."""
 
     def __init__(self, allowed: tuple[str, ...]) -> None:
         self._allowed = allowed
@@ -41,7 +41,7 @@ class EngineImages:
             image = api.inspect_image(image_id)
         except APIError as error:
             if status_of(error) == 404:
-                return  # it has gone meanwhile
+                return  # removed meanwhile
             raise
         settings = image.get("Config") or {}
         platform = f"{image.get('Os') or ''}/{image.get('Architecture') or ''}"

@@ -1,4 +1,4 @@
-"""What a service printed: copied from its engine piece by piece, kept within a bound, read by offset."""
+"""The output of a service: copied from its engine piece by piece, kept within a bound, read by offset."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from zoe_master.backends.swarm.spec.log_driver import ENTRY_BYTES, held_bytes
 
 _OUTPUT = "output"
 _POSITION = "output.json"
-# As on the local back-end: a quarter for the beginning, where errors of the start are. Half for the newest leaves room
-# until the next shortening.
+# As on the local back-end: a quarter for the beginning, with errors of the start. Half for the newest leaves room until
+# the next cut.
 _HEAD_SHARE = 4
 _NEWEST_SHARE = 2
 _FULL = 0.85
-"""Of what an engine holds: above that it may have dropped the beginning; sizes of entries are estimated."""
+"""Share of what an engine holds: above it, the engine may have dropped the beginning; sizes of entries are
+estimates.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputPosition:
-    """`stamp` is the time of the last entry read, `seen` how many had it; `complete`: nothing will follow.
+    """`stamp` is the time of the last entry read, `seen` how many entries had it; `complete`: no more will follow.
 
-    Kept are the first `head` bytes and, behind them in the file, those from offset `first`. `untold`: the engine
-    dropped some that were not copied; they count as one byte, since nobody knows how many there were.
+    The file holds the first `head` bytes and, after them, those from offset `first`. `untold`: the engine dropped some
+    entries that were not copied; they count as one byte, since their size is unknown.
     """
 
     first: int = 0
@@ -42,7 +44,7 @@ class OutputPosition:
 
 
 def position_of(place: Path) -> OutputPosition:
-    """Return where the copy has got to."""
+    """Return the position that the copy has reached."""
     try:
         return OutputPosition(**json.loads((place / _POSITION).read_text()))
     except (OSError, ValueError, TypeError):
@@ -50,18 +52,18 @@ def position_of(place: Path) -> OutputPosition:
 
 
 def append(place: Path, entries: Iterable[tuple[str, bytes]], complete: bool, bytes_max: int) -> None:
-    """Add the entries (time, text) that are newer than the copy; beyond the bound the middle goes."""
+    """Append the entries (time, text) that are newer than the copy; beyond the bound, the middle is removed."""
     place.mkdir(parents=True, exist_ok=True)
     copy = _Copy(place, bytes_max)
     try:
         copy.take(entries)
         copy.position = replace(copy.position, complete=complete)
-    finally:  # what was written is not written again, whatever broke off the rest
+    finally:  # a repeated call must not write them again, whatever interrupted the rest
         copy.close()
 
 
 def read(place: Path, offset: int, limit: int) -> OutputChunk:
-    """At most `limit` bytes from `offset`, or from the next byte that is still kept."""
+    """Return at most `limit` bytes from `offset`, or from the next byte that is still kept."""
     position = position_of(place)
     offset, limit = max(offset, 0), max(limit, 0)
     first = offset if offset < position.head else max(offset, position.first)
@@ -104,7 +106,7 @@ class _Copy:
             self._size += len(text)
             told_bytes += len(text) + ENTRY_BYTES
             self.position = replace(self.position, stamp=after.stamp, seen=after.seen)
-            if self._size > 2 * self._bytes_max:  # seldom: each time costs a copy of what is kept
+            if self._size > 2 * self._bytes_max:  # seldom, since each time copies everything kept
                 self._shorten()
         if not begun.stamp and told_bytes > _FULL * held_bytes(self._bytes_max):
             self._without_beginning()
@@ -116,7 +118,7 @@ class _Copy:
         _write(self._place / _POSITION, json.dumps(asdict(self.position)).encode())
 
     def _joined(self, entries: Iterable[tuple[str, bytes]], stamp: str) -> Iterator[tuple[str, bytes]]:
-        """Yield the entries; the engine tells those of the last one's second again, unless it has dropped them."""
+        """Yield the entries; the engine repeats those of the last one's second, unless it has dropped them."""
         first = True
         for entry in entries:
             if first and stamp and entry[0] > stamp:
@@ -154,7 +156,7 @@ class _Copy:
 
 
 def _newer(entries: Iterable[tuple[str, bytes]], position: OutputPosition) -> Iterator[tuple[OutputPosition, bytes]]:
-    """Yield the entries that come after a position, each with the position after it."""
+    """Yield the entries after a position, each with the position after it."""
     begun, same = position, 0
     for stamp, text in entries:
         if stamp < begun.stamp:
@@ -167,7 +169,7 @@ def _newer(entries: Iterable[tuple[str, bytes]], position: OutputPosition) -> It
 
 
 def _end(position: OutputPosition, size: int) -> int:
-    """Return the offset behind the last byte of a file of this size."""
+    """Return the offset after the last byte of a file of this size."""
     return position.first + size - position.head
 
 

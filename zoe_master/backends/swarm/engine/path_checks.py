@@ -1,4 +1,4 @@
-"""Asking nodes what the parts of a host path are, before anything is mounted."""
+"""Ask nodes about the parts of a host path before anything is mounted."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from zoe_master.backends.swarm.errors import UNREACHABLE, error_text_of, status_
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.host_paths import HostPath, PathPart, host_paths_of, problem
 
-_WORKERS = 2  # of its own pool: a file system that hangs holds up nothing but mounts
+_WORKERS = 2  # a pool of its own: a file system that hangs blocks only mounts
 _GOOD_FOR_S = 60.0
 _SILENT_FOR_S = 2.0
-_BAD_FOR_S = 10.0  # long enough that a slow loop hears it
+_BAD_FOR_S = 10.0  # long enough that a slow loop sees the result
 _SEEN_AT = "/zoe-path-"
-# Root without capabilities: it looks into what root alone may enter, and its mounts are read-only.
+# Root without capabilities: it can read what only root may enter, and its mounts are read-only.
 _LOOKS_AS = "0:0"
 _Key = tuple[str, tuple[HostPath, ...]]
 
@@ -40,7 +40,7 @@ class _Refused:
 
 
 class PathChecks:
-    """What was found holds for a minute: only root on the node can make it untrue."""
+    """A result holds for a minute: only root on the node can invalidate it."""
 
     def __init__(self, watches: EngineWatches, settings: SwarmSettings, notify: Callable[[], None]) -> None:
         self._watches = watches
@@ -70,7 +70,7 @@ class PathChecks:
         return True
 
     def close(self) -> None:
-        """Wait for what is being asked."""
+        """Wait for running checks."""
         self._pool.shutdown(cancel_futures=True)
 
     def _drop_old(self) -> None:
@@ -101,7 +101,7 @@ class PathChecks:
             except APIError as error:
                 if status_of(error) != 400 or "source path does not exist" not in words_of(error):
                     raise
-                seen = []  # not even the root
+                seen = []  # not even the root exists
             if seen is None:
                 return _unasked(node, "no allowed image has /bin/stat")
             if obstacle := problem(path, seen, self._settings):
@@ -109,7 +109,7 @@ class PathChecks:
         return None
 
     def _parts(self, watch: EngineEvents, path: HostPath) -> list[PathPart] | None:
-        """Return what the node says of each part that there is; None if no image can tell."""
+        """Return the node's report on each part that exists; None if no image can check it."""
         arguments = ["-c", "%f %u", "--", *path.parts(_SEEN_AT)]
         question = ImageProgram("/bin/stat", arguments, _LOOKS_AS, sees={_SEEN_AT: path.root})
         for image in asked_images(watch, self._settings):
@@ -124,7 +124,7 @@ class PathChecks:
 
 
 def asked_images(watch: EngineEvents, settings: SwarmSettings) -> list[str]:
-    """Zoe's own image alone where there is one: one that tenants can push to could tell what is not so."""
+    """Return only Zoe's own image where there is one: an image that tenants can push to could report falsely."""
     found = candidates(watch.images or (), settings)
     return [name for name in found if name == full_name(settings.gateway_image)] or (
         [] if settings.gateway_image else found

@@ -1,4 +1,4 @@
-"""Containers of a moment, by which a node tells what no engine does."""
+"""Short-lived containers that report what an engine does not report of its node."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _IMAGES_TRIED_MAX = 5
 _MEMORY_BYTES = 32 * 2**20
 _PROCESSES_MAX = 64
 _ANSWER_S = 20
-_ABANDONED_S = 120.0  # well above what an answer takes, and above what two machines' clocks may differ
+_ABANDONED_S = 120.0  # well above what a check takes, and above the difference between two machines' clocks
 
 
 @dataclass(frozen=True, slots=True)
 class ImageProgram:
     """A program of the image, and what its container is given.
 
-    `sees`: directory inside to the node's own. `changes`: a volume, or a directory of the node, that it may change, and
-    where it is inside.
+    `sees`: directory inside, to the node's directory. `changes`: a volume, or a directory of the node, that it may
+    change, and where that is inside.
     """
 
     program: str
@@ -42,7 +42,7 @@ class ImageProgram:
 
 
 def candidates(images: Iterable[str], settings: SwarmSettings) -> list[str]:
-    """Images of a node that probes may run: the gateway's first, which every node should have."""
+    """Return the images of a node that probes may run: first the gateway's, which every node should have."""
     gateway_image = full_name(settings.gateway_image)
     there = sorted(images)
     allowed = (name for name in there if name != gateway_image and _allowed(name, settings))
@@ -50,7 +50,9 @@ def candidates(images: Iterable[str], settings: SwarmSettings) -> list[str]:
 
 
 def ask(api: Any, image: str, installation: str, question: ImageProgram) -> tuple[int, str]:
-    """Exit code and output. Raises what the client raises; the container is gone afterwards."""
+    """Run the program; return exit code and output. Raises what the client raises; the container is removed
+    afterwards.
+    """
     made = None
     mounts = [
         Mount(target, source, type="bind", read_only=True) for target, source in sorted((question.sees or {}).items())
@@ -79,7 +81,7 @@ def ask(api: Any, image: str, installation: str, question: ImageProgram) -> tupl
 
 
 def sweep_probes(api: Any, installation: str) -> None:
-    """Remove those that a master left which was killed while it asked; the ones that are asked now are younger."""
+    """Remove containers left by a master that was killed during a check; those of running checks are younger."""
     marks = [f"{labels.INSTALLATION}={installation}", labels.OF_A_MOMENT]
     for one in api.containers(all=True, filters={"label": marks}):
         if one["Created"] < time.time() - _ABANDONED_S:

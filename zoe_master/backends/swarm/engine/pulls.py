@@ -1,4 +1,4 @@
-"""Images on the nodes: asking engines to fetch what they lack, and saying in words how that goes."""
+"""Images on the nodes: have engines pull missing ones, and report the progress in words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoe_master.waker import TickWaker
 
 
 class ImagePulls:
-    """At most one pull of an image on each node; one that failed is not retried until its engine was away."""
+    """At most one pull of an image on each node; a failed one is retried only after its engine was away."""
 
     def __init__(
         self, watches: EngineWatches, pool: ThreadPoolExecutor, settings: SwarmSettings, waker: TickWaker
@@ -30,7 +30,7 @@ class ImagePulls:
         self._failures: dict[tuple[str, str], str] = {}
 
     def want(self, image: str) -> None:
-        """Begin what is missing of an image that Zoe itself uses, where nodes may fetch any."""
+        """Pull an image that Zoe itself uses to the nodes without it, if nodes may pull images."""
         if self._settings.pull_images:
             with self._lock:
                 for watch in self._watches.all():
@@ -38,7 +38,7 @@ class ImagePulls:
                         self._begin(watch, full_name(image))
 
     def status(self, image: str) -> ImageStatus:
-        """Return whether it can be started; begins what is missing for that."""
+        """Return whether the image can be started; begin the pulls that this needs."""
         allowed = image_allowed(image, self._settings.images)
         if allowed.state is ImageState.UNAVAILABLE:
             return allowed
@@ -54,7 +54,7 @@ class ImagePulls:
         return image_state(image, images_of_node, pulling, failures)
 
     def unavailable(self) -> tuple[str, ...]:
-        """Images that no node has or can fetch, by full name."""
+        """Return the images that no node has or can pull, by full name."""
         watches = [watch for watch in self._watches.all() if watch.reachable and watch.images is not None]
         there = {name for watch in watches for name in watch.images or ()}
         with self._lock:

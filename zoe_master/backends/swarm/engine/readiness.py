@@ -1,15 +1,15 @@
-"""Asking a container whether it serves its port, from inside: nothing outside its network can reach it.
+"""Probe a container's port from inside, since nothing outside its network can reach it.
 
-One process waits in the container until the port is served and says so by its exit. It needs /bin/sh there, and for
-HTTP one of bash and nc; without those a port that listens counts as ready.
+One process waits in the container until the port answers, and exits then. It needs /bin/sh there, and for HTTP either
+bash or nc; without those a listening port counts as ready.
 """
 
 from __future__ import annotations
 
 from zoe_lib.domain.application import Probe, ProbeKind
 
-# A pause grows to a tenth of what was waited, and little is forked: services that start at once and slowly would
-# otherwise lose a quarter of two cores to being asked.
+# A pause grows to a tenth of the time waited, with few forks: otherwise the probes of many services that start slowly
+# at the same time would take a quarter of two cores.
 _PATIENCE = 10
 
 _SCRIPT = r"""
@@ -49,7 +49,7 @@ done
 
 
 def waiting_command(probe: Probe, port: int, host: str) -> list[str]:
-    """Return what to run in the container; it exits with 0 once the probe is answered."""
+    """Return the command to run in the container; it exits with 0 once the probe succeeds."""
     kind = "http" if probe.kind is ProbeKind.HTTP else "tcp"
     path = probe.path.replace("\\", "\\\\").replace("%", "%%")
     pause_ms = str(max(round(probe.interval_s * 1000), 1))

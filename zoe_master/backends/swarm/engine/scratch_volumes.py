@@ -1,4 +1,4 @@
-"""Removing the volumes that go with services."""
+"""Remove the scratch volumes of services."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.spec import labels
 
-_ABANDONED_S = 120.0  # above what may lie between the making of a volume and the start of its container
+_ABANDONED_S = 120.0  # above the time between creating a volume and starting its container
 
 
 def remove_scratch(api: Any, name: str) -> None:
@@ -20,7 +20,7 @@ def remove_scratch(api: Any, name: str) -> None:
 
 
 def sweep_scratch(api: Any, installation: str) -> None:
-    """Remove those whose container went while nobody listened, or was never made."""
+    """Remove volumes whose container was removed unnoticed, or was never created."""
     wanted = {"label": [f"{labels.INSTALLATION}={installation}", labels.SCRATCH], "dangling": True}
     for volume in api.volumes(filters=wanted)["Volumes"] or []:
         if datetime.fromisoformat(volume["CreatedAt"]).timestamp() < time.time() - _ABANDONED_S:

@@ -1,4 +1,6 @@
-"""Giving new named volumes, and the directories that components start in, to their user: engines make them root's."""
+"""Give new named volumes, and the directories in which components start, to their user: engines create them as
+root's.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ _ROOT = "0:0"
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A volume, or a directory of the node; `below` is to be made in it. work_dir: what it is made for."""
+    """A volume, or a directory of the node; `below` is the directory to create in it. work_dir: the one it is created
+    for.
+    """
 
     node: str
     tenant: str
@@ -41,7 +45,7 @@ class _Place:
 
 
 class VolumeOwners:
-    """Asks a node who owns a place, at most once a minute; where nobody can tell, the start continues."""
+    """Checks the owner of a place, at most once a minute; if no image can check it, the start continues."""
 
     def __init__(self, watches: EngineWatches, settings: SwarmSettings, notify: Callable[[], None]) -> None:
         self._watches = watches
@@ -52,17 +56,17 @@ class VolumeOwners:
         self._asked: dict[_Place, tuple[float, Future[None]]] = {}
 
     def passed(self, start: ServiceStart, work_dir: StartPath | None = None) -> bool:
-        """Return whether its named volumes and the directory where it starts were looked at; False until then."""
+        """Return whether the service's named volumes and its start directory were checked; False until then."""
         names = {volume.name for volume in start.component.volumes if volume.name is not None and not volume.read_only}
         volumes = [volume_name(self._settings.installation, start.tenant, name) for name in sorted(names)]
         places = [_Place(start.node, start.tenant, volume) for volume in volumes]
         if work_dir is not None and (work_dir.own or work_dir.below):
             places.append(_Place(start.node, start.tenant, work_dir.source, work_dir.below, work_dir))
-        passed = [self._passed(place) for place in places]  # all are asked at the same time
+        passed = [self._passed(place) for place in places]  # all are checked at the same time
         return all(passed)
 
     def close(self) -> None:
-        """Wait for what is being asked."""
+        """Wait for running checks."""
         self._pool.shutdown(cancel_futures=True)
 
     def _passed(self, place: _Place) -> bool:
@@ -106,7 +110,7 @@ class VolumeOwners:
             _, owner = ask(api, image, installation, look)
             if owner.strip() == _ROOT:
                 ask(api, image, installation, ImageProgram("/bin/chown", [user, _SEEN_AT], _ROOT, changes=at))
-        if place.below:  # as the user itself, who may be kept from there
+        if place.below:  # as the user itself, who may lack access
             make = ImageProgram("/bin/mkdir", ["-p", f"{_SEEN_AT}/{place.below}"], user, changes=at)
             ask(api, image, installation, make)
 

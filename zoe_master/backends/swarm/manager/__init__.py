@@ -1,1 +1,1 @@
-"""What is asked of the swarm's managers: services, networks, gateways, nodes."""
+"""Requests to the swarm's managers: services, networks, gateways, nodes."""

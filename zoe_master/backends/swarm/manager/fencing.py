@@ -1,4 +1,4 @@
-"""Making sure that what ran on a lost node runs no more, where the admin names a program that can."""
+"""Make sure that nothing continues on a lost node, by a program that the admin names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ class _Try:
 
 
 class NodeFences:
-    """One program for each loss of a node, again after a pause when it fails; forgotten when the node is back."""
+    """Runs the program once for each loss of a node, and again after a pause if it fails; forgets the loss when the
+    node is back.
+    """
 
     def __init__(self, settings: SwarmSettings, waker: TickWaker) -> None:
         self._command = settings.fence_command
@@ -37,7 +39,7 @@ class NodeFences:
         self._tries: dict[str, _Try] = {}
 
     def closed(self, node: str) -> bool:
-        """Return whether a lost node is fenced, as far as anybody can; begins it when it is not."""
+        """Return whether a lost node is fenced, as far as that is possible; begin to fence it if it is not."""
         if self._command is None:
             return True
         with self._lock:
@@ -51,12 +53,12 @@ class NodeFences:
         return False
 
     def back(self, node: str) -> None:
-        """The node is there again."""
+        """Note that the node is back."""
         with self._lock:
             self._tries.pop(node, None)
 
     def problem(self, node: str) -> str:
-        """Return why a lost node is not fenced yet, in words; empty when it is, or was not lost."""
+        """Return why a lost node is not fenced yet, in words; empty if it is, or was not lost."""
         with self._lock:
             last = self._tries.get(node)
         if last is None or last.done:
@@ -64,7 +66,7 @@ class NodeFences:
         return f"it is being fenced{last.failure and f'; the last attempt failed: {last.failure}'}"
 
     def close(self) -> None:
-        """Wait for what runs; it is bounded in time."""
+        """Wait for running programs; their time is bounded."""
         self._pool.shutdown(cancel_futures=True)
 
     def _run(self, node: str, begun: _Try) -> None:
@@ -72,7 +74,7 @@ class NodeFences:
         if failure:
             _log.warning("cannot fence node %s: %s", node, failure)
         with self._lock:
-            # A node that came back and was lost again meanwhile is not fenced by what was begun before.
+            # An earlier program does not fence a node that came back and was lost again meanwhile.
             if self._tries.get(node) is begun:
                 self._tries[node] = _Try(not failure, failure, time.time())
         self._waker.wake()

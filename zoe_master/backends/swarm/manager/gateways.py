@@ -1,4 +1,6 @@
-"""The gateways of all attempts that run: made, found again, replaced, removed. Changed by the managers' thread only."""
+"""The gateways of all running attempts: create, find, replace and remove them. Only the managers' thread changes
+them.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,12 @@ from zoe_master.backends.swarm.spec.specification import AttemptContext
 Json = Mapping[str, Any]
 _log = logging.getLogger(__name__)
 _HASTE_S = 30.0
-"""How long one that does not run yet is looked at often."""
+"""For how long a gateway that does not run yet is polled often."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """A Swarm service with one task. `port` is where it answers on its node, None while it does not run."""
+    """A Swarm service with one task. `port` is its port on its node, None while it does not run."""
 
     service_id: str
     attempt: Attempt
@@ -44,7 +46,7 @@ class Gateway:
 
 
 class Gateways:
-    """Level-triggered: every look compares what is there with the services that bear one."""
+    """Level-triggered: every look compares the existing gateways with the services that bear one."""
 
     def __init__(
         self,
@@ -65,13 +67,13 @@ class Gateways:
         self._failures: dict[Attempt, tuple[float, ErrorText]] = {}
 
     def seen(self, services: Iterable[Json], tasks: Iterable[TaskFacts]) -> None:
-        """What the managers list of them now."""
+        """Take in the managers' present list of gateways."""
         newest = {task.group_id: task for task in sorted(tasks, key=lambda one: one.at_s)}
         found = [_gateway(service, newest.get(service["ID"])) for service in services if _is_one(service)]
         self._known = {gateway.service_id: gateway for gateway in found}
 
     def keep(self, records: Sequence[Record], node_ids: Mapping[str, str]) -> None:
-        """Remove those whose attempt has ended, make those that are missing."""
+        """Remove the gateways of ended attempts and create missing ones."""
         running = {record.attempt for record in records if not record.leaving}
         for gateway in list(self._known.values()):
             if gateway.attempt not in running or gateway.fingerprint != self._secrets.fingerprint:
@@ -84,7 +86,7 @@ class Gateways:
                 self._try(record, node_ids[record.node])
 
     def address(self, attempt: Attempt) -> tuple[str, int]:
-        """Node and port; BackendError says why there is none yet."""
+        """Return node and port; BackendError says why there is none yet."""
         gateway = next((one for one in self._known.values() if one.attempt == attempt), None)
         if gateway is not None and gateway.port is not None and gateway.fingerprint == self._secrets.fingerprint:
             return gateway.node, gateway.port
@@ -94,12 +96,12 @@ class Gateways:
         raise BackendError(f"the gateway of execution {attempt.execution_id} is not running yet{text}")
 
     def by_node(self) -> Counter[str]:
-        """Return how many are on each node."""
+        """Return the number of gateways on each node."""
         return Counter(gateway.node for gateway in self._known.values())
 
     @property
     def settling(self) -> bool:
-        """Return whether one that was made lately does not run yet."""
+        """Return whether a recently created one does not run yet."""
         now_s = time.time()
         return any(one.port is None and now_s < one.made_at_s + _HASTE_S for one in self._known.values())
 
@@ -142,10 +144,10 @@ class Gateways:
             self._managers.ask(lambda api: api.remove_service(gateway.service_id))
         except UNREACHABLE as error:
             if status_of(error) != 404:
-                return  # the next look tries again
+                return  # the next look retries
         attempt = gateway.attempt
         own = {labels.EXECUTION: attempt.execution_id, labels.GENERATION: attempt.number}
-        # Swarm would let its container linger for some seconds, and the network with it.
+        # Otherwise Swarm would keep its container for some seconds, and the network with it.
         self._discard(gateway.node, [f"{name}={value}" for name, value in own.items()] + [labels.GATEWAY])
         self._known = {one: kept for one, kept in self._known.items() if one != gateway.service_id}
         self._failures.pop(gateway.attempt, None)

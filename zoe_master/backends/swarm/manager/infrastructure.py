@@ -1,4 +1,4 @@
-"""What the services of an attempt share on the swarm: a network and a secret. Used by one thread only."""
+"""The network and the secrets that the services of an attempt share. Used by one thread only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Json = Mapping[str, Any]
 
 
 class AttemptInfrastructure:
-    """Made before the first service that needs it, removed after the last one; what a crash left is found by label."""
+    """Created before the first service that needs it, removed after the last one; found by label after a crash."""
 
     def __init__(self, managers: Managers, settings: SwarmSettings) -> None:
         self._managers = managers
@@ -46,17 +46,17 @@ class AttemptInfrastructure:
         return self._networks[attempt]
 
     def secret(self, attempt: Attempt, tags: Mapping[str, str]) -> tuple[str, str]:
-        """Id and name of the secret that the attempt's services share: random bytes that nobody else has."""
+        """Return id and name of the secret that only the attempt's services share: random bytes."""
         name = attempt_name(self._settings.installation, attempt)
         return self.named_secret(name, attempt, tags, lambda: secrets.token_bytes(_SECRET_BYTES)), name
 
     def file(self, attempt: Attempt, tags: Mapping[str, str], name: str, text: str) -> tuple[str, str]:
-        """Id and name of the secret with a file that the attempt's services share."""
+        """Return id and name of the secret with a file that the attempt's services share."""
         called = f"{attempt_name(self._settings.installation, attempt)}-{name.partition('.')[0]}"
         return self.named_secret(called, attempt, tags, text.encode), called
 
     def named_secret(self, name: str, attempt: Attempt, tags: Mapping[str, str], value: Callable[[], bytes]) -> str:
-        """Return the id of a secret of the attempt, made with this value when there is none of that name."""
+        """Return the id of a secret of the attempt, creating it with this value if there is none of that name."""
         self._sharing.add(attempt)
         if (attempt, name) not in self._secrets:
             data = value()
@@ -83,12 +83,13 @@ class AttemptInfrastructure:
         return str(match["ID"])
 
     def sharing(self, attempts: Collection[Attempt]) -> bool:
-        """Return whether one of them may have something here; after the first sweep those without cost no
-        more looks."""
+        """Return whether one of these attempts may have something here; after the first sweep, others cost no more
+        look-ups.
+        """
         return not self._sharing.isdisjoint(attempts)
 
     def sweep(self, in_use: Collection[Attempt]) -> None:
-        """Remove what belongs to no attempt of these; what is still in use is retried by the next sweep."""
+        """Remove everything of other attempts; the next sweep retries what is still in use."""
         by_installation = {"label": f"{labels.INSTALLATION}={self._settings.installation}"}
         self.left = 0
         networks = self._managers.ask(lambda api: api.networks(filters=by_installation))
@@ -104,7 +105,7 @@ class AttemptInfrastructure:
             self.forget(attempt)
 
     def forget(self, attempt: Attempt) -> None:
-        """What was known of it may be wrong: look again."""
+        """Forget the cached ids, which may be wrong."""
         self._networks.pop(attempt, None)
         self._secrets = {key: secret for key, secret in self._secrets.items() if key[0] != attempt}
 
@@ -117,14 +118,16 @@ class AttemptInfrastructure:
 
 
 def _made(create: Callable[[], str], found: Callable[[], str | None]) -> str:
-    """What is created, or what an earlier call made whose answer was lost: one manager's, or one of before."""
+    """Return what is created, or what an earlier call created whose answer was lost: of one manager or an earlier
+    master.
+    """
     try:
         return create()
     except APIError as error:
         if status_of(error) != 409:
             raise
         there = found()
-        if there is None:  # not listed yet, or gone again
+        if there is None:  # not listed yet, or removed again
             raise CannotStartYetError(
                 "Swarm refers to something that it does not list", Cause.ENGINE_FAULT, words_of(error)
             ) from None

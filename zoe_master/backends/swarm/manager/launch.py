@@ -1,4 +1,4 @@
-"""Making Swarm services, and removing them. Used by one thread only, so nothing can come between two calls."""
+"""Create and remove Swarm services. Used by one thread only, so nothing comes between two calls."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from zoe_master.backends.swarm.spec.specification import (
 )
 
 _SILENT = (None, 503)
-"""No answer, or that there will be one later: nothing is wrong with what was asked, however long it takes."""
+"""No answer, or a temporary one: the request is not at fault, however long it takes."""
 
 
 class ServiceLauncher:
@@ -56,12 +56,12 @@ class ServiceLauncher:
         self._settings = settings
 
     def launch(self, starts: Sequence[ServiceStart], nodes: Mapping[str, NodeFacts]) -> list[ServiceStart]:
-        """Start them; given back to be retried are those that no manager can take now, or whose node is asked."""
+        """Start services; return those to retry: no manager takes them now, or their node is being checked."""
         rendered = [one for one in (self._render(start, nodes) for start in starts) if one is not None]
         again: list[ServiceStart] = []
         silent = False
         for group in grouped(rendered):
-            if silent:  # each call would take as long as all managers do not answer
+            if silent:  # each call would take as long as all managers need to time out
                 again += [one.start for one in group]
                 continue
             try:
@@ -92,7 +92,7 @@ class ServiceLauncher:
             self._managers.ask(lambda api: api.remove_service(group.group_id))
         except UNREACHABLE as error:
             if status_of(error) != 404:
-                return  # the next look tries again
+                return  # the next look retries
         group.removed = True
 
     def _render(self, start: ServiceStart, nodes: Mapping[str, NodeFacts]) -> RenderedService | None:
@@ -117,7 +117,7 @@ class ServiceLauncher:
         except APIError as error:
             if status_of(error) != 404:
                 raise
-            self._shared.forget(Attempt(start.execution_id, start.attempt))  # somebody removed its network or secret
+            self._shared.forget(Attempt(start.execution_id, start.attempt))  # an operator removed its network or secret
             made = self._call(group, node)
         members = tuple(one.start.service_id for one in group)
         self._registry.belongs(members, ServiceGroup(made, members))
@@ -142,8 +142,7 @@ class ServiceLauncher:
             return self._existing(spec)
 
     def _existing(self, spec: Json) -> str:
-        """Return the service of that name, when it is the one that we meant to make and a crash kept the answer from
-        us."""
+        """Return the service of that name if it is the one that we meant to create, before a crash lost the answer."""
         found = self._managers.ask(lambda api: api.services(filters={"name": spec["name"]}))
         for service in found:
             if service["Spec"]["Name"] != spec["name"]:
@@ -153,7 +152,7 @@ class ServiceLauncher:
         raise CannotStartError(f"another Swarm service has the name {spec['name']}; ask the admin to remove it")
 
     def _may_wait(self, group: Sequence[RenderedService]) -> bool:
-        """Managers without a leader fail for a while, but one that is asked for what it cannot do fails for ever."""
+        """Managers without a leader fail for a while, but a request that a manager cannot serve fails for ever."""
         record = self._registry.get(group[0].start.service_id)
         return record is not None and time.time() <= record.created_at_s + self._settings.place_timeout_s
 

@@ -1,4 +1,4 @@
-"""The one thread that speaks to the managers: creates, looks, removes, sweeps."""
+"""The one thread that talks to the managers: it creates, polls, removes and sweeps."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from zoe_master.backends.swarm.spec.attempts import Attempt
 _log = logging.getLogger(__name__)
 _CHANGING = (ObservedState.STARTING, ObservedState.STOPPING)
 _REST = 4.0
-"""Times as long as a look took until the next: a manager that is slow to list its tasks has other work to do, too."""
+"""The pause after a look, in multiples of its duration: a manager that is slow to list its tasks has other work,
+too.
+"""
 _HASTE_S = 30.0
-"""How long removals are tried often: what hangs longer, such as on a node that is away, is tried at rest."""
+"""For how long removals are retried often: what hangs longer, such as on an absent node, is retried at rest."""
 
 
 class ManagerLoop:
-    """Takes Starts from a queue and gathers those that come together; looks around at intervals."""
+    """Takes ServiceStarts from a queue, gathering those that come together; polls at intervals."""
 
     def __init__(
         self,
@@ -61,15 +63,15 @@ class ManagerLoop:
         self._thread.start()
 
     def hand_over(self, start: ServiceStart) -> None:
-        """Let it be started soon."""
+        """Have a service started soon."""
         self._handed.put(start)
 
     def nudge(self) -> None:
-        """Something may be to do now."""
+        """Wake the loop: there may be something to do."""
         self._handed.put(None)
 
     def close(self) -> None:
-        """Start what was handed over and end the thread."""
+        """Start what was handed over, and end the thread."""
         self._closing.set()
         self.nudge()
         self._thread.join()
@@ -117,7 +119,7 @@ class ManagerLoop:
             if handed is not None:
                 found.append(handed)
             elif not found:
-                pause_s = 0.0  # a nudge: take what is there and go on
+                pause_s = 0.0  # a nudge: take what is there and continue
 
     def _remove(self, looked: bool) -> None:
         for group in self._reconciler.groups().values():
@@ -142,7 +144,7 @@ class ManagerLoop:
         return max(min([self._next_look_s, self._sweep_due_s(), *dues]) - time.time(), 0.0)
 
     def _sweep_due_s(self) -> float:
-        """Return when to try again to remove what was in use: soon, since that costs less than a look at all tasks."""
+        """Return when to retry the removal of what was in use: soon, since that costs less than a look at all tasks."""
         hasty = self._shared.left > 0 and time.time() < self._hasty_until_s
         return self._next_sweep_s if hasty else math.inf
 

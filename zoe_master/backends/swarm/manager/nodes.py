@@ -1,4 +1,4 @@
-"""Nodes as the master sees them: what Swarm says, less what foreign containers take, and whether they may be used."""
+"""Nodes as the master sees them: Swarm's report, less what foreign containers take, and whether they may be used."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MANAGERS_SILENT = "the swarm's managers do not answer"
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """Puts together what is known of each machine."""
+    """Combines what is known of each machine."""
 
     managers: Managers
     reconciler: Reconciler
@@ -38,7 +38,9 @@ class NodeView:
     settings: SwarmSettings
 
     def nodes(self) -> list[Node]:
-        """One Node for each machine; one whose engine cannot be asked says so, and gets nothing new meanwhile."""
+        """Return one Node for each machine; one whose engine does not answer says so, and gets nothing new
+        meanwhile.
+        """
         own_containers = (
             Counter(record.node for record in self.registry.all() if not record.final) + self.gateways.by_node()
         )
@@ -48,7 +50,7 @@ class NodeView:
         watch = self.watches.get(node.name)
         obstacles = list(self._obstacles(node, watch))
         ready = node.available and not obstacles
-        # Why a node is not ready is told to everybody who waits for it; what is open there, to operators only.
+        # Everyone who waits for a node sees why it is not ready; only operators see what is open there.
         warning = self.exposure.warning(node.name) if ready else ""
         return Node(
             name=node.name,
@@ -66,7 +68,7 @@ class NodeView:
         )
 
     def _obstacles(self, node: NodeFacts, watch: EngineEvents | None) -> Iterator[str]:
-        """Yield why nothing may be placed there though Swarm would, in words."""
+        """Yield why nothing may be placed there although Swarm would, in words."""
         if self.managers.silent:
             yield MANAGERS_SILENT
         if watch is not None and watch.problem:
@@ -86,6 +88,6 @@ class NodeView:
 
 
 def _left_there(left: int, reachable: bool) -> str:
-    """Return what of lost services runs there still; nobody can remove it while its engine does not answer."""
+    """Return what still runs there of lost services; it cannot be removed while its engine does not answer."""
     there = f"{counted(left, 'container')} of lost services {'is' if left == 1 else 'are'} still on it"
     return there + (" and being removed" if reachable else ", to be removed once its engine answers")

@@ -1,4 +1,4 @@
-"""The slow net: lists services, tasks and nodes, and settles whatever no event told. Used by one thread only."""
+"""Poll the swarm: list services, tasks and nodes, and settle what no event reported. Used by one thread only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from zoe_master.backends.swarm.spec.engine_limits import addresses_in
 
 
 class Reconciler:
-    """One look at the whole swarm; `nodes` is what the last one found."""
+    """Polls the whole swarm; `nodes` is the result of the last poll."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Reconciler:
         """How many an execution's network has: a setting of the swarm that stays as it was made."""
 
     def look(self) -> None:
-        """List everything and settle what follows; raises what the client raises when no manager answers."""
+        """List everything and settle what follows; raises what the client raises if no manager answers."""
         nodes = by_name([node_facts(node) for node in self._managers.ask(lambda api: api.nodes())])
         services = self._managers.ask(lambda api: api.services(filters=self._mine))
         tasks = [task_facts(task) for task in self._managers.ask(lambda api: api.tasks(filters=self._mine))]
@@ -76,11 +76,11 @@ class Reconciler:
                 self._settle(record, record.group, listed, with_tasks)
 
     def groups(self) -> dict[str, ServiceGroup]:
-        """Return all Swarm services of the services known here."""
+        """Return all Swarm services of the known services."""
         return {record.group.group_id: record.group for record in self._registry.all() if record.group is not None}
 
     def _look_at_others(self) -> None:
-        """At rest: there may be many tasks, and their reservations change seldom."""
+        """Only at rest: there may be many tasks, and their reservations change seldom."""
         if (now_s := time.monotonic()) < self._others_due_s:
             return
         self._others_due_s = now_s + self._settings.look_interval_s
@@ -97,7 +97,7 @@ class Reconciler:
                     yield node.name
 
     def _take_tasks(self, tasks: Sequence[TaskFacts], groups: Mapping[str, ServiceGroup]) -> set[str]:
-        """Tell each service its task; the groups that have any."""
+        """Give each service its task; return the groups with tasks."""
         for task in sorted(tasks, key=lambda one: one.at_s):
             group = groups.get(task.group_id)
             if group is not None and 0 < task.slot <= len(group.members):
@@ -117,9 +117,9 @@ class Reconciler:
             self._pending(record, record.task, node)
 
     def _gone(self, record: Record) -> None:
-        """Its Swarm service was removed, its task is no more."""
+        """End a service whose Swarm service and task were removed."""
         if record.running and self._watches.engine(record.node) is not None:
-            return  # its engine tells better
+            return  # its engine knows more
         if record.mark.stop_cause is not None:
             self._registry.end_unstarted(record.service_id, record.mark.stop_cause)
         else:
@@ -133,7 +133,9 @@ class Reconciler:
             self._registry.end_by_task(record)
 
     def _pending(self, record: Record, task: TaskFacts, node: NodeFacts) -> None:
-        """Room that is missing for long is missing; a node that is away for a moment is waited for, or is down soon."""
+        """Fail a task for which Swarm finds no room for long. If its node is away, wait: the node returns or is soon
+        down.
+        """
         since_s = max(record.created_at_s, task.created_at_s)
         if record.mark.stop_cause is not None or not node.available:
             return
@@ -145,7 +147,7 @@ class Reconciler:
 def by_name(
     nodes: Sequence[NodeFacts], better: Callable[[NodeFacts], bool] = lambda one: not one.down
 ) -> dict[str, NodeFacts]:
-    """Nodes by host name. A machine that joined again is listed twice: the one that is there counts."""
+    """Return nodes by host name. A machine that joined again is listed twice: the entry that is present counts."""
     found: dict[str, NodeFacts] = {}
     for node in nodes:
         if node.name not in found or (better(node) and not better(found[node.name])):

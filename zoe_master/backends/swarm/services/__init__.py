@@ -1,1 +1,1 @@
-"""The containers of services: what is known of each, and what is done with it."""
+"""The containers of services: what is known of each, and the work on it."""

@@ -1,4 +1,4 @@
-"""Copying what running services print, before their engines drop it."""
+"""Copy the output of running services before their engines drop it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 
 _log = logging.getLogger(__name__)
-_WORKERS = 2  # of its own pool: a long copy holds up neither signals nor the last copies
+_WORKERS = 2  # a pool of its own: a long copy delays neither signals nor final copies
 _SELDOM = 32
-"""Times the interval, at most, while a service prints nothing."""
+"""Multiple of the interval, at most, while a service prints nothing."""
 
 
 class OutputCopies:
-    """The first copy soon after the start, for the beginning; then ever less often while nothing comes."""
+    """Makes the first copy soon after the start, for the beginning; later ones less and less often while nothing is
+    printed.
+    """
 
     def __init__(self, registry: ServiceRegistry, watches: EngineWatches, settings: SwarmSettings) -> None:
         self._registry = registry
@@ -36,7 +38,7 @@ class OutputCopies:
         self._copying: set[ServiceId] = set()
 
     def begin(self, now_s: float) -> None:
-        """Have copied what is due."""
+        """Begin the copies that are due."""
         running = [record for record in self._registry.all() if record.running]
         for gone in self._pauses_s.keys() - {record.service_id for record in running}:
             self._pauses_s.pop(gone, None)
@@ -51,7 +53,7 @@ class OutputCopies:
                 self._pool.submit(self._copy, engine, record)
 
     def close(self) -> None:
-        """Break off what is being copied; the next copy continues from there."""
+        """Cancel running copies; the next copy continues from there."""
         self._closing.set()
         self._pool.shutdown(cancel_futures=True)
 
@@ -62,7 +64,7 @@ class OutputCopies:
             copy_output(engine, record, self._registry, self._bytes_max, self._closing.is_set)
         except BackendError:
             return  # closing
-        except Exception:  # one service's output is not another's
+        except Exception:  # an error with one service's output must not affect others
             _log.exception("cannot copy the output of service %s", record.service_id)
         finally:
             self._copying.discard(record.service_id)

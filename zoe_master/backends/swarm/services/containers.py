@@ -1,4 +1,4 @@
-"""Work on single containers, done by the pool: ending them, asking for readiness, copying output."""
+"""Work on single containers, done by the pool: end them, probe readiness, copy output."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from zoe_master.backends.swarm.services.records import Record
 from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 
 _log = logging.getLogger(__name__)
-_LOOK_S = 0.1  # how soon one who waits for another's copy sees that its own asker has left
+_LOOK_S = 0.1  # how soon a reader that waits for another one's copy notices that its own client has left
 _PATIENCE_S = 300.0
-"""How long output is waited for while an engine does not answer; the Swarm service stays that long."""
-_GONE = (404, 409)  # the container is no more, or does not run any more
+"""For how long to wait for output while an engine does not answer; the Swarm service stays that long."""
+_GONE = (404, 409)  # the container is gone, or does not run any more
 
 
 def terminate(engine: Engine, record: Record) -> None:
-    """Ask it to end; `kill` follows after its grace."""
+    """Ask the container to end; `kill` follows after the grace period."""
     assert record.container is not None
     record.kill_at_s = time.time() + record.stop_grace_s
     if not _signal(engine, record, record.container.stop_signal):
@@ -33,13 +33,13 @@ def terminate(engine: Engine, record: Record) -> None:
 
 
 def kill(engine: Engine, record: Record) -> None:
-    """End it now; retried after another grace if nobody hears it."""
+    """Kill the container now; retried after another grace period if the engine does not answer."""
     record.kill_at_s = time.time() + max(record.stop_grace_s, 1.0)
     _signal(engine, record, "SIGKILL")
 
 
 def ask_readiness(engine: Engine, record: Record, probe: Probe, registry: ServiceRegistry) -> None:
-    """Begin to wait inside the container; the end of that is an event of its engine."""
+    """Begin to wait inside the container; the engine reports the end of that as an event."""
     assert record.container is not None
     command = waiting_command(probe, record.ports[probe.port], record.host)
     try:
@@ -55,7 +55,7 @@ def ask_readiness(engine: Engine, record: Record, probe: Probe, registry: Servic
 
 
 def inspect(engine: Engine, record: Record, registry: ServiceRegistry) -> None:
-    """Learn of an end that no event told; the managers' word counts when the container is gone."""
+    """Learn of an end that no event reported; if the container is gone, the managers' report counts."""
     assert record.task is not None
     try:
         facts = container_facts(engine.api.inspect_container(record.task.container_id))
@@ -64,14 +64,14 @@ def inspect(engine: Engine, record: Record, registry: ServiceRegistry) -> None:
             registry.end_by_task(record, "its container no longer exists")
         return
     if facts is not None and not facts.running and facts.finished_at_s is None:
-        registry.end_unbegun(record)  # made and never begun, as by an engine that stood still just then
+        registry.end_unbegun(record)  # created and never started, for example because the engine stood still just then
     elif facts is not None:
         registry.container_seen(facts, after_gap=False)
 
 
 @contextmanager
 def output_of(record: Record, left: Left) -> Iterator[None]:
-    """Have the kept output to oneself; BackendError when nobody waits any more before another has done with it."""
+    """Hold the kept output exclusively; BackendError if the client leaves while another reader holds it."""
     while not record.output_lock.acquire(timeout=_LOOK_S):
         if left():
             raise BackendError(f"another reader is reading the output of service {record.service_id}")
@@ -82,8 +82,7 @@ def output_of(record: Record, left: Left) -> Iterator[None]:
 
 
 def has_more(record: Record) -> bool:
-    """Return whether its engine is waited for, which has the rest of its output; nobody waits for that of
-    a lost node."""
+    """Return whether to wait for its engine, which has the rest of its output; not if the node is lost."""
     end = record.mark.end
     if end is None or end.state is not ObservedState.ENDED or not record.container_id:
         return False
@@ -93,9 +92,9 @@ def has_more(record: Record) -> bool:
 def copy_output(
     engine: Engine | None, record: Record, registry: ServiceRegistry, bytes_max: int, left: Left = nobody_left
 ) -> None:
-    """Bring the kept output up to the engine's; complete once it has ended, whatever could be had of it.
+    """Update the kept output from the engine; complete once the container has ended, whatever could be copied.
 
-    BackendError when nobody waits any more: what was copied stays, and the next copy goes on from there.
+    BackendError if the client has left: what was copied stays, and the next copy continues from there.
     """
     with output_of(record, left):
         if record.collected:
@@ -119,7 +118,7 @@ def copy_output(
 
 
 def remove(engine: Engine, record: Record) -> None:
-    """Remove what has ended and is kept. Swarm would do so some seconds after its service is gone."""
+    """Remove an ended container whose output is kept. Swarm would do so some seconds after its service is gone."""
     if not record.container_id or not record.collected:
         return
     try:
@@ -130,7 +129,7 @@ def remove(engine: Engine, record: Record) -> None:
 
 
 def discard(engine: Engine, tags: Sequence[str]) -> None:
-    """End and remove whatever carries all of these labels."""
+    """End and remove all containers that carry all of these labels."""
     try:
         for entry in engine.api.containers(all=True, filters={"label": list(tags)}):
             engine.api.remove_container(entry["Id"], v=True, force=True)
@@ -154,7 +153,7 @@ def _while_wanted(entries: Iterator[tuple[str, bytes]], left: Left) -> Iterator[
 
 
 def _signal(engine: Engine, record: Record, signal: str) -> bool:
-    """False if nobody could be told."""
+    """Return False if the signal could not be sent."""
     assert record.container is not None
     try:
         engine.api.kill(record.container.container_id, signal)

@@ -1,4 +1,4 @@
-"""What is observed of a service, made of everything that is known of it: a pure function."""
+"""Derive the observation of a service from everything that is known of it: a pure function."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from zoe_master.backends.swarm.services.records import Record
 _TERMINATED = 128 + 15
 _ENDED_BY_SIGNAL = (KILLED, _TERMINATED)
 _SIGNALLED = 128
-# What engines say of a mount, a process or a call of their own that was in the way just then, in small letters.
+# Words of engines about a mount, a process or a call of their own that failed just then, in lower case.
 _PASSES = (
     "device or resource busy",
     "resource temporarily unavailable",
     "context deadline exceeded",
-    # When a node joins a network, Swarm looks again at tasks that it was just given, and rejects those with devices.
+    # When a node joins a network, Swarm checks tasks that it was just given again, and rejects those with devices.
     "assigned node no longer meets constraints",
 )
 
@@ -31,20 +31,20 @@ class _Which(TypedDict):
 
 
 def observed(record: Record) -> Observation:
-    """Return the present state. An end is for good: it is never looked at again."""
+    """Return the present state. An end is final: it is never examined again."""
     if record.mark.end is not None:
         return record.mark.end
     container, task = record.container, record.task
     if container is not None and container.finished_at_s is not None:
         return _ended(record, container)
-    # A task that had a container may be over before its engine was heard: how it ended is asked of the engine.
+    # The task may be over before its container's engine reported it: the engine knows how the container ended.
     if container is None and task is not None and task.over and not task.container_id:
         return task_over(record, task)
     return _alive(record)
 
 
 def lost(record: Record, now_s: float, message: str) -> Observation:
-    """Nobody can say what becomes of it."""
+    """Return the state `lost`: the service's end cannot be known."""
     started_at_s = record.container.started_at_s if record.container else None
     return Observation(
         **_which(record), state=ObservedState.LOST, at_s=now_s, message=message, started_at_s=started_at_s
@@ -52,16 +52,16 @@ def lost(record: Record, now_s: float, message: str) -> Observation:
 
 
 def never_ran(record: Record, now_s: float, cause: Cause, error: ErrorText = NOTHING) -> Observation:
-    """It ended before it began."""
+    """Return the end of a service that never ran."""
     return Observation(**_which(record), state=ObservedState.ENDED, at_s=now_s, cause=cause, **error._asdict())
 
 
 def by_task(record: Record, task: TaskFacts, why: str = "its engine does not answer") -> Observation:
-    """Return the end as the managers saw it, when its engine cannot tell: out of memory looks like any kill."""
+    """Return the end as the managers saw it, if its engine does not answer: out of memory then looks like any kill."""
     if task.state == "rejected" or task.exit_code is None or not task.container_id:
         return task_over(record, task)
     untold = error_text(why, task.message)
-    # An engine that stops or restarts ends its containers by SIGTERM; few programs end so by themselves.
+    # An engine that stops or restarts ends its containers with SIGTERM; few programs end that way by themselves.
     ended = Cause.KILLED if task.exit_code == _TERMINATED else Cause.EXITED
     return Observation(
         **_which(record),
@@ -70,12 +70,12 @@ def by_task(record: Record, task: TaskFacts, why: str = "its engine does not ans
         exit_code=task.exit_code,
         cause=record.mark.stop_cause or ended,
         started_at_s=record.container.started_at_s if record.container else task.at_s,
-        **(NOTHING if task.exit_code == 0 else untold)._asdict(),  # of a success nothing more is to be known
+        **(NOTHING if task.exit_code == 0 else untold)._asdict(),  # a success needs no details
     )
 
 
 def task_over(record: Record, task: TaskFacts) -> Observation:
-    """Return the end of what never began, as the managers saw it."""
+    """Return the end of a task that never began, as the managers saw it."""
     if record.mark.stop_cause is not None:
         return never_ran(record, task.at_s, record.mark.stop_cause)
     return never_ran(
@@ -147,7 +147,7 @@ def _why(record: Record, container: ContainerFacts) -> tuple[Cause, ErrorText]:
 
 
 def _killed(record: Record, container: ContainerFacts) -> str:
-    """Return how somebody else than Zoe and Swarm ended it; empty when nobody did."""
+    """Return how it was ended from outside of Zoe and Swarm; empty if it was not."""
     signal = (container.exit_code or 0) - _SIGNALLED
     if signal in container.signals:
         return f"its container on {record.node} was ended from outside with signal {signal}"

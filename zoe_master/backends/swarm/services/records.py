@@ -1,4 +1,4 @@
-"""What the back-end holds in memory of each service and of each Swarm service."""
+"""The back-end's records in memory of each service and of each Swarm service."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ServiceGroup:
 
 @dataclass(slots=True)
 class Record:
-    """One service: what is known of it, and what was last made of that."""
+    """One service: what is known of it, and the last observation derived from that."""
 
     service_id: ServiceId
     attempt: Attempt
@@ -43,7 +43,7 @@ class Record:
     mark: Mark
     observation: Observation
     proxied: frozenset[str] = frozenset()
-    targets: tuple[str, ...] = ()  # of the gateway that it bears; none when it bears none
+    targets: tuple[str, ...] = ()  # of the gateway that the service bears; empty if it bears none
     group: ServiceGroup | None = None
     container: ContainerFacts | None = None
     task: TaskFacts | None = None
@@ -52,24 +52,26 @@ class Record:
     stop_sent: bool = False
     kill_at_s: float | None = None
     collected: bool = False
-    copy_due_s: float | None = None  # when its output is copied next while it runs
+    copy_due_s: float | None = None  # when the next copy of its output is due while it runs
     output_lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def execution_id(self) -> ExecutionId:
-        """Return the execution that it is a service of."""
+        """Return the service's execution."""
         return self.attempt.execution_id
 
     @property
     def container_id(self) -> str:
-        """By its engine, or by the managers where its engine was not heard; empty while there is none."""
+        """Return the id from its engine, or from the managers if its engine has not reported it; empty while there is
+        none.
+        """
         if self.container is not None:
             return self.container.container_id
         return self.task.container_id if self.task is not None else ""
 
     @property
     def wants_gateway(self) -> bool:
-        """Return whether there must be one beside it."""
+        """Return whether the service needs a gateway beside it."""
         return bool(self.targets) and not self.leaving
 
     @property
@@ -79,17 +81,17 @@ class Record:
 
     @property
     def leaving(self) -> bool:
-        """True from the wish that it ends, or its end."""
+        """Return True once its stop is requested or it has ended."""
         return self.final or self.mark.stop_cause is not None
 
     @property
     def running(self) -> bool:
-        """True while its container runs, as far as is known."""
+        """Return True while its container runs, as far as known."""
         return not self.final and self.container is not None and self.container.running
 
 
 def handed_over(start: ServiceStart, host: str, mark: Mark, now_s: float, observation: Observation) -> Record:
-    """Return the record of a service that was handed over just now."""
+    """Return the record of a service that was just handed over."""
     component: Component = start.component
     return Record(
         service_id=start.service_id,
@@ -110,7 +112,7 @@ def handed_over(start: ServiceStart, host: str, mark: Mark, now_s: float, observ
 
 @dataclass(frozen=True, slots=True)
 class FoundServiceGroup:
-    """A Swarm service of ours, as its labels tell."""
+    """A Swarm service of ours, as described by its labels."""
 
     group: ServiceGroup
     attempt: Attempt
@@ -126,7 +128,7 @@ class FoundServiceGroup:
 
 
 def found_group(service: Mapping[str, Any]) -> FoundServiceGroup:
-    """Return an entry of the managers' list of services that carries our labels."""
+    """Return the service for an entry of the managers' list that carries our labels."""
     tags = service["Spec"]["Labels"]
     probe = json.loads(tags[labels.PROBE]) if tags[labels.PROBE] else None
     return FoundServiceGroup(

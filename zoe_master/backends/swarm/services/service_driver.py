@@ -1,4 +1,4 @@
-"""What a service needs next: a signal, a question, its output copied, its Swarm service removed."""
+"""Decide what a service needs next: a signal, a probe, a copy of its output, the removal of its Swarm service."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MANAGERS_HEAR_S = 3.0
 
 
 class ServiceDriver:
-    """Looks at records and hands what they need to the pool; safe to call again and again, from any thread."""
+    """Examines records and hands their work to the pool; safe to call repeatedly, from any thread."""
 
     def __init__(
         self, registry: ServiceRegistry, watches: EngineWatches, pool: ThreadPoolExecutor, settings: SwarmSettings
@@ -33,7 +33,7 @@ class ServiceDriver:
         self._copying: set[ServiceId] = set()
 
     def tend(self, record: Record) -> None:
-        """Whatever can be done for it now."""
+        """Do whatever can be done for the service now."""
         engine = self._watches.engine(record.node)
         with self._registry.lock:
             if record.mark.forgotten:
@@ -75,7 +75,7 @@ class ServiceDriver:
             self._copying.discard(record.service_id)
 
     def due_s(self, record: Record) -> float | None:
-        """Return when the passing of time alone asks for another look at it."""
+        """Return when to examine it again because of time alone."""
         if not record.running or record.container is None:
             return None
         if record.kill_at_s is not None:
@@ -86,8 +86,7 @@ class ServiceDriver:
         return started_at_s + record.probe.timeout_s
 
     def removable(self, group: ServiceGroup) -> bool:
-        """Return whether nobody needs the Swarm service any more: all is known and kept, or nothing else can end its
-        tasks."""
+        """Return whether the Swarm service can go: everything is known and kept, or nothing else can end its tasks."""
         if group.removed:
             return False
         members = [record for service in group.members if (record := self._registry.get(service)) is not None]
@@ -98,7 +97,7 @@ class ServiceDriver:
         )
 
     def _out_of_reach(self, record: Record) -> bool:
-        """It is to end, but has no container yet, or none that runs, or none that can be told."""
+        """Return whether it must end, but its container does not exist yet, does not run, or cannot be reached."""
         unreachable = self._watches.engine(record.node) is None
         return record.mark.stop_cause is not None and (not record.running or unreachable)
 
@@ -106,7 +105,7 @@ class ServiceDriver:
         def done() -> None:
             try:
                 job(*arguments)
-            except Exception:  # one container's trouble is not another's
+            except Exception:  # an error with one container must not affect others
                 _log.exception("%s failed", getattr(job, "__name__", job))
 
         try:
@@ -116,8 +115,9 @@ class ServiceDriver:
 
 
 def _known_to_managers(record: Record) -> bool:
-    """Return whether the managers know that its task is over, or were given time for that.
+    """Return whether the managers know that its task is over, or have had time to learn it.
 
-    An engine that is told to remove a task which still counts as running waits two seconds for its network."""
+    An engine that is told to remove a task that still counts as running waits two seconds for its network.
+    """
     end = record.mark.end
     return record.task is None or record.task.over or end is None or time.time() > end.at_s + _MANAGERS_HEAR_S

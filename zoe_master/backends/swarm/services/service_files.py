@@ -1,4 +1,4 @@
-"""The little that no engine keeps of a service, in one file each: readiness, why it was stopped, its end."""
+"""The few facts of a service that no engine keeps, in one file each: readiness, why it was stopped, its end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FILE = "mark.json"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """`stop_cause` is why we end it; `end` what was observed last; `forgotten`: the journal knows its end."""
+    """`stop_cause` is why Zoe ends it; `end` is the last observation; `forgotten`: the journal has its end."""
 
     ready_at_s: float | None = None
     stop_at_s: float | None = None
@@ -29,7 +29,7 @@ class Mark:
 
 
 class ServiceFiles:
-    """A directory for each service, which holds its output, too. Losing them costs detail, never a container."""
+    """A directory for each service, which also holds its output. Losing them costs details, never a container."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -41,14 +41,14 @@ class ServiceFiles:
         return self._directory / quote(service, safe="")
 
     def read(self, service: ServiceId) -> Mark | None:
-        """Return the mark of a service; None if there is none that can be read."""
+        """Return the mark of a service; None if there is no readable one."""
         try:
             return _mark_of(json.loads((self.place(service) / _FILE).read_text()))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def write(self, service: ServiceId, mark: Mark) -> None:
-        """Keep a mark; a crash leaves the old one or the new one."""
+        """Write a mark; after a crash there is the old one or the new one."""
         place = self.place(service)
         place.mkdir(exist_ok=True)
         new = place / f"{_FILE}.new"
@@ -56,7 +56,7 @@ class ServiceFiles:
         new.replace(place / _FILE)
 
     def all(self) -> Iterator[tuple[ServiceId, Mark]]:
-        """Yield every service that has one."""
+        """Yield every service that has a mark."""
         for place in self._directory.iterdir():
             service = unquote(place.name)
             mark = self.read(service)
@@ -64,7 +64,7 @@ class ServiceFiles:
                 yield service, mark
 
     def prune(self, bytes_max: int, age_max_s: float) -> None:
-        """Remove the oldest of forgotten services beyond the bytes or the age. Such a one changes no more."""
+        """Remove the oldest forgotten services beyond the size or the age. They do not change any more."""
         kept: dict[str, KeptOutput] = {}
         for place in self._directory.iterdir():
             log = self._kept.get(place.name) or self._forgotten(place)

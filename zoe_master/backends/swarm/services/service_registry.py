@@ -1,4 +1,4 @@
-"""All services known here, shared by the back-end's threads; whoever learns something new tells it."""
+"""All known services, shared by the back-end's threads, which report to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from zoe_master.waker import TickWaker
 
 
 class ServiceRegistry:
-    """Every change goes through here: it keeps marks, and wakes the master when something else is to be observed."""
+    """Every change passes through here: it keeps marks, and wakes the master if an observation changes."""
 
     def __init__(self, marks: ServiceFiles, waker: TickWaker, output_kept: Callable[[ServiceId], bool]) -> None:
         self.lock = threading.RLock()
@@ -29,10 +29,10 @@ class ServiceRegistry:
         self._output_kept = output_kept
         self._records: dict[ServiceId, Record] = {}
 
-    # Coming and going
+    # Adding and removing
 
     def add(self, start: ServiceStart) -> bool:
-        """Know a service that is handed over; False if it is known already, or was and is forgotten."""
+        """Add a service that is handed over; False if it is known or was forgotten."""
         with self.lock:
             mark = self.marks.read(start.service_id) or Mark()
             if start.service_id in self._records or mark.forgotten:
@@ -44,7 +44,7 @@ class ServiceRegistry:
             return True
 
     def adopt(self, found: FoundServiceGroup) -> None:
-        """Know the services of a Swarm service that an earlier back-end made."""
+        """Add the services of a Swarm service that an earlier back-end created."""
         with self.lock:
             for service, host in zip(found.group.members, found.hosts, strict=True):
                 record = self._records.get(service) or self._adopted(found, service, host)
@@ -52,7 +52,7 @@ class ServiceRegistry:
                 self._refresh(record)
 
     def adopt_ended(self) -> None:
-        """Know those that ended without a Swarm service, until the journal knows it, too."""
+        """Add services that ended without a Swarm service, until the journal has their end."""
         with self.lock:
             for service, mark in self.marks.all():
                 if service in self._records or mark.forgotten or mark.end is None:
@@ -63,7 +63,7 @@ class ServiceRegistry:
                 )
 
     def drop(self, service: ServiceId) -> None:
-        """Nothing is left of it but its mark and its output."""
+        """Remove a service; only its mark and its output stay."""
         with self.lock:
             self._records.pop(service, None)
 
@@ -96,7 +96,7 @@ class ServiceRegistry:
         self._records[service] = record
         return record
 
-    # Looking
+    # Reading
 
     def get(self, service: ServiceId) -> Record | None:
         """Return the record of a service."""
@@ -109,20 +109,20 @@ class ServiceRegistry:
             return list(self._records.values())
 
     def attempts(self) -> set[Attempt]:
-        """Those of which anything is left here."""
+        """Return the attempts of which anything is left here."""
         with self.lock:
             return {record.attempt for record in self._records.values()}
 
-    # News
+    # Reports
 
     def belongs(self, services: Iterable[ServiceId], group: ServiceGroup) -> None:
-        """These services are tasks of that Swarm service now."""
+        """Note that these services are now tasks of that Swarm service."""
         with self.lock:
             for service in services:
                 self._records[service].group = group
 
     def container_seen(self, facts: ContainerFacts, after_gap: bool) -> Record | None:
-        """Return an engine's word on a container; the record when the service is known."""
+        """Take in an engine's report on one of our containers; return the record if the service is known."""
         with self.lock:
             record = self._records.get(facts.service_id)
             if record is None:
@@ -136,7 +136,7 @@ class ServiceRegistry:
             return record
 
     def task_seen(self, service: ServiceId, task: TaskFacts) -> None:
-        """The managers' word on a task."""
+        """Take in the managers' report on a task."""
         with self.lock:
             record = self._records.get(service)
             if record is not None:
@@ -144,7 +144,7 @@ class ServiceRegistry:
                 self._refresh(record)
 
     def ready(self, exec_id: str, exit_code: int, at_s: float) -> None:
-        """The process that waited for readiness in a container has ended."""
+        """Take in the end of a process that waited for readiness in a container."""
         with self.lock:
             for record in self._records.values():
                 if record.asking == exec_id:
@@ -154,7 +154,7 @@ class ServiceRegistry:
                     return
 
     def stopping(self, service: ServiceId, cause: Cause) -> Record | None:
-        """We want it to end; the record unless it is unknown, ended, or asked to already."""
+        """Note that the service must end; return its record unless it is unknown, ended, or already being stopped."""
         with self.lock:
             record = self._records.get(service)
             if record is None or record.final or record.mark.stop_cause is not None:
@@ -163,19 +163,19 @@ class ServiceRegistry:
             return record
 
     def end_by_task(self, record: Record, why: str = "its engine does not answer") -> None:
-        """Its engine cannot tell, and why: take the managers' word."""
+        """Take the managers' report of the end, since the engine cannot tell; `why` says the reason."""
         with self.lock:
             if not record.final and record.task is not None and record.task.over:
                 self._mark(record, replace(record.mark, end=by_task(record, record.task, why)))
 
     def end_unbegun(self, record: Record) -> None:
-        """Its task is over, and its container was never begun."""
+        """End a service whose task is over and whose container was never started."""
         with self.lock:
             if not record.final and record.task is not None and record.task.over:
                 self._mark(record, replace(record.mark, end=task_over(record, record.task)))
 
     def end_unstarted(self, service: ServiceId, cause: Cause, message: str = "", detail: str = "") -> None:
-        """It will not begin any more."""
+        """End a service that will not begin any more."""
         with self.lock:
             record = self._records.get(service)
             if record is not None and not record.final:
@@ -184,13 +184,13 @@ class ServiceRegistry:
                 )
 
     def lose(self, record: Record, message: str) -> None:
-        """Its node is gone."""
+        """Mark a service as lost, with its node."""
         with self.lock:
             if not record.final:
                 self._mark(record, replace(record.mark, end=lost(record, time.time(), message)))
 
     def forget(self, service: ServiceId) -> Record | None:
-        """Return the journal knows its end; the record when it had one."""
+        """Forget a service whose end the journal has; return the record if it had ended."""
         with self.lock:
             record = self._records.get(service)
             if record is None or not record.final or record.mark.forgotten:

@@ -1,4 +1,4 @@
-"""What running services use: engines are asked at intervals, each by one worker at a time."""
+"""Sample what running services use: engines are queried at intervals, each by one worker at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoe_master.backends.swarm.settings import SwarmSettings
 
 
 class UsageSampling:
-    """The last sample of every service that is known."""
+    """The last sample of every known service."""
 
     def __init__(
         self, registry: ServiceRegistry, watches: EngineWatches, pool: ThreadPoolExecutor, settings: SwarmSettings
@@ -30,13 +30,13 @@ class UsageSampling:
         self._next_s = 0.0
 
     def usage(self) -> Sequence[Usage]:
-        """Return what was measured last of running services."""
+        """Return the last measurements of running services."""
         usage = self._usage
         running = (record.service_id for record in self._registry.all() if record.running)
         return [usage[service] for service in running if service in usage]
 
     def begin(self, now_s: float) -> None:
-        """Have engines asked if it is time; one that has not answered since the last time is left out."""
+        """Query engines if it is time; skip those that have not answered the last query yet."""
         if now_s < self._next_s:
             return
         self._next_s = now_s + self._interval_s

@@ -1,4 +1,4 @@
-"""One try of an execution: what its services share on the swarm is its own, so that an earlier one reaches nothing."""
+"""One attempt of an execution: each has its own shared parts on the swarm, so that an earlier one reaches nothing."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from zoe_master.backends.swarm.spec import labels
 
 
 class Attempt(NamedTuple):
-    """`number` counts tries of the execution; 0 where nobody knows it any more."""
+    """`number` counts attempts of the execution; 0 if it is not known any more."""
 
     execution_id: ExecutionId
     number: int
 
 
 def attempt_of(tags: Mapping[str, str]) -> Attempt:
-    """Return the attempt that something with these labels belongs to."""
+    """Return the attempt to which an object with these labels belongs."""
     return Attempt(tags.get(labels.EXECUTION, ""), int(tags.get(labels.GENERATION, "0")))
 
 
 def attempt_labels(attempt: Attempt, tenant: str, installation: str) -> dict[str, str]:
-    """Return what everything carries that an attempt's services share."""
+    """Return the labels of everything that an attempt's services share."""
     return {
         labels.INSTALLATION: installation,
         labels.EXECUTION: attempt.execution_id,

@@ -1,4 +1,4 @@
-"""The least that Docker Engine and Swarm accept."""
+"""The minimum values that Docker Engine and Swarm accept."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from zoe_lib.domain.platform import EngineLimits
 
 _MIB = 2**20
 _RESERVED_ADDRESSES = 3  # of a network, of its broadcast, and of its gateway
-_PREFIX_LENGTH = 24  # what Swarm takes where its admin named none
-# Seen with Docker Engine 20.10: Swarm's own least, then the engine's, then the kernel's (1 ms of each 100).
+_PREFIX_LENGTH = 24  # Swarm's default
+# Seen with Docker Engine 20.10: the minimum of Swarm, then of the engine, then of the kernel (1 ms of each 100).
 DOCKER = EngineLimits(memory_min_bytes=4 * _MIB, memory_limit_min_bytes=6 * _MIB, cores_limit_min_milli=10)
 
 

@@ -1,4 +1,4 @@
-"""The secrets that gateways ask for, made of one key so that none has to be kept."""
+"""The secrets that gateways require, derived from one key so that none is stored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KEY_BYTES = 32
 
 
 class GatewaySecrets:
-    """The key is a file of this master; with another one, gateways of before are made again."""
+    """The key is a file of this master; with another key, existing gateways are replaced."""
 
     def __init__(self, directory: Path) -> None:
         self._key = _read_or_make(directory / _KEY_FILE)
@@ -23,11 +23,11 @@ class GatewaySecrets:
         """Tells keys apart and tells nothing of them."""
 
     def of(self, attempt: Attempt) -> str:
-        """Return what a request must bear: 64 hexadecimal digits."""
+        """Return the secret that a request must carry: 64 hexadecimal digits."""
         return self._digest(f"{attempt.number} {attempt.execution_id}")
 
     def kept_by_gateway(self, attempt: Attempt) -> bytes:
-        """Return what the gateway holds to know it: its SHA-256."""
+        """Return what the gateway stores to check it: its SHA-256."""
         return hashlib.sha256(self.of(attempt).encode()).hexdigest().encode() + b"\n"
 
     def _digest(self, text: str) -> str:

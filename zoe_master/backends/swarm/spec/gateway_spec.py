@@ -1,4 +1,4 @@
-"""The Swarm service of a gateway, in the words of the Engine's API."""
+"""The Swarm service of a gateway, in the terms of the Engine's API."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ SECRET_FILE = "zoe-gateway"  # noqa: S105
 _USER = "65534"
 _RESTART_DELAY_NS = 10**9
 _PROCESSES_MAX = 16
-# No such directory is in the image: it would lend its mode to what is mounted over it.
+# The image has no such directory, which would pass its mode on to whatever is mounted over it.
 _TARGETS_DIRECTORY = "/run/zoe-gateway"
 
 
 def gateway_spec(
     name: str, tags: dict[str, str], targets: Sequence[str], around: AttemptContext, settings: SwarmSettings
 ) -> Json:
-    """Return the arguments of the call that creates it. One that ends is started again."""
+    """Return the arguments of the call that creates it. A gateway that ends is restarted."""
     assert around.secret is not None
     secret_id, secret_name = around.secret
     container = {
@@ -34,7 +34,7 @@ def gateway_spec(
         "Labels": tags,
         "User": f"{_USER}:{_USER}",
         "Mounts": [{"Type": "tmpfs", "Target": _TARGETS_DIRECTORY, "TmpfsOptions": {"SizeBytes": 2**20}}],
-        # HAProxy leaves SIGTERM to the kernel, which keeps it from a first process.
+        # HAProxy leaves SIGTERM to the kernel, which does not deliver it to a first process.
         "Init": True,
         "ReadOnly": True,
         "CapabilityDrop": ["ALL"],

@@ -1,4 +1,4 @@
-"""Which of the services that start together are tasks of one Swarm service."""
+"""Group the services that start together into tasks of one Swarm service."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from zoe_master.backends.swarm.spec.specification import RenderedService
 
 
 def grouped(services: Iterable[RenderedService]) -> list[list[RenderedService]]:
-    """Identical tasks together, in order of index; each has its slot by its place in the group."""
+    """Return groups of identical tasks, in order of index; the position in its group is the slot."""
     groups: dict[object, list[RenderedService]] = {}
     for service in services:
         groups.setdefault(service.group_key, []).append(service)

@@ -1,8 +1,8 @@
-"""Which directories of a node may be mounted, and the proof that no tenant can make another one of them.
+"""Which directories of a node may be mounted, and the proof that no tenant can replace one of them.
 
-An engine follows symbolic links when it mounts, some time after any check. So no check of links alone would do: whoever
-may write into a directory on the way could put a link there in between. A path is mounted only if each part of it is
-what it says, and only root may change the directories that hold these parts.
+An engine follows symbolic links when it mounts, some time after any check. So checking links alone is not enough: a
+user with write access to a directory on the way could create a link in between. A path is mounted only if each of its
+parts is what it claims to be, and only root may change the directories that hold these parts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm.settings import SwarmSettings
 
-_WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH  # an access list that lets others write shows here, too
+_WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH  # an access list that lets others write shows up here, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class HostPath:
     path: str
 
     def parts(self, root: str) -> list[str]:
-        """Each part of the way from the root to the path, as seen where the root is called `root`."""
+        """Return each part of the way from the root to the path, as seen where the root is called `root`."""
         found = [root]
         for name in PurePosixPath(self.path).relative_to(self.root).parts:
             found.append(posixpath.join(found[-1], name))
@@ -39,20 +39,20 @@ class HostPath:
 
 @dataclass(frozen=True, slots=True)
 class PathPart:
-    """What a node says of one part: the mode with its type, and the owner."""
+    """A node's report on one part: the mode with its type, and the owner."""
 
     mode: int
     owner: int
 
 
 def host_paths_of(start: ServiceStart, settings: SwarmSettings) -> tuple[HostPath, ...]:
-    """Return what it mounts of its node's file systems; CannotStartError when the admin allows it not."""
+    """Return what the component mounts of its node's file systems; CannotStartError if the admin does not allow it."""
     volumes = [volume for volume in start.component.volumes if volume.name is None]
     return (*workspace_of(start, settings), *(host_path_of(volume, settings) for volume in volumes))
 
 
 def workspace_of(start: ServiceStart, settings: SwarmSettings) -> Iterator[HostPath]:
-    """Yield the tenant's directory, where there are workspaces."""
+    """Yield the tenant's directory, if there are workspaces."""
     if settings.workspaces_dir is None:
         return
     if PurePosixPath(start.tenant).name != start.tenant or start.tenant in (".", ".."):
@@ -72,7 +72,7 @@ def host_path_of(volume: Volume, settings: SwarmSettings) -> HostPath:
 
 
 def problem(path: HostPath, seen: Sequence[PathPart], settings: SwarmSettings) -> str:
-    """Return why it must not be mounted, in words; empty when it may be. `seen`: its parts, as far as there are any."""
+    """Return why the path must not be mounted, in words; empty if it may be. `seen`: its existing parts."""
     names = path.parts(path.root)
     if _run_as_root(settings):
         return "Zoe is configured to run components as root, who could replace it with a link"
@@ -89,9 +89,9 @@ def problem(path: HostPath, seen: Sequence[PathPart], settings: SwarmSettings) -
 
 
 def _outermost(path: str, settings: SwarmSettings) -> str:
-    """Of the directories that the admin named, the one around all others that hold the path.
+    """Return the outermost of the directories named by the admin that contain the path.
 
-    A path that was named itself is below it, too: who may write around it could replace it.
+    This holds for named paths, too: a user with write access around one could replace it.
     """
     named = [str(base) for base in (*settings.host_paths_allowed, settings.workspaces_dir) if base is not None]
     around = (base for base in map(plain_path, named) if PurePosixPath(path).is_relative_to(base))

@@ -1,4 +1,4 @@
-"""Which images may run, and on which nodes they are."""
+"""Which images may run, and which nodes have them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoe_master.backends.swarm.spec.engine_limits import DOCKER
 
 
 def image_allowed(image: str, allowed: Sequence[str]) -> ImageStatus:
-    """Present as far as the admin's list is concerned, or unavailable with what the list holds."""
+    """Return `present` if the admin's list allows the image, otherwise `unavailable` with the content of the list."""
     refused = image_refusal(image, BackendCapabilities(images=tuple(allowed), engine=DOCKER))
     return ImageStatus(ImageState.PRESENT) if refused is None else ImageStatus(ImageState.UNAVAILABLE, *refused[1:])
 
@@ -21,9 +21,11 @@ def image_allowed(image: str, allowed: Sequence[str]) -> ImageStatus:
 def image_state(
     image: str, images_of_node: Mapping[str, frozenset[str]], pulling: Sequence[str], failures: Mapping[str, str]
 ) -> ImageStatus:
-    """Return what the nodes (name to the images they have) say of an image; `pulling` and `failures` are by node, too.
+    """Return the state of an image on these nodes (name to the images they have); `pulling` and `failures` are by node,
+    too.
 
-    A node that lacks it for good does not make it unavailable as long as another one has it."""
+    An image is not unavailable while any node has it, even if another node can never get it.
+    """
     name = full_name(image)
     have = [node for node, images in images_of_node.items() if name in images]
     if pulling:

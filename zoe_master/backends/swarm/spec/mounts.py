@@ -1,4 +1,4 @@
-"""What is mounted into a container."""
+"""The mounts of a container."""
 
 from __future__ import annotations
 
@@ -34,19 +34,22 @@ _OURS = tuple(
     MountPath(f"/run/secrets/{name}", _SECRET, below=True) for name in (SECRET_FILE, SIGN_IN_FILE, CONFIGURATION)
 )
 
-# An engine makes the directory that a container starts in before it copies what the image has there, owner and all.
+# Otherwise an engine creates the directory in which a container starts before it copies the image's content, owner
+# included.
 _AS_IT_IS = {"NoCopy": True}
 
 
 def mount_points(settings: SwarmSettings) -> tuple[MountPath, ...]:
-    """What is in use inside containers, so that no volume can be mounted there."""
+    """Return the paths in use inside containers, where no volume can be mounted."""
     workspace = (MountPath(WORKSPACE, "the workspace"),) if settings.workspaces_dir is not None else ()
     scratch = MountPath(SCRATCH, "the scratch directory of a component with a read-only root", only_read_only=True)
     return (*_OF_ENGINES, *_OURS, *workspace, scratch)
 
 
 def mounts_of(start: ServiceStart, settings: SwarmSettings, work_dir: StartPath | None = None) -> Iterator[Json]:
-    """Yield the workspace, the volumes asked for, and what replaces a read-only root where a component must write."""
+    """Yield the workspace, the requested volumes, and replacements for a read-only root where a component must
+    write.
+    """
     component = start.component
     for workspace in workspace_of(start, settings):
         yield _bind(workspace.path, WORKSPACE)
@@ -55,7 +58,7 @@ def mounts_of(start: ServiceStart, settings: SwarmSettings, work_dir: StartPath 
             raise CannotStartError("; ".join(refused))
         yield _volume(volume, start, settings, work_dir)
     if component.read_only_root:
-        # Not named, so it goes with the container; it begins as the image's own directory, mode and all.
+        # Without a name, it is removed with the container; it begins as the image's own directory, mode and content.
         yield {"Type": "volume", "Target": SCRATCH}
     if work_dir is not None and work_dir.own:
         yield _of_service(work_dir, start, settings)
@@ -64,12 +67,12 @@ def mounts_of(start: ServiceStart, settings: SwarmSettings, work_dir: StartPath 
 
 
 def scratch_labels(work_dir: StartPath, tenant: str, settings: SwarmSettings) -> dict[str, str]:
-    """Return what a volume carries that goes with a service."""
+    """Return the labels of a service's own volume."""
     return {**volume_labels(tenant, settings), labels.SCRATCH: work_dir.source}
 
 
 def volume_labels(tenant: str, settings: SwarmSettings) -> dict[str, str]:
-    """Return what a named volume carries."""
+    """Return the labels of a named volume."""
     return {labels.INSTALLATION: settings.installation, labels.TENANT: tenant}
 
 

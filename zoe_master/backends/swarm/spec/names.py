@@ -1,4 +1,4 @@
-"""Names on a swarm, made of what they stand for so that the same thing never gets two."""
+"""Names on a swarm, derived from what they stand for, so that nothing ever gets two names."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from zoe_lib.domain.execution import ServiceId
 from zoe_master.backends.swarm.spec.attempts import Attempt
 
-_LABEL_MAX = 63  # of a DNS label and of the name of a Swarm service
+_LABEL_MAX = 63  # of a DNS label, and of the name of a Swarm service
 
 
 def host_name(component: str, index: int) -> str:
-    """Return what an instance is called inside its execution's network."""
+    """Return the name of an instance inside its execution's network."""
     suffix = f"-{index}"
     if len(component) + len(suffix) <= _LABEL_MAX:
         return component + suffix
@@ -21,27 +21,27 @@ def host_name(component: str, index: int) -> str:
 
 
 def group_name(installation: str, component: str, services: Sequence[ServiceId]) -> str:
-    """Return the Swarm service of these; the digest makes it unique, the rest tells people what it is."""
+    """Return the name of these services' Swarm service; the digest makes it unique, the rest is for people."""
     return f"zoe-{component[:32].rstrip('-')}-{_digest(' '.join((installation, *services)), 16)}"
 
 
 def attempt_name(installation: str, attempt: Attempt) -> str:
-    """Return the network and the secret of an attempt."""
+    """Return the name of the network and the secret of an attempt."""
     return f"zoe-{_digest(f'{installation} {attempt.number} {attempt.execution_id}', 20)}"
 
 
 def gateway_name(installation: str, attempt: Attempt, fingerprint: str) -> str:
-    """Return the gateway of an attempt and its secret, by the key that the secret is made of."""
+    """Return the name of an attempt's gateway and of its secret, by the key of the secret."""
     return f"zoe-gateway-{_digest(f'{installation} {attempt.number} {attempt.execution_id} {fingerprint}', 20)}"
 
 
 def volume_name(installation: str, tenant: str, volume: str) -> str:
-    """Return a tenant's named volume; the digest keeps tenants apart whatever their names hold."""
+    """Return the name of a tenant's named volume; the digest keeps tenants apart, whatever their names contain."""
     return f"zoe-{_digest(f'{installation} {tenant} {volume}', 12)}-{volume}"
 
 
 def scratch_name(installation: str, service: ServiceId) -> str:
-    """Return the volume that goes with a service."""
+    """Return the name of a service's own volume."""
     return f"zoe-scratch-{_digest(f'{installation} {service}', 20)}"
 
 

@@ -1,4 +1,4 @@
-"""From a group of Starts to the Swarm service that runs them, in the words of the Engine's API."""
+"""Turn a group of ServiceStarts into the Swarm service that runs them, in the terms of the Engine's API."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RenderedService:
 
     @property
     def group_key(self) -> object:
-        """Return what must be the same for two services to be tasks of one Swarm service."""
+        """Return the values in which two services must agree to be tasks of one Swarm service."""
         start = self.start
         core = start.index < start.component.essential_count
         fixed = json.dumps([self.arguments, self.work_dir, self.mounts])
@@ -60,10 +60,10 @@ class RenderedService:
 
 @dataclass(frozen=True, slots=True)
 class AttemptContext:
-    """Where a group goes: the node, the attempt's network and secret where it has them (id, name).
+    """The node of a group, and the attempt's network and secret if it has them (id, name).
 
-    `configuration`: the secrets (id, name) with the files of `Start.storage`, by file name. `sign_in`: that with
-    `Start.secret`. `cores_milli`: all that the node has; its engine refuses a higher limit.
+    `configuration`: the secrets (id, name) with the files of `ServiceStart.storage`, by file name. `sign_in`: the
+    secret with `ServiceStart.secret`. `cores_milli`: all cores of the node; its engine refuses a higher limit.
     """
 
     node_id: str
@@ -75,7 +75,7 @@ class AttemptContext:
 
 
 def render(start: ServiceStart, settings: SwarmSettings) -> RenderedService:
-    """Return every text filled; CannotStartError says in words why that cannot be."""
+    """Return the service with every text filled; CannotStartError says why that is impossible."""
     component = start.component
     status = image_allowed(component.image, settings.images)
     if status.state is ImageState.UNAVAILABLE:
@@ -99,19 +99,19 @@ def render(start: ServiceStart, settings: SwarmSettings) -> RenderedService:
 def needs_network(start: ServiceStart) -> bool:
     """Return whether its services get an overlay network: without one they share the engine's bridge with others.
 
-    All do but those that need devices and talk to nobody. When a node joins a network, Swarm looks at its tasks again
+    All do, except those that need devices and have no peers. When a node joins a network, Swarm checks its tasks again
     and rejects those that hold generic resources (seen with Docker Engine 20.10).
     """
     return needs_secret(start) or not start.component.reservation.devices
 
 
 def needs_secret(start: ServiceStart) -> bool:
-    """Return whether its services talk to each other, or are talked to."""
+    """Return whether its services talk to each other, or have ports that others use."""
     return bool(start.component.ports) or len({peer.component for peer in start.peers}) > 1
 
 
 def group_labels(group: Sequence[RenderedService], settings: SwarmSettings) -> dict[str, str]:
-    """Everything that a new back-end needs to take the group over, and people to find it."""
+    """Return everything that a new back-end needs to take the group over, and that people need to find it."""
     start = group[0].start
     component = start.component
     probe = component.readiness
@@ -130,7 +130,7 @@ def group_labels(group: Sequence[RenderedService], settings: SwarmSettings) -> d
 
 
 def container_labels(group: Sequence[RenderedService], settings: SwarmSettings) -> dict[str, str]:
-    """What each container carries, too: with its slot it tells which service it is."""
+    """Return the labels of each container; together with its slot they identify its service."""
     start = group[0].start
     return {
         labels.SERVICES: " ".join(one.start.service_id for one in group),
@@ -209,7 +209,7 @@ def _resources(component: Component, around: AttemptContext, settings: SwarmSett
         cores_milli = min(cores_milli, around.cores_milli)
     return {
         "Limits": {
-            # Zero is no limit: what nobody reserved may be used.
+            # Zero means no limit: cores that nothing reserves may be used.
             "NanoCPUs": cores_milli * 10**6,
             "MemoryBytes": memory_bytes,
             "Pids": settings.processes_max,
@@ -225,7 +225,7 @@ def _resources(component: Component, around: AttemptContext, settings: SwarmSett
 
 
 def _endpoint(component: Component, settings: SwarmSettings) -> Json:
-    """Return a mode in which names resolve to the tasks' own addresses, which needs no virtual IP of the kernel."""
+    """Return a mode in which names resolve to the tasks' own addresses, which needs no virtual IPs in the kernel."""
     spec: Json = {"Mode": "dnsrr"}
     if settings.publish_ports:
         spec["Ports"] = [
@@ -237,14 +237,14 @@ def _endpoint(component: Component, settings: SwarmSettings) -> Json:
 
 
 def _environment(start: ServiceStart, filled: TemplateFiller) -> dict[str, str]:
-    """Variables of the component, after those that every component may count on."""
+    """Return the variables of the component, after those that every component can rely on."""
     own = {name: filled(text) for name, text in start.component.environment}
     given = {"HOME": SCRATCH, "TMPDIR": SCRATCH, **start.storage.variables(f"/run/secrets/{CONFIGURATION}")}
     return {**joined_modules(given, own), "ZOE_EXECUTION_ID": start.execution_id}
 
 
 def _work_dir(component: Component, filled: TemplateFiller) -> str | None:
-    """As the image has it when none is named; a relative one is below the workspace."""
+    """Return the working directory: the image's if none is named; a relative one is below the workspace."""
     if component.work_dir is None:
         return None
     wanted = filled(component.work_dir)

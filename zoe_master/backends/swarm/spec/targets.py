@@ -1,4 +1,4 @@
-"""What a gateway lets through to."""
+"""The targets of a gateway."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from zoe_master.backends.swarm.spec.names import host_name
 
 
 def targets_of(start: ServiceStart) -> tuple[str, ...]:
-    """host:port of each proxied port of the execution's instances; nothing unless this service bears the gateway."""
+    """Return host:port of each proxied port of the execution's instances; nothing unless this service bears the
+    gateway.
+    """
     if not start.bears_gateway:
         return ()
     return tuple(

@@ -17,5 +17,5 @@ def by_slot(values: Sequence[str]) -> str:
 
 
 def literal(text: str) -> str:
-    """Return the text with Swarm's own templates made plain: a user's words are never executed on a manager."""
+    """Return the text with Swarm's own templates escaped: text of users is never executed on a manager."""
     return text.replace("{{", '{{"{{"}}')

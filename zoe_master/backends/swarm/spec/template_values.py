@@ -1,4 +1,4 @@
-"""Fills the templates of a component's texts with names and paths inside its container."""
+"""Fill the templates of a component's texts with names and paths inside its container."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from zoe_master.backends.swarm.spec.names import host_name
 SCRATCH = "/tmp"  # noqa: S108 - inside a container it is that container's own
 WORKSPACE = "/workspace"
 CONFIGURATION = "zoe-storage"
-"""Below /run/secrets: the directory of what Spark and Hadoop are told of the object store."""
+"""Below /run/secrets: the directory with the configuration of Spark and Hadoop for the object store."""
 SECRET_FILE = "zoe-execution"  # noqa: S105 - its name, not its content
-"""Below /run/secrets: random bytes that only the services of one execution share."""
+"""Below /run/secrets: random bytes shared only by the services of one execution."""
 SIGN_IN_FILE = "zoe-sign-in"
-"""Below /run/secrets: by which the proxy signs in at the service's ports."""
+"""Below /run/secrets: the secret with which the proxy signs in at the service's ports."""
 
 
 class TemplateFiller:
-    """Fills texts for one service. An instance keeps its name and its ports whatever node it runs on."""
+    """Fills texts for one service. An instance keeps its name and its ports on whatever node it runs."""
 
     def __init__(self, start: ServiceStart, has_workspace: bool) -> None:
         self._start = start

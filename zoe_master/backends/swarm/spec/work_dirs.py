@@ -1,4 +1,4 @@
-"""Which directory a component starts in, where nothing else makes it: an engine would, and make it root's."""
+"""The directory in which a component starts, if nothing else creates it: an engine would create it as root's."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from zoe_master.backends.swarm.spec.template_values import SCRATCH, WORKSPACE
 
 @dataclass(frozen=True, slots=True)
 class StartPath:
-    """A directory `below` what is mounted at `target`; empty: that itself.
+    """A directory `below` the mount at `target`; empty: the mount itself.
 
-    source: a volume's name, or a directory of the node. own: the volume is this service's alone, and goes with it.
+    source: a volume's name, or a directory of the node. own: the volume belongs to this service alone, and is removed
+    with it.
     """
 
     source: str
@@ -28,9 +29,10 @@ class StartPath:
 
 
 def work_dir_of(start: ServiceStart, path: str | None, settings: SwarmSettings) -> StartPath | None:
-    """Return where a component that starts in `path` must find a directory; None where it is its image's, or read-only.
+    """Return where a component that starts in `path` needs a directory; None if the image provides it, or if it is
+    read-only.
 
-    A directory of the node that the component mounts is its admin's to make.
+    If the component mounts a directory of the node, its admin has to create it.
     """
     if path is None:
         return None
@@ -51,7 +53,7 @@ def _mounted(start: ServiceStart, settings: SwarmSettings) -> Iterator[str]:
 
 
 def _writable(start: ServiceStart, settings: SwarmSettings) -> Iterator[tuple[str, str]]:
-    """Target and source."""
+    """Yield target and source."""
     yield from ((WORKSPACE, workspace.path) for workspace in workspace_of(start, settings))
     for volume in start.component.volumes:
         if volume.name is not None and not volume.read_only:

@@ -6,7 +6,7 @@ import typing
 
 import pytest
 
-from zoe_lib.config import Ulimit
+from zoe_lib.settings.swarm import Ulimit
 from zoe_master.backends.swarm.engine.hardening import LIMITS, problems
 
 GOOD = """\

@@ -1,0 +1,313 @@
+"""A random walk of people through all operations on their own, their tenant's, foreign and missing objects.
+
+What must happen is said here from docs/people.md and docs/security.md, apart from the code: the scope of each
+operation, and what each person sees. It prints its seed; ZOE_PROPERTY_CHECKS makes it longer.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.api import Api, problem
+from tests.support.checks import of_checks
+from tests.support.documents import Document, document, part
+from tests.support.people import ALL_SCOPES, make_token
+from tests.support.postgres import PostgresServer
+from tests.support.waiting import until
+from zoe_api.request_context import PREFIX
+from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.roles import Scope
+
+DENIED = {"scope_missing", "role_missing", "not_admin"}
+STEPS = of_checks(1.4, 30_000)
+OURS, THEIRS = "red", "hidden-tenant"
+STRANGER, STRANGE_NAME, STRANGE_NOTE = "hidden-user", "hidden-name", "hidden-note"
+SCOPES = {
+    "viewer": {"read"},
+    "user": {"read", "submit"},
+    "operator": {"read", "submit", "operate"},
+    "admin": {"read", "submit", "operate", "admin"},
+}
+READ_BY_POST = {"/validate", "/plan", "/convert", "/catalogue/{entry_id}/fill", "/session/password", "/session/tenant"}
+OPERATE = {("PUT", "/policy"), ("POST", "/policy/dry-run"), ("POST", "/replays"), ("GET", "/usage/over-time")}
+OPEN = {
+    ("POST", "/session"), ("DELETE", "/session"), ("GET", "/session/providers"), ("GET", "/session/oidc/start"),
+    ("GET", "/session/oidc/callback"), ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics"),
+}  # fmt: skip
+# They are about browser sessions, which nobody of the walk has.
+OF_SESSIONS = {("GET", "/session"), ("PUT", "/session/password"), ("PUT", "/session/tenant")}
+
+
+def wanted(method: str, path: str) -> str | None:
+    """Return the scope that an operation needs, by the rules in docs/people.md; None: it is for everyone."""
+    if (method, path) in OPEN:
+        return None
+    if path.startswith("/admin/"):
+        return "admin"
+    if (method, path) in OPERATE:
+        return "operate"
+    if method == "GET" or path in READ_BY_POST or path == "/tokens/{token_id}":
+        return "read"
+    return "submit"
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who asks: a role in a tenant; None: without a token."""
+
+    name: str
+    tenant: str
+    role: str | None
+    http: httpx.Client
+
+    def may(self, scope: str | None) -> bool:
+        return scope is None or (self.role is not None and scope in SCOPES[self.role])
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An object: who made it in which tenant; None: it does not exist."""
+
+    fields: dict[str, str]
+    tenant: str | None
+    user: str | None = None
+
+
+class Walk:
+    """The installation that is walked: three members of each role in our tenant, and one of another tenant."""
+
+    def __init__(self, api: Api, seed: int) -> None:
+        self.api, self.random = api, random.Random(seed)
+        self.operations = sorted(
+            (method.upper(), path.removeprefix(PREFIX))
+            for path, methods in api.app.openapi()["paths"].items()
+            for method in methods
+        )
+        self.people = [
+            *(self._person(f"{role}-{tenant}", tenant, role) for role in SCOPES for tenant in (OURS, THEIRS)),
+            Person("nobody", "", None, api.http(None)),
+        ]
+        self._person(STRANGER, THEIRS, "user")
+        self.executions = [self._execution(OURS, "user-red", "ours"), self._execution(THEIRS, STRANGER, STRANGE_NAME)]
+        self.missing = 0.3
+        self.seen: set[tuple[str, str, int]] = set()
+
+    def _person(self, name: str, tenant: str, role: str) -> Person:
+        token = make_token(self.api.store, name, tenant, role, ALL_SCOPES)
+        return Person(name, tenant, role, self.api.http(token))
+
+    def _execution(self, tenant: str, user: str, name: str) -> Thing:
+        client = self.api.client(make_token(self.api.store, user, tenant))
+        made = client.submit(long_job(name))
+        until(lambda: client.execution(made.id).state is ExecutionState.RUNNING)
+        fields = {"execution_id": made.id, "service_id": made.services[0].id, "port": "web"}
+        return Thing(fields, tenant, user)
+
+    def steps(self) -> Iterator[str | None]:
+        """Random people do something to random objects; yield what was wrong."""
+        for _ in range(STEPS):
+            method, path = self.random.choice(self.operations)
+            yield self._tried(method, path, self.random.choice(self.people), self._thing(path))
+
+    def admin_steps(self) -> Iterator[str | None]:
+        """An admin does each thing once to what is there, so that the walk tries no operation in vain."""
+        admin = next(person for person in self.people if person.name == "admin-red")
+        for method, path in self.operations:
+            self.missing = 0.0
+            thing = self._thing(path)
+            if "{execution_id}" in path:
+                thing = self.executions[0]
+            if path == "/tokens/{token_id}" and thing.user != admin.name:
+                token = make_token(self.api.store, admin.name, admin.tenant, "admin")
+                thing = Thing({"token_id": token.split("_")[1]}, admin.tenant, admin.name)
+            self.missing = 0.3
+            yield self._tried(method, path, admin, thing)
+
+    def _tried(self, method: str, path: str, person: Person, thing: Thing) -> str | None:
+        try:
+            self._try(method, path, person, thing)
+        except AssertionError as error:
+            return str(error).split("\n", 1)[0]
+        return None
+
+    def _try(self, method: str, path: str, person: Person, thing: Thing) -> None:
+        url = (PREFIX if path not in ("/healthz", "/readyz", "/metrics") else "") + path.format(**thing.fields)
+        status, text, code = ask(person.http, method, url, self._arguments(method, path))
+        story = f"{person.name} {method} {url}: {status} {text[:300]}"
+        assert status < 500 or code == "master_unreachable", story  # its answers take long on a busy machine
+        scope = wanted(method, path)
+        visible = person.role is not None and self._visible(person, path, thing)
+        if person.role is None and scope is not None:
+            assert (status, code) == (401, "no_token"), story
+        elif not person.may(scope):
+            assert status == 403, story
+            assert code in DENIED, story
+        elif (method, path) in OF_SESSIONS or scope is None:
+            assert status not in (401, 403) or (method, path) in OF_SESSIONS | {
+                ("POST", "/session"),
+                ("GET", "/session/oidc/callback"),
+            }, story
+        elif not visible:
+            assert (status, code) == (404, "not_found"), story
+        else:
+            # A port of an ended execution is not there.
+            gone = "/ports/" in path
+            assert status not in ((401, 403) if gone else (401, 403, 404)), story
+        if person.tenant == OURS and not person.may("operate"):
+            told = text.replace(url, "")
+            for strange in (THEIRS, STRANGER, STRANGE_NAME, STRANGE_NOTE):
+                assert strange not in told or strange in url, f"{strange} is told: {story}"
+        self.seen.add((person.name, f"{method} {path}", status))
+
+    def _visible(self, person: Person, path: str, thing: Thing) -> bool:
+        """Executions are the tenant's, and operators see all; tokens are one's own; admins see everything."""
+        if thing.tenant is None:
+            return False
+        if path.startswith("/admin/") or not thing.fields:
+            return True
+        if "token_id" in thing.fields:
+            return thing.user == person.name
+        if "execution_id" in thing.fields:
+            return person.tenant == thing.tenant or person.may("operate")
+        return True
+
+    def _thing(self, path: str) -> Thing:
+        if "{execution_id}" in path:
+            nothing = Thing({"execution_id": "x0", "service_id": "x0-1", "port": "web"}, None)
+            return self.random.choice([*self.executions, nothing])
+        if "{token_id}" in path:
+            owner = self.random.choice([person for person in self.people if person.role] + [None])
+            if owner is None:
+                return Thing({"token_id": "0" * 12}, None)
+            token = make_token(self.api.store, owner.name, owner.tenant, owner.role or "")
+            return Thing({"token_id": token.split("_")[1]}, owner.tenant, owner.name)
+        if "{user}" in path or "{tenant}" in path:
+            missing = self.random.random() < self.missing
+            user = "missing" if missing else self._spare()
+            tenant = self.random.choice([OURS, THEIRS])
+            fields = {"user": user, "tenant": "missing" if missing else tenant}
+            return Thing(fields, None if missing else tenant)
+        if "{entry_id}" in path:
+            missing = self.random.random() < self.missing
+            return Thing({"entry_id": "missing" if missing else "batch"}, None if missing else OURS)
+        if "{service}" in path:
+            missing = self.random.random() < self.missing
+            if not missing:
+                for person in self.people:
+                    if person.may("submit"):
+                        body = {"user": "someone", "key": "something"}
+                        person.http.put(f"{PREFIX}/storage/credentials/zoe", json=body).raise_for_status()
+            return Thing({"service": "missing" if missing else "zoe"}, None if missing else OURS)
+        return Thing({}, OURS)
+
+    def _admin(self) -> httpx.Client:
+        return next(person.http for person in self.people if person.name == "admin-red")
+
+    def _spare(self) -> str:
+        """A member of both tenants who does not walk."""
+        name = f"spare{self.random.randrange(10**9)}"
+        for tenant in (OURS, THEIRS):
+            self.api.store.accounts.ensure_member(name, tenant, "user")
+        return name
+
+    def _arguments(self, method: str, path: str) -> dict[str, Any]:
+        """Return what makes an operation succeed when it is allowed."""
+        number, job = self.random.randrange(10**9), long_job("walk")
+        policy = partial(self._admin().get, f"{PREFIX}/policy")
+        bodies: dict[tuple[str, str], Callable[[], Any]] = {
+            ("PUT", "/admin/limits"): lambda: {"amounts": {"executions": 500}, "tenant": OURS},
+            ("POST", "/admin/tenants"): lambda: {"name": f"tenant{number}"},
+            ("PUT", "/admin/tenants/{tenant}/members/{user}"): lambda: {"role": "user"},
+            ("PUT", "/admin/tenants/{tenant}/quota"): lambda: {"executions_max": 500},
+            ("POST", "/admin/users"): lambda: {"name": f"user{number}"},
+            ("PATCH", "/admin/users/{user}"): lambda: {"disabled": False},
+            ("POST", "/catalogue/{entry_id}/fill"): lambda: {"values": {}},
+            ("POST", "/convert"): lambda: {"document": job},
+            ("POST", "/executions"): lambda: {"application": job},
+            ("POST", "/executions:batch"): lambda: {"executions": [{"application": job}]},
+            ("POST", "/plan"): lambda: {"application": job},
+            ("PUT", "/policy"): lambda: policy().json(),
+            ("POST", "/policy/dry-run"): lambda: policy().json(),
+            ("POST", "/replays"): lambda: {"from_s": time.time() - 10},
+            ("POST", "/session"): lambda: {"user": f"nobody{number}", "password": "wrong password"},
+            ("PUT", "/session/password"): lambda: {"old": "a", "new": "correct horse battery staple"},
+            ("PUT", "/session/tenant"): lambda: {"tenant": THEIRS},
+            ("PUT", "/storage/credentials/{service}"): lambda: {"user": "someone", "key": "something"},
+            ("POST", "/tokens"): lambda: {"scopes": ["read"], "lifetime_s": 60, "note": "walk"},
+            ("POST", "/validate"): lambda: {"application": job},
+        }
+        queries = {
+            "/storage/over-time": {"from_s": time.time() - 60},
+            "/usage/daily": {"from_s": time.time() - 60},
+            "/usage/over-time": {"from_s": time.time() - 60},
+            "/session/oidc/start": {"provider": "none"},
+        }
+        found: dict[str, Any] = {"params": queries.get(path)}
+        if method == "DELETE" and path == "/admin/limits":
+            limit = {"amounts": {"executions": 500}, "tenant": OURS}
+            self._admin().put(f"{PREFIX}/admin/limits", json=limit).raise_for_status()
+            found["params"] = {"tenant": OURS}
+        if (method, path) in bodies:
+            found["json"] = bodies[method, path]()
+        return found
+
+
+def ask(http: httpx.Client, method: str, url: str, arguments: dict[str, Any]) -> tuple[int, str, str | None]:
+    """The status, what was said (of a stream the beginning), and the code of a refusal."""
+    with http.stream(method, url, **arguments) as answer:
+        if "text/event-stream" in answer.headers.get("content-type", ""):
+            return answer.status_code, next(answer.iter_text()), None
+        text = answer.read().decode()
+    refused = answer.status_code >= 400 and url.startswith("/api/")
+    return answer.status_code, text, problem(answer)["code"] if refused else None
+
+
+def long_job(name: str) -> Document:
+    ports = [{"name": "web", "number": 8080, "protocol": "http", "proxied": True}]
+    resources = {"memory": "1MiB", "cores": 0.001}
+    return document(part("main", "serve", ends_application=True, ports=ports, resources=resources), name=name)
+
+
+@pytest.fixture
+def walk(postgres_server: PostgresServer) -> Iterator[Walk]:
+    url = postgres_server.create_database()
+    services = {"zoe": {"url": "http://swift/auth/v1.0", "region": "R"}}
+    api = Api(url, storage_services=services, insecure=True)
+    api.start_master()
+    try:
+        yield Walk(api, SEED)
+    finally:
+        api.close()
+        postgres_server.drop_database(url)
+
+
+SEED = 11
+
+
+def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
+    print(f"seed {SEED}")
+    wrong: list[str] = []
+    for steps in (walk.admin_steps(), walk.steps()):
+        for story in steps:
+            wrong += [] if story is None else [story]
+    assert wrong == []
+    assert {operation for _, operation, _ in walk.seen} == {f"{method} {path}" for method, path in walk.operations}
+    assert {name for name, _, _ in walk.seen} == {person.name for person in walk.people}
+    done = {operation for _, operation, status in walk.seen if status < 400}
+    never = {f"{method} {path}" for method, path in walk.operations} - done
+    assert never <= {f"{method} {path}" for method, path in OF_SESSIONS} | {
+        "POST /session", "GET /session/oidc/start", "GET /session/oidc/callback",
+        "POST /executions/{execution_id}/services/{service_id}/ports/{port}/open",
+    }  # fmt: skip
+
+
+def test_the_scopes_are_those_of_the_documentation() -> None:
+    assert {str(scope) for scope in Scope} == SCOPES["admin"]

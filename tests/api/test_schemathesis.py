@@ -1,0 +1,58 @@
+"""Schemathesis plays clients of our OpenAPI document, as each role and without a token: no response contradicts it.
+
+ZOE_PROPERTY_CHECKS makes it longer. Streams, which do not end, are left out.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.api import Api
+from tests.support.checks import CHECKS, of_checks
+from tests.support.people import ALL_SCOPES, make_token
+from tests.support.postgres import PostgresServer
+
+ST = Path(sys.executable).with_name("st")
+STREAMS = r"(/v1/events|/stream)$"
+# A schema cannot say all that a description, a name, a policy or a period must be.
+CONFIGURATION = """
+[checks.positive_data_acceptance]
+expected-statuses = ["2xx", "3xx", 401, 403, 404, 409, 412, 413, 422, 429, 503]
+"""
+EXAMPLES = of_checks(0.002, 100)
+# Each value at the edges of each schema: thousands of requests, for `make test-all`.
+PHASES = "examples,fuzzing" if CHECKS < 1000 else "examples,coverage,fuzzing"
+
+
+@pytest.fixture(scope="module")
+def walked(postgres_server: PostgresServer) -> Iterator[Api]:
+    url = postgres_server.create_database()
+    api = Api(url, storage_services={"zoe": {"url": "http://127.0.0.1:1/auth/v1.0", "region": "R"}})
+    api.start_master()
+    yield api
+    api.close()
+    postgres_server.drop_database(url)
+
+
+@pytest.mark.parametrize("role", ["admin", "user", "viewer", None])
+def test_no_response_contradicts_the_document(walked: Api, role: str | None, tmp_path: Path) -> None:
+    (tmp_path / "schemathesis.toml").write_text(CONFIGURATION)
+    header = []
+    if role is not None:
+        header = ["-H", f"Authorization: Bearer {make_token(walked.store, f's-{role}', 'red', role, ALL_SCOPES)}"]
+    done = subprocess.run(
+        [
+            ST, "run", f"{walked.url}/api/v1/openapi.json", *header, "--phases", PHASES,
+            "--exclude-path-regex", STREAMS, "--seed", "11", "--generation-deterministic", "-n", str(EXAMPLES),
+            "--no-shrink", "--continue-on-failure", "--generation-allow-x00", "false",
+            "--generation-codec", "utf-8", "--request-timeout", "30", "--no-color", "--warnings", "off",
+        ],
+        cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
+    assert "Tested: " in done.stdout

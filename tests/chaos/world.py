@@ -1,0 +1,47 @@
+"""What services run on in a run of chaos, and what happens to it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from tests.support.installation import Installation
+
+After = Callable[[float, Callable[[], None]], None]
+"""Does something so many seconds later."""
+
+
+@dataclass(frozen=True)
+class Blow:
+    """Something that happens, as often as its weight says; `act` returns False when it could not."""
+
+    weight: int
+    act: Callable[[], bool]
+
+
+class World(Protocol):
+    """The back-end's side of a run."""
+
+    settings: Mapping[str, Any]
+    """Of masters and APIs."""
+
+    def begin(self, installation: Installation) -> None:
+        """Prepare before any program starts."""
+
+    def blows(self, chance: random.Random, after: After) -> Mapping[str, Blow]:
+        """Return what can happen."""
+
+    def mend(self) -> None:
+        """End what still goes on."""
+
+    def workspaces(self) -> Path:
+        """Return the directory with a workspace for each tenant."""
+
+    def left(self) -> list[str]:
+        """Return what is left of services."""
+
+    def close(self) -> None:
+        """Remove it."""

@@ -1,0 +1,106 @@
+"""What every store promises about lists, pages, filters and searches of executions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.support.applications import execution
+from tests.support.store_events import queued, refused
+from zoe_lib.domain.execution import Execution, ExecutionState
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import InvalidCursor
+from zoe_lib.store.values import ExecutionQuery
+
+
+def names(store: ExecutionStore, **query: object) -> list[str]:
+    return [e.name for e in store.executions(ExecutionQuery(**query)).executions]  # type: ignore[arg-type]
+
+
+def test_active_and_counts(any_store: ExecutionStore) -> None:
+    for number in (2, 1, 3):
+        any_store.submit(execution(number), "request")
+    any_store.append(execution(3).id, [refused()], 1, None)
+    any_store.append(execution(2).id, [queued()], 1, None)
+    assert [e.id for e in any_store.active()] == [execution(1).id, execution(2).id]
+    counts = any_store.counts()
+    assert counts[ExecutionState.SUBMITTED] == counts[ExecutionState.QUEUED] == counts[ExecutionState.CANCELLED] == 1
+    assert counts[ExecutionState.RUNNING] == 0
+
+
+def test_pages_are_complete_and_newest_first(any_store: ExecutionStore) -> None:
+    for number in range(1, 8):
+        any_store.submit(execution(number, submitted_at_s=float(number // 2)), "request")
+    seen: list[Execution] = []
+    cursor = None
+    while True:
+        page = any_store.executions(ExecutionQuery(limit=3, cursor=cursor))
+        seen += page.executions
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+        any_store.submit(execution(100 + len(seen), submitted_at_s=99.0), "request")  # a newcomer disturbs no page
+    assert [e.id for e in seen] == [execution(number).id for number in range(7, 0, -1)]
+
+
+def test_the_last_page_says_so(any_store: ExecutionStore) -> None:
+    assert any_store.executions(ExecutionQuery()).next_cursor is None
+    any_store.submit(execution(1), "request")
+    assert any_store.executions(ExecutionQuery(limit=1)).next_cursor is None
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "ä", "bm8", "WzEsMl0", "WyJhIiwiYiJd", "W05hTiwieCJd", "WzEsIlx1MDAwMCJd"])
+def test_a_cursor_of_nobody_is_refused(any_store: ExecutionStore, cursor: str) -> None:
+    with pytest.raises(InvalidCursor):
+        any_store.executions(ExecutionQuery(cursor=cursor))
+
+
+def test_filters(any_store: ExecutionStore) -> None:
+    any_store.submit(execution(1, name="Sums 100%"), "request")
+    any_store.submit(execution(2, name="sums_2", user="bob"), "request")
+    any_store.submit(execution(3, name="Größe", tenant="other"), "request")
+    any_store.append(execution(1).id, [queued()], 1, None)
+    assert names(any_store, tenant="iostack") == ["sums_2", "Sums 100%"]
+    assert names(any_store, tenant="iostack", user="bob") == ["sums_2"]
+    assert names(any_store, states=frozenset({ExecutionState.QUEUED})) == ["Sums 100%"]
+    assert names(any_store, states=frozenset()) == []
+    some = frozenset({execution(1).id, execution(3).id, "unknown", "\x00"})
+    assert names(any_store, ids=some) == ["Größe", "Sums 100%"]
+    assert names(any_store, ids=some, tenant="other") == ["Größe"]
+    assert names(any_store, ids=frozenset()) == []
+    assert any_store.active_counts() == {("iostack", "ada"): 1, ("iostack", "bob"): 1, ("other", "ada"): 1}
+    assert names(any_store, name_contains="SUMS") == ["sums_2", "Sums 100%"]
+    assert names(any_store, name_contains="0%") == ["Sums 100%"]
+    assert names(any_store, name_contains="s_") == ["sums_2"]
+    assert names(any_store, name_contains="GRÖ") == ["Größe"]
+    assert names(any_store, name_contains="a\x00") == names(any_store, tenant="\ud800") == []
+
+
+def test_a_search_by_name_says_where_it_stopped_and_goes_on_there(any_store: ExecutionStore) -> None:
+    """Through five at a time, as the limits of this store say; what other filters leave out is not counted."""
+    for number in range(1, 15):
+        any_store.submit(execution(number, name="needle" if number in (1, 9) else "hay"), "request")
+        any_store.submit(execution(100 + number, tenant="other", submitted_at_s=float(number)), "request")
+    query, pages = ExecutionQuery(tenant="iostack", name_contains="NEEDLE", limit=2), []
+    while True:
+        page = any_store.executions(query)
+        pages.append(([e.id for e in page.executions], page.searched_to_s))
+        if page.next_cursor is None:
+            break
+        query = replace(query, cursor=page.next_cursor)
+    assert pages == [([], 10.0), ([execution(9).id], 5.0), ([execution(1).id], None)]
+    unnamed = any_store.executions(ExecutionQuery(tenant="iostack", limit=10))
+    assert len(unnamed.executions) == 10
+    assert unnamed.searched_to_s is None
+
+
+def test_a_search_that_finds_enough_goes_on_after_the_last_found(any_store: ExecutionStore) -> None:
+    for number in range(1, 9):
+        any_store.submit(execution(number, name="needle"), "request")
+    query = ExecutionQuery(name_contains="needle", limit=3)
+    first = any_store.executions(query)
+    assert [e.submitted_at_s for e in first.executions] == [8.0, 7.0, 6.0]
+    assert first.searched_to_s is None
+    second = any_store.executions(replace(query, cursor=first.next_cursor))
+    assert [e.submitted_at_s for e in second.executions] == [5.0, 4.0, 3.0]

@@ -1,0 +1,72 @@
+"""`python -m zoe_embedded.restore FILE`: restore a backup into the embedded database of a stopped stack."""
+
+from __future__ import annotations
+
+import fcntl
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import psycopg2
+from psycopg2 import sql
+from sqlalchemy import make_url
+
+from zoe_embedded.home import Home, HomeError
+from zoe_embedded.postgres import DATABASE, EmbeddedPostgres, EmbeddedPostgresError
+from zoe_embedded.runtime import CLONE
+from zoe_lib.store.errors import StoreError
+from zoe_lib.store.restore import restore
+
+KEPT = f"{DATABASE}_before"
+
+
+def main() -> int:
+    """Restore the file; 1 with a sentence if that fails, and then the old database is in its place."""
+    if len(sys.argv) != 2:
+        print("usage: python -m zoe_embedded.restore FILE", file=sys.stderr)
+        return 2
+    try:
+        executions = restore_home(Home.find(CLONE).create(), Path(sys.argv[1]))
+    except (StoreError, HomeError, EmbeddedPostgresError, BlockingIOError, psycopg2.Error) as error:
+        words = "Zoe runs there: stop `make serve` first" if isinstance(error, BlockingIOError) else str(error).strip()
+        print(f"restore: {words}", file=sys.stderr)
+        return 1
+    print(f"restored {executions} executions; the old database is kept as {KEPT}. Now run `make serve`.")
+    return 0
+
+
+def restore_home(home: Home, file: Path) -> int:
+    """Restore a backup into the home's database; return its number of executions. BlockingIOError if a stack runs."""
+    postgres = EmbeddedPostgres(home)
+    with (home.state / "stack.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        url = postgres.start()
+        try:
+            _rename(url, KEPT, None)
+            _rename(url, DATABASE, KEPT)
+            postgres.start()
+            try:
+                return restore(url, file, home.secrets / "keys", time.time()).rows("executions")
+            except BaseException:
+                _rename(url, DATABASE, None)
+                _rename(url, KEPT, DATABASE)
+                raise
+        finally:
+            postgres.stop()
+
+
+def _rename(url: str, name: str, new_name: str | None) -> None:
+    """Rename a database; None: drop it, if it exists."""
+    plain = make_url(url).set(drivername="postgresql", database="postgres").render_as_string(hide_password=False)
+    with closing(psycopg2.connect(plain)) as connection, connection.cursor() as cursor:
+        connection.autocommit = True
+        if new_name is None:
+            cursor.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
+        else:
+            statement = sql.SQL("ALTER DATABASE {} RENAME TO {}")
+            cursor.execute(statement.format(sql.Identifier(name), sql.Identifier(new_name)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

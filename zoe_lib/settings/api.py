@@ -1,0 +1,120 @@
+"""Settings of the API."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_network
+from typing import Self
+
+from pydantic import Field, field_validator, model_validator
+
+from zoe_lib.file_settings import FileSettings
+from zoe_lib.sign_in_settings import LdapSettings, OidcSettings, RoleRule
+
+ANY_HOST = "*"
+_HOST_PATTERN = r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?"
+
+
+class ApiSettings(FileSettings):
+    """Addresses, limits of requests, sessions, and sign-in."""
+
+    api_host: str = Field(default="127.0.0.1", description="Address that the API listens on.")
+    api_port: int = Field(
+        default=5100, ge=0, le=65535, description="Port that the API listens on; with 0 the kernel chooses one."
+    )
+    allowed_hosts: list[str] | None = Field(
+        default=None,
+        description="Host names that browsers may use for this Zoe. Addresses, `localhost`, the name "
+        "of this machine, `public_url` and `apps_domain` are always allowed; an empty "
+        "list or `*` allows any name.",
+    )
+    trusted_proxies: list[str] = Field(
+        default=[],
+        description="Addresses or networks of trusted proxies, whose `X-Forwarded-*` headers are used.",
+    )
+    api_body_bytes_max: int = Field(
+        default=1 << 20, gt=0, description="Maximum size of a request body; larger ones are refused unread."
+    )
+    api_connections_max: int = Field(
+        default=1000,
+        gt=0,
+        description="Maximum connections of one API process; lower if the limit on open files does "
+        "not allow two files for each, and 128 more.",
+    )
+    api_connections_of_address_max: int = Field(
+        default=250, gt=0, description="Maximum connections from one address, except those in `trusted_proxies`."
+    )
+    api_streams_of_user_max: int = Field(
+        default=100,
+        gt=0,
+        description="Maximum streams of events and output, and WebSockets of applications, that one "
+        "user may have open at one API process.",
+    )
+    api_streams_of_token_max: int = Field(
+        default=50, gt=0, description="Maximum of these that one session or API token may have open."
+    )
+    api_app_requests_of_user_max: int = Field(
+        default=100,
+        gt=0,
+        description="Maximum concurrent requests of one user to applications at one API process.",
+    )
+    api_head_timeout_s: float = Field(default=10.0, gt=0, description="Time limit for the head of a request to arrive.")
+    api_body_timeout_s: float = Field(
+        default=30.0,
+        gt=0,
+        description="Time limit for the body of a request to arrive; a body that is fast enough may take longer.",
+    )
+    api_body_bytes_per_s_min: int = Field(
+        default=1000, gt=0, description="Average rate at which a body may take longer than `api_body_timeout_s`."
+    )
+    api_write_timeout_s: float = Field(
+        default=60.0,
+        gt=0,
+        description="Time after which a client that reads nothing of its answer or stream is disconnected.",
+    )
+    api_page_max: int = Field(default=500, gt=0, description="Maximum entries in one page of a list.")
+    api_sse_poll_s: float = Field(
+        default=1.0, gt=0, description="Longest pause between reads of the journal for a stream of events."
+    )
+    apps_domain: str = Field(
+        default="apps.localhost",
+        pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$",
+        description="Domain of running applications; it needs a wildcard DNS record and a certificate.",
+    )
+    session_lifetime_s: float = Field(default=12 * 3600.0, gt=0, description="How long a browser stays signed in.")
+    session_token_lifetime_s_max: float = Field(
+        default=365 * 86400.0, gt=0, description="Longest lifetime of an API token that is made in a browser."
+    )
+    public_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://[^/]+$",
+        description="URL at which browsers reach the API, for OpenID Connect (default: the URL of each request).",
+    )
+    oidc: dict[str, OidcSettings] = Field(default={}, description="OpenID Connect providers by name.")
+    ldap: dict[str, LdapSettings] = Field(default={}, description="LDAP directories by name.")
+    sign_in_roles: list[RoleRule] = Field(default=[], description="Maps groups of providers to tenants and roles.")
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _check_hosts(cls, hosts: list[str] | None) -> list[str] | None:
+        for host in hosts or ():
+            if host != ANY_HOST and not re.fullmatch(_HOST_PATTERN, host):
+                raise ValueError(f"{host!r} is not a host name; write it as in example.org, without scheme and port")
+        return hosts
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _check_networks(cls, proxies: list[str]) -> list[str]:
+        for proxy in proxies:
+            ip_network(proxy)  # an invalid name would be trusted for no proxy, without a warning
+        return proxies
+
+    @model_validator(mode="after")
+    def _check_providers(self) -> Self:
+        names = [*self.oidc, *self.ldap]
+        if "local" in names or len(set(names)) != len(names):
+            raise ValueError("each provider needs a name of its own, other than `local`")
+        unknown = {rule.provider for rule in self.sign_in_roles} - set(names)
+        if unknown:
+            raise ValueError(f"sign_in_roles refers to unknown providers: {', '.join(sorted(unknown))}")
+        return self

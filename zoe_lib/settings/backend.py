@@ -1,0 +1,87 @@
+"""Settings of back-ends in general, and of the local one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from zoe_lib.file_settings import FileSettings
+from zoe_lib.plugins import BACKENDS, PluginKind, usable_names
+
+
+class NodeSettings(BaseModel):
+    """A virtual node of the local back-end."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(description="Name shown in `zoe nodes`.")
+    cores: float = Field(gt=0, le=4096, description="Cores that services may reserve on the node.")
+    memory_bytes: int = Field(gt=0, description="Memory that services may reserve on the node.")
+    labels: dict[str, str] = Field(default={}, description="Labels that components may ask for.")
+    devices: dict[str, int] = Field(default={}, description="Number of devices by kind, such as gpu.")
+
+
+class ImageSettings(BaseModel):
+    """The local back-end's substitute for an image: directories for PATH, and variables."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    path: list[str] = Field(description="Directories for PATH.")
+    environment: dict[str, str] = Field(
+        default={}, description="Environment variables of every service that uses the runtime."
+    )
+
+
+class BackendSettings(FileSettings):
+    """The choice of a back-end, and the local back-end."""
+
+    backend: str = Field(
+        default="local",
+        max_length=64,
+        description="Back-end that runs services: `local`, `swarm`, or the back-end of a plugin by its name.",
+    )
+    backend_options: dict[str, str] = Field(default={}, description="Settings of the back-end of a plugin.")
+    insecure: bool = Field(
+        default=False, description="Let the local back-end serve more than one trusted person on loopback."
+    )
+    local_state_dir: Path = Field(
+        default=Path("/var/lib/zoe/state/local"),
+        description="Directory for what the local back-end records of services, including logs.",
+    )
+    local_scratch_dir: Path = Field(
+        default=Path("/var/lib/zoe/scratch"),
+        description="Directory for the scratch directories of services ({scratch}).",
+    )
+    local_workspaces_dir: Path = Field(
+        default=Path("/var/lib/zoe/workspaces"),
+        description="Directory that holds one directory for each tenant ({workspace}).",
+    )
+    kept_logs_bytes_max: int = Field(
+        default=4 << 30,
+        ge=0,
+        description="Maximum output kept of all ended services together, in bytes; the oldest is removed first, and "
+        "each service counts as at least 64 KiB.",
+    )
+    kept_logs_age_max_s: float = Field(
+        default=7 * 86400.0, gt=0, description="How long output is kept after the end of its service."
+    )
+    local_volumes_dir: Path = Field(
+        default=Path("/var/lib/zoe/volumes"), description="Directory for the named volumes of tenants."
+    )
+    local_log_bytes_max: int = Field(
+        default=16 << 20, gt=0, description="Maximum output kept of one service, in bytes."
+    )
+    local_user: str = Field(default="nobody", description="User that runs components when Zoe runs as root.")
+    local_host_paths: list[str] = Field(default=[], description="Host paths that descriptions may mount.")
+    local_nodes: list[NodeSettings] = Field(
+        default=[], description="Virtual nodes (default: one of the machine's size)."
+    )
+    local_images: dict[str, ImageSettings] = Field(default={}, description="Runtimes by image name.")
+
+    @field_validator("backend")
+    @classmethod
+    def _check_backend(cls, name: str) -> str:
+        if name not in BACKENDS and name not in (names := usable_names(PluginKind.BACKEND)):
+            raise ValueError(f"back-end {name!r} is not installed; there are: {', '.join(sorted(names))}")
+        return name

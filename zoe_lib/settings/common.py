@@ -1,0 +1,20 @@
+"""Settings that every process needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field, SecretStr
+
+from zoe_lib.file_settings import FileSettings
+
+
+class CommonSettings(FileSettings):
+    """The database, and the keys between master and API."""
+
+    database_url: SecretStr = Field(
+        default=SecretStr("postgresql+psycopg2:///zoe"), description="PostgreSQL URL; may contain a password."
+    )
+    keys_dir: Path = Field(
+        default=Path("/etc/zoe/keys"), description="Directory of the CURVE keys of the master and the API."
+    )

@@ -1,0 +1,144 @@
+"""Tables of accounts: users, tenants, and their tokens, sessions and sign-ins; the audit log."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    Table,
+    Text,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+from zoe_lib.store.metadata import metadata
+
+users = Table(
+    "users",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("password_hash", Text),
+    Column("disabled", Boolean, nullable=False, server_default=text("false")),
+    Column("provider", Text, nullable=False, server_default=text("''")),
+    Column("subject", Text, nullable=False, server_default=text("''")),
+    Index("ix_users_subject", "provider", "subject", unique=True, postgresql_where=text("provider <> ''")),
+)
+
+tenants = Table(
+    "tenants",
+    metadata,
+    Column("name", Text, primary_key=True),
+)
+
+memberships = Table(
+    "memberships",
+    metadata,
+    Column("user_name", Text, ForeignKey("users.name"), primary_key=True),
+    Column("tenant", Text, ForeignKey("tenants.name"), primary_key=True),
+    Column("role", Text, nullable=False),
+    Index("ix_memberships_tenant", "tenant"),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("user_name", Text, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("secret_hash", Text, nullable=False),
+    Column("scopes", JSONB, nullable=False),
+    Column("created_at_s", Double, nullable=False),
+    Column("expires_at_s", Double),
+    Column("note", Text, nullable=False),
+    Column("made_by", Text, ForeignKey("tokens.id", ondelete="CASCADE")),
+    ForeignKeyConstraint(["user_name", "tenant"], ["memberships.user_name", "memberships.tenant"], ondelete="CASCADE"),
+    Index("ix_tokens_user", "user_name", "created_at_s", "id"),
+    Index("ix_tokens_made_by", "made_by"),
+)
+
+storage_credentials = Table(
+    "storage_credentials",
+    metadata,
+    Column("tenant", Text, ForeignKey("tenants.name"), primary_key=True),
+    Column("service", Text, primary_key=True),
+    Column("login", Text, nullable=False),
+    Column("sealed", LargeBinary, nullable=False),  # encrypted with a key that is not in the database
+    Column("set_at_s", Double, nullable=False),
+    Column("set_by", Text, nullable=False),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", Text, primary_key=True),  # the hash of the cookie's secret
+    Column("user_name", Text, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("created_at_s", Double, nullable=False),
+    Column("expires_at_s", Double, nullable=False),
+    Column("proof_hash", Text),  # none: the session can only read
+    ForeignKeyConstraint(["user_name", "tenant"], ["memberships.user_name", "memberships.tenant"], ondelete="CASCADE"),
+    Index("ix_sessions_user", "user_name"),
+)
+
+app_accesses = Table(
+    "app_accesses",
+    metadata,
+    Column("id", Text, primary_key=True),  # the hash of the ticket, then of the cookie's secret
+    Column("user_name", Text, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("session_id", Text, ForeignKey("sessions.id", ondelete="CASCADE")),
+    Column("token_id", Text, ForeignKey("tokens.id", ondelete="CASCADE")),
+    Column("execution_id", Text, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("expires_at_s", Double, nullable=False),
+    Column("entered", Boolean, nullable=False),
+    Index("ix_app_accesses_session", "session_id"),
+    Index("ix_app_accesses_token", "token_id"),
+)
+
+sign_ins = Table(
+    "sign_ins",
+    metadata,
+    Column("id", Text, primary_key=True),  # the hash of the state
+    Column("browser", Text, nullable=False),
+    Column("provider", Text, nullable=False),
+    Column("nonce", Text, nullable=False),
+    Column("verifier", Text, nullable=False),
+    Column("next_path", Text, nullable=False),
+    Column("expires_at_s", Double, nullable=False),
+)
+
+sign_in_failures = Table(
+    "sign_in_failures",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("key", Text, nullable=False),
+    Column("at_s", Double, nullable=False),
+    Index("ix_sign_in_failures_key", "key", "at_s"),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("at_s", Double, nullable=False),
+    Column("user_name", Text, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("request_id", Text, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("status", SmallInteger),  # NULL: the end was not seen
+    Column("address", Text, nullable=False, server_default=""),
+    Column("changes", JSONB, nullable=False, server_default=text("'{}'")),
+    Index("ix_audit_user", "user_name", "id"),
+)

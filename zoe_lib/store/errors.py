@@ -1,0 +1,66 @@
+"""Errors of a store."""
+
+from __future__ import annotations
+
+from zoe_lib.domain.amounts import counted
+
+
+class StoreError(Exception):
+    """Base class of the store's errors."""
+
+
+class NotFound(StoreError):  # noqa: N818 - the name is the fact
+    """The thing does not exist, or belongs to another tenant."""
+
+
+class ConcurrentUpdate(StoreError):  # noqa: N818
+    """Another writer was faster: the version is not the expected one. Read again and decide again."""
+
+
+class NotLeader(StoreError):  # noqa: N818
+    """The epoch is not the newest: another master leads now."""
+
+
+class IdempotencyConflict(StoreError):  # noqa: N818
+    """The same idempotency key came with a different request."""
+
+
+class QuotaExceeded(StoreError):  # noqa: N818
+    """The tenant, or the user in it, has as many executions waiting or running as the limit allows."""
+
+    def __init__(self, holder: str, executions_max: int) -> None:
+        super().__init__(
+            f"maximum for {holder}: {counted(executions_max, 'execution')} waiting or running at the same time"
+        )
+
+
+class TimeLimitTooLong(StoreError):  # noqa: N818
+    """The requested time limit exceeds the longest one that the tenant allows."""
+
+
+class BatchRefused(StoreError):  # noqa: N818
+    """One of several submissions is refused, and all others with it; `index` is its position, `reason` says why."""
+
+    def __init__(self, index: int, reason: StoreError) -> None:
+        super().__init__(str(reason))
+        self.index = index
+        self.reason = reason
+
+
+class StoreUnavailable(StoreError):  # noqa: N818
+    """The database cannot be reached now; the same call may succeed later.
+
+    The write may have been done: the connection can break between the commit and its answer. Repeating it is safe,
+    because of the expected version, and in `submit` because of the execution's id or the idempotency key.
+    """
+
+
+class InvalidCursor(StoreError, ValueError):  # noqa: N818
+    """The cursor of a page is malformed."""
+
+    def __init__(self, cursor: str) -> None:
+        super().__init__(f"not a cursor of this list: {cursor[:80]!r}")
+
+
+class Unstorable(StoreError, ValueError):  # noqa: N818
+    """PostgreSQL cannot hold this value, such as a text with a NUL character."""

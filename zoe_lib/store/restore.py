@@ -1,0 +1,117 @@
+"""Restore a backup into an empty database, in one transaction: programs see all of it or none."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from pathlib import Path
+
+from sqlalchemy import Connection, inspect, text, update
+
+from zoe_lib.sealing import KEY_FILE
+from zoe_lib.store import migrate
+from zoe_lib.store.backup import FORMAT, KEY_MEMBER, MANIFEST, Manifest, TableRows, copy, one_transaction, quoted
+from zoe_lib.store.errors import StoreError
+from zoe_lib.store.installation_tables import leader, lease
+from zoe_lib.store.sql.journal import write_fact
+
+# The lost database had given more numbers than the backup knows. None of them is used again: so a client, an API or a
+# master of that time never takes a new entry for one that it has seen, and no epoch of that time can write.
+_SKIPPED_JOURNAL_IDS = 10**9
+_SKIPPED_EPOCHS = 10**6
+_PROGRAMS = text("""
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'zoe' AND pid <> pg_backend_pid()
+""")
+
+
+def restore(url: str, path: Path, keys_dir: Path, at_s: float) -> Manifest:
+    """Restore a file of `back_up` of this or an older version; StoreError, with nothing changed, if that fails.
+
+    The key of credentials goes to `keys_dir` unless it is there."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            manifest = _manifest(archive, path)
+            key_file = keys_dir / KEY_FILE
+            key = archive.read(KEY_MEMBER) if KEY_MEMBER in archive.namelist() else None
+            _check_key(key, key_file)
+            with one_transaction(url) as connection:
+                _check_empty(connection)
+                _fill(connection, archive, manifest, at_s)
+                if key is not None and not key_file.exists():
+                    _write_key(key, key_file)
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise StoreError(f"{path} is not a complete backup: {error}") from error
+    except OSError as error:
+        raise StoreError(f"cannot restore {path}: {error.strerror or error}") from error
+    return manifest
+
+
+def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
+    if MANIFEST not in archive.namelist():
+        raise StoreError(f"{path} is not a complete backup: it has no {MANIFEST}")
+    values = json.loads(archive.read(MANIFEST))
+    if values["format"] != FORMAT or not migrate.known(values["revision"]):
+        raise StoreError(
+            f"{path} is of a newer version of Zoe ({values['version']}, revision {values['revision']}): "
+            "install that version or a newer one"
+        )
+    tables = (TableRows(table["name"], tuple(table["columns"]), table["rows"]) for table in values["tables"])
+    return Manifest(**{**values, "tables": tuple(tables)})
+
+
+def _check_key(key: bytes | None, key_file: Path) -> None:
+    if key is not None and key_file.exists() and key_file.read_bytes() != key:
+        raise StoreError(
+            f"{key_file} is not the key of the backup, so the restored credentials could not be decrypted: move it away"
+        )
+
+
+def _check_empty(connection: Connection) -> None:
+    migrate.lock_until_the_end(connection)
+    if programs := connection.execute(_PROGRAMS).scalar_one():
+        raise StoreError(
+            f"masters or APIs are connected to the database ({programs} connections): stop them, then restore"
+        )
+    if tables := inspect(connection).get_table_names():
+        raise StoreError(
+            f"the database is not empty (it has {len(tables)} tables, such as {min(tables)}): "
+            "make a new one, and name it in database_url"
+        )
+
+
+def _fill(connection: Connection, archive: zipfile.ZipFile, manifest: Manifest, at_s: float) -> None:
+    migrate.upgrade_within(connection, manifest.revision)
+    for table in manifest.tables:
+        columns = quoted(connection, *table.columns)
+        connection.execute(text(f"DELETE FROM {quoted(connection, table.name)}"))  # noqa: S608 - what migrations insert
+        with archive.open(f"tables/{table.name}") as member:
+            rows = copy(connection, f"COPY {quoted(connection, table.name)} ({columns}) FROM STDIN", member)
+        if rows != table.rows:
+            raise StoreError(f"the backup has {rows} rows of {table.name}, and its manifest says {table.rows}")
+    for name, number in manifest.numbers.items():
+        table_name, column = name.split(".")
+        _set_number(connection, table_name, column, number)
+    migrate.upgrade_within(connection, "head")
+    _set_number(connection, "journal", "id", manifest.journal_id + _SKIPPED_JOURNAL_IDS)
+    connection.execute(update(leader).values(epoch=leader.c.epoch + _SKIPPED_EPOCHS))
+    connection.execute(update(lease).values(epoch=lease.c.epoch + _SKIPPED_EPOCHS))
+    write_fact(connection, "restored", at_s, "zoe-setup", {"backup_at_s": manifest.at_s})
+    connection.execute(text("ANALYZE"))
+
+
+def _set_number(connection: Connection, table: str, column: str, number: int) -> None:
+    statement = text("SELECT setval(pg_get_serial_sequence(:table, :column), :number)")
+    connection.execute(statement, {"table": table, "column": column, "number": number})
+
+
+def _write_key(key: bytes, path: Path) -> None:
+    """Last before the commit, for the owner of the directory, who runs Zoe."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    owner = path.parent.stat()
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
+        file.write(key)
+        file.flush()
+        os.fsync(file.fileno())
