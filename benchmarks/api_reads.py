@@ -1,6 +1,4 @@
-"""The cost of API requests with many stored executions: use by day, status, and a search for a name that nothing
-has.
-"""
+"""The cost of API requests with many stored executions, and with many queued ones."""
 
 from __future__ import annotations
 
@@ -22,6 +20,7 @@ from zoe_lib.sdk import Client
 from zoe_lib.store.postgres import PostgresStore
 
 STORED = 100_000
+QUEUED = 50_000
 RUNS = 5
 
 
@@ -36,13 +35,20 @@ def main() -> int:
             while store.sum_up():
                 pass
             print(f"{STORED:,} executions stored; summed up in {time.perf_counter() - began_s:.1f} s")
+        table = Table("reads")
         with Client(stack.url, stack.token) as client:
-            return measure(api, client)
+            measure(table, api, client)
+    with temporary_home() as home, Stack(home, spark=False, master=False) as stack:
+        with closing(PostgresStore(stack.database_url)) as store:
+            copy_execution(stack.database_url, store.submit(execution(), "bench").id, QUEUED)
+        with Client(stack.url, stack.token) as client:
+            for title, ask in {"nodes": client.nodes, "quota": client.quota}.items():
+                table.row(f"GET /{title}, {QUEUED:,} queued, s", [timed(ask) for _ in range(RUNS)])
+    return table.close()
 
 
-def measure(api: psutil.Process, client: Client) -> int:
+def measure(table: Table, api: psutil.Process, client: Client) -> None:
     """Send each request several times."""
-    table = Table("reads")
     before = api.memory_info().rss
     questions: dict[str, Callable[[], object]] = {
         "GET /usage/daily": lambda: client.daily_use(0.0),
@@ -52,7 +58,6 @@ def measure(api: psutil.Process, client: Client) -> int:
     for title, ask in questions.items():
         table.row(f"{title}, s", [timed(ask) for _ in range(RUNS)])
     table.row("memory of the API grown by, MiB", [(api.memory_info().rss - before) / 2**20])
-    return table.close()
 
 
 def timed(ask: Callable[[], object]) -> float:

@@ -70,7 +70,7 @@ def main() -> int:
     sweeper.begin()
     try:
         app = make_app(ledger, works, token)
-        uvicorn.run(app, host=settings.host, port=settings.port, http="h11", log_level="warning")
+        uvicorn.run(app, host=settings.host, port=settings.port, http="h11", loop="asyncio", log_level="warning")
     finally:
         sweeper.close()
         regulation.close()

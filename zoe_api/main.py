@@ -13,7 +13,7 @@ from pathlib import Path
 
 import uvicorn
 from fastapi import APIRouter, FastAPI
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from zoe_api import health, lite, openapi, problems
 from zoe_api.apps.middleware import AppsMiddleware
@@ -187,7 +187,9 @@ def main() -> int:
             create_app(settings, store, master),
             host=settings.api_host,
             port=settings.api_port,
-            http=guarded(H11Protocol, Connections(Bounds.of(settings))),  # ignore whatever else is installed
+            # Named, so that whatever else is installed makes no difference.
+            http=guarded(HttpToolsProtocol, Connections(Bounds.of(settings))),
+            loop="uvloop",
             backlog=BACKLOG,
             log_config=None,
             access_log=False,

@@ -16,7 +16,7 @@ from zoe_lib.descriptions.diagnostics import pointer
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.cluster import never_fits
 from zoe_lib.domain.feasibility import Finding, findings
-from zoe_lib.domain.policy import PRIORITY_MAX, priority_max_of
+from zoe_lib.domain.policy import PRIORITY_MAX, Policy, priority_max_of
 from zoe_lib.domain.promises import (
     StoreCapacity,
     never_granted,
@@ -53,14 +53,12 @@ def checked(document: dict[str, Any], services: Services, principal: Principal, 
     `priority` is the description's if none is requested, and at most the principal's maximum; without any it is 0, or
     the maximum if that is lower. Submission, `validate`, `plan` and forms all use this function, so that they cannot
     differ."""
-    application, storage, platform = (
-        _parsed(document),
-        services.settings.storage_url is not None,
-        services.store.whole_platform(),
-    )
+    application, storage = _parsed(document), services.settings.storage_url is not None
+    terms = services.store.terms()
+    platform = terms.platform
     if priority is None and "priority" in document:
         priority = application.default_priority
-    priority = _allowed_priority(priority, services, principal)
+    priority = _allowed_priority(priority, terms.policy, principal)
     _check_bandwidth(application, storage)
     faults = findings(application, platform, _access(application, services, principal))
     certain = [_located(document, one) for one in faults if one.certain]
@@ -88,8 +86,8 @@ def _located(document: dict[str, Any], finding: Finding) -> Diagnostic:
     return located(document, Diagnostic(pointer(*finding.place), finding.code, finding.message, finding.hint))
 
 
-def _allowed_priority(wish: int | None, services: Services, principal: Principal) -> int:
-    most = PRIORITY_MAX if principal.operator else priority_max_of(services.store.policy(), principal.tenant)
+def _allowed_priority(wish: int | None, policy: Policy, principal: Principal) -> int:
+    most = PRIORITY_MAX if principal.operator else priority_max_of(policy, principal.tenant)
     priority = min(0, most) if wish is None else wish
     if priority > most:
         raise ApiProblem(

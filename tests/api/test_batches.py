@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -39,15 +40,16 @@ def test_all_are_queued_in_their_order(api: Api) -> None:
 
 
 def test_a_batch_takes_as_many_statements_as_one(api: Api) -> None:
-    """Of the store's own; looked up are the same things for all."""
+    """Of the store's own, with and without a key; looked up are the same things for all."""
     client = api.client()
     client.submit_batch(batch(1))
-    counts = []
-    for number in (1, 50):
+    counts = set()
+    for number, headers in itertools.product((1, 50), ({}, {"Idempotency-Key": "again"})):
+        key = {name: f"{value} {number}" for name, value in headers.items()}
         with statements_of(api.store) as asked:
-            assert api.http().post(PATH, json=body(number)).status_code == 201
-        counts.append(len(asked))
-    assert counts[0] == counts[1]
+            assert api.http().post(PATH, json=body(number), headers=key).status_code == 201
+        counts.add(len(asked))
+    assert len(counts) == 1
 
 
 def test_one_that_is_refused_refuses_all_and_is_named(api: Api) -> None:

@@ -51,7 +51,7 @@ def test_run_waits_and_ends_as_the_application_ended(server: Server, zoe: Zoe, a
         (9, ["--exit-code-from-app"], 9),
         (0, ["--exit-code-from-app"], 0),
     ):
-        thread = threading.Thread(target=end_next, args=(server, exit_code))
+        thread = threading.Thread(target=end_next, args=(server, server.store.last_journal_id(), exit_code))
         thread.start()
         done = zoe("run", str(app_file), *arguments, "-o", "json")
         thread.join()
@@ -206,10 +206,9 @@ def test_others_see_and_do_what_they_may(zoe: Zoe, submitted: str, app_file: Pat
     assert zoe("ls", "--all-tenants").code == 0
 
 
-def end_next(server: Server, exit_code: int) -> None:
-    """Start and end the execution that comes next, as the master would."""
+def end_next(server: Server, after: int, exit_code: int) -> None:
+    """Start and end the execution that comes after an entry of the journal, as the master would."""
     news = threading.Event()
-    after = server.store.last_journal_id()
     subscription = server.store.subscribe(news.set)
     try:
         while not (entries := server.store.journal(after, 1)):

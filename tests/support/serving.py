@@ -20,7 +20,7 @@ class Served:
         self._socket = socket.create_server(("127.0.0.1", port))
         self.port = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        options = {"http": "h11", "proxy_headers": False, **options}  # as the API does
+        options = {"http": "httptools", "loop": "uvloop", "proxy_headers": False, **options}  # as the API does
         config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1, **options)
         self._server = _Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), name="api")

@@ -21,7 +21,8 @@ def statements_of(store: PostgresStore) -> Iterator[list[Statement]]:
     found: list[Statement] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
-        found.append((statement, parameters))
+        if not statement.startswith("PREPARE "):  # once for each connection, whatever the work
+            found.append((statement, parameters))
 
     database = store.database
     engines = (database._reader, database._writer, database._single)

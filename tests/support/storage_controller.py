@@ -94,7 +94,7 @@ def served_controller(database_url: str) -> Iterator[Served]:
         lambda _: served.sampled,
     )
     app = make_app(ledger, works, TOKEN)
-    server = uvicorn.Server(uvicorn.Config(app, http="h11", log_level="warning"))
+    server = uvicorn.Server(uvicorn.Config(app, http="h11", loop="asyncio", log_level="warning"))
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()
     try:

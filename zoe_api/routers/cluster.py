@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -29,13 +28,11 @@ from zoe_api.problems import MASTER_AWAY_HINT, ApiProblem
 from zoe_api.replays import replay
 from zoe_api.views import visible_policy
 from zoe_lib.domain.cluster import gateway_reservation
-from zoe_lib.domain.gateway import held
+from zoe_lib.domain.gateway import HeldOnNode
 from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.roles import Scope
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
 from zoe_lib.plain_errors import sentence
-from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import encode
 from zoe_lib.wire import (
     Diagnostic,
@@ -60,11 +57,11 @@ def list_nodes(principal: Reader, store: StoreDep) -> NodeList:
     `message` is for operators: it may name addresses inside the cluster.
     """
     nodes = store.platform()
-    there = _reserved(store, gateway_reservation(nodes))
+    there = store.held_on_nodes(gateway_reservation(nodes))
     holds = visible_policy(store.policy(), principal).node_holds
     views = []
     for node in nodes:
-        here = there[node.name]
+        here = there.get(node.name, HeldOnNode())
         shown = node if principal.operator else replace(node, message="")
         views.append(NodeView.of(shown, here.reserved, here.elastic, here.services, holds.get(node.name)))
     return NodeList(nodes=views)
@@ -169,26 +166,3 @@ def _master_status(status: MasterStatus) -> tuple[dict[str, Any] | None, str]:
         return None, f"{error}; submissions are accepted and run later. {MASTER_AWAY_HINT}"
     except MasterRefused as error:
         return None, f"{error}; submissions are accepted and run later"
-
-
-@dataclass(slots=True)
-class _Held:
-    """Amounts that Zoe holds on a node."""
-
-    reserved: Resources = field(default_factory=Resources)
-    elastic: Resources = field(default_factory=Resources)
-    services: int = 0
-
-
-def _reserved(store: ExecutionStore, gateway: Resources) -> dict[str, _Held]:
-    """Return what executions hold on each node, including their share of gateways."""
-    there: dict[str, _Held] = defaultdict(_Held)
-    for execution in store.active():
-        for service, amount in held(execution, gateway):
-            assert service.node is not None
-            here = there[service.node]
-            here.reserved += amount
-            here.services += service.alive
-            if not service.core:
-                here.elastic += amount
-    return there

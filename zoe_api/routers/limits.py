@@ -14,7 +14,7 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Services, ServicesDep, StoreDep
 from zoe_api.meters import meters
 from zoe_api.problems import ApiProblem
-from zoe_lib.domain.limits import AMOUNTS, AMOUNTS_OF_USERS, EVERY, Amounts, Limits, LimitSubject, used
+from zoe_lib.domain.limits import AMOUNTS, AMOUNTS_OF_USERS, EVERY, Amounts, Limits, LimitSubject
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import NotFound
 from zoe_lib.wire import Diagnostic, LimitChange, LimitList, LimitView, MetersView, QuotaView
@@ -40,7 +40,7 @@ def list_limits(
     """List all limits that are set, and how much of them tenants and users use now."""
     if tenant not in (None, EVERY):
         _check_names(store.accounts, LimitSubject(tenant, user))
-    limits, uses = store.policy().limits, used(store.active())
+    limits, uses = store.policy().limits, store.used()
     subjects = {LimitSubject(one.name) for one in store.accounts.tenants()} | uses.keys() | {*limits.subjects()}
     if tenant is not None:
         subjects = {one for one in subjects | {LimitSubject(tenant, user)} if one.tenant == tenant}

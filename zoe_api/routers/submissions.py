@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -47,26 +48,32 @@ def submit_execution(
     services: ServicesDep,
     idempotency_key: IdempotencyKey = None,
     prefer: Prefer = None,
-) -> ExecutionView | Response:
+) -> Response:
     """Submit an application. It runs when the policy and the cluster allow; submissions are accepted while the master
     is down.
     """
     fingerprint = _fingerprint(body)
-    # An accepted submission is not refused when it is repeated, even if nodes or limits have changed.
-    stored = services.store.submitted_with(principal.tenant, idempotency_key, fingerprint) if idempotency_key else None
-    if stored is None:
+    try:
         fit = checked(body.application, services, principal, body.priority)
+    except ApiProblem:
+        # An accepted submission is not refused when it is repeated, even if nodes or limits have changed.
+        stored = idempotency_key and services.store.submitted_with(principal.tenant, idempotency_key, fingerprint)
+        if not stored:
+            raise
+    else:
         audit_entry = replace(request.state.audit, status=201)
         execution = _execution(body, fit, principal)
         stored = services.store.submit(execution, request.state.request_id, idempotency_key, fingerprint, audit_entry)
         request.state.audit = None
-        services.master.hint()
-        log.info("submitted", execution=stored.id, tenant=stored.tenant, user=stored.user)
+        if stored.id == execution.id:
+            services.master.hint()
+            log.info("submitted", execution=stored.id, tenant=stored.tenant, user=stored.user)
     response.headers["Location"] = f"/api/v1/executions/{stored.id}"
     view = viewed(stored, response)
-    if not _minimal(prefer, response):
-        return view
-    return Response(status_code=201, headers=dict(response.headers))
+    if _minimal(prefer, response):
+        return Response(status_code=201, headers=dict(response.headers))
+    # As text, since the framework would check a model again.
+    return Response(view.model_dump_json(by_alias=True), 201, dict(response.headers), "application/json")
 
 
 @router.post(":batch", status_code=201, response_model=ExecutionBatch)
@@ -84,24 +91,40 @@ def submit_batch(
     The idempotency key is that of the whole batch. Each error names the execution that it is about: its pointer begins
     with `/executions/N`, and goes on as for a single submission.
     """
-    fingerprint = _fingerprint(body)
-    number = len(body.executions)
-    stored = idempotency_key and services.store.submitted_all_with(
-        principal.tenant, idempotency_key, fingerprint, number
-    )
-    if not stored:
+    try:
         fits = _all_checked(body.executions, services, principal)
-        fresh = [_execution(one, fit, principal) for one, fit in zip(body.executions, fits, strict=True)]
-        try:
-            stored = services.store.submit_all(fresh, request.state.request_id, idempotency_key, fingerprint)
-        except BatchRefused as refusal:
-            raise _refused([(refusal.index, problem_of(refusal.reason))]) from None
-        services.master.hint()
-        log.info("submitted", executions=[e.id for e in stored], tenant=principal.tenant, user=principal.user)
+    except ApiProblem:  # as for a single submission
+        stored = idempotency_key and services.store.submitted_all_with(
+            principal.tenant, idempotency_key, _fingerprint(body), len(body.executions)
+        )
+        if not stored:
+            raise
+    else:
+        stored = _submitted(body, fits, request, principal, services, idempotency_key)
     ids = [execution.id for execution in stored]
     if _minimal(prefer, response):
         return ExecutionBatch(ids=ids)
     return ExecutionBatch(ids=ids, executions=[ExecutionSummary.of(execution) for execution in stored])
+
+
+def _submitted(
+    body: BatchRequest,
+    fits: list[Checked],
+    request: Request,
+    principal: Principal,
+    services: Services,
+    key: str | None,
+) -> Sequence[Execution]:
+    """The executions of a batch as they are stored, by this request or by an earlier one with the same key."""
+    fresh = [_execution(one, fit, principal) for one, fit in zip(body.executions, fits, strict=True)]
+    try:
+        stored = services.store.submit_all(fresh, request.state.request_id, key, _fingerprint(body))
+    except BatchRefused as refusal:
+        raise _refused([(refusal.index, problem_of(refusal.reason))]) from None
+    if stored[0].id == fresh[0].id:
+        services.master.hint()
+        log.info("submitted", executions=[e.id for e in stored], tenant=principal.tenant, user=principal.user)
+    return stored
 
 
 def _execution(body: SubmitRequest, fit: Checked, principal: Principal) -> Execution:

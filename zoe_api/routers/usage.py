@@ -14,7 +14,7 @@ from zoe_api.access import Operator, Reader
 from zoe_api.dependencies import MasterDep, StoreDep, ask
 from zoe_api.meters import meters
 from zoe_api.spans import FromS, ToS, stretch_of
-from zoe_lib.domain.limits import LimitSubject, used
+from zoe_lib.domain.limits import LimitSubject
 from zoe_lib.domain.use import DAY_S
 from zoe_lib.wire import (
     DailyUse,
@@ -34,9 +34,10 @@ _AS_CSV = {_CSV: {"schema": {"type": "string"}}}
 @router.get("/usage", response_model=UsageList)
 def current_usage(principal: Reader, store: StoreDep, master: MasterDep, request: Request) -> UsageList:
     """Return what running services use now: those of your tenant, or all for operators."""
-    visible = {e.id for e in store.active() if principal.operator or e.tenant == principal.tenant}
     answer = ask(master, "usage", {}, request)
     views = [UsageView(**one) for one in answer["usage"]]
+    running = {view.execution_id for view in views}
+    visible = store.active_among(running, None if principal.operator else principal.tenant)
     return UsageList(usage=[view for view in views if view.execution_id in visible])
 
 
@@ -78,7 +79,7 @@ def daily_usage(
 @router.get("/quota", response_model=QuotaMeters)
 def get_quota(principal: Reader, store: StoreDep) -> QuotaMeters:
     """Return how much of their limits your tenant, and you in it, use now."""
-    limits, uses = store.policy().limits, used(store.active())
+    limits, uses = store.policy().limits, store.used()
     tenant, user = (
         meters(limits, uses, one)
         for one in (LimitSubject(principal.tenant), LimitSubject(principal.tenant, principal.user))

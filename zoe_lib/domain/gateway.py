@@ -6,15 +6,32 @@ overhead of a pod does in Kubernetes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.execution import SERVICE_TERMINAL_STATES, Execution, Service
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.values import value
 
 NO_GATEWAY = Resources()
 """The reservation where a back-end needs no gateway."""
+
+
+@value(frozen=True, slots=True)
+class HeldOnNode:
+    """Cores and memory that Zoe reserves on a node, the part that elastic services hold, and how many services run."""
+
+    reserved: Resources = Resources()
+    elastic: Resources = Resources()
+    services: int = 0
+
+    def plus(self, amount: Resources, core: bool, services: int) -> HeldOnNode:
+        """Return this and the amount that services hold which are all core, or all elastic; devices do not count."""
+        plain = Resources(amount.cores_milli, amount.memory_bytes)
+        elastic = self.elastic if core else self.elastic + plain
+        return HeldOnNode(self.reserved + plain, elastic, self.services + services)
 
 
 def bearing_component(application: Application) -> Component | None:
@@ -78,6 +95,16 @@ def held(execution: Execution, gateway: Resources) -> Sequence[tuple[Service, Re
         if ended is not None and ended.node is not None:
             with_it.append((ended, gateway))
     return with_it
+
+
+def held_on_nodes(executions: Iterable[Execution], gateway: Resources) -> Mapping[str, HeldOnNode]:
+    """Return what executions hold on each node, their gateways included."""
+    nodes: dict[str, HeldOnNode] = defaultdict(HeldOnNode)
+    for execution in executions:
+        for service, amount in held(execution, gateway):
+            assert service.node is not None
+            nodes[service.node] = nodes[service.node].plus(amount, service.core, int(service.alive))
+    return dict(nodes)
 
 
 def wanted(execution: Execution, service: Service, gateway: Resources) -> Resources:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zoe_lib.store.sql import audit as audit_log
 from zoe_lib.store.sql import credentials, people, signing_in
-from zoe_lib.store.sql.database import Database, reads, writes
+from zoe_lib.store.sql.database import Database, looks, reads, writes
 from zoe_lib.store.values import StoreLimits
 
 
@@ -35,10 +35,10 @@ class AccountStore:
     revoke_token = writes(signing_in.revoke_token)
     end_access = writes(signing_in.end_access)
     tokens = reads(signing_in.read_tokens)
-    principal = reads(signing_in.principal)
+    principal = looks(signing_in.principal)
     add_session = writes(signing_in.add_session)
-    session = reads(signing_in.read_session)
-    sessions_among = reads(signing_in.read_sessions)
+    session = looks(signing_in.read_session)
+    sessions_among = looks(signing_in.read_sessions)
     end_session = writes(signing_in.end_session)
     add_sign_in = writes(signing_in.add_sign_in)
     take_sign_in = writes(signing_in.take_sign_in)

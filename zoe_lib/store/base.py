@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
-from zoe_lib.domain.limits import Limits
+from zoe_lib.domain.gateway import HeldOnNode
+from zoe_lib.domain.limits import Limits, LimitSubject
 from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity
+from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds
 from zoe_lib.store.values import ExecutionChange, ExecutionPage, ExecutionQuery, JournalEntry, Leader, TickRecord
 
@@ -109,6 +111,18 @@ class ExecutionStore(Protocol):
 
     def active_counts(self) -> Mapping[tuple[str, str], int]:
         """Return how many executions wait or run, by tenant and user; those with none are missing."""
+        ...
+
+    def active_among(self, ids: Collection[ExecutionId], tenant: str | None = None) -> Collection[ExecutionId]:
+        """Return which of these executions are not terminal; with `tenant`, only those of that tenant."""
+        ...
+
+    def used(self) -> Mapping[LimitSubject, Mapping[str, int]]:
+        """Return `zoe_lib.domain.limits.used` of all executions that are not terminal."""
+        ...
+
+    def held_on_nodes(self, gateway: Resources) -> Mapping[str, HeldOnNode]:
+        """Return `zoe_lib.domain.gateway.held_on_nodes` of all executions that are not terminal."""
         ...
 
     # -- journal ---------------------------------------------------------------------------------------------------

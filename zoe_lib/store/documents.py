@@ -32,17 +32,22 @@ class Applications:
     def __init__(self) -> None:
         self._by_hash: OrderedDict[str, Application] = OrderedDict()
         self._lock = Lock()
+        self._last: tuple[Application, str, Json] | None = None
 
     def keep(self, application: Application) -> tuple[str, Json]:
         """Remember an application; return the hash of its document, and the document. Unstorable if it cannot be read
         back.
         """
+        last = self._last
+        if last is not None and last[0] is application:  # as in a batch of one application
+            return last[1], last[2]
         document = to_document(application)
         canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
         name = hashlib.sha256(canonical.encode()).hexdigest()
         if self.get(name) != application:
             _check_comes_back(application, document)
             self._put(name, application)
+        self._last = (application, name, document)
         return name, document
 
     def load(self, name: str, document: Json) -> Application:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event, Submitted
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.gateway import HeldOnNode, held_on_nodes
 from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.limits import Limits
+from zoe_lib.domain.limits import Limits, LimitSubject, used
 from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.policy import Policy, shown_limits, with_limits, with_shown_limits
 from zoe_lib.domain.promises import StoreCapacity
+from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.store.base import Subscription
 from zoe_lib.store.codec import encode
@@ -199,6 +201,20 @@ class MemoryStore:
         """Return how many wait or run, by tenant and user."""
         with self._reached() as state:
             return Counter((execution.tenant, execution.user) for execution in state.active.values())
+
+    def active_among(self, ids: Collection[ExecutionId], tenant: str | None = None) -> Collection[ExecutionId]:
+        """Those of these that are not terminal."""
+        with self._reached() as state:
+            found = (state.active[one] for one in ids if one in state.active)
+            return {execution.id for execution in found if tenant in (None, execution.tenant)}
+
+    def used(self) -> Mapping[LimitSubject, Mapping[str, int]]:
+        """What tenants and users have."""
+        return used(self.active())
+
+    def held_on_nodes(self, gateway: Resources) -> Mapping[str, HeldOnNode]:
+        """What is held on each node."""
+        return held_on_nodes(self.active(), gateway)
 
     # -- journal ---------------------------------------------------------------------------------------------------
     def journal(

@@ -8,8 +8,11 @@ from sqlalchemy import Connection, text
 
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.gateway import HeldOnNode
 from zoe_lib.domain.lifecycle import IllegalTransition
+from zoe_lib.domain.limits import LimitSubject
 from zoe_lib.domain.platform import Platform
+from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.base import Subscription
@@ -19,12 +22,13 @@ from zoe_lib.store.grouping import Grouping
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.recent import RecentExecutions
 from zoe_lib.store.revision import read_revision
-from zoe_lib.store.sql import bandwidth, installation, submitting, sums, upkeep, writing, writing_sets
+from zoe_lib.store.sql import bandwidth, installation, present_use, submitting, sums, upkeep, writing, writing_sets
 from zoe_lib.store.sql import executions as execution_rows
 from zoe_lib.store.sql import journal as journal_rows
 from zoe_lib.store.sql import last_uses as last_use_rows
 from zoe_lib.store.sql import ticks as tick_rows
 from zoe_lib.store.sql.database import Database, reads, writes
+from zoe_lib.store.sql.installation import Terms
 from zoe_lib.store.sql.leadership import Leadership, read_leader
 from zoe_lib.store.sql.listener import Listener
 from zoe_lib.store.sql.submitting import Submission
@@ -49,7 +53,7 @@ class PostgresStore:
         self.accounts = AccountStore(self.database, self._limits)
         self._applications = Applications()
         self._recent = RecentExecutions()
-        self._platform = installation.PlatformReader()
+        self._terms = installation.TermsReader(self.database)
         self._submissions = Grouping(self._write_submissions, key=lambda one: one.execution.id)
         self._leadership = Leadership(self.database.dedicated)
         self._listener = Listener(self.database.dedicated)
@@ -115,9 +119,13 @@ class PostgresStore:
         self, tenant: str, idempotency_key: str, fingerprint: str, number: int
     ) -> Sequence[Execution] | None:
         """Return the executions of a batch's key."""
-        keys = (key_in_batch(idempotency_key, index) or "" for index in range(number))
-        found = [self.submitted_with(tenant, key, fingerprint) for key in keys]
-        return [one for one in found if one is not None] if all(found) else None
+        stored = []
+        for index in range(number):
+            one = self.submitted_with(tenant, key_in_batch(idempotency_key, index) or "", fingerprint)
+            if one is None:
+                return None
+            stored.append(one)
+        return stored
 
     def _write_within_limits(self, submission: Submission) -> Submission:
         return self.database.write(lambda c: submitting.write_within_limits(c, self._applications, submission))
@@ -205,6 +213,16 @@ class PostgresStore:
         return found
 
     active_counts = reads(execution_rows.active_counts)
+    active_among = reads(present_use.active_among)
+
+    def used(self) -> Mapping[LimitSubject, Mapping[str, int]]:
+        """What tenants and users have."""
+        return self.database.read(lambda c: present_use.used(c, self._applications))
+
+    def held_on_nodes(self, gateway: Resources) -> Mapping[str, HeldOnNode]:
+        """What is held on each node."""
+        return self.database.read(lambda c: present_use.held_on_nodes(c, self._applications, gateway))
+
     counts = reads(sums.counts)
 
     # -- journal ---------------------------------------------------------------------------------------------------
@@ -222,7 +240,11 @@ class PostgresStore:
 
     def whole_platform(self) -> Platform:
         """Return nodes, capabilities and bandwidth."""
-        return self.database.read(self._platform.read)
+        return self._terms.read().platform
+
+    def terms(self) -> Terms:
+        """Return what a submission is checked against."""
+        return self._terms.read()
 
     policy = reads(installation.read_policy)
     set_policy = writes(installation.set_policy)

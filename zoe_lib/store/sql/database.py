@@ -48,12 +48,17 @@ class Database:
         # pool would lose it. Reads of several statements must see one snapshot.
         self._reader = _engine(url, "REPEATABLE READ", pool_size, read_only)
         self._writer = _engine(url, "READ COMMITTED", pool_size, read_only)
-        self._single = _engine(url, "AUTOCOMMIT", 1, read_only)
+        self._single = _engine(url, "AUTOCOMMIT", pool_size, read_only)
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work on one snapshot of the database. It may run twice."""
         with STORE.labels("read").time():
             return self._run(self._reader, work, commit=False)
+
+    def look(self, work: Callable[[Connection], T]) -> T:
+        """Run a single statement that only reads, without the two ways that begin and end a transaction."""
+        with STORE.labels("read").time():
+            return self._run(self._single, work, commit=False)
 
     def write(self, work: Callable[[Connection], T]) -> T:
         """Run work in one transaction and commit it. It may run twice, but is committed once."""
@@ -118,6 +123,16 @@ def reads(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate
     @wraps(work)
     def method(holder: OnDatabase, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return holder.database.read(lambda connection: work(connection, *args, **kwargs))
+
+    return method
+
+
+def looks(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[OnDatabase, P], T]:
+    """The function, which runs a single statement, as a method."""
+
+    @wraps(work)
+    def method(holder: OnDatabase, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return holder.database.look(lambda connection: work(connection, *args, **kwargs))
 
     return method
 

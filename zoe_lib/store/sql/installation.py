@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as insert_or
@@ -22,7 +22,9 @@ from zoe_lib.store.installation_tables import platform
 from zoe_lib.store.installation_tables import policy as policy_table
 from zoe_lib.store.rows import node_values, to_node
 from zoe_lib.store.sql import limits
+from zoe_lib.store.sql.database import Database
 from zoe_lib.store.sql.journal import write_fact
+from zoe_lib.store.sql.prepared import Prepared
 from zoe_lib.store.sql.writing import check_leader
 
 
@@ -60,21 +62,57 @@ def set_capabilities(
     )
 
 
-class PlatformReader:
-    """Reads the platform; everything but the nodes changes seldom and may be long, so it is cached until it does."""
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a submission is checked against: the platform, and the policy without its limits."""
 
-    def __init__(self) -> None:
-        self._kept: tuple[int, Platform] = (0, Platform())
+    platform: Platform
+    policy: Policy
 
-    def read(self, connection: Connection) -> Platform:
-        """Return the whole platform as of one moment."""
-        version = connection.execute(select(capabilities_table.c.version)).scalar_one_or_none() or 0
+
+# All nodes are written together, so that any row tells which transaction wrote them.
+_VERSIONS = Prepared(
+    "zoe_versions",
+    {},
+    """
+    SELECT (SELECT version FROM policy) AS policy, (SELECT version FROM capabilities) AS capabilities,
+           (SELECT xmin::text || ' ' || seen_at_s FROM platform LIMIT 1) AS nodes
+    """,
+)
+
+
+class TermsReader:
+    """Reads the terms again when they have changed: their versions are asked for each time, by one statement."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._kept: tuple[tuple[object, ...], Terms] | None = None
+
+    def read(self) -> Terms:
+        """All of them, of one moment, no earlier than the call."""
         kept = self._kept
-        if version != kept[0]:
-            data, storage = connection.execute(select(capabilities_table.c.data, capabilities_table.c.storage)).one()
-            capacity = None if storage is None else decode(StoreCapacity, storage)
-            kept = self._kept = (version, Platform((), decode(BackendCapabilities, data), capacity))
-        return replace(kept[1], nodes=tuple(read_platform(connection)))
+        if kept is None or self._database.look(_versions) != kept[0]:
+            kept = self._kept = self._database.read(_whole)
+        return kept[1]
+
+
+def _versions(connection: Connection) -> tuple[object, ...]:
+    (row,) = _VERSIONS.rows(connection)
+    return tuple(row)
+
+
+def _whole(connection: Connection) -> tuple[tuple[object, ...], Terms]:
+    return _versions(connection), Terms(_read_all(connection), with_limits(read_policy(connection), Limits()))
+
+
+def _read_all(connection: Connection) -> Platform:
+    columns = (capabilities_table.c.data, capabilities_table.c.storage)
+    row = connection.execute(select(*columns)).one_or_none()
+    nodes = tuple(read_platform(connection))
+    if row is None:
+        return Platform(nodes)
+    capacity = None if row.storage is None else decode(StoreCapacity, row.storage)
+    return Platform(nodes, decode(BackendCapabilities, row.data), capacity)
 
 
 def _reserved(connection: Connection) -> Mapping[str, Resources]:

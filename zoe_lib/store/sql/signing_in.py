@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.roles import Scope
@@ -23,9 +23,21 @@ from zoe_lib.store.people import (
 )
 from zoe_lib.store.rows import from_row, row_of
 from zoe_lib.store.sql.people import check_member
+from zoe_lib.store.sql.prepared import Prepared
 from zoe_lib.store.text import check_names, storable
 
 SIGN_IN_LOCK = 0x5A6F65_04
+_TOKEN = Prepared(
+    "zoe_token",
+    {"id": "text", "now_s": "double precision"},
+    """
+    SELECT tokens.user_name, tokens.tenant, tokens.scopes, tokens.secret_hash, memberships.role
+    FROM tokens
+    JOIN memberships ON memberships.user_name = tokens.user_name AND memberships.tenant = tokens.tenant
+    JOIN users ON users.name = tokens.user_name AND NOT users.disabled
+    WHERE tokens.id = :id AND (tokens.expires_at_s IS NULL OR tokens.expires_at_s > :now_s)
+    """,
+)
 
 
 def add_token(connection: Connection, token: Token) -> None:
@@ -77,12 +89,9 @@ def principal(connection: Connection, token_id: str, now_s: float) -> tuple[Prin
     """
     if not storable(token_id):
         return None
-    in_time = or_(tokens.c.expires_at_s.is_(None), tokens.c.expires_at_s > now_s)
-    held = select(tokens, memberships.c.role).join(memberships, _member_of(tokens)).join(users, _enabled(tokens))
-    row = connection.execute(held.where(tokens.c.id == token_id, in_time)).one_or_none()
-    if row is None:
-        return None
-    return Principal.of(row.user_name, row.tenant, row.role, frozenset(row.scopes), row.id), row.secret_hash
+    for row in _TOKEN.rows(connection, id=token_id, now_s=now_s):
+        return Principal.of(row.user_name, row.tenant, row.role, frozenset(row.scopes), token_id), row.secret_hash
+    return None
 
 
 def add_session(connection: Connection, session: Session) -> None:

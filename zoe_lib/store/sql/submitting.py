@@ -23,6 +23,7 @@ from zoe_lib.store.sql import executions as reading
 from zoe_lib.store.sql.audit import values_of as audit_values
 from zoe_lib.store.sql.journal import CHANNEL, JOURNAL_LOCK
 from zoe_lib.store.sql.limits import of_submission
+from zoe_lib.store.sql.prepared import Prepared
 from zoe_lib.store.text import shown_key
 
 
@@ -49,7 +50,7 @@ def _columns(table: Table) -> str:
 
 
 def _rows(table: Table, parameter: str) -> str:
-    return f"jsonb_populate_recordset(NULL::{table.name}, CAST(:{parameter} AS jsonb))"
+    return f"jsonb_populate_recordset(NULL::{table.name}, :{parameter})"
 
 
 _AUDITED = ", ".join(f'"{column.name}"' for column in audit.c if column.name != "id")
@@ -57,9 +58,16 @@ _AUDITED = ", ".join(f'"{column.name}"' for column in audit.c if column.name != 
 # First the executions that have no key or obtain it, then their services. The journal comes last: its lock is taken
 # when everything else is written (the count needs it), so that it is held for the shortest time and no transaction
 # waits for a key while holding it.
-_SUBMIT = text(f"""
+_SUBMIT = Prepared(
+    "zoe_submit",
+    {
+        "tenants": "text[]",
+        "within": "boolean",
+        **dict.fromkeys(("executions", "services", "keys", "causes", "audits"), "jsonb"),
+    },
+    f"""
     WITH bounded AS MATERIALIZED (
-        SELECT name FROM unnest(CAST(:tenants AS text[])) AS name
+        SELECT name FROM unnest(:tenants) AS name
         WHERE NOT :within AND EXISTS (
             SELECT FROM limits WHERE tenant IN (name, '{EVERY}')
             AND num_nonnulls(amounts ->> 'executions', amounts ->> 'time_limit_s') > 0
@@ -89,17 +97,18 @@ _SUBMIT = text(f"""
     ), entries AS (
         INSERT INTO journal (execution_id, tenant, version, kind, at_s, cause_id, data)
         SELECT fresh.id, fresh.tenant, 1, '{Submitted.kind}', fresh.submitted_at_s,
-               CAST(:causes AS jsonb) ->> fresh.id, '{{}}'
+               :causes ->> fresh.id, '{{}}'
         FROM locked, fresh ORDER BY fresh.submitted_at_s, fresh.id
     ), audited AS (
         INSERT INTO audit ({_AUDITED})
-        SELECT {_AUDITED} FROM jsonb_each(CAST(:audits AS jsonb)) AS entry (execution_id, document),
+        SELECT {_AUDITED} FROM jsonb_each(:audits) AS entry (execution_id, document),
                                jsonb_populate_record(NULL::audit, document)
         WHERE execution_id IN (SELECT id FROM fresh)
     )
     SELECT id, NULL AS bounded, pg_notify('{CHANNEL}', '') FROM fresh
     UNION ALL SELECT NULL, name, NULL FROM bounded
-""")  # noqa: S608 - made of names of tables and constants
+    """,  # noqa: S608 - made of names of tables and constants
+)
 
 
 def prepare(
@@ -131,9 +140,8 @@ def write(connection: Connection, submissions: Sequence[Submission], within: boo
         "audits": {one.execution.id: audit_values(one.audit) for one in ordered if one.audit is not None},
     }
     texts = {name: json.dumps(value) for name, value in parameters.items()}
-    rows = connection.execute(
-        _SUBMIT, {**texts, "within": within, "tenants": sorted({one.execution.tenant for one in ordered})}
-    ).all()
+    owners = sorted({one.execution.tenant for one in ordered})
+    rows = _SUBMIT.rows(connection, **texts, within=within, tenants=owners)
     written, bounded = {row.id for row in rows}, {row.bounded for row in rows}
     for submission in submissions:
         submission.written = submission.execution.id in written

@@ -1,0 +1,146 @@
+"""Debian's Slurm on this machine, for comparisons: a controller and a node of their own, which end with the `with`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+CORES = 64  # as many small jobs at a time as Zoe's node takes
+_WITHIN_S = 30.0
+_PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo")
+
+
+class Slurm:
+    """Runs as root; nothing of an installed Slurm is used but its programs."""
+
+    def __init__(self) -> None:
+        self._base = Path(tempfile.mkdtemp(prefix="zoe-slurm-"))
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._environment = {**os.environ, "SLURM_CONF": str(self._base / "slurm.conf")}
+        self._job = self._base / "job.sh"
+
+    def __enter__(self) -> Slurm:
+        missing = [program for program in _PROGRAMS if _path(program) is None]
+        if missing:
+            raise SystemExit(f"not installed: {', '.join(missing)} (packages slurmctld, slurmd, slurm-client, munge)")
+        try:
+            self._start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in reversed(self._processes):
+            process.terminate()
+            process.wait()
+        shutil.rmtree(self._base, ignore_errors=True)
+
+    def submit(self, *options: str) -> None:
+        """Hand over one script that runs `true`; it is held unless the options say otherwise."""
+        self._run("sbatch", "--quiet", "--output=/dev/null", *(options or ("--hold",)), str(self._job))
+
+    def run_array(self, jobs: int) -> None:
+        """Run so many jobs and wait until the last has ended."""
+        self.submit(f"--array=1-{jobs}", "--job-name=array")
+        while self._run("squeue", "--noheader", "--format=%T", "--name=array").strip():
+            time.sleep(0.05)
+
+    def clear(self) -> None:
+        """Cancel everything that is held."""
+        self._run("scancel", "--user=root")
+
+    @property
+    def version(self) -> str:
+        """Return its version."""
+        return self._run("sbatch", "--version").strip()
+
+    def _start(self) -> None:
+        self._base.chmod(0o755)
+        self._job.write_text("#!/bin/sh\nexec true\n")
+        key, munge = self._base / "munge.key", self._base / "munge.socket"
+        key.write_bytes(os.urandom(128))
+        key.chmod(0o600)
+        host = socket.gethostname().partition(".")[0]
+        (self._base / "slurm.conf").write_text(self._configuration(host, munge, *_ports()))
+        self._spawn(
+            *("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={munge}"),
+            *(f"--pid-file={self._base}/munged.pid", f"--log-file={self._base}/munged.log"),
+            f"--seed-file={self._base}/munged.seed",
+        )
+        self._spawn("slurmctld", "-D", "-c")
+        self._spawn("slurmd", "-D", "-N", host)
+        give_up_s = time.monotonic() + _WITHIN_S
+        while "idle" not in self._run("sinfo", "--noheader", "--format=%T", check=False):
+            if time.monotonic() > give_up_s:
+                raise SystemExit(f"Slurm does not come up: {self._log()}")
+            time.sleep(0.2)
+
+    def _configuration(self, host: str, munge: Path, controller: int, node: int) -> str:
+        values = {
+            "ClusterName": "bench",
+            "SlurmctldHost": f"{host}(127.0.0.1)",
+            "SlurmctldPort": controller,
+            "SlurmdPort": node,
+            "SlurmUser": "root",
+            "AuthType": "auth/munge",
+            "AuthInfo": f"socket={munge}",
+            "CredType": "cred/munge",
+            "StateSaveLocation": self._made("state"),
+            "SlurmdSpoolDir": self._made("spool"),
+            "SlurmctldPidFile": self._base / "slurmctld.pid",
+            "SlurmdPidFile": self._base / "slurmd.pid",
+            "SlurmctldLogFile": self._base / "slurmctld.log",
+            "SlurmdLogFile": self._base / "slurmd.log",
+            "ProctrackType": "proctrack/linuxproc",
+            "TaskPlugin": "task/none",
+            "SelectType": "select/cons_tres",
+            "SelectTypeParameters": "CR_Core",
+            "SlurmdParameters": "config_overrides",
+            "MaxJobCount": 100_000,
+            "MaxArraySize": 10_001,
+            "MinJobAge": 2,
+            "ReturnToService": 2,
+            "NodeName": f"{host} NodeAddr=127.0.0.1 CPUs={CORES} State=UNKNOWN",
+            "PartitionName": "main Nodes=ALL Default=YES MaxTime=INFINITE State=UP",
+        }
+        return "".join(f"{name}={value}\n" for name, value in values.items())
+
+    def _made(self, name: str) -> Path:
+        (self._base / name).mkdir(mode=0o755)
+        return self._base / name
+
+    def _spawn(self, program: str, *arguments: str) -> None:
+        path = _path(program)
+        assert path is not None
+        with (self._base / f"{program}.out").open("ab") as log:
+            self._processes.append(
+                subprocess.Popen([path, *arguments], env=self._environment, stdout=log, stderr=log, cwd=self._base)
+            )
+
+    def _run(self, program: str, *arguments: str, check: bool = True) -> str:
+        done = subprocess.run(
+            [_path(program) or program, *arguments],
+            env=self._environment,
+            check=check,
+            capture_output=True,
+            text=True,
+        )
+        return done.stdout
+
+    def _log(self) -> str:
+        return "\n".join(path.read_text()[-1000:] for path in sorted(self._base.glob("*.log")))
+
+
+def _path(program: str) -> str | None:
+    return shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+
+
+def _ports() -> tuple[int, int]:
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+        return int(one.getsockname()[1]), int(other.getsockname()[1])
