@@ -24,7 +24,7 @@ MODULES = (
     zoe_master.background.metrics,
 )
 EVERYWHERE = {"job", "instance"}
-FUNCTIONS = {"sum", "max", "by", "rate", "deriv", "histogram_quantile", "clamp_min"}
+FUNCTIONS = {"sum", "max", "by", "increase", "rate", "deriv", "histogram_quantile", "clamp_min"}
 
 
 def told() -> dict[str, set[str]]:
