@@ -1,4 +1,4 @@
-"""cost of `zoe_input` reading all columns of a line (`columnPruning` false), in paired runs of real Spark.
+"""The cost of `zoe_input` reading all columns of a line (`columnPruning` false), in paired runs of real Spark.
 
     .venv/bin/python -m benchmarks.column_pruning
 

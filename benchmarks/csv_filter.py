@@ -1,4 +1,4 @@
-"""cost of pushdown for the store: megabytes of CSV per second of one core, without and with types of columns.
+"""The cost of pushdown for the store: megabytes of CSV per second of one core, without and with types of columns.
 
     .venv/bin/python -m benchmarks.csv_filter [KIND ...]
 

@@ -1,4 +1,4 @@
-"""s per second of `zoe-sim run --backfill easy` through the production loop, with the checks off and on.
+"""Jobs per second of `zoe-sim run --backfill easy` through the production loop, with the checks off and on.
 
 In wall time and in CPU time: on an otherwise idle machine both are the same.
 

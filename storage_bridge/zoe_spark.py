@@ -1,4 +1,4 @@
-"""d an input of a Zoe application with Spark: the same rows from the plain objects and from a view of them.
+"""Read an input of a Zoe application with Spark: the same rows from the plain objects and from a view of them.
 
     from zoe_spark import zoe_input
     readings = zoe_input(spark, "meters")

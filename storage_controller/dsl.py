@@ -1,4 +1,4 @@
-"""tic policies in Crystal's language: a target and what is set for it, one rule a line.
+"""Static policies in Crystal's language: a target and what is set for it, one rule a line.
 
     FOR TENANT:4f0279 DO SET compression WITH level=3 ON OBJECT, SET cache
     FOR CONTAINER:4f0279/logs DO SET BANDWIDTH WITH MIN_BW=30MBps

@@ -1,4 +1,4 @@
-"""ilter of the proxy: bytes per second of each account, for GET and for PUT, shared by all workers of this proxy.
+"""A filter of the proxy: bytes per second of each account, for GET and for PUT, shared by all workers of this proxy.
 
     [pipeline:main]
     pipeline = ... s3api <authentication> zoe_bandwidth zoe_views ... slo dlo ... proxy-logging proxy-server

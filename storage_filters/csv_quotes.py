@@ -16,7 +16,7 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Quotes:
-    """known quotes of some lines.
+    """The known quotes of some lines.
 
     well: for each line, whether every quote in it opens a field, closes one, is one of two within a quoted field where
         quotes escape quotes, is escaped there, or is in a line without quoted fields; nothing is known of the others.

@@ -1,4 +1,4 @@
-"""ilter of the object server: delivers the selected records of a CSV object instead of the whole.
+"""A filter of the object server: delivers the selected records of a CSV object instead of the whole.
 
     [pipeline:main]
     pipeline = ... zoe_pushdown object-server

@@ -1,4 +1,4 @@
-"""ilter of the proxy: containers that show only the wanted rows and columns of another one's CSV objects.
+"""A filter of the proxy: containers that show only the wanted rows and columns of another one's CSV objects.
 
     [pipeline:main]
     pipeline = ... s3api <authentication> zoe_bandwidth zoe_views slo dlo ... proxy-server

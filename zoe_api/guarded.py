@@ -1,4 +1,4 @@
-"""uvicorn's HTTP protocols with limits on connections, and with refusals in the API's form."""
+"""The HTTP protocols of uvicorn, with limits on connections, and with refusals in the API's form."""
 
 from __future__ import annotations
 

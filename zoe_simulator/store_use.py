@@ -12,9 +12,11 @@ from zoe_simulator.workload import Arrival
 
 @dataclass(frozen=True, slots=True)
 class StoreUse:
-    """described: applications have a storage section; with `pushdown` only the selected part of their inputs is read,
-    and those that wish for bandwidth request it with this `guarantee` (None: no requests). inputs: where they lie, if
-    the machines are the hosts of the store.
+    """How the applications of a run use the object store.
+
+    described: applications have a storage section. pushdown: only the selected part of their inputs is read. guarantee:
+    how applications that wish for bandwidth request it; None: they do not. inputs: where these lie, if the machines are
+    the hosts of the store.
     """
 
     size: StoreSize

@@ -60,7 +60,7 @@ def sources(where: str) -> str:
 
 
 class Sources:
-    """apt's sources, the same whether the base was pulled or bootstrapped."""
+    """The sources of apt, the same whether the base was pulled or bootstrapped."""
 
     def identity(self) -> bytes:
         """Return the mirror."""

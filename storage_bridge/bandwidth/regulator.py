@@ -37,7 +37,9 @@ class TransferReport:
 
 @dataclass(frozen=True, slots=True)
 class RateSettings:
-    """floor: bytes per second that keep a transfer alive. epsilon: a change of a smaller share is not sent.
+    """How limits are computed and sent.
+
+    floor: bytes per second that keep a transfer alive. epsilon: a change of a smaller share is not sent.
 
     Everything is sent again every `resend_epochs`. A node that has not reported for `hold_s` seconds keeps its limits;
     then they fall to the shares of the SLOs within `decay_s`.

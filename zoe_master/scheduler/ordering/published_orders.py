@@ -33,22 +33,22 @@ def unicef(wait_s: float, run_s: float, cores: float) -> tuple[float, float]:
 
 
 def f1(run_s: float, cores: float, at_s: float) -> float:
-    """log10(r) n + 870 log10(s)."""
+    """Return log10(r) n + 870 log10(s)."""
     return math.log10(run_s) * cores + 8.70e2 * math.log10(at_s)
 
 
 def f2(run_s: float, cores: float, at_s: float) -> float:
-    """sqrt(r) n + 25,600 log10(s)."""
+    """Return sqrt(r) n + 25,600 log10(s)."""
     return math.sqrt(run_s) * cores + 2.56e4 * math.log10(at_s)
 
 
 def f3(run_s: float, cores: float, at_s: float) -> float:
-    """r n + 6,860,000 log10(s)."""
+    """Return r n + 6,860,000 log10(s)."""
     return run_s * cores + 6.86e6 * math.log10(at_s)
 
 
 def f4(run_s: float, cores: float, at_s: float) -> float:
-    """r sqrt(n) + 530,000 log10(s)."""
+    """Return r sqrt(n) + 530,000 log10(s)."""
     return run_s * math.sqrt(cores) + 5.30e5 * math.log10(at_s)
 
 
