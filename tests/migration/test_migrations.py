@@ -9,8 +9,9 @@ from contextlib import closing
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, inspect
+from sqlalchemy import MetaData, create_engine, inspect
 
+from storage_controller.tables import metadata as of_controller
 from tests.support.applications import execution
 from tests.support.postgres import PostgresServer
 from zoe_lib.store import migrate
@@ -27,11 +28,17 @@ def empty_url(postgres_server: PostgresServer) -> Iterator[str]:
     postgres_server.drop_database(url)
 
 
-def differences(url: str) -> list[object]:
+def differences(url: str, expected: MetaData = metadata) -> list[object]:
+    """Differences in the schema of these tables."""
+
+    def of_schema(name: str | None, kind: str, _parents: object) -> bool:
+        return kind != "schema" or name == expected.schema
+
     engine = create_engine(url)
     with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
-        found: list[object] = compare_metadata(context, metadata)
+        options = {"compare_type": True, "include_schemas": True, "include_name": of_schema}
+        context = MigrationContext.configure(connection, opts=options)
+        found: list[object] = compare_metadata(context, expected)
     engine.dispose()
     return found
 
@@ -48,6 +55,12 @@ def test_migrations_equal_the_tables(empty_url: str) -> None:
     migrate.upgrade(empty_url)
     assert differences(empty_url) == []
     assert tables(empty_url) == set(metadata.tables) | {"alembic_version"}
+
+
+def test_migrations_equal_the_tables_of_the_storage_controller(empty_url: str) -> None:
+    assert differences(empty_url, of_controller)
+    migrate.upgrade(empty_url)
+    assert differences(empty_url, of_controller) == []
 
 
 def test_up_down_and_up_again(empty_url: str) -> None:
