@@ -51,20 +51,21 @@ class GuaranteeGrants:
         # While the controller is away, the last known supply counts, so that no guarantee is withdrawn for that.
         self._supply: Rates | None = None
         self.capacity: StoreCapacity | None = None
-        """What the store can promise in all, also to others; None while it was never told."""
+        """What the store can guarantee in total, to other clients, too; None while unknown."""
 
     def observe(self) -> StorageState | None:
         """Return the state of the storage, once for the whole tick; None without a controller."""
         return self._reconciler.observed() if self._reconciler is not None else None
 
     def sync(self, plan: Plan, tick: TickContext, storage: StorageState | None) -> None:
-        """Want what active executions are promised and read, and journal whose promise is in force and which views are.
+        """Request the guarantees and views of active executions, and journal which of them are in force.
 
-        `storage` is what the plan was made from: what is promised now comes from the same supply.
+        `storage` is the state from which the plan was made, so both count the same supply.
 
-        One that requires its bandwidth starts nothing before that; one that prefers it is told when it starts without.
-        Both are told, once in each try, what the controller says when it refuses, and each time that what was granted
-        is not in force any more. Nothing starts before it is decided how its inputs are read.
+        An execution that requires bandwidth starts nothing before its guarantee is in force. One that prefers bandwidth
+        starts without it, and the journal says so. The journal also has, once for each attempt, why the controller
+        refuses, and each time that a guarantee is no longer in force. No execution starts services before it is decided
+        how its inputs are read.
         """
         active = self._cache.active()
         if self._reconciler is None or storage is None:
@@ -130,7 +131,10 @@ class GuaranteeGrants:
         self._cache.append(execution, [event])
 
     def _decide_inputs(self, active: Sequence[Execution], observed: StorageState, tick: TickContext) -> None:
-        """Once for each attempt: as soon as all is known, and plainly when the controller is away or takes too long."""
+        """Decide how inputs are read, once for each attempt.
+
+        As soon as all verdicts are there; plainly, if the controller is away or takes too long.
+        """
         patience_s = self._cache.policy.storage_patience_s
         for before in filter(_to_be_decided, active):
             execution = self._cache.get(before.id)
@@ -156,13 +160,13 @@ def _why_not(execution: Execution, supply: BandwidthSupply, promised: Mapping[st
 
 
 def _to_be_told(execution: Execution) -> bool:
-    """Return whether it may want bandwidth and does not know whether it is granted."""
+    """Return whether an execution may want bandwidth and has not been granted it."""
     wants = execution.state in _STARTED and execution.application.storage is not None
     return wants and Mark.STORAGE_GRANTED not in execution.marks
 
 
 def _has_grant(execution: Execution) -> bool:
-    """Return whether it was told of a grant, which may still be withdrawn."""
+    """Return whether an execution was granted bandwidth, which may still be withdrawn."""
     return execution.state in _STARTED and Mark.STORAGE_GRANTED in execution.marks
 
 

@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 Told = Mapping[Located, Places | None]
 """Places by input: where its objects are, or None if that is unknown. Inputs that are missing have no answer yet."""
 
-# So many calls a look, and so long but for calls that fail; what is left has its turn at the next look.
+# Bounds of a poll: its calls, and its seconds without failed calls and in all. The next poll continues.
 _AT_ONCE = 20
 _LOOK_S = 1.0
 _LOOK_MAX_S = 5.0
@@ -42,9 +42,10 @@ def _no_news(_: Told) -> None:
 
 
 class PlaceFinder:
-    """One look after the other. Who cannot tell is not asked again for half a minute.
+    """Polls the places of inputs.
 
-    That is an account whose sign-in or listing fails, and all of them only when the controller itself does not answer.
+    After a failed sign-in or listing, the account is not asked about for half a minute; if the controller itself does
+    not answer, no account is.
     """
 
     def __init__(
@@ -55,16 +56,16 @@ class PlaceFinder:
         self._clock = clock
         self._answers: dict[Located, _Answer] = {}
         self._paused: dict[Account, float] = {}
-        """Until when; what is over is dropped, and a look adds `_AT_ONCE` at most."""
+        """The end of each account's pause. Ended ones are dropped, and a poll adds at most `_AT_ONCE`."""
 
     def look(self, wanted: frozenset[Located], news: Callable[[Told], None] = _no_news) -> Told:
-        """What is known of these, and of no others; nothing is raised. `news` is called with it after each answer."""
+        """Return what is known of these inputs only; raise nothing. `news` is called with it after each answer."""
         self._answers = {one: answer for one, answer in self._answers.items() if one in wanted}
         began_s = now_s = self._clock()
         self._paused = {account: until_s for account, until_s in self._paused.items() if until_s > began_s}
         due = [one for one in wanted if one not in self._answers or self._answers[one].again_s <= began_s]
         requests, end_s = 0, began_s + _LOOK_S
-        # What nothing is known of first.
+        # Inputs without an answer come first.
         for located in sorted(due, key=lambda located: (located in self._answers, located)):
             until_s = self._paused_until_s(located)
             if until_s:
@@ -73,7 +74,7 @@ class PlaceFinder:
                 self._answers[located] = self._ask(located)
                 requests, before_s, now_s = requests + 1, now_s, self._clock()
                 if self._paused_until_s(located):
-                    # One tenant's time-out takes nothing of the time of others.
+                    # The time-out of one tenant must not shorten the time of others.
                     end_s = min(end_s + now_s - before_s, began_s + _LOOK_MAX_S)
                 news(self._told())
         return self._told()

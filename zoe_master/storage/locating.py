@@ -1,4 +1,4 @@
-"""Places of the inputs of the queue, on nodes, for the scheduler, which waits for them a moment at most."""
+"""Find the nodes that hold the inputs of queued executions; the scheduler waits a second at most for this."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from zoe_master.storage.reconciler import StorageReconciler
 WEIGHER = "locality"
 PATIENCE_S = 1.0
 """How long an execution may wait for the first answer. One on a host of the store takes less than a tenth of that."""
-# So many executions with inputs are looked at, the first by age; and so many hosts of the store are remembered.
+# Bounds: the oldest executions with inputs, and hosts of the store that are remembered.
 _EXECUTIONS_MAX = 1000
 _HOSTS_MAX = 10_000
-# After so many inputs that lie on no node, the store is taken to be elsewhere, and asked about one each five minutes.
+# After this many inputs that lie on no node, the store counts as elsewhere, and is asked about one each five minutes.
 _ELSEWHERE = 20
 _PROBE_S = 300.0
 _LOCATING = Reason(ReasonCode.LOCATING_INPUTS, "The master is asking the object store where its inputs are.")
 
 
 class InputLocator:
-    """Between the picture and the keeper of a controller.
+    """Connects the state cache to the reconciler.
 
-    Where the first inputs lie on no node, the store is taken to be on other machines: then one input after the other is
-    asked about, to learn of hosts, and nobody waits. The first that lies on a node ends that.
+    If the first inputs lie on no node, the store is assumed to be on other machines: then only one input at a time is
+    asked about, to learn of new hosts, and no execution waits. The first input on a node ends this.
     """
 
     def __init__(self, cache: StateCache, reconciler: StorageReconciler | None) -> None:
@@ -45,11 +45,11 @@ class InputLocator:
         self._probe: frozenset[Located] = frozenset()
         self._probed_s = 0.0
         self.awaited: frozenset[Located] = frozenset()
-        """Inputs about which there is no answer yet."""
+        """Inputs without an answer yet."""
         self._due_s: float | None = None
 
     def look(self, nodes: Sequence[Node], now_s: float) -> Told:
-        """By input: what each node holds of it, by the node's name; None where nothing is known."""
+        """Return, by input, what each node holds of it; None if unknown."""
         self._due_s, self.awaited = None, frozenset()
         if self._reconciler is None or not self._cache.policy.weighers.get(WEIGHER):
             self._told = {}

@@ -13,20 +13,23 @@ from zoe_master.storage.reconciler import StorageReconciler
 
 WEIGHER = "storage_headroom"
 Look = Callable[[Sequence[Node], Policy], Mapping[str, PathUse]]
-"""What nodes move, by name, and what their paths can; empty where nobody wants to know."""
-# Rates are told in steps of the width, so that their flicker is not news.
+"""What nodes move, by name, and the widths of their paths; empty if the policy does not need it."""
+# Rates are rounded to this many steps of the width, so that small changes are no new result.
 _STEPS = 16
 
 
 class PathUses:
-    """A node's path is as wide as its label says; without one, as wide as the most that any such node has moved."""
+    """Measures the paths of nodes to the object store.
+
+    A path is as wide as the node's label says, or else as the most that any node without a label has moved.
+    """
 
     def __init__(self, reconciler: StorageReconciler | None) -> None:
         self._reconciler = reconciler
         self._most = 0
 
     def look(self, nodes: Sequence[Node], policy: Policy) -> Mapping[str, PathUse]:
-        """By node; empty where nothing is measured, or nobody wants to know."""
+        """Return the use of each node's path; empty if it is not measured or the policy does not need it."""
         if self._reconciler is None or not policy.weighers.get(WEIGHER):
             return {}
         transfers = self._reconciler.moved()
@@ -36,7 +39,7 @@ class PathUses:
         moved: dict[str, float] = defaultdict(float)
         for host, rate in transfers.items():
             names = hosts.get(host_key(host), frozenset())
-            if len(names) == 1:  # of an address that several have nobody knows whose traffic it is
+            if len(names) == 1:  # the traffic of an address that several nodes share belongs to no node
                 moved[next(iter(names))] += rate
         labelled = {node.name: width for node in nodes if (width := storage_path(node)) is not None}
         most = max((rate for name, rate in moved.items() if name not in labelled), default=0.0)
@@ -55,5 +58,5 @@ def _in_steps(rate: float, width: int) -> int:
 
 
 def _rounded_up(rate: float) -> int:
-    """To the next power of two, so that a record that is beaten by little is no news."""
+    """Round up to a power of two, so that a slightly higher maximum changes nothing."""
     return 1 << (int(rate) - 1).bit_length() if rate >= 1 else 0

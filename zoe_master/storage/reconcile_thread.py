@@ -16,7 +16,7 @@ W = TypeVar("W")
 T = TypeVar("T")
 V_contra = TypeVar("V_contra", contravariant=True)
 
-# Ticks are a few seconds apart; longer than the longest of them.
+# Longer than any pause between two ticks, which are a few seconds apart.
 _FRESH_S = 60.0
 
 
@@ -42,10 +42,10 @@ class Reconciliation(Protocol[V_contra, T]):
 
 
 class ReconcileThread(Generic[W, T]):
-    """Looks when something else is wanted and every `interval_s`; news wake the master.
+    """Polls when the desired state changes and every `interval_s`; new results wake the master.
 
-    `look` is given what is wanted, or None to touch nothing: before a tick has said it, and once none has for a while,
-    since another master may lead by then. `failed` is what a defect of ours leaves to be seen.
+    `look` gets the desired state, or None if it must change nothing: before the first tick, and when there was no tick
+    for a while, since another master may lead by then. `failed` is the result if `look` raises.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class ReconcileThread(Generic[W, T]):
         self._order: tuple[int, W | None] = (0, None)
         self._ordered_at_s = 0.0
         self.observed: tuple[int, T] = (0, first)
-        """What the last look found, with the number of the order that it was begun with."""
+        """The result of the last poll, with the number of the order with which it began."""
         self._changed = threading.Event()
         self._closing = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -75,7 +75,7 @@ class ReconcileThread(Generic[W, T]):
         return number
 
     def tell(self, found: T) -> None:
-        """Show what the look under way has found so far: `look` calls it. The number stays that of the look before."""
+        """Publish what the running poll has found so far; `look` calls it. The number stays that of the last poll."""
         if found != self.observed[1]:
             self.observed = (self.observed[0], found)
             self._waker.wake()
@@ -94,7 +94,7 @@ class ReconcileThread(Generic[W, T]):
             before = self.observed
             try:
                 self.observed = (number, self._look(desired if fresh else None))
-            except Exception:  # a defect of Zoe must not end the thread: nothing would ever be withdrawn
+            except Exception:  # a defect of Zoe must not end the thread: no SLO would ever be removed
                 log.exception("polling the storage controller failed")
                 self.observed = (number, self._failed)
             if self.observed != before:

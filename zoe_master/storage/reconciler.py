@@ -1,8 +1,9 @@
 """Keep the storage controller equal to what active executions need, without delaying a tick.
 
-Level-triggered: each tick says what is wanted, and the keeper makes the controller's SLOs and views that and nothing
-else. So none can be left behind: whatever a master that died had set is taken back, or kept, by the first look of the
-next."""
+Level-triggered: each tick says what is desired, and the reconciler makes the controller's SLOs and views equal to it.
+So none is left behind: if a master dies, the first poll of the next one keeps what is still desired and removes the
+rest.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ class StorageReconciler(Protocol):
 
 
 class InlineReconciler:
-    """Polls at once, where that takes no time: simulated controllers."""
+    """Polls within the call: for simulated controllers, which answer at once."""
 
     def __init__(self, controller: StorageController, hit: Hit = never_crash) -> None:
         self._slos = SloReconciler(controller, hit)
@@ -70,39 +71,40 @@ class InlineReconciler:
         self._objects: frozenset[Located] = frozenset()
 
     def set_desired(self, desired: DesiredSlos) -> StorageState:
-        """Make it so now."""
+        """Make the controller equal to this now."""
         self._desired = desired
         return self.observed()
 
     def observed(self) -> StorageState:
-        """Return a fresh look."""
+        """Poll, and return the result."""
         return replace(self._slos.look(self._desired), verdicts=_look_at_views(self._views, self._desired))
 
     def locate(self, objects: frozenset[Located]) -> None:
-        """Find out where these inputs lie."""
+        """Set the inputs whose places `places` returns."""
         self._objects = objects
 
     def places(self) -> Told:
-        """Return a fresh look."""
+        """Poll, and return the result."""
         return self._places.look(self._objects)
 
     def moved(self) -> Mapping[str, float] | None:
-        """By the last look."""
+        """Return bytes per second to and from each address, by the last poll."""
         return self._slos.report.moved
 
     def report(self) -> BandwidthReport:
-        """Of the last look."""
+        """Return the report of the last poll."""
         return self._slos.report
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is no thread."""
 
 
 class ThreadedReconciler:
-    """Asks in threads of its own, when something else is wanted and every `interval_s`; news wake the master.
+    """Polls in separate threads, when the desired state changes and every `interval_s`; new results wake the master.
 
-    Making and measuring views takes seconds, and so may a look at many objects; each has a thread and a way to the
-    controller of its own (`for_places`: that of views without): SLOs wait for neither.
+    Making and measuring views takes seconds, and so may listing many objects. SLOs, views and places therefore have a
+    thread and a client of the controller each, so that SLOs wait for neither. Without `for_places`, places use the
+    client of views.
     """
 
     def __init__(
@@ -126,7 +128,7 @@ class ThreadedReconciler:
         places = PlaceFinder(for_places or for_views, sign_in)
         unknown: Told = {}
 
-        def news(observed: Told) -> None:  # looked up when there are any: the thread may begin before it is assigned
+        def news(observed: Told) -> None:  # `_places` is read late: the thread may begin before it is assigned
             self._places.tell(observed)
 
         def look_at_places(desired: DesiredSlos | None) -> Told:
@@ -135,7 +137,7 @@ class ThreadedReconciler:
         self._places = self._aside("zoe-places", look_at_places, unknown, unknown)
 
     def set_desired(self, desired: DesiredSlos) -> StorageState:
-        """Leave word for the threads; what their last looks found of it."""
+        """Pass this to the threads; return what their last polls found."""
         number = self._slos.set_desired(replace(desired, views={}, undecided=frozenset()))
         promised = {promise.execution_id: promise for promise in desired.promises}
         guarantees: dict[ExecutionId, BandwidthGuarantee | None] = {**dict.fromkeys(desired.withheld), **promised}
@@ -148,10 +150,11 @@ class ThreadedReconciler:
         return self.observed()
 
     def observed(self) -> StorageState:
-        """Return the last looks, as old as `interval_s` and the controller's time-outs at most.
+        """Return the last results, at most `interval_s` and the controller's time-outs old.
 
-        Nothing counts of a promise that is wanted, wanted again, or withheld, since the look was begun only: what is in
-        force may be on its way out, or in. That others of its tenant came or went takes nothing from it."""
+        Results for guarantees that were requested, requested again or withheld after the poll began are left out, since
+        the SLO may be about to change. Changes of other guarantees of the same tenant do not matter.
+        """
         number, observed = self._slos.observed
         meant = {one for one, (_, since) in self._since.items() if since <= number}
         refused = {one: why for one, why in observed.refused.items() if one in meant}
@@ -161,23 +164,23 @@ class ThreadedReconciler:
         )
 
     def locate(self, objects: frozenset[Located]) -> None:
-        """Leave word for the thread that asks for places."""
+        """Pass these inputs to the thread that asks for places."""
         self._places.set_desired(DesiredSlos(inputs=objects))
 
     def places(self) -> Told:
-        """What the last look found, and the one under way so far."""
+        """Return what the last poll found, and the running one so far."""
         return self._places.observed[1]
 
     def moved(self) -> Mapping[str, float] | None:
-        """By the last look."""
+        """Return bytes per second to and from each address, by the last poll."""
         return self._its.report.moved
 
     def report(self) -> BandwidthReport:
-        """Of the last look."""
+        """Return the report of the last poll."""
         return self._its.report
 
     def close(self) -> None:
-        """End the threads once the calls under way are over."""
+        """Stop the threads after their running polls."""
         self._slos.close()
         self._views.close()
         self._places.close()
@@ -185,7 +188,7 @@ class ThreadedReconciler:
     def _aside(
         self, name: str, look: Callable[[DesiredSlos | None], T], first: T, failed: T
     ) -> Reconciliation[DesiredSlos, T]:
-        """Return what looks beside the ticks."""
+        """Return a thread that polls beside the ticks."""
         return ReconcileThread(name, look, first, failed, self._waker, self._interval_s)
 
 

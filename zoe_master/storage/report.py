@@ -23,11 +23,11 @@ _NOTHING = Rates()
 
 @dataclass(frozen=True, slots=True)
 class BandwidthReport:
-    """As of the last look. `capacity` and `promised` are of the whole store, whoever promised; `tenants` by name.
+    """The result of the last poll. `capacity` and `promised` are those of the whole store; `tenants` by name.
 
-    `resting`: after several failures the controller is left alone for some seconds. `measured`: whether it tells what
-    tenants move; else `achieved` and `missed` of all are None. `moved`: bytes per second to and from each address.
-    `caveats`: by tenant, what of its grants proxies do not always move.
+    `resting`: requests are paused for some seconds after several failures. `measured`: whether the controller reports
+    what tenants move; if not, `achieved` and `missed` are None. `moved`: bytes per second to and from each address.
+    `caveats`: by tenant, which of its guarantees the proxies cannot always move.
     """
 
     at_s: float = 0.0
@@ -42,7 +42,7 @@ class BandwidthReport:
 
 
 def report(controller: StorageController, granted: Mapping[str, Rates], capacity: StorageCapacity) -> BandwidthReport:
-    """Ask for what is achieved and missed. StorageUnavailableError."""
+    """Ask the controller what tenants achieve and miss, and return the report. StorageUnavailableError."""
     achieved, missed = controller.achieved(), controller.missed()
     if achieved is None or missed is None:
         measured = False
@@ -70,7 +70,7 @@ def report(controller: StorageController, granted: Mapping[str, Rates], capacity
 
 
 def store_capacity(capacity: StorageCapacity) -> StoreCapacity:
-    """Return what the controller tells of the whole store, as promises count it."""
+    """Return the capacity of the whole store in the form that guarantees use."""
     return StoreCapacity(
         capacity.read_bytes_per_s,
         capacity.write_bytes_per_s,
@@ -80,7 +80,7 @@ def store_capacity(capacity: StorageCapacity) -> StoreCapacity:
 
 
 def keep(report: BandwidthReport, store: PostgresStore) -> None:
-    """Keep a look for charts, unless it found nothing out; tenants that have nothing of the store are left out."""
+    """Store a report for charts, unless it failed; leave out tenants that do not use the store."""
     if report.problem:
         return
     nothing = {None, _NOTHING}

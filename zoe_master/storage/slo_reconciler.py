@@ -1,7 +1,7 @@
-"""Makes the SLOs of a storage controller what executions are promised, and finds out which promises it holds.
+"""Make the SLOs of a storage controller equal to the guarantees of executions, and find out which are in force.
 
-A controller knows one SLO of each tenant: the sum of its promises. Which promises are in that sum is decided here, one
-after the other, so that one that is refused costs nothing but itself, and what is preferred nothing that is required.
+A controller knows one SLO for each tenant: the sum of its guarantees. They are added one by one, so that a refused one
+does not affect the others, and preferred bandwidth does not affect required bandwidth.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _UNANSWERED = "the storage controller does not answer"
 
 @dataclass(frozen=True, slots=True)
 class StorageState:
-    """What the last look at the controller found: what can be promised in all, and whose promises are in force.
+    """The result of the last poll: how much can be guaranteed in total, and which guarantees are in force (`held`).
 
-    `refused`: why others are not, in the controller's words, by execution. `verdicts`: whether views that were not
-    decided pay, by id. `missing`: of whom it is known that nothing is in force, of those whose promises were wanted or
-    withheld. `capacity`: what the store can promise in all, to others, too; None while it is not told.
+    `refused`: why the controller refused others, in its words, by execution. `verdicts`: whether undecided views pay,
+    by id. `missing`: executions whose guarantee was requested or withheld, and is known not to be in force.
+    `capacity`: what the store can guarantee in total, to other clients, too; None while unknown.
     """
 
     supply: BandwidthSupply = _NOT_ASKED
@@ -53,16 +53,16 @@ class StorageState:
 
     @property
     def looked(self) -> bool:
-        """False before the first look: an answer is still to come."""
+        """Return False before the first poll has ended."""
         return self.supply is not _NOT_ASKED
 
 
 @dataclass(frozen=True, slots=True)
 class DesiredSlos:
-    """What is to be in force, in the sequence in which it is asked for.
+    """What should be in force: guarantees in the order in which to request them, and exactly these views, by id.
 
-    `views` by id, and no others; `undecided` are those of which it is to be found out whether they pay. `withheld`:
-    executions that were granted what they prefer, and are promised nothing now. `inputs`: whose places are asked for.
+    `undecided`: views to measure, to find out whether they pay. `withheld`: executions that had a guarantee of
+    preferred bandwidth, and get none now. `inputs`: inputs whose places to ask for.
     """
 
     promises: tuple[BandwidthGuarantee, ...] = ()
@@ -72,12 +72,12 @@ class DesiredSlos:
     withheld: frozenset[ExecutionId] = frozenset()
 
     def missing(self, held: frozenset[ExecutionId]) -> frozenset[ExecutionId]:
-        """Return who has nothing of it when only the promises of these are in force."""
+        """Return the executions without a guarantee, if only those of `held` are in force."""
         return frozenset(promise.execution_id for promise in self.promises) - held | self.withheld
 
 
 class SloReconciler:
-    """One look after the other."""
+    """Polls the SLOs of a controller."""
 
     def __init__(self, controller: StorageController, hit: Hit) -> None:
         self._controller = controller
@@ -85,7 +85,7 @@ class SloReconciler:
         self.report = BandwidthReport(problem=_NOT_ASKED.problem)
 
     def look(self, desired: DesiredSlos | None) -> StorageState:
-        """Make it what is wanted (None: not known yet, nothing is touched) and tell how it is then."""
+        """Make the SLOs as desired (None: unknown yet, so change nothing), and return the state after that."""
         try:
             there = _in_force(self._controller)
             asking = _Asking(self._controller, there, self._hit)
@@ -100,14 +100,14 @@ class SloReconciler:
         self.report = self._told(there, capacity)
         promised = Rates(capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s)
         everything = store_capacity(capacity)
-        # What others were promised by the controller is not there for us.
+        # What the controller has promised to other clients is not available to this Zoe.
         supply = BandwidthSupply(everything.rates - promised + sum(there.values(), Rates()))
         held = asking.held(there)
         missing = desired.missing(held) if desired is not None else frozenset()
         return StorageState(supply, held, asking.refused, missing=missing, capacity=everything)
 
     def _told(self, granted: Mapping[str, Rates], capacity: StorageCapacity) -> BandwidthReport:
-        """For users; what it cannot tell holds up nothing."""
+        """Return the report for users; a controller that does not report delays nothing else."""
         try:
             return report(self._controller, granted, capacity)
         except StorageUnavailableError as error:
@@ -115,9 +115,9 @@ class SloReconciler:
 
 
 class _Asking:
-    """One look at the SLOs. `there`: what is in force, by tenant; `refused`: why promises are not, by execution.
+    """One poll of the SLOs. `there`: what is in force, by tenant; `refused`: why guarantees are not, by execution.
 
-    `taken`: the promises that were not refused; of those that were not answered to, what is in force tells.
+    `_taken`: the guarantees that were not refused. If one got no answer, the SLOs in force show whether it holds.
     """
 
     def __init__(self, controller: StorageController, there: Mapping[str, Rates], hit: Hit) -> None:
@@ -130,9 +130,9 @@ class _Asking:
         self.refused: dict[ExecutionId, str] = {}
 
     def make(self, promises: Sequence[BandwidthGuarantee]) -> None:
-        """Take back what nobody wants, then ask for what is required, then for what is preferred.
+        """Remove what is no longer desired, then request required bandwidth, then preferred bandwidth.
 
-        StorageUnavailableError; but that there is no answer to what is preferred is only said, and looked at again.
+        Raises StorageUnavailableError, but not for preferred bandwidth: that is logged, and the next poll tries again.
         """
         self._lower(by_tenant(promises))
         self._ask([promise for promise in promises if promise.required])
@@ -149,7 +149,7 @@ class _Asking:
         self._lower(self._sums)
 
     def held(self, there: Mapping[str, Rates]) -> frozenset[ExecutionId]:
-        """Whose promises are in what is in force."""
+        """Return the executions whose guarantees are within the SLOs in force."""
         sums: dict[str, Rates] = defaultdict(Rates)
         found = set()
         for promise in self._taken:
@@ -160,7 +160,7 @@ class _Asking:
         return frozenset(found)
 
     def _ask(self, promises: Sequence[BandwidthGuarantee]) -> None:
-        """All of a tenant at once; where that is refused, one after the other."""
+        """Request all guarantees of a tenant together; if that is refused, one by one."""
         of_tenant: dict[str, list[BandwidthGuarantee]] = defaultdict(list)
         for promise in promises:
             of_tenant[promise.tenant].append(promise)
@@ -180,9 +180,10 @@ class _Asking:
             self._sums[promise.tenant] += promise.rates
 
     def _refusal(self, tenant: str, more: Rates) -> str:
-        """Return why the tenant cannot have so much beside what was taken; nothing once it has.
+        """Set the tenant's SLO to this much more; return why that is refused, or an empty text.
 
-        What is no less than something that was refused is not asked for: there may be many who want the same."""
+        Nothing is requested that exceeds an earlier refusal, since many executions may want the same.
+        """
         rates = self._sums[tenant] + more
         if rates.fits_in(self._there.get(tenant, Rates())):
             return ""
@@ -195,7 +196,7 @@ class _Asking:
         return why
 
     def _lower(self, most: Mapping[str, Rates]) -> None:
-        """Leave no tenant more than so much."""
+        """Lower the SLOs to these bounds; remove those without a bound."""
         for tenant, there in sorted(self._there.items()):
             left = there.at_most(most.get(tenant, Rates()))
             if left == Rates():
@@ -206,7 +207,7 @@ class _Asking:
                 self._set(tenant, left)
 
     def _set(self, tenant: str, rates: Rates) -> str:
-        """Put it in force; why not, where it is refused."""
+        """Set an SLO; return why it is refused, or an empty text."""
         try:
             self._controller.set_slo(tenant, BandwidthSlo(rates.read or None, rates.write or None))
         except StorageRefusedError as error:

@@ -38,7 +38,10 @@ class Place:
 
 
 class SparkConfig:
-    """`places` by the name of the service; `jars` are paths on the nodes. `credentials` tells those of a tenant."""
+    """Makes the configuration of services.
+
+    `places`: by the name of the service; `jars`: paths on the nodes; `credentials`: returns those of a tenant.
+    """
 
     def __init__(
         self,
@@ -47,18 +50,18 @@ class SparkConfig:
         credentials: Callable[[str], Mapping[str, Credential]] = lambda _: {},
     ) -> None:
         self.services = None if places is None else frozenset(places)
-        """Their names; None: not known."""
+        """The names of the services of the object store; None: unknown."""
         self._places = places or {}
         self._jars = jars
         self._credentials = credentials
 
     @property
     def view_schemes(self) -> tuple[str, ...]:
-        """Schemes of the inputs that may be read through views."""
+        """Return the schemes of inputs that may be read through views."""
         return view_schemes(S3 in self._places and self._places[S3].swift)
 
     def access(self, execution: Execution) -> ServiceStorage:
-        """Of one try. Only the services that its inputs and outputs name are among the configuration."""
+        """Return what the services of one attempt get; of the object store, only what its inputs and outputs name."""
         storage = execution.application.storage
         if storage is None:
             return _NOTHING

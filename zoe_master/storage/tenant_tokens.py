@@ -1,4 +1,4 @@
-"""Signs in to Swift as a tenant, so that only what it may read is read. The key stays with the master."""
+"""Sign in to Swift as a tenant, so that Zoe reads only what the tenant may read. The key stays with the master."""
 
 from __future__ import annotations
 
@@ -20,27 +20,30 @@ _FORBIDDEN = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
 
 
 class NoAccessError(Exception):
-    """The tenant's objects cannot be read in its name; the message says why, and nothing of them."""
+    """The tenant's objects cannot be read as the tenant; the message says why, and nothing about the objects."""
 
 
 SignIn = Callable[[View], str]
-"""A short-lived token of the tenant of a view, for its source. NoAccessError."""
+"""Returns a short-lived token of a view's tenant for the view's source. NoAccessError."""
 
 
 def nobody(_view: View) -> str:
-    """No token: for controllers that read nothing."""
+    """Return an empty token, for controllers that read nothing."""
     return ""
 
 
 class TenantTokens:
-    """By Swift's authentication (v1). auth_urls: by the names of services; credentials: of a tenant, by the same."""
+    """Signs in by Swift's authentication (v1).
+
+    auth_urls: by the names of services; credentials: returns those of a tenant, by the names of services.
+    """
 
     def __init__(self, auth_urls: Mapping[str, str], credentials: Callable[[str], Mapping[str, Credential]]) -> None:
         self._auth_urls = auth_urls
         self._credentials = credentials
 
     def __call__(self, view: View) -> str:
-        """Return a token that is good for a while. NoAccessError."""
+        """Return a valid token. NoAccessError."""
         service = view.place.service
         credential = self._credentials(view.tenant).get(service)
         if credential is None or service not in self._auth_urls:
@@ -62,9 +65,10 @@ class TenantTokens:
 
 
 def _is_of_another(storage_url: str, tenant: str) -> bool:
-    """Return whether the account that a sign-in leads to is not the tenant's: a prefix that only the controller knows,
-    and it.
+    """Return whether a sign-in leads to another account than the tenant's, which is a prefix and the tenant's name.
 
-    Programs that use the credential read that account, and would find none of the tenant's views there."""
+    Only the controller knows the prefix. Programs that use the credential read that other account, and would find none
+    of the tenant's views there.
+    """
     account = unquote(storage_url.rstrip("/").rpartition("/")[2])
     return bool(account) and not account.endswith(tenant)

@@ -1,4 +1,4 @@
-"""Keeps the views of inputs as `storage` keeps SLOs: what is wanted is there, and nothing else of ours."""
+"""Make the views of the storage controller those that executions need, and no others of this Zoe."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ _UNCHARGED = f"{_AFTER_A_FAILURE}; that attempt does not count as one of its ret
 
 
 class InputViews:
-    """How inputs with a pushdown are read. schemes: of inputs with views; services: those there are."""
+    """How inputs with a pushdown are read.
+
+    schemes: the schemes of URIs that may have views. services: the names of the services that exist; None: unknown.
+    """
 
     def __init__(self, schemes: Sequence[str], services: Collection[str] | None = None) -> None:
         self._schemes = tuple(schemes)
         self._services = services
 
     def of(self, execution: Execution) -> dict[str, View]:
-        """Return the views that it reads, or may read while that is not decided; by the names of inputs."""
+        """Return the views that an execution reads, or may read while this is undecided, by the names of its inputs."""
         wanted = pushed_down(execution.application)
         if execution.inputs:
             used = {read.name for read in execution.inputs if read.view}
@@ -39,8 +42,9 @@ class InputViews:
         return {one.name: _view(execution, one) for one in wanted if not self._why_plain(execution, one)}
 
     def reads(self, execution: Execution, verdicts: Mapping[str, ViewVerdict], otherwise: str) -> tuple[InputRead, ...]:
-        """Return how each input with a pushdown is read; plainly, for the reason `otherwise`, where there is no
-        verdict."""
+        """Return how each input with a pushdown is read. One without a verdict is read plainly, for the reason
+        `otherwise`.
+        """
         return tuple(self._read(execution, one, verdicts, otherwise) for one in pushed_down(execution.application))
 
     def _read(
@@ -55,21 +59,24 @@ class InputViews:
         return InputRead(one.name, view.uri, view.id, found.columns, found.why)
 
     def _why_plain(self, execution: Execution, one: StorageObject) -> str:
-        """Return why no view of an input is looked for; nothing when it may have one."""
+        """Return why an input gets no view; empty if it may have one."""
         if why := why_no_view(one, self._schemes, self._services):
             return why
         if one.uri.startswith(f"{S3}://") and len(_view(execution, one).container) > _BUCKET_CHARACTERS_MAX:
             return (
                 f"the name of a bucket has at most {_BUCKET_CHARACTERS_MAX} characters; give the input a shorter name"
             )
-        # Whether a view was the reason is not known; plain objects are never worse than before.
+        # A view may have been the reason. Plain objects are never worse than before.
         if Mark.VIEW_FAILED in execution.marks:
             return _UNCHARGED
         return _AFTER_A_FAILURE if execution.failed_attempts else ""
 
 
 def _view(execution: Execution, storage_input: StorageObject) -> View:
-    """Of this attempt alone: a later one finds other objects, perhaps. Its id becomes part of a host name."""
+    """Return the view of this attempt alone, since a later one may find other objects.
+
+    Its id becomes part of a host name.
+    """
     assert storage_input.pushdown is not None
     view_id = f"{execution.id}-{execution.attempt}-{storage_input.name}"
     pushdown = storage_input.pushdown
@@ -88,18 +95,18 @@ def _view(execution: Execution, storage_input: StorageObject) -> View:
 
 
 def _delivered(pushdown: Pushdown) -> tuple[str, ...]:
-    """Return the columns wanted and those of `where`, which the reader looks at again; none is all."""
+    """Return the wanted columns and those of `where`, which the reader compares again; empty: all."""
     if not pushdown.columns or not pushdown.where:
         return pushdown.columns
     try:
         looked_at = columns(parse(pushdown.where))
-    except PredicateError:  # of a version that read more than this one
+    except PredicateError:  # written by a version that accepts more than this one
         looked_at = frozenset()
     return tuple(dict.fromkeys((*pushdown.columns, *sorted(looked_at))))
 
 
 class ViewReconciler:
-    """One look after the other. Whether a view pays is found out once, as long as somebody wants to know."""
+    """Polls the views. Whether one pays is measured once, and forgotten when its input is decided."""
 
     def __init__(self, controller: StorageController, hit: Hit, sign_in: SignIn = nobody) -> None:
         self._controller = controller
@@ -108,7 +115,7 @@ class ViewReconciler:
         self._verdicts: dict[str, ViewVerdict] = {}
 
     def look(self, wanted: Iterable[View], undecided: frozenset[str]) -> Mapping[str, ViewVerdict]:
-        """Have these views and no others; the verdicts on those that are not decided yet. StorageUnavailableError."""
+        """Make these views and remove all others; return the verdicts on undecided ones. StorageUnavailableError."""
         views = {view.id: view for view in wanted}
         self._verdicts = {view_id: found for view_id, found in self._verdicts.items() if view_id in undecided}
         there = {view.id for view in self._controller.views()}
@@ -134,7 +141,7 @@ class ViewReconciler:
             return ViewVerdict(False, (), f"plainly: there is no view ({error})")
 
     def _drop(self, view_id: str) -> None:
-        """One that cannot be removed now holds up no other: the next look tries again."""
+        """Remove a view; if that fails, go on with the others, and let the next poll try again."""
         try:
             self._controller.drop_view(view_id)
             self._hit(CrashPoint.VIEW_DROPPED)
@@ -142,7 +149,7 @@ class ViewReconciler:
             log.warning("an unused view cannot be removed now", view=view_id, why=str(error))
 
     def _make_again(self, view: View) -> None:
-        """Somebody removed one that is read: until it is back, reads fail, as they do with a source that is gone."""
+        """Make a view again that was removed while in use; reads fail until it is back."""
         try:
             self._controller.create_view(replace(view, token=self._sign_in(view)))
         except (StorageUnavailableError, NoAccessError) as error:
