@@ -163,10 +163,10 @@ class QueuePass:
         return ElasticGrowth(promised, self._lines, self._span)
 
     def _try_to_pass(self, execution: Execution, reservation: Reservation) -> None:
-        """On what is free, or else where elastic services give way.
+        """Return places on what is free, or else where elastic services give way.
 
-        Also where the places that are free would delay the blocked one: those chosen as if elastic services were absent
-        stay the same while these come and go, so that what was taken back for a core is not refused to it afterwards.
+        The latter also if the free places would delay the blocked execution. The places chosen as if elastic services
+        were absent stay the same while these come and go, so a core is not refused what was taken back for it.
         """
         giving = self._giving(execution)
         found = None if giving else reservation.find(execution, self._placer)
@@ -222,14 +222,16 @@ class QueuePass:
         return [execution for execution in rest if execution.id in apart] if apart else ()
 
     def _is_kept_back(self, execution: Execution) -> bool:
-        """Also by what others have got since the pass began; then that is why it waits."""
+        """Return whether an execution may not start now, also counting what others got in this pass; if so, set the
+        reason.
+        """
         reason = self._kept_back(execution)
         if reason is not None:
             self.reasons.give(execution.id, reason)
         return reason is not None
 
     def _kept_back(self, execution: Execution) -> Reason | None:
-        """Return why it may not start now, whatever is free."""
+        """Return why an execution may not start now, whatever is free."""
         if execution.id in self._snapshot.held:
             return self._snapshot.held[execution.id]
         if execution.not_before_s > self._snapshot.now_s:
@@ -307,7 +309,7 @@ class QueuePass:
         self._count(execution)
 
     def _count(self, execution: Execution) -> None:
-        """Count what it gets for its tenant, its user and the store, from now on or soon."""
+        """Count what an execution gets for its tenant, its user and the object store, now or soon."""
         self._holdings.take(execution, execution.application.core_resources())
         self._guarantees.take(execution)
         if self._holdings.limited:
@@ -316,7 +318,7 @@ class QueuePass:
 
 @cache
 def _behind(order: str) -> Reason:
-    """Return one object for all of a long queue, so that comparisons of it are quick."""
+    """Return one object for a whole long queue, so that comparisons are quick."""
     return Reason(
         ReasonCode.BEHIND_IN_QUEUE,
         f"Others are ahead by the policy ({order}); the first of them waits for room.",

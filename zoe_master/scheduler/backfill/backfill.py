@@ -29,7 +29,9 @@ _KINDS_MAX = 1_000
 
 
 class Capacities:
-    """For how many services of a kind all nodes together have room, counted once in a pass: room only shrinks in it."""
+    """How many services of a kind all nodes together have room for, counted once in a pass, since room only shrinks in
+    it.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -82,10 +84,11 @@ class Reservation:
         return all(count <= self._capacity(component, beside.ledger) for component, count in groups)
 
     def find(self, execution: Execution, room: ServicePlacer) -> tuple[Placement, ...] | None:
-        """Return places in this room with which the blocked execution starts no later, and account for them; the room
-        stays as it is.
+        """Return places in this room with which the blocked execution starts no later, and count them; the room does
+        not change.
 
-        Where weighers choose nodes that are promised, the other nodes are tried alone."""
+        If weighers choose nodes that are promised, the other nodes are tried alone.
+        """
         if self._then is None:
             return None
         found = places_in(room, execution)

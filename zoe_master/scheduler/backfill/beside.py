@@ -7,9 +7,10 @@ from zoe_master.scheduler.placement.placement import ServicePlacer
 
 
 class BackfillRoom:
-    """A room of its own, kept in step with the room now and the accounts then; a place in it is free in both.
+    """A separate room, kept equal to what is free in both the present room and the accounts of the reserved time.
 
-    Only nodes whose accounts changed are looked at anew, since a long queue asks again and again."""
+    Only nodes whose accounts changed are updated, since a long queue asks again and again.
+    """
 
     def __init__(self, now: ServicePlacer, then: Ledger) -> None:
         self._now = now.ledger

@@ -84,8 +84,10 @@ def _one_by_one(
     now_s: float,
     growth: ElasticGrowth | None,
 ) -> Iterator[tuple[tuple[ExecutionId, Placement], Resources]]:
-    """Yield those of one tenant; a service that finds no place now finds none later in the pass, nor does
-    an equal one."""
+    """Yield the elastic services of one tenant.
+
+    A service that finds no place now finds none later in the pass, nor does an equal one.
+    """
     for execution in executions:
         for component, services in wants_elastic(execution, now_s):
             for service in services:

@@ -1,5 +1,6 @@
-"""Where elastic services may run that no core can take back: they leave the room that is promised to waiting
-executions."""
+"""Find where elastic services that no core can take back may run: they must leave the room promised to waiting
+executions.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +39,9 @@ class ElasticGrowth:
     def place(
         self, execution: Execution, services: Sequence[Service], request: Request, placer: ServicePlacer
     ) -> list[int]:
-        """Take room for these services of one kind, best node first; the node index of each one that got room.
+        """Take room for these services of one kind, best node first; return the node index of each one that got room.
 
-        Where weighers choose nodes that are promised, the other nodes are asked alone, as for cores that pass.
+        If weighers choose nodes that are promised, the other nodes are tried alone, as for cores that pass.
         """
         chosen = placer.place(request)
         nodes = self._kept(execution, services, chosen, request, placer)
@@ -65,7 +66,7 @@ class ElasticGrowth:
         request: Request,
         placer: ServicePlacer,
     ) -> list[int]:
-        """Those of the nodes that the next of the services may have; the room of the others is given back."""
+        """Return the nodes that the next of the services may have; give back the room of the others."""
         allowed: list[int] = []
         for node in nodes:
             place = Placement(service_id=services[len(allowed)].id, node=placer.ledger.nodes[node].name)

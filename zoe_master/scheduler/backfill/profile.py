@@ -1,8 +1,9 @@
 """Conservative backfill: every waiting execution keeps a reservation, and none may delay an earlier one.
 
-Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. The reservations are made anew at each pass in the order of the queue,
-so that what ends early moves all of them forward. Generalised from a count of processors to nodes with several
-resources: the profile is a ledger for every span between two expected ends."""
+Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. Each pass makes all reservations again in the order of the queue, so an
+execution that ends early moves them all forward. Generalised from a count of processors to nodes with several
+resources: the profile is a ledger for every span between two expected ends.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from zoe_master.scheduler.placement.admission import admit, surely_refused
 from zoe_master.scheduler.placement.ledger import Holding, Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 
-# Each costs a look at all nodes in all spans, like a reservation.
+# Each costs an examination of all nodes in all spans, like a reservation.
 _BESIDES_MAX = 100
 
 
@@ -34,9 +35,10 @@ class FoundCapacity:
 class CapacityProfile:
     """What is expected to be free from now on.
 
-    `rooms` are those of `ElasticReclaim`: what is free now, and what can be had; they begin now. What
-    should have ended by now is free from the next span on, which may begin at the same time: it is expected, but not
-    there."""
+    `rooms` are those of `ElasticReclaim`: what is free now, and what could be made free; they begin now. The room of
+    executions that should have ended by now counts from the next span on, which may begin at the same time: it is
+    expected, but not free yet.
+    """
 
     def __init__(self, rooms: Sequence[ServicePlacer], releases: Iterable[Release], now_s: float) -> None:
         self._placer = rooms[0]
@@ -54,8 +56,9 @@ class CapacityProfile:
                 self._ledgers[-1].give_back(node, amount)
 
     def reserve(self, execution: Execution, run_s: float) -> FoundCapacity | None:
-        """Reserve the earliest room for its core until its expected end; return its places if they can be had now, else
-        None."""
+        """Reserve the earliest room for a core until its expected end; return its places if it can have them now, else
+        None.
+        """
         cores_milli = execution.application.core_resources().cores_milli
         first = 0
         while first < len(self._times):
@@ -74,8 +77,7 @@ class CapacityProfile:
         return None
 
     def lets_grow(self, execution: Execution, placements: Sequence[Placement], ends_s: float) -> bool:
-        """Return whether elastic services can have these places until then beside all reservations; if so they get
-        them."""
+        """Return whether elastic services fit at these places until then beside all reservations; if so, take them."""
         after = self._first_after(0, ends_s)
         holdings = self._placer.ledger.wanted(execution, placements)
         if not all(_has_room(ledger, holdings) for ledger in self._ledgers[:after]):
@@ -84,8 +86,9 @@ class CapacityProfile:
         return True
 
     def beside(self, room: ServicePlacer, ends_s: float) -> ServicePlacer | None:
-        """Return what is free in this room and beside all reservations until then; worked out so many times
-        in a pass."""
+        """Return what is free in this room beside all reservations until then; None once a pass has computed it too
+        often.
+        """
         if self._besides_left == 0:
             return None
         self._besides_left -= 1
@@ -108,8 +111,10 @@ class CapacityProfile:
         return answer if isinstance(answer, tuple) else None
 
     def _first_after(self, first: int, end_s: float) -> int:
-        """Return the index of the first span that begins at or after this time; all that begin now count as one, as an
-        execution that starts and ends then has its place in each."""
+        """Return the index of the first span that begins at or after this time.
+
+        All spans that begin now count as one: an execution that starts and ends now has its place in each.
+        """
         return max(bisect_left(self._times, end_s), first + 1, self._present)
 
     def _take(self, first: int, after: int, end_s: float, holdings: Sequence[Holding]) -> None:

@@ -47,10 +47,10 @@ class Elastic:
 
 
 class ElasticReclaim:
-    """The services of one pass whose room may be had, and those chosen to go.
+    """The services of one pass whose room can be made free, and those chosen to stop.
 
-    `active` is in policy order; `turns` of elastic services come before it, where tenants take turns. `holders` tells
-    for whose limits something counts: nobody's without it.
+    `active` is in policy order; where tenants take turns, the `turns` of elastic services come before it. `holders`
+    returns whose limits count an execution; without it, no limits count.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class ElasticReclaim:
         self._rooms: tuple[ServicePlacer, ...] = ()
         self.reserved: dict[ExecutionId, tuple[Placement, ...]] = {}
         self._chosen: list[Elastic] = []
-        # What counts for each holder's limit: of all that leaves or can be made to, and of what leaves.
+        # For each holder's limit: what is leaving or can be stopped, and what is leaving.
         self._may_leave: dict[LimitSubject, Resources] = defaultdict(Resources)
         self._leaves: dict[LimitSubject, Resources] = defaultdict(Resources)
         for rank, execution in enumerate(active):
@@ -80,8 +80,12 @@ class ElasticReclaim:
             services.sort(key=_most_dispensable_first)
 
     def rooms(self) -> tuple[ServicePlacer, ...]:
-        """Return what is free now; once what leaves has gone; and as if elastic services were absent. The first alone
-        suffices where nothing can be had. Made when they are first asked for and kept in step from then on."""
+        """Return what is free now; what is free when all that is leaving has gone; and what would be free without
+        elastic services.
+
+        Only the first, if nothing leaves or can be stopped. They are made at the first call and kept up to date from
+        then on.
+        """
         if not self._rooms:
             self._rooms = self._make_rooms()
         return self._rooms
@@ -110,13 +114,14 @@ class ElasticReclaim:
         return _fewest(sorted(own, key=_most_dispensable_first), free, counted)
 
     def make_room(self, execution: Execution, find: Find | None = None, giving: Sequence[Elastic] = ()) -> bool:
-        """Keep a place for the core where something leaves, or else where elastic services then must go.
+        """Keep a place for the core where services are leaving, or else where elastic services can be stopped.
 
-        The place is taken off the ledger, so that nobody later in the pass gets it. `giving` go in any case, for a
-        limit. `find` tells the places for one that may not have all; False when neither helps.
+        The place is taken off the ledger, so that nothing later in the pass gets it. `giving` are stopped in any case,
+        for a limit. `find` returns the places for an execution that may not have all. Return False if there is no
+        place.
         """
-        # Places are asked for where nothing has to go, or else as if elastic services were absent: what lies between
-        # changes with each that goes, and with it the places and whether they are allowed.
+        # At most two rooms are tried: with what is leaving gone, and without elastic services. Any room in between
+        # would change with each service that is stopped, and with it the places and whether they are allowed.
         for room in self.rooms()[2:] if giving and find is not None else self._rooms_without(giving):
             placements = places_in(room, execution) if find is None else find(execution, room)
             if placements is not None:
@@ -125,7 +130,7 @@ class ElasticReclaim:
         return False
 
     def keep(self, execution: Execution, placements: tuple[Placement, ...], giving: Sequence[Elastic] = ()) -> None:
-        """Keep these places for its core, and let go `giving` and whatever of elastic services is in its way there."""
+        """Keep these places for a core; stop `giving` and the elastic services in its way."""
         for one in giving:
             self._let_go(one)
         ledger = self._placer.ledger
@@ -138,7 +143,7 @@ class ElasticReclaim:
         self.reserved[execution.id] = placements
 
     def take_if_free(self, execution: Execution) -> tuple[Placement, ...] | None:
-        """Return the places kept for it, and keep them no more, if all of them are free now; else None."""
+        """Return the places kept for an execution, and stop keeping them, if all of them are free now; else None."""
         ledger = self._placer.ledger
         nodes = {node for node, _ in ledger.wanted(execution, self.reserved[execution.id])}
         if not all(_level(ledger.free(node)) for node in nodes):
@@ -146,7 +151,7 @@ class ElasticReclaim:
         return self.reserved.pop(execution.id)
 
     def follow(self, taken: Iterable[Holding]) -> None:
-        """This was taken off the ledger; so it is off what may be had, too."""
+        """Take what was taken off the ledger off the other rooms, too."""
         for node, amount in taken if len(self._rooms) > 1 else ():
             for room in self._rooms[1:]:
                 room.ledger.take(node, amount)
@@ -191,7 +196,7 @@ class ElasticReclaim:
         return (self._placer, self._placer.on(soon), self._placer.on(absent))
 
     def _rooms_without(self, giving: Sequence[Elastic]) -> Sequence[ServicePlacer]:
-        """What can be had, the least first, once these have gone."""
+        """Return the rooms without these services, the smallest first."""
         _, *others = self.rooms()
         if not giving:
             return others
@@ -226,9 +231,10 @@ class ElasticReclaim:
 def _fewest(
     candidates: Iterable[Elastic], free: Sequence[Resources], amounts: Callable[[Elastic], Sequence[Resources]]
 ) -> Sequence[Elastic]:
-    """Return the first of the candidates that level all that is overdrawn of `free`, without those that it takes not.
+    """Return the first candidates that end the overdraft of `free`, without those that do not reduce it.
 
-    `amounts`: what one gives to each of `free`."""
+    `amounts`: what a candidate gives to each of `free`.
+    """
     chosen: list[Elastic] = []
     for candidate in candidates:
         if all(map(_level, free)):

@@ -14,8 +14,8 @@ from zoe_lib.domain.values import value
 RunKey = tuple[str, str, str]
 # Assumed for an application without a known run time: an hour.
 _RUN_S_UNKNOWN = 3600.0
-# What runs for less counts as this. Nothing is checked against a declared run time: one of a nanosecond would come
-# before all others for weeks, and pass whoever waits for room, since it seems to end before anything else can.
+# Shorter run times count as this. A declared run time is not checked: one of a nanosecond would come before all others
+# for weeks, and would pass every waiting execution, since it seems to end before anything else can start.
 _SHORTEST_S = 1.0
 # Added, one after the other, to a prediction that a run has exceeded; the last one repeatedly.
 _CORRECTIONS_S = (60, 300, 900, 1800, 3600, 7200, 18_000, 36_000, 72_000, 180_000, 360_000)
@@ -39,13 +39,14 @@ class RunTime:
 
 
 class Estimates:
-    """Expected run times: declared, else learned from past runs, else the time limit, else for ever.
+    """Expected run times: declared, else learned from past runs, else the time limit, else infinite.
 
-    Orders and backfill take an hour for what is not known (`guess_s`), or nobody could pass where nothing is declared.
+    Orders and backfill assume an hour for an unknown run time (`guess_s`); otherwise no execution could pass where none
+    are declared.
 
-    `past_runs` holds for each RunKey the run time that is expected of the next one. With `learned_first` that counts
-    more than what is declared: users are asked for sizes, and forecasts are to come true. With `correct` backfill
-    corrects what a run has outlasted (`corrected_s`), instead of expecting it to end now.
+    `past_runs` has the expected run time of the next run by RunKey. `learned_first`: learned run times come before
+    declared ones, since users are asked for sizes, but forecasts should come true. `correct`: backfill corrects a run
+    time that was exceeded (`corrected_s`), instead of expecting the run to end now.
     """
 
     def __init__(self, past_runs: Mapping[RunKey, float], learned_first: bool = False, correct: bool = False) -> None:
@@ -99,10 +100,11 @@ def run_key(execution: Execution) -> RunKey:
 
 
 def corrected_s(expected_s: float, ran_s: float, limit_s: float = math.inf) -> float:
-    """Return the run time to expect of what has run for `ran_s`: each correction that it took is added, up to the
+    """Return the expected run time of what has run for `ran_s`: corrections are added until it is longer, up to the
     limit.
 
-    Tsafrir, Etsion and Feitelson, IEEE TPDS 18(6), 2007: small corrections first, since most runs end soon after."""
+    Tsafrir, Etsion and Feitelson, IEEE TPDS 18(6), 2007: small corrections first, since most runs end soon after.
+    """
     steps = chain(_CORRECTIONS_S, repeat(_CORRECTIONS_S[-1]))
     while expected_s < min(ran_s, limit_s):
         expected_s += next(steps)

@@ -1,7 +1,8 @@
 """Orders by name: which executions the policy serves first.
 
-An order ranks what waits (whose core is looked at first) and what runs (who gets elastic services first, and whose go
-last when a core needs room). For what runs, waiting ended when it was placed."""
+An order ranks waiting executions (whose core is tried first) and running ones (which get elastic services first and
+lose them last, when a core needs room). For running ones, the wait ended when they were placed.
+"""
 
 from __future__ import annotations
 
@@ -70,9 +71,9 @@ Order = Callable[[Execution, QueueContext], SortKey]
 
 
 def size(execution: Execution, moment: QueueContext) -> float:
-    """Expected run time in seconds times its share of the cluster, in cores: the area of the execution.
+    """Return the expected run time in seconds times the share of the cluster, in cores: the area of the execution.
 
-    The share is that of the resource of which it asks for most (`dominant_cores`).
+    The share is that of the resource of which it requests most (`dominant_cores`).
     """
     return moment.run_s(execution) * _cores(execution, moment)
 

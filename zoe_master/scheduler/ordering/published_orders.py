@@ -14,9 +14,9 @@ from collections.abc import Callable
 # r, n and s to a score.
 ByArrival = Callable[[float, float, float], float]
 
-# An installation has no start of a log: arrivals are counted from so long before now, about as long as a sequence of
-# which such orders are learned, so that their weight is neither that of 1970 nor that of the last hour. What has waited
-# for longer comes before all others.
+# An installation has no start of a log, so arrivals count from this long ago: about the length of a sequence from which
+# such orders are learned, so that arrivals weigh as they do there. Executions that have waited longer come before all
+# others.
 WINDOW_S = 15 * 86_400.0
 
 

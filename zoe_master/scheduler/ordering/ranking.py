@@ -1,8 +1,9 @@
 """The ranked queue, kept from pass to pass: only executions that arrived or changed are moved.
 
-The passing of time adds the same to the keys of most orders, for everybody who waits, and so leaves the sequence as it
-is: keys at any one time rank as those of now do. By the other orders the sequence changes by itself; for them what
-waits is kept as by `fifo`, and each pass ranks it."""
+With most orders, time adds the same to the keys of all waiting executions, so the sequence does not change: keys of any
+one time rank like those of now. With the other orders, time changes the sequence; for them, the queue is kept as by
+`fifo`, and each pass ranks it.
+"""
 
 from __future__ import annotations
 
@@ -24,20 +25,20 @@ _NO_CAPACITY = Resources()
 
 
 def ranked_by(policy: Policy, capacity: Resources = _NO_CAPACITY) -> RankedBy:
-    """Return what the sequence follows that is kept under a policy."""
+    """Return what the kept sequence depends on under a policy."""
     order = policy.order if policy.order in STANDING_ORDERS else "fifo"
     return order, policy.ageing_s, capacity if order in SIZED_ORDERS else _NO_CAPACITY
 
 
 def in_sequence(executions: RankedQueue, policy: Policy, capacity: Resources) -> bool:
-    """Return whether these are kept in the very sequence that the policy asks for."""
+    """Return whether these executions are already kept in the sequence of the policy."""
     return policy.order in STANDING_ORDERS and executions.by == ranked_by(policy, capacity)
 
 
 class RankedQueue(tuple[Execution, ...]):
-    """What waits, in the sequence of `by`.
+    """Waiting executions in the sequence of `by`.
 
-    `apart` are those whom a pause, or the store of objects, may keep from starting.
+    `apart`: those that a pause or the object store may keep from starting.
     """
 
     by: RankedBy
@@ -45,14 +46,15 @@ class RankedQueue(tuple[Execution, ...]):
 
 
 def kept_apart(queued: Sequence[Execution]) -> frozenset[ExecutionId]:
-    """Those of a queue whom a pause, or the store of objects, may keep from starting."""
+    """Return the executions of a queue that a pause or the object store may keep from starting."""
     return queued.apart if isinstance(queued, RankedQueue) else frozenset(e.id for e in queued if _apart(e))
 
 
 class QueueRanking:
-    """The sequence of what waits under one policy on a cluster of some capacity.
+    """The sequence of waiting executions under one policy on a cluster of some capacity.
 
-    `past_runs` may change; then `put` the executions that it concerns again."""
+    `past_runs` may change; then `put` the executions that it affects again.
+    """
 
     def __init__(
         self,
@@ -103,7 +105,7 @@ class QueueRanking:
         return self._frozen
 
     def _key(self, execution: Execution) -> _Key:
-        """As `ranked` has it."""
+        """Return the key by which `ranked` sorts."""
         own = self._order(execution, self._moment)
         return (-execution.priority, *own, execution.submitted_at_s, execution.id)
 

@@ -11,7 +11,7 @@ from zoe_lib.domain.reasons import Reason, ReasonCode
 
 
 class Reasons(Mapping[ExecutionId, Reason]):
-    """By execution. `own` has those that differ; the rest of the queue waits for the `common` one, once it is given."""
+    """Reasons by execution. `own` has those that differ; all others wait for the `common` one, once it is set."""
 
     def __init__(self, own: Mapping[ExecutionId, Reason] | None = None) -> None:
         self.own = dict(own or {})
@@ -20,7 +20,7 @@ class Reasons(Mapping[ExecutionId, Reason]):
         self._gone: set[ExecutionId] = set()
 
     def give_rest(self, rest: Sequence[Execution], common: Reason) -> None:
-        """All of these, none of whom has an own reason, wait for this one. Once."""
+        """Set the common reason of these executions, which have no own reason. Call it once."""
         self._rest, self.common = rest, common
 
     def give(self, execution_id: ExecutionId, reason: Reason) -> None:

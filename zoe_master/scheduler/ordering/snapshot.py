@@ -22,16 +22,15 @@ from zoe_master.scheduler.placement.ledger import Ledger
 
 @value(frozen=True, slots=True)
 class Snapshot:
-    """The cluster and all executions that are not terminal, at one instant.
+    """The cluster and all executions that have not ended, at one instant.
 
-    `queued` holds what waits, quickest looked at when it is `Ranked`; `active` what starts, runs or stops and so holds
-    reservations. `held` names those of the queue that may not start now for a reason outside the cluster; they block
-    nobody. `past_runs` has the expected run time in seconds of whom past runs tell about, `used` the core-seconds of
-    each tenant, the older the less they count.
-    `storage` is what the storage controller can promise; None: there is none. `locality` tells of inputs what nodes
-    hold of them, by the names of nodes; None: not known. `departed` are the arrivals of those that ended last. With
-    `correct_estimates`, backfill corrects run times that were outlasted. `paths`: what nodes move to and from the
-    store, by name, where that is measured.
+    `queued`: waiting executions, fastest to rank if it is a `RankedQueue`. `active`: starting, running and stopping
+    ones, which hold reservations. `held`: queued executions that may not start now for a reason outside the cluster;
+    they block no others. `past_runs`: expected run times in seconds, learned from past runs. `used`: core-seconds of
+    each tenant, where older ones count less. `storage`: what the storage controller can guarantee; None without a
+    controller. `locality`: by input, what each node holds of it; None if unknown. `departed`: the arrivals of
+    executions that ended last. `correct_estimates`: backfill corrects run times that were exceeded. `paths`: what nodes
+    move to and from the object store, by name, where it is measured.
     """
 
     now_s: float
@@ -52,7 +51,7 @@ class Snapshot:
         return Ledger(self.nodes, self.active, self.locality, self.paths)
 
     def estimates(self, learned_first: bool = False) -> Estimates:
-        """Return the run times to expect."""
+        """Return the expected run times."""
         return Estimates(self.past_runs, learned_first, self.correct_estimates)
 
 

@@ -66,7 +66,7 @@ def by_dominant_share(
 
 
 def by_tenant(executions: Iterable[Execution]) -> Mapping[str, Sequence[Execution]]:
-    """Each tenant's, in the same order."""
+    """Return the executions of each tenant, in the same order."""
     found: dict[str, list[Execution]] = defaultdict(list)
     for execution in executions:
         found[execution.tenant].append(execution)
@@ -76,10 +76,11 @@ def by_tenant(executions: Iterable[Execution]) -> Mapping[str, Sequence[Executio
 def elastic_turns(
     ordered: Iterable[Execution], active: Iterable[Execution], shares: Mapping[str, float], cluster: Resources
 ) -> Mapping[ServiceId, int]:
-    """Return the turn in which each placed elastic service would get its node if all were placed again, with all cores
-    in place.
+    """Return the turn in which each placed elastic service would get its node if all were placed again after all cores.
 
-    Whoever has most gives back first. `ordered`: those with elastic services, by the policy's order; `active`: all."""
+    The tenant that has most gives back first. `ordered`: executions with elastic services, in the policy's order;
+    `active`: all.
+    """
     cores: dict[str, Resources] = defaultdict(Resources)
     for execution in active:
         for service in execution.core_services():

@@ -33,10 +33,11 @@ def arrival_of(execution: Execution, estimates: Estimates) -> ExecutionArrival:
 
 
 class VirtualTime:
-    """The emulation up to a time. Each moves on by min(1, cores / cores wanted by all) virtual seconds a second.
+    """The emulation up to a time.
 
-    That is weighted processor sharing: with one core, and one core for each job, all get an equal share of it. Without
-    a known core nobody slows down anybody.
+    Each execution advances by min(1, cores / wanted cores) virtual seconds a second. That is weighted processor
+    sharing: on one core, and with one core for each execution, all get an equal share. If no cores are known,
+    executions do not slow each other down.
     """
 
     def __init__(self, cores_milli: int) -> None:
@@ -87,7 +88,10 @@ class VirtualTime:
 
 
 def virtual_time(arrivals: Iterable[ExecutionArrival], cores_milli: int, now_s: float) -> VirtualTime:
-    """Return the emulation of all these until now. Who came at the same time comes by id; who is to come, comes now."""
+    """Return the emulation of all these executions until now.
+
+    Those that arrived at the same time are ordered by id; later arrivals count as now.
+    """
     emulated = VirtualTime(cores_milli)
     for arrival in sorted(arrivals, key=lambda one: (one.at_s, one.execution_id)):
         emulated.arrive(arrival if arrival.at_s <= now_s else replace(arrival, at_s=now_s))

@@ -112,7 +112,9 @@ def lasting_refusal(execution: Execution, request: Request, placer: ServicePlace
 
 
 def _refused_by_nodes(execution: Execution, request: Request, placer: ServicePlacer) -> Reason | None:
-    """Nodes that are away, or what other programs use: room that no end of an execution gives back."""
+    """Return the reason if nodes that are away, or programs outside Zoe, take the room: no end of an execution gives
+    that back.
+    """
     nodes = placer.ledger.nodes
     away = sum(not node.open_to(request.tenant, request.begins_s, request.ends_s) for node in nodes)
     closed = placer.closed_by_plugins(request)
@@ -129,7 +131,7 @@ def _fits_on(execution: Execution, placer: ServicePlacer) -> bool:
 
 
 def _nodes_away(execution: Execution, request: Request, placer: ServicePlacer, away: int, closed: int) -> Reason:
-    """`away` are down, drained or reserved; `closed` are refused by filters of plugins."""
+    """Return the reason. `away` nodes are down, drained or reserved; `closed` ones are refused by plugins."""
     causes = ["down, drained or reserved"] * (away > 0) + ["refused by filters of plugins"] * (closed > 0)
     many = max(away, closed)
     return Reason(
@@ -142,7 +144,7 @@ def _nodes_away(execution: Execution, request: Request, placer: ServicePlacer, a
 
 
 def _closed(node: Node, now_s: float) -> bool:
-    """To everybody: it is down or drained, and not just reserved for others, now or later."""
+    """Return whether a node is closed to all tenants: down or drained, and not only reserved, now or later."""
     hold = node.hold
     return not node.ready or (hold is not None and hold.tenant is None and hold.refuses("", now_s, now_s))
 

@@ -12,10 +12,10 @@ from zoe_lib.domain.path_use import PathUse
 
 
 class Paths:
-    """By index of the node.
+    """The paths by index of the node.
 
-    `rates`: bytes per second of its path, 0 if not told; `free`: what of it does not move now, 0 if not measured.
-    `busy`: whether anything is measured to move; `users`: services that use the store; `services`: all services.
+    `rates`: bytes per second, 0 if unknown; `free`: how much of it is not used now, 0 if not measured. `busy`: whether
+    traffic is measured; `users`: services that use the object store; `services`: all services.
     """
 
     def __init__(

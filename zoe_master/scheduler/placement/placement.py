@@ -52,8 +52,9 @@ class NodeWeighing:
 class ServicePlacer:
     """Places groups on one ledger under one policy, for one pass.
 
-    Answers of filters that look at nothing but node and labels are kept for the pass. `span` tells from when until when
-    an execution is expected to use what it gets; without it, from now on for ever. OutOfBudget once `give_up` says so.
+    Answers of filters that depend only on node and labels are kept for the pass. `span` returns from when until when an
+    execution is expected to use what it gets; without it, from now on for ever. Raises OutOfBudget once `give_up` says
+    so.
     """
 
     def __init__(
@@ -97,7 +98,7 @@ class ServicePlacer:
             raise OutOfBudget
 
     def place(self, request: Request) -> list[int]:
-        """Take room for up to `count` services, best node first; the node index of each one that got room."""
+        """Take room for up to `count` services, best node first; return the node index of each one that got room."""
         self.go_on()
         eligible = self._eligible_nodes(request)
         if len(eligible) == 1:
@@ -160,7 +161,9 @@ class ServicePlacer:
         return placed
 
     def pack(self, requests: Sequence[Request]) -> list[list[int]] | None:
-        """Take room for all of these requests by tight packing; node indexes for each, or None and no change."""
+        """Take room for all of these requests by tight packing; return node indexes for each, or None without any
+        change.
+        """
         ledger = self.ledger
         eligible = {request.component.name: frozenset(self._eligible_nodes(request)) for request in requests}
         request_of = {request.component.name: request for request in requests}

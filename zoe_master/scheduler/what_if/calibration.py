@@ -52,7 +52,7 @@ class ForecastSpread:
 
 
 class ForecastCalibration:
-    """What is known of how good forecasts are. `coverage` is the share of real waits within the p90 told."""
+    """How well forecasts have come true. `coverage` is the share of real waits within their p90."""
 
     def __init__(self) -> None:
         self._bins: dict[_Class, _Bin] = defaultdict(_Bin)
@@ -61,18 +61,18 @@ class ForecastCalibration:
 
     @property
     def coverage(self) -> float | None:
-        """None before the first one."""
+        """Return the share of real waits within their p90; None before the first forecast."""
         return self.held / self.told if self.told else None
 
     def spread(self, simulated_s: float, cores: float = 1.0) -> ForecastSpread:
-        """Return the calibrated waits of a simulated one, of an execution with so many cores."""
+        """Return the calibrated waits for a simulated wait of an execution with this many cores."""
         ratios, level = self._basis(simulated_s, cores)
         factors = _RULE_OF_THUMB if not ratios else (_quantile(ratios, 0.5), _quantile(ratios, level))
         p50_s, p90_s = (max(factor * (simulated_s + _FLOOR_S) - _FLOOR_S, 0.0) for factor in factors)
         return ForecastSpread(p50_s, max(p90_s, p50_s), len(ratios))
 
     def learn(self, simulated_s: float, told_p90_s: float, waited_s: float, cores: float = 1.0) -> None:
-        """A forecast has come true or not: what was simulated, the p90 told, and the real wait."""
+        """Learn from a finished forecast: the simulated wait, its p90, and the real wait."""
         held = waited_s <= told_p90_s
         self.told += 1
         self.held += held
@@ -82,7 +82,7 @@ class ForecastCalibration:
             one.ratios.append((waited_s + _FLOOR_S) / (simulated_s + _FLOOR_S))
 
     def _basis(self, simulated_s: float, cores: float) -> tuple[list[float], float]:
-        """Ratios in order, and the level of p90, of the narrowest class with enough of them."""
+        """Return the sorted ratios, and the level of p90, of the narrowest class with enough of them."""
         for each in _classes(simulated_s, cores):
             one = self._bins.get(each)
             ratios = [] if one is None else list(one.ratios)  # copied: another thread may be learning
@@ -92,18 +92,17 @@ class ForecastCalibration:
 
 
 def width_of(cores: float) -> int:
-    """Return the class of widths."""
+    """Return the class of a width in cores."""
     return bisect_left(WIDTHS, cores)
 
 
 def _classes(simulated_s: float, cores: float) -> tuple[_Class, ...]:
-    """Return the narrowest first."""
+    """Return the classes of a forecast, the narrowest first."""
     width = width_of(cores)
     return (bisect_right(_BOUNDS_S, simulated_s), width), (None, width), (None, None)
 
 
 def _quantile(ordered: Iterable[float], level: float) -> float:
-    """Return the smallest value that so large a share of one more than all does not exceed; the largest
-    if none does."""
+    """Return the conformal quantile of n sorted values: that of rank level * (n + 1), rounded up, or the largest."""
     values = list(ordered)
     return values[min(math.ceil(level * (len(values) + 1)), len(values)) - 1]

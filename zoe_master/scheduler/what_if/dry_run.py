@@ -15,9 +15,9 @@ from zoe_master.scheduler.placement.budget import GiveUp, never
 
 @value(frozen=True, slots=True)
 class DryRun:
-    """One pass under a policy: what waits in the sequence it is looked at, who would start, and what would be lost.
+    """One pass under a policy: the waiting executions in its sequence, which would start, and what would be lost.
 
-    `preempted` counts elastic services that would have to go. Nothing of it is done.
+    `preempted` counts elastic services that would have to stop. Nothing of this is done.
     """
 
     sequence: tuple[ExecutionId, ...]
@@ -26,7 +26,7 @@ class DryRun:
 
 
 def dry_run(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> DryRun:
-    """One pass over the present queue; nodes are held as that policy says. OutOfBudget."""
+    """Run one pass over the present queue, with nodes held as this policy says. OutOfBudget."""
     nodes = tuple(replace(node, hold=policy.node_holds.get(node.name)) for node in snapshot.nodes)
     held = replace(snapshot, nodes=nodes)
     plan = schedule(held, policy, give_up)

@@ -34,11 +34,11 @@ _IDS_MAX = 10
 
 @value(frozen=True, slots=True)
 class Explanation:
-    """The reason, who is ahead, and per node and component the filter that refuses and why.
+    """The reason, the executions ahead, and by node and component the filter that refuses and why.
 
-    `ahead` counts everybody, `ahead_of_tenant` those of its own tenant, whose first ids are in `ahead_ids`.
-    `change` is the smallest one that would let it start now, if any does; not looked for in a very long queue, nor
-    for longer than the asker wants. `nodes` has 10,000 texts at most. `places`: what nodes hold of its inputs.
+    `ahead` counts all of them, `ahead_of_tenant` those of the same tenant, whose first ids are in `ahead_ids`. `change`
+    is the smallest one that would let it start now, if any; it is not sought in a very long queue, nor for longer than
+    the client waits. `nodes` has at most 10,000 texts. `places`: what nodes hold of its inputs.
     """
 
     reason: Reason | None

@@ -36,7 +36,7 @@ STEPS_MAX = 200
 # Those looked at in one step, and how many behind the one that is asked about may matter by passing it.
 _WINDOW = 64
 _BEHIND = 32
-# So many get a reservation in one forecast.
+# Maximum reservations in one forecast.
 _RESERVED_MAX = 500
 _STOPPING_S = 5.0
 # Times what half of the steps came to; all of them come to about twice that.
@@ -46,7 +46,7 @@ _NO_ROOM = Reason(ReasonCode.NO_RESOURCES, "")
 
 @value(frozen=True, slots=True)
 class ForecastWait:
-    """What the simulation came to: seconds from now, infinite when something ahead has no known end."""
+    """The result of the simulation, in seconds from now; infinite if an execution ahead has no known end."""
 
     seconds: float
     extrapolated: bool = False
@@ -55,9 +55,11 @@ class ForecastWait:
 def wait_of(
     snapshot: Snapshot, policy: Policy, execution_id: ExecutionId, estimates: Estimates, give_up: GiveUp = never
 ) -> ForecastWait | None:
-    """Return how long a queued execution will wait; None if it is not queued. `estimates`: how long things really run.
+    """Return how long a queued execution will wait; None if it is not queued.
 
-    Once `give_up` says so, the rest is extrapolated, infinite if nothing was simulated yet."""
+    `estimates`: the real run times to expect. Once `give_up` says so, the rest is extrapolated; infinite if nothing was
+    simulated yet.
+    """
     present = Pass.of(snapshot, policy)
     ordered = queue_sequence(present)
     position = next((i for i, e in enumerate(ordered) if e.id == execution_id), None)
@@ -105,7 +107,7 @@ class _Future:
         holds_end = [(until_s, "") for until_s in freed if until_s is not None and until_s > self._now_s]
         self._ends += holds_end
         self._some_last = any(not n.ready or n.hold is not None or n.foreign != NOTHING for n in snapshot.nodes)
-        # It is unknown when a node that is down or drained without an end will be back, and when other programs end.
+        # When a node that is down or drained without an end is back is unknown, and so is when other programs end.
         self._hopeless = {ReasonCode.NEVER_FITS, ReasonCode.FOREIGN_USE} | (
             set() if holds_end else {ReasonCode.NODES_AWAY, ReasonCode.NO_NODES}
         )
@@ -133,9 +135,9 @@ class _Future:
         return ForecastWait(self.extrapolated_s(wanted), extrapolated=True)
 
     def reserved_wait_of(self, wanted: Execution) -> ForecastWait:
-        """Everybody in turn keeps the earliest room for its expected run time: so its own reservation is the answer.
+        """Reserve the earliest room for each execution in turn; the reservation of this one is the answer.
 
-        As the policy does with the users' estimates, and again at every end. What ends early is expected here.
+        The policy does the same with the users' estimates, and again at every end. Here, early ends are expected.
         """
         ledger = self._placer.ledger
         present = [i for i, node in enumerate(ledger.nodes) if node.open_to(wanted.tenant, self._now_s, math.inf)]
@@ -159,7 +161,7 @@ class _Future:
         return ForecastWait(self.extrapolated_s(wanted), extrapolated=True)
 
     def _step(self, wanted: Execution, first: bool) -> Iterable[ExecutionId]:
-        """One pass over those next in the queue; who starts now."""
+        """Run one pass over the next executions of the queue; return which start now."""
         window = {e.id: e for e in islice(self._waiting.values(), _WINDOW)}
         window[wanted.id] = self._waiting[wanted.id]
         snapshot = replace(
@@ -205,7 +207,7 @@ class _Future:
         return _FAR * (self._now_s - self._began_s) < self.extrapolated_s(wanted) < math.inf
 
     def extrapolated_s(self, wanted: Execution) -> float:
-        """Return seconds from now, as if areas went on being given out as fast as in the simulated steps."""
+        """Return seconds from now, if areas are still given out as fast as in the simulated steps."""
         ahead = 0.0
         for execution in self._waiting.values():
             if execution.id == wanted.id:
@@ -226,14 +228,14 @@ def _blocked(_execution: Execution, _request: Request, _placer: ServicePlacer) -
 
 
 def _core_only(execution: Execution) -> Execution:
-    """Return it without its elastic services, and queued if it waits."""
+    """Return an execution without its elastic services, and as queued if it waits."""
     if execution.state is ExecutionState.SUBMITTED:
         execution = apply(execution, Queued(at_s=execution.submitted_at_s))
     return replace(execution, services=tuple(s for s in execution.services if s.core))
 
 
 def _expected_end_s(execution: Execution, estimates: Estimates, now_s: float) -> float:
-    """Return what runs longer than expected is expected to run as long again as it is over."""
+    """Expect an execution that has exceeded its run time to run as long again as it is over."""
     if execution.state is ExecutionState.STOPPING:
         return now_s + _STOPPING_S
     run_s = estimates.run_s(execution)

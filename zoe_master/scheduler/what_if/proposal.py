@@ -17,8 +17,7 @@ from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
 
-# A component is asked to shrink to a sixteenth at least, to a multiple of the grain, which is doubled
-# until there are no more than a thousand.
+# The smallest size tried is a sixteenth, in multiples of a grain, which is doubled until there are at most a thousand.
 _LEAST_SHARE = 16
 _STEPS_MAX = 1024
 # Looking for a change takes up to a dozen passes over the queue for each part of each component.
@@ -26,7 +25,7 @@ _QUEUE_MAX = 2_000
 
 
 class ComponentPart(StrEnum):
-    """What of a component may shrink."""
+    """The part of a component that may shrink."""
 
     ESSENTIAL_COUNT = "essential_count"
     MEMORY = "memory_bytes"
@@ -38,7 +37,7 @@ _GRAIN = {ComponentPart.ESSENTIAL_COUNT: 1, ComponentPart.MEMORY: 16 * 2**20, Co
 
 @value(frozen=True, slots=True)
 class ComponentChange:
-    """A smaller core that would start now: of which component, what, from how much to how much."""
+    """A smaller core that would start now: the component, its part, and the amounts before and after."""
 
     component: str
     part: ComponentPart
@@ -48,10 +47,11 @@ class ComponentChange:
 
 @value(frozen=True, slots=True)
 class PlanProposal:
-    """Whether it would start now; else why not, how many are ahead, and what would help (None: nothing smaller would).
+    """Whether an application would start now; if not, why, how many are ahead, and what would help (None: nothing
+    smaller).
 
-    A reason `never_fits` says that it never will. `change_sought` False: in so long a queue no change is looked for, or
-    the search was given up.
+    The reason `never_fits` says that it never will. `change_sought` is False if no change was sought, because the queue
+    is too long, or the search was given up.
     """
 
     starts_now: bool
@@ -64,9 +64,10 @@ class PlanProposal:
 def propose(
     snapshot: Snapshot, policy: Policy, execution: Execution, too_late: GiveUp = never, give_up: GiveUp = never
 ) -> PlanProposal:
-    """What the next pass would do with it, after everything that waits already; OutOfBudget when `too_late` says so.
+    """Return what the next pass would do with the application, after all that waits; OutOfBudget when `too_late` says
+    so.
 
-    `give_up` ends the search for a change, and with it nothing else.
+    `give_up` ends only the search for a change.
     """
     with_it = _with(snapshot, execution)
     plan = schedule(with_it, policy, too_late)
@@ -81,9 +82,11 @@ def propose(
 def smallest_change(
     snapshot: Snapshot, policy: Policy, execution: Execution, give_up: GiveUp = never
 ) -> tuple[ComponentChange | None, bool]:
-    """Return the change that takes the smallest share off one component's core and lets it start now, if there is one.
+    """Return the smallest change of one component's core, as a share of it, that lets the application start now, if
+    any.
 
-    And whether all were looked at: they are not in a very long queue, or when the search was given up."""
+    Also return whether all changes were tried: not in a very long queue, nor if the search was given up.
+    """
     if len(snapshot.queued) > _QUEUE_MAX:
         return None, False
     try:
@@ -131,7 +134,7 @@ def _most_that_starts(
     before: int,
     starts: Callable[[Application], bool],
 ) -> int | None:
-    """By bisection over multiples of the part's grain: less never needs more room."""
+    """Search by bisection over multiples of the part's grain, since less never needs more room."""
     grain = _GRAIN[part]
     while before > grain * _STEPS_MAX:
         grain *= 2

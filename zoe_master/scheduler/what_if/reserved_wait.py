@@ -1,6 +1,6 @@
-"""Reservations of all that waits, on the cores and memory of all nodes together: what conservative backfill promises.
+"""Reserve for all waiting executions, on the cores and memory of all nodes together, as conservative backfill promises.
 
-How free room will be spread over nodes is not known of the future; what that costs, calibration learns.
+How free room will spread over nodes is unknown; calibration learns what this costs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ End = tuple[float, Resources]
 
 
 class Reservations:
-    """Free cores (thousandths) and memory (bytes) from each time on until the next, less what is reserved."""
+    """Free cores (thousandths) and memory (bytes) in each span of time, less what is reserved."""
 
     def __init__(self, free: Resources, ends: Iterable[End], now_s: float) -> None:
         self._times = [now_s]
@@ -33,7 +33,9 @@ class Reservations:
             self._memory[-1] += amount.memory_bytes
 
     def reserve(self, wanted: Resources, run_s: float) -> float:
-        """Keep so much for so long, as early as possible; when that begins, infinite when there is never room."""
+        """Reserve this much for this long, as early as possible; return when it begins, infinite if there is never
+        room.
+        """
         first = 0
         while first < len(self._times):
             end_s = self._times[first] + run_s

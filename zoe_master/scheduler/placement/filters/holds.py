@@ -14,7 +14,7 @@ def holds(request: Request, node: Node, _ledger: Ledger) -> str | None:
     if hold is None or not hold.refuses(request.tenant, request.begins_s, request.ends_s):
         return None
     lasts = "" if hold.until_s is None else f" until {utc_text(hold.until_s)}"
-    # Of a reservation the note is for operators and for the tenant, whom it does not refuse.
+    # The note of a reservation is for operators and for its tenant, which it does not refuse.
     why = f": {hold.note}" if hold.note and hold.tenant is None else ""
     if request.begins_s < hold.since_s:
         what = "drained" if hold.tenant is None else "reserved"

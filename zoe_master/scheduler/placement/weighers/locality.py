@@ -10,10 +10,10 @@ from zoe_master.scheduler.placement.request import Request
 
 
 def locality(request: Request, nodes: Nodes, ledger: Ledger) -> Scores:
-    """The share of the inputs' bytes that lie on the node; 0 where nothing is known, or no node is a host of the
-    store.
+    """The share of the inputs' bytes that lie on the node; 0 if unknown, or if no node is a host of the store.
 
-    An input of which only a part was looked at counts by all of its bytes."""
+    An input that was examined only in part counts with all of its bytes.
+    """
     inputs = request.storage.inputs if request.storage is not None else ()
     held = np.zeros(len(ledger.nodes))
     bytes_in_all = 0
