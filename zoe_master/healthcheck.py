@@ -15,7 +15,7 @@ _TIMEOUT_S = 5
 
 
 def main() -> int:
-    """Read the own metrics: the journal was compared with the back-end lately, or another master leads."""
+    """Read this master's metrics: it compared the journal with the back-end lately, or another master leads."""
     settings = read_settings(Settings, "zoe-master")
     url = f"http://127.0.0.1:{settings.master_metrics_port}/metrics"
     # Asked past any proxy of the environment.

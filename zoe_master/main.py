@@ -235,7 +235,7 @@ def keeper_of(settings: Settings, accounts: AccountStore, waker: TickWaker, hit:
 
 
 def connectors_of(settings: Settings, accounts: AccountStore) -> SparkConfig:
-    """Return what services are told of the object store."""
+    """Return the configuration of the object store for services."""
     places = {
         name: Place(place.url, place.region, bool(place.swift_url)) for name, place in settings.storage_services.items()
     }
@@ -243,7 +243,7 @@ def connectors_of(settings: Settings, accounts: AccountStore) -> SparkConfig:
 
 
 def credentials_of(settings: Settings, accounts: AccountStore) -> Callable[[str], Mapping[str, Credential]]:
-    """Those that are stored for a tenant, by the names of services."""
+    """Return a function that returns the stored credentials of a tenant, by the names of services."""
 
     def credentials(tenant: str) -> dict[str, Credential]:
         found: dict[str, Credential] = {}

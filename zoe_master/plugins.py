@@ -39,11 +39,11 @@ class Plugins:
 
     @property
     def unusable(self) -> Sequence[Plugin]:
-        """Those that cannot be used."""
+        """Return the plugins that cannot be used."""
         return [plugin for plugin in self.found if plugin.problem]
 
     def check(self, policy: Policy) -> None:
-        """PluginRefused when the policy names what is not there."""
+        """Raise PluginRefused if the policy names a filter or weigher that cannot be used."""
         missing = [
             f"the policy names {kind} {name!r}, which cannot be used: {self._why(kind, name)}"
             for kind, name in unknown_names(policy)
@@ -86,10 +86,10 @@ def unknown_names(policy: Policy) -> list[tuple[PluginKind, str]]:
 
 
 def _loaded(plugin: Plugin) -> tuple[object, str]:
-    """The function, or None and why there is none."""
+    """Return the function, or None and why there is none."""
     assert plugin.entry is not None
     try:
         function = plugin.entry.load()
-    except Exception as error:  # whatever the code of others raises, the master goes on without it
+    except Exception as error:  # a plugin may raise anything; the master goes on without it
         return None, f"{plugin.entry.value} cannot be loaded: {type(error).__name__}: {error}"
     return (function, "") if callable(function) else (None, f"{plugin.entry.value} is not a function")

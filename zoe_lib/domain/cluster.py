@@ -78,7 +78,7 @@ def storage_path(node: Node) -> float | None:
 
 
 def gateway_reservation(nodes: Iterable[Node]) -> Resources:
-    """Return what the gateway of an execution takes on these nodes; nothing where the back-end needs none."""
+    """Return what the gateway of an execution takes on these nodes; nothing if the back-end needs none."""
     gateway = next((node.gateway for node in nodes), NO_GATEWAY)
     return NO_GATEWAY if gateway is NO_GATEWAY or gateway == NO_GATEWAY else gateway
 
@@ -127,8 +127,8 @@ def never_fits(application: Application, platform: Sequence[Node]) -> Reason | N
 def fits_when_empty(application: Application, platform: Sequence[Node], steps: StepBudget) -> Reason | bool:
     """Return why the essential services can never run on these nodes, True if they fit on empty ones, False if unknown.
 
-    First what is certain is looked for and named (an instance that fits no node, a sum beyond all nodes); then the core
-    is packed onto empty nodes as admission does.
+    Certain causes come first and are named (an instance that fits no node, a sum beyond all nodes); then the core is
+    packed onto empty nodes as admission does.
     """
     if not platform:
         return False
@@ -164,9 +164,9 @@ def _component_never_fits(component: Component, platform: Sequence[Node]) -> Rea
 
 
 def elastic_never_fits(component: Component, platform: Sequence[Node]) -> Reason | None:
-    """Return why no elastic instance of a component can ever start, on empty nodes; None where one may.
+    """Return why no elastic instance of a component can ever start, even on empty nodes; None if one may.
 
-    None, too, where its core cannot run either: `never_fits` tells.
+    Also None if the core cannot run either, which `never_fits` reports.
     """
     labelled = [node for node in platform if lacks_labels(component, node) is None]
     roomy = any(_instances_in(component.reservation, node.total) for node in labelled)

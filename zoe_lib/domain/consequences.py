@@ -26,7 +26,7 @@ _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
 
 def settle(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> tuple[Execution, list[ev.Event]]:
-    """Apply every consequence until none is left; the execution then, and the events that led there."""
+    """Apply consequences until there are none; return the execution after them, and the events that led there."""
     events: list[ev.Event] = []
     while (event := next_event(execution, now_s, policy, cause_id)) is not None:
         execution = apply(execution, event)

@@ -141,13 +141,14 @@ class Service:
 class Execution:
     """One submitted Application.
 
-    `attempt` counts tries of the whole; a retry adds new services with attempt + 1, old ones stay ended.
-    `outcome`, `exit_code`, `cause` and `message` are known from `stopping` on. `forecast` is what was told of this try
-    when it had to wait; it stays as it was told. `inputs` are those with a pushdown, once it is decided
-    how this try reads them. `storage_problem` says why the bandwidth that it asks for is not granted, once that was
-    told of this try, or of the last one until this one is placed. `granted_s`: for how many seconds of each day (since
-    the epoch, UTC) it was granted before the present grant, in all tries. `places`: what nodes held of its inputs when
-    this try was placed."""
+    `attempt` counts the attempts of the whole execution: a retry adds new services with attempt + 1, and the old ones
+    stay ended. `outcome`, `exit_code`, `cause` and `message` are known from `stopping` on. `forecast`: the forecast of
+    this attempt, if it had to wait; it never changes. `inputs`: the inputs with a pushdown, once it is decided how this
+    attempt reads them. `storage_problem`: why the bandwidth that it requests is not granted, in this attempt, or in the
+    last one until this one is placed. `granted_s`: for how many seconds of each day (since the epoch, UTC) it was
+    granted before the present grant, in all attempts. `places`: what nodes held of its inputs when this attempt was
+    placed.
+    """
 
     id: ExecutionId
     name: str

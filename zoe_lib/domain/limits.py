@@ -27,8 +27,10 @@ ByName = Mapping[str, Amounts]
 class Limit:
     """The maximum that a subject may have; None is unlimited.
 
-    executions: that wait or run; time_limit_s: the longest that one execution may have; cores_milli, memory_bytes: that
-    running services reserve; read_bytes_per_s, write_bytes_per_s: that are guaranteed of the object store."""
+    executions: waiting and running ones; time_limit_s: the longest time limit of an execution; cores_milli,
+    memory_bytes: reserved by running services; read_bytes_per_s, write_bytes_per_s: guaranteed bandwidth of the object
+    store.
+    """
 
     executions: int | None = None
     time_limit_s: float | None = None
@@ -43,7 +45,7 @@ AMOUNTS_OF_USERS = ("executions", "cores_milli", "memory_bytes")
 # What documents of the policy say about a tenant, and about each of its users.
 POLICY_OF_TENANTS = ("cores_milli", "memory_bytes", "read_bytes_per_s", "write_bytes_per_s")
 POLICY_OF_USERS = ("cores_milli", "memory_bytes")
-# A limit on each execution, so that none of it is used up.
+# A limit on each single execution, so it cannot be used up.
 NOT_METERED = frozenset({"time_limit_s"})
 
 
@@ -139,9 +141,9 @@ def _entry(where: ByName, key: str, names: Collection[str]) -> Amounts:
 
 
 def written(where: ByName, document: ByName, names: Collection[str]) -> ByName:
-    """Return the limits once a document of the policy is put in force: `shown` gives it back, and other amounts stay.
+    """Return the limits after a document of the policy: `shown` then returns that document, and other amounts stay.
 
-    What a document leaves as it would be shown is not touched, so that it goes on following the default.
+    An entry that the document does not change is left as it is, so that it still follows the default.
     """
     limits: dict[str, Amounts] = {}
     for key in sorted({*where, *document}, key=lambda one: (one != EVERY, one.count(_OF), one)):
@@ -155,13 +157,13 @@ def written(where: ByName, document: ByName, names: Collection[str]) -> ByName:
 
 
 def reserved(execution: Execution) -> Resources:
-    """Return what its services have on nodes, as limits count it."""
+    """Return what the services of an execution reserve on nodes, as limits count it."""
     services = (service for service in execution.services if service.node is not None and service.alive)
     return total(execution.component_of(service).reservation for service in services)
 
 
 def used(executions: Iterable[Execution]) -> Mapping[LimitSubject, Mapping[str, int]]:
-    """Return how much each tenant, and each user in it, has, by the fields of `Limit`; of those that have not ended."""
+    """Return how much each tenant and each user in it uses, by the fields of `Limit`; ended executions do not count."""
     found: dict[LimitSubject, Counter[str]] = defaultdict(Counter)
     for execution in executions:
         amounts = _used_by(execution)

@@ -24,9 +24,9 @@ class InputObjects:
 class Places:
     """Where the objects of an input lie.
 
-    `listed` are all objects of the listing, whose end was seen if `complete`. `looked_at` are those whose places were
-    asked: a random sample where there are many. `hosts` has what of these each host holds a copy of, by the name or
-    address that the store has for it.
+    `listed`: all objects of the listing; `complete`: the listing has its end. `looked_at`: the objects whose places
+    were examined, a random sample if there are many. `hosts`: how much of these each host holds a copy of, by the
+    store's name or address of the host.
     """
 
     listed: InputObjects = field(default_factory=InputObjects)

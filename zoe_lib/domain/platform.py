@@ -51,19 +51,20 @@ class ImageFacts:
 class BackendCapabilities:
     """What the back-end can and may run, apart from the size of its nodes.
 
-    The first fields are settings: what is beyond them never runs until an admin changes them.
+    The first fields are settings: what they exclude never runs until an admin changes them.
     images: patterns of images that may run; None: any. See `images.image_matches`.
     why_no_image: why any other image may not run, as a part of a sentence.
-    commandless: patterns of images that name no command of their own.
-    host_paths: directories that may be mounted, with what lies below; None: any.
-    workspaces: whether tenants have one.
-    mount_points: what is in use inside containers; empty where nothing is mounted.
-    devices_alone: services with devices are sure to start only where they are of one component without ports.
-    engine: what the engine that makes containers asks of limits and of names of images; None: nothing.
+    commandless: patterns of images that name no command.
+    host_paths: directories that may be mounted, with all paths below them; None: any.
+    workspaces: whether tenants have a workspace.
+    mount_points: paths inside containers that are in use; empty if nothing is mounted.
+    devices_alone: services with devices are sure to start only if they belong to one component without ports.
+    engine: the engine's bounds of limits and rules for names of images; None: there are none.
     network_addresses: what an execution's network has for its services, its gateway and their nodes; None: enough.
-    The others are what nodes told last, and may change at any time.
-    images_there: images that nodes have, by full name; None: not known.
-    pulls: nodes fetch images that they lack. unavailable: those that no node has or can fetch, by full name."""
+    The other fields are the last report of the nodes, and may change at any time.
+    images_there: images that nodes have, by full name; None: unknown.
+    pulls: nodes fetch images that they lack. unavailable: images that no node has or can fetch, by full name.
+    """
 
     images: tuple[str, ...] | None = None
     why_no_image: str = "it is not on the admin's list"
@@ -83,7 +84,8 @@ class BackendCapabilities:
 class Platform:
     """The platform as a master last saw it; without nodes and capabilities, nothing is known.
 
-    storage: what the object store can promise in all; None while no master was told."""
+    storage: what the object store can guarantee in total; None until a controller has reported it.
+    """
 
     nodes: tuple[Node, ...] = ()
     capabilities: BackendCapabilities = field(default_factory=BackendCapabilities)

@@ -47,31 +47,31 @@ PRIORITY_MAX = 1000
 class Policy:
     """How the queue is ordered and how services are placed.
 
-    The default is what does best on published logs (decision 31).
+    The default is the best policy on published logs (decision 31).
 
-    order: who is served first, by name; `ageing_s` seconds of waiting count as one halving of a size.
-    backfill: who may pass the first that waits for room: `none`; `easy`, whoever does not delay it by the estimates;
-        `easy-sjbf`, the same with the shortest looked at first; `conservative`, whoever delays nobody before it.
-    backfill_depth_max: with `conservative`, so many of those that wait get a reservation; nobody behind them passes.
-    preemption: what a core may take back that finds no room: `elastic` services of others, or `none`.
+    order: which executions come first, by name; `ageing_s` seconds of waiting count as one halving of a size.
+    backfill: which executions may pass the first that waits for room: `none`; `easy`, those that do not delay it by the
+        estimates; `easy-sjbf`, the same with the shortest tried first; `conservative`, those that delay no earlier one.
+    backfill_depth_max: with `conservative`, this many waiting executions get a reservation; none behind them may pass.
+    preemption: what a core without room may take back: `elastic` services of others, or `none`.
     tenants: an outer level above the order: `none`, or `drf`, the tenant with the least dominant share first.
-    tenant_shares: weights of tenants for `drf` and `fair-share`; 1 for who is not named.
-    tenant_limits, user_limits: the limits of tenants and of users in them, as `Limits` keeps them.
-    priorities_max: the highest priority that users may give to their executions, by tenant; `*` stands for all others.
-        None is named: 1000, the highest that there is. Operators and admins may give any.
+    tenant_shares: weights of tenants for `drf` and `fair-share`; 1 for tenants that are not named.
+    tenant_limits, user_limits: the limits of tenants and of users in them, as in `Limits`.
+    priorities_max: the highest priority that users may give to their executions, by tenant; `*` stands for all other
+        tenants. For a tenant without an entry it is 1000, the maximum. Operators and admins may give any priority.
     usage_half_life_s, fair_share_age_weight: for the order `fair-share`.
     interactive_share: interactive applications come before batch ones while together they hold at most this share of
         the cluster's cores and memory; 0 gives them no precedence.
     node_holds: nodes that are drained or reserved, by name.
-    elastic_failures_max: after so many failures of one elastic service it is given up; between two tries
-        `elastic_backoff_s`, doubled each time. retry_backoff_s: the same for a whole execution that is tried again.
-    start_attempts_max: tries of an execution whose ends were the platform's doing (a port taken, a node lost).
-    storage_patience_s: so long may one that starts hold its nodes while the storage controller does not answer.
-    idle_after_s: an interactive execution that nobody used for so long is warned, and ended `idle_warning_s` later;
-        0 ends none. idle_cores_milli: a service that uses so many thousandths of a core for a minute is a use, too.
-        idle_without_ports: also those whose use is not seen, since no port of theirs is proxied.
-    queue_scan_max: executions looked at in one pass; bounds the pass, the rest is told so.
-    placements_per_tick_max: services placed in one pass; bounds the plan.
+    elastic_failures_max: failures after which an elastic service is given up; the pause before each retry is
+        `elastic_backoff_s`, doubled each time. retry_backoff_s: the same for the retries of a whole execution.
+    start_attempts_max: attempts of an execution that the platform ended (a port taken, a node lost).
+    storage_patience_s: how long a starting execution may hold its nodes while the storage controller does not answer.
+    idle_after_s: an interactive execution that is unused for this long is warned, and ended `idle_warning_s` later;
+        0 ends none. idle_cores_milli: a service that uses this many thousandths of a core for a minute counts as use.
+        idle_without_ports: also end executions whose use cannot be seen, since none of their ports is proxied.
+    queue_scan_max: executions examined in one pass, which bounds its time; the others get the reason `scan_limit`.
+    placements_per_tick_max: services placed in one pass, which bounds the plan.
     """
 
     order: str = "size"

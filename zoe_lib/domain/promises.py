@@ -104,7 +104,8 @@ def wished(application: Application) -> Rates | None:
 def never_promised(application: Application, capacity: Rates) -> Reason | None:
     """Return why the required bandwidth can never be guaranteed, with the largest that could; None if it could.
 
-    capacity: what the object store can promise in all, to everybody together."""
+    capacity: what the object store can guarantee in total, to all clients together.
+    """
     wanted = required(application)
     if wanted is None or wanted.fits_in(capacity):
         return None

@@ -49,7 +49,7 @@ class CsvInput:
 
 @value(frozen=True, slots=True)
 class StorageObject:
-    """A named input or output of an application: a URI of an object-store prefix. csv None: as it mostly is."""
+    """A named input or output of an application: the URI of a prefix in the object store. csv None: the usual format."""
 
     name: str
     uri: str
@@ -85,10 +85,11 @@ def whose(one: Located) -> tuple[str, str]:
 
 @value(frozen=True, slots=True)
 class InputRead:
-    """How an input is read in one attempt, decided once before anything of it starts.
+    """How an input is read in one attempt, decided once before any of its services starts.
 
-    uri: what services read. view: the id of the view that it is, empty for the plain objects; columns: those that the
-    view has, in order. why: a sentence for users."""
+    uri: the URI that services read. view: the id of the view, empty for the plain objects; columns: the columns of the
+    view, in order. why: a sentence for users.
+    """
 
     name: str
     uri: str
@@ -107,9 +108,8 @@ class Credential:
 
 @value(frozen=True, slots=True)
 class StoreAccess:
-    """The services of the object store that this installation has, and those that a tenant has a credential for.
-
-    None: not known.
+    """The services of the object store that this installation has, and those for which a tenant has a credential. None:
+    unknown.
     """
 
     services: frozenset[str] | None = None

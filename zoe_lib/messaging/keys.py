@@ -50,9 +50,10 @@ def ensure_keys(directory: Path) -> None:
 
 
 def replace_keys(directory: Path) -> None:
-    """New key pairs for master and API; both use the old ones until they are restarted.
+    """Replace the key pairs of master and API; both use the old ones until they are restarted.
 
-    Halves whose counterpart is elsewhere are replaced as well, so every directory of an installation needs a copy."""
+    Halves whose counterpart is elsewhere are replaced as well, so every directory of an installation needs a copy.
+    """
     with (directory / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for name in (MASTER, API):

@@ -40,8 +40,9 @@ class Server:
     """Answers requests by kind. Malformed requests get a problem or are dropped, and do not disturb others.
 
     One thread owns the socket: it sends a receipt for each question that came with a header, and gives it to the
-    workers. A question that is sent again is answered once, where it was sent from last. `slow` ones wait in lanes,
-    each with threads of its own. Whose asker has left is dropped before it is begun."""
+    workers. A question that is sent again is answered once, to where it was sent from last. `slow` questions wait in
+    lanes with separate threads. A question whose client has left is dropped before it is begun.
+    """
 
     def __init__(
         self, endpoint: str, keys_dir: Path, handlers: Mapping[str, Handler], slow: Mapping[str, Slow] | None = None

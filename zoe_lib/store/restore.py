@@ -107,7 +107,7 @@ def _set_number(connection: Connection, table: str, column: str, number: int) ->
 
 
 def _write_key(key: bytes, path: Path) -> None:
-    """Last before the commit, for the owner of the directory, who runs Zoe."""
+    """Write the key file, as the last step before the commit, for the owner of the directory, who runs Zoe."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     owner = path.parent.stat()
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

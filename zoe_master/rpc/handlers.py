@@ -241,7 +241,7 @@ class RpcHandlers:
 
 @contextmanager
 def _in_time() -> Iterator[None]:
-    """Refusal when one pass over the queue takes more than the budget; also when nobody waits for it any more."""
+    """Raise Refusal if one pass over the queue takes more than the budget, or no client waits for it any more."""
     try:
         yield
     except OutOfBudget:
