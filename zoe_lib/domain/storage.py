@@ -49,7 +49,10 @@ class CsvInput:
 
 @value(frozen=True, slots=True)
 class StorageObject:
-    """A named input or output of an application: the URI of a prefix in the object store. csv None: the usual format."""
+    """A named input or output of an application: the URI of a prefix in the object store.
+
+    csv None: the usual format of CSV.
+    """
 
     name: str
     uri: str
