@@ -13,6 +13,7 @@ import pytest
 from tests.local.support import MIB, LocalWorld, python, shell
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import ObservedState
+from zoe_master.backends.local import outputs
 
 LINE_BYTES = 12  # what %011d and a newline make
 ENDLESS = """
@@ -102,6 +103,24 @@ def test_output_is_followed_while_it_comes(world: LocalWorld) -> None:
     world.ended(service)
     chunk = world.backend.logs(service, 6, 100)
     assert (chunk.data, chunk.complete) == (b"second\n", True)
+
+
+def test_output_that_is_moved_to_the_kept_while_it_is_read_is_whole(
+    world: LocalWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = world.start(shell("echo all"))
+    world.ended(service)
+    pieces = outputs._pieces
+
+    def pieces_after_the_move(directory: Path) -> list[tuple[int, int, Path]]:
+        world.backend.forget([service])
+        world.until(lambda: not directory.parent.is_dir())
+        monkeypatch.undo()
+        return pieces(directory)
+
+    monkeypatch.setattr(outputs, "_pieces", pieces_after_the_move)
+    chunk = world.backend.logs(service, 0, 100)
+    assert (chunk.data, chunk.complete) == (b"all\n", True)
 
 
 @pytest.fixture

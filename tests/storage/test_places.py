@@ -33,6 +33,7 @@ ROOM = {"cores": 4, "memory_bytes": 2**30}
 HOSTS = ("127.0.0.2", "127.0.0.3", "127.0.0.4")
 SIZES = {f"meters/2015/day{i}.csv": 1000 + i for i in range(9)}
 """Each object is of a size of its own, by which it is found on disks."""
+LISTING = "meters?format=json&prefix=2015/day"
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +47,8 @@ def whole(postgres_server: PostgresServer) -> Iterator[Whole]:
             ann.put("meters/2015/_SUCCESS")
             ann.put("meters/2015/_temporary/part", b"hidden from readers of directories")
             ann.put("meters/2015-copy/day.csv", b"beside it")
+            # Each container server may be behind with new objects; the proxy asks any of them.
+            until(lambda: all(len(ann.call("GET", LISTING).json()) == len(SIZES) for _ in range(10)))
         yield made
     postgres_server.drop_database(url)
 

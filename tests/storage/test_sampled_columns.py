@@ -59,7 +59,7 @@ def test_types_of_a_sample_are_shown_and_what_comes_behind_it_is_read_with_them(
     [named, unnamed, empty], last = json.loads(done.stdout.splitlines()[-1])
     assert named == [{"name": name, "type": type_} for name, type_ in zip(NAMES, TYPES, strict=True)]
     assert unnamed == [{"name": "a", "type": "long"}, {"name": "b", "type": "string"}]
-    assert "there is nothing to read" in empty
+    assert "nothing to read in swift2d://sampled.zoe/empty" in empty
     assert last == [[str(2**40), "2015-01-31", "2500.0"]]
     inputs = [{"name": "in", "uri": "swift2d://sampled.zoe/named", "pushdown": {"columns": named}}]
     kept = parse(job(storage={"inputs": inputs})).storage

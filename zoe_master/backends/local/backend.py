@@ -132,9 +132,10 @@ class LocalBackend:
 
     def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:  # noqa: ARG002
         """Return output of a known service, or of a forgotten one whose output is still kept."""
-        directory = self._layout.find(service)
-        if directory is not None:
-            return read_output(directory, offset, limit)
+        while (directory := self._layout.find(service)) is not None:
+            chunk = read_output(directory, offset, limit)
+            if directory.is_dir():  # otherwise it was moved to the kept ones, or removed, while it was read
+                return chunk
         with self._lock:
             record = self._records.get(service)
         if record is None:
