@@ -1,4 +1,4 @@
-"""Detect which storage controller answers; it need not be there when Zoe starts."""
+"""Detect which storage controller answers; it may be absent when Zoe starts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def connect(settings: ControllerSettings, line: ControllerHttp | None = None) ->
 
 
 def connected_when_asked(settings: ControllerSettings) -> StorageController:
-    """A client for whatever controller answers the first call; until then all calls raise StorageUnavailableError."""
+    """Return a client of the controller that answers first; until one does, calls raise StorageUnavailableError."""
     return cast(StorageController, _WhenAsked(settings))
 
 
@@ -35,7 +35,7 @@ class _WhenAsked:
         return self._http.circuit_open
 
     def __getattr__(self, name: str) -> Any:
-        """Any other method is the controller's own; the controller is looked for when the method is called."""
+        """Return a method of the controller, which is detected when the method is called."""
 
         def call(*args: Any) -> Any:
             if self._found is None:

@@ -116,7 +116,7 @@ class Selection:
 
 
 def without_news(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields without those that filters of an earlier version do not know, if they have no effect."""
+    """Return the fields without those that filters of an earlier version do not know, if these have no effect."""
     if not fields["types"]:
         del fields["types"]
     if not fields["csv"]["null_text"]:

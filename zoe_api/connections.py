@@ -37,8 +37,9 @@ HALF_CLOSED_S = 5.0
 class Bounds:
     """Limits of one process.
 
-    A body has `body_s`, and longer while it brings so many bytes a second on average. What is written has `write_s`
-    until the client takes more of it."""
+    A body may take `body_s`, and longer if it brings this many bytes a second on average. An answer may wait `write_s`
+    until the client reads more of it.
+    """
 
     in_all: int = 1000
     of_address: int = 250

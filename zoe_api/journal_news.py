@@ -157,7 +157,7 @@ class JournalNews:
             self.recent.begin(None)
             return
         except Exception:
-            # All streams depend on this reader, so whatever one look meets, the next one begins anew.
+            # All streams depend on this reader, so whatever a poll raises, the next one starts afresh.
             log.exception("reading the journal for streams failed")
             self.recent.begin(None)
             return
@@ -178,7 +178,7 @@ class JournalNews:
 
 
 def _concerns(entry: JournalEntry, tenant: str | None, execution_id: str | None) -> bool:
-    """Return whether the store gives an entry to whoever asks for that tenant and that execution."""
+    """Return whether the store would return an entry for this tenant and this execution."""
     return (execution_id is None or entry.execution_id == execution_id) and (
         tenant is None or entry.tenant is None or entry.tenant == tenant
     )

@@ -12,7 +12,7 @@ from zoe_lib.messaging.client import MasterUnreachable
 
 # A master that is there answers within milliseconds.
 WAIT_S = 1.0
-# While somebody goes on asking, the thread goes on trying, so that the master's return is seen at once.
+# While callers keep asking, the thread keeps trying, so that the return of the master shows at once.
 _INTEREST_S = 10.0
 _PAUSE_S = 0.2
 
@@ -52,7 +52,7 @@ class MasterStatus:
         self._pool.shutdown(wait=False)
 
     def _ask_on(self) -> dict[str, Any]:
-        """Ask until there is an answer, or until nobody has wanted one for a while."""
+        """Ask until there is an answer, or until no caller has wanted one for a while."""
         try:
             while True:
                 try:

@@ -35,7 +35,7 @@ Hit = Callable[[CrashPoint], None]
 
 
 def never_crash(_point: CrashPoint) -> None:
-    """Go on."""
+    """Do nothing, and continue."""
 
 
 def crash_point_of(environment: Mapping[str, str]) -> Hit:

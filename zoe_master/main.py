@@ -173,7 +173,7 @@ class Process:
             try:
                 tick = master.tick()
             except BackendError as error:
-                # Nothing was concluded from what could not be seen; services go on meanwhile.
+                # Nothing was concluded from what could not be seen; services continue meanwhile.
                 log.warning("cannot reach the back-end", why=str(error))
                 self._waker.wait(_BACKEND_RETRY_S)
                 continue

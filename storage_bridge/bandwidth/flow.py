@@ -6,7 +6,7 @@ from collections import deque
 
 
 class FlowNetwork:
-    """Vertices are numbers from 0 on. The flow is maximised by shortest augmenting paths.
+    """A network whose vertices are numbers from 0 on. The flow is maximised by shortest augmenting paths.
 
     Dinic, "Algorithm for solution of a problem of maximum flow in networks with power estimation", Soviet Math. Doklady
     11, 1970: O(vertices^2 x edges), far less on the shallow networks here.

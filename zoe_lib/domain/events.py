@@ -47,7 +47,7 @@ class ReasonChanged(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Forecasted(Event):
-    """Its expected start and end, as its user was told."""
+    """The expected start and end that the user was shown."""
 
     kind: ClassVar[str] = "forecasted"
     forecast: Forecast
@@ -65,7 +65,7 @@ class Placement:
 class StartPlanned(Event):
     """All essential services were admitted and placed; the placements may include elastic services.
 
-    places: what nodes held of its inputs then, as far as the object store told.
+    places: what nodes held of its inputs then, if the object store reported it.
     """
 
     kind: ClassVar[str] = "start_planned"
@@ -227,10 +227,11 @@ class Ended(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Requeued(Event):
-    """Nothing is left of it, and it is retried, not before `not_before_s`.
+    """All services of the attempt have ended, and it is retried, not before `not_before_s`.
 
-    plainly: it failed while it read an input through a view, which may have been the reason. It reads plain objects
-    from now on, and what failed uses up none of the user's `retries`."""
+    plainly: it failed while it read an input through a view, which may have been the reason. From now on it reads plain
+    objects, and this failure does not count against the user's `retries`.
+    """
 
     kind: ClassVar[str] = "requeued"
     not_before_s: float = 0.0

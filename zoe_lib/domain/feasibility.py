@@ -153,7 +153,7 @@ def _of_volume(
 
 
 def mount_refusal(component: Component, volume: Volume, taken: Iterable[MountPath]) -> tuple[str, str] | None:
-    """Return why nothing can be mounted at the volume's target, and what helps; None if it can."""
+    """Return why nothing can be mounted at the volume's target, and what to do about it; None if it can."""
     target = plain_path(volume.target)
     for point in taken:
         if target != point.path and not (point.below and is_below(target, [point.path])):

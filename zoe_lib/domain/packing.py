@@ -31,7 +31,7 @@ class NodeFit(IntEnum):
 def pack_somehow(
     groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, steps: StepBudget
 ) -> list[list[str]] | PlacementShortage:
-    """Node names per group, in the order given, by best fit, worst fit or an exact search of so many steps."""
+    """Return node names per group, in the order given, by best fit, worst fit, or an exact search of some steps."""
     for fit in NodeFit:
         packed = pack(groups, free, allowed, fit)
         if packed is not None:
@@ -42,7 +42,7 @@ def pack_somehow(
 def pack(
     groups: Sequence[Group], free: Mapping[str, Resources], allowed: Allowed, fit: NodeFit
 ) -> list[list[str]] | None:
-    """Node names per group, one for each of its services; None if some service finds no room.
+    """Return node names per group, one for each of its services; None if a service finds no room.
 
     Nodes are kept in order, so that a group costs its services and the nodes before them without room, not all nodes.
     """

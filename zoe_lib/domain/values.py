@@ -24,9 +24,9 @@ else:
         return dataclass(unsafe_hash=frozen, slots=slots, kw_only=kw_only)
 
     def changed(old, /, **changes):
-        """What `dataclasses.replace` gives, several times as fast; AttributeError for a name that is no field.
+        """Return what `dataclasses.replace` returns, several times as fast; AttributeError for an unknown field.
 
-        Only for a `value` with slots, more than one field and no field by keyword alone.
+        Only for a `value` with slots, more than one field, and no keyword-only field.
         """
         kind = type(old)
         result = kind(*_fields(kind)(old))

@@ -254,9 +254,9 @@ class ExecutionStore(Protocol):
         ...
 
     def ticks(self, from_s: float, to_s: float) -> Sequence[TickRecord]:
-        """Return records from the last whole one not later than `from_s` to the last one not later than `to_s`.
+        """Return the records from the last complete one at or before `from_s` to the last one at or before `to_s`.
 
-        In order of writing; empty if there is no such whole record.
+        In the order of writing; empty if there is no such complete record.
         """
         ...
 

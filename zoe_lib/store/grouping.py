@@ -11,7 +11,7 @@ from zoe_lib.store.errors import StoreUnavailable
 
 T = TypeVar("T")
 
-# Bounds a statement; more would gain little, since so many already share the commit.
+# Bounds a statement. More would gain little, since this many already share the commit.
 GROUP_MAX = 64
 
 

@@ -24,7 +24,7 @@ class ForecastRecord:
     runs: ForecastCalibration = field(default_factory=ForecastCalibration)
 
     def started(self, execution: Execution) -> None:
-        """An execution has got its place: record its wait against the forecast."""
+        """Record the wait of an execution that was placed against its forecast."""
         announced = execution.forecast
         if announced is None or announced.wait_s is None or announced.start_p90_s is None:
             return
@@ -32,7 +32,7 @@ class ForecastRecord:
         self.waits.learn(announced.wait_s, announced.start_p90_s - announced.at_s, waited_s, _cores(execution))
 
     def ended(self, execution: Execution) -> None:
-        """An execution has ended: record its run time against the forecast."""
+        """Record the run time of an ended execution against its forecast."""
         announced = execution.forecast
         if execution.state is not ExecutionState.SUCCEEDED or announced is None or announced.run_s is None:
             return
@@ -74,5 +74,5 @@ def forecast(
 
 
 def _cores(execution: Execution) -> float:
-    """Return the core services that have to find room at the same time."""
+    """Return the cores of the essential services, which have to find room at the same time."""
     return execution.application.core_resources().cores_milli / 1000

@@ -14,7 +14,7 @@ from zoe_master.storage.reconciler import StorageReconciler
 WEIGHER = "storage_headroom"
 Look = Callable[[Sequence[Node], Policy], Mapping[str, PathUse]]
 """What nodes move, by name, and the widths of their paths; empty if the policy does not need it."""
-# Rates are rounded to this many steps of the width, so that small changes are no new result.
+# Rates are rounded to this many steps of the width, so that small changes do not count as new results.
 _STEPS = 16
 
 

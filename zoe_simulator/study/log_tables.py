@@ -71,7 +71,7 @@ def _ratios(figures: Figures, policy: Policy, measure: str, conditions: Iterable
 
 
 def _overall(figures: Figures) -> str:
-    """Return one pair for each window: conditions of a window are not independent observations."""
+    """Return a table with one pair for each window, since conditions of a window are not independent observations."""
     compared = [policy for policy in POLICIES[1:] if _ratios(figures, policy, "mean_wait_s", CONDITIONS)]
     tested = {
         (policy, measure): sign_flip_p(list(_ratios(figures, policy, measure, CONDITIONS).values()))
