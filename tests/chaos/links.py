@@ -38,6 +38,7 @@ class Link:
         self._to = to
         self._state = LinkState.WHOLE
         self._writers: set[asyncio.StreamWriter] = set()
+        self._server: asyncio.Server | None = None
         loop.call(self._listen())
 
     def become(self, state: LinkState) -> None:
@@ -48,8 +49,12 @@ class Link:
         """Reset all connections that are open now; return how many."""
         return self._loop.call(self._cut())
 
+    def close(self) -> None:
+        """Accept no more, and reset what is open."""
+        self._loop.call(self._close())
+
     async def _listen(self) -> None:
-        await asyncio.start_unix_server(self._connected, self._at)
+        self._server = await asyncio.start_unix_server(self._connected, self._at)
         self._at.chmod(0o777)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -81,6 +86,11 @@ class Link:
                     await asyncio.sleep(_LOOK_S)
                 writer.write(data)
                 await writer.drain()
+
+    async def _close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        await self._cut()
 
     async def _cut(self) -> int:
         count = len(self._writers) // 2
@@ -114,6 +124,7 @@ class LinkLoop:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # transports that were aborted close their sockets in the next round
 
 
 class ZoeLinks:
@@ -151,4 +162,6 @@ class ZoeLinks:
 
     def close(self) -> None:
         """End all connections."""
+        for link in self._links:
+            link.close()
         self._loop.close()
