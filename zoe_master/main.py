@@ -28,7 +28,7 @@ from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.revision import TablesTooOld, check_tables
 from zoe_lib.store.values import StoreLimits, UsageSample
 from zoe_lib.telemetry import configure_logging
-from zoe_master.backends.base import Backend, BackendError
+from zoe_master.backends.base import Backend, BackendError, BackendUnavailable
 from zoe_master.backends.factory import BackendRefused, make_backend
 from zoe_master.background import metrics
 from zoe_master.background.activity import ServiceActivity
@@ -96,6 +96,11 @@ class Process:
             except StoreUnavailable as error:
                 log.warning("cannot reach the database", why=str(error))
                 self._waker.wait(_STORE_RETRY_S)
+            except BackendUnavailable as error:
+                # Another master may reach it.
+                log.warning("cannot reach the back-end; this master gives up the lead", why=str(error))
+                self._store.stop_leading()
+                self._waker.wait(_BACKEND_RETRY_S)
             except _REFUSALS:
                 raise
             except Exception:

@@ -17,6 +17,7 @@ from zoe_lib.plugins import installed
 
 CODE = '''
 from pathlib import Path
+from zoe_master.backends.base import BackendUnavailable
 from zoe_master.backends.factory import local_backend
 
 def flaky(settings, waker):
@@ -33,6 +34,15 @@ def flaky(settings, waker):
 
     made.observe = observed
     return made
+
+def late(settings, waker):
+    """The local back-end, which cannot be reached as often as the file has lines."""
+    failures = Path(settings.backend_options["failures"])
+    left = failures.read_text().splitlines()
+    if left:
+        failures.write_text("\\n".join(left[1:]))
+        raise BackendUnavailable(left[0])
+    return local_backend(settings, waker)
 '''
 
 
@@ -46,7 +56,7 @@ def failures(tmp_path: Path) -> Path:
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "acme_code.py").write_text(CODE)
-    install(tmp_path, "acme", {"zoe.backends": {"flaky": "acme_code:flaky"}})
+    install(tmp_path, "acme", {"zoe.backends": {name: f"acme_code:{name}" for name in ("flaky", "late")}})
     monkeypatch.syspath_prepend(str(tmp_path))
     installed.cache_clear()
     yield tmp_path
@@ -78,5 +88,20 @@ def test_a_master_starts_anew_after_an_unexpected_error(
     log = installation.log("master")
     assert log.count('"event": "leading"') == 3
     assert "LookupError: second" in log
+    assert installation.stop(master) == 0
+    api.close()
+
+
+def test_a_master_waits_for_a_back_end_that_does_not_answer_yet(
+    installation: Installation, postgres_url: str, site: Path, failures: Path
+) -> None:
+    """As when it takes the lead while the manager of a swarm is restarted."""
+    failures.write_text("nobody there\nstill nobody")
+    api = Api(postgres_url, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint)
+    client = api.client(installation.token, patience_s=60.0)
+    master = installation.start_master(PYTHONPATH=str(site), ZOE_BACKEND="late")
+    submitted = client.submit(job("true"))
+    assert client.wait(submitted.id, 60).state is ExecutionState.SUCCEEDED
+    assert installation.log("master").count("cannot reach the back-end; this master gives up the lead") == 2
     assert installation.stop(master) == 0
     api.close()

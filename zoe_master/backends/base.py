@@ -192,6 +192,10 @@ class BackendError(Exception):
     """A back-end cannot do what was requested; the message says why."""
 
 
+class BackendUnavailable(BackendError):  # noqa: N818 - the name is the fact
+    """What runs the services does not answer now; trying again may help."""
+
+
 class Backend(Protocol):
     """Runs services. Idempotent by service id; `start` and `stop` only hand work over and never block.
 

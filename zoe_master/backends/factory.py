@@ -7,12 +7,13 @@ from pathlib import Path
 
 from zoe_lib.config import Settings
 from zoe_lib.store.accounts import AccountStore
-from zoe_master.backends.base import Backend, BackendError
+from zoe_master.backends.base import Backend, BackendError, BackendUnavailable
 from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime, refuse_reason
 from zoe_master.waker import TickWaker
 
 BackendFactory = Callable[[Settings, TickWaker], Backend]
-"""Creates the back-end of a plugin; BackendError if the settings do not suit it."""
+"""Creates the back-end of a plugin; BackendError if the settings do not suit it, BackendUnavailable if what runs the
+services does not answer now."""
 
 
 class BackendRefused(Exception):  # noqa: N818 - the name is the fact
@@ -22,7 +23,10 @@ class BackendRefused(Exception):  # noqa: N818 - the name is the fact
 def make_backend(
     settings: Settings, accounts: AccountStore, waker: TickWaker, plugins: Mapping[str, BackendFactory]
 ) -> Backend:
-    """Return the configured back-end, ready to use; BackendRefused. `plugins` are those of other distributions."""
+    """Return the configured back-end, ready to use; BackendRefused, BackendUnavailable.
+
+    `plugins` are those of other distributions.
+    """
     if settings.backend != "local":
         return _made(_swarm_backend if settings.backend == "swarm" else plugins.get(settings.backend), settings, waker)
     reason = refuse_reason(settings.api_host, [tenant.name for tenant in accounts.tenants()], settings.insecure)
@@ -41,6 +45,8 @@ def _made(factory: BackendFactory | None, settings: Settings, waker: TickWaker) 
         raise BackendRefused(f"back-end {settings.backend!r} cannot be used; the log says why it was not loaded")
     try:
         return factory(settings, waker)
+    except BackendUnavailable:
+        raise
     except BackendError as error:
         raise BackendRefused(str(error)) from error
 

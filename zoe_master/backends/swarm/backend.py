@@ -15,6 +15,7 @@ from zoe_lib.domain.execution import Cause, ServiceId
 from zoe_lib.domain.platform import BackendCapabilities
 from zoe_master.backends.base import (
     BackendError,
+    BackendUnavailable,
     ImageStatus,
     Left,
     Observation,
@@ -242,7 +243,7 @@ class SwarmBackend:
             self._reconciler.look()  # now that engines have reported
         except UNREACHABLE as error:
             self._let_go()
-            raise BackendError(f"no manager of the swarm answers: {words_of(error)}") from error
+            raise BackendUnavailable(f"no manager of the swarm answers: {words_of(error)}") from error
         self._registry.adopt_ended()
 
     def _discard(self, node: str, tags: Sequence[str]) -> None:
