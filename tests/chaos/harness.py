@@ -195,10 +195,12 @@ class Chaos:
         names = {str(row[0]): str(row[1]) for row in self._read("SELECT id, name FROM executions")}
         return [Entry(*row) for row in rows], names  # type: ignore[arg-type]
 
-    def _lines(self) -> list[Line]:
+    def _lines(self) -> list[Line] | None:
+        if not self._world.programs_know_their_service:
+            return None
         path = self._world.workspaces() / TENANT / "history"
         words = [line.split() for line in path.read_text().splitlines()] if path.exists() else []
-        return [Line(service_id, word, float(at_s.removesuffix(".%N"))) for service_id, word, at_s in words]
+        return [Line(service_id, word, float(at_s)) for service_id, word, at_s in words]
 
     def _read(self, query: str) -> list[tuple[object, ...]]:
         with closing(connect(self._url)) as connection, connection.cursor() as cursor:

@@ -44,7 +44,7 @@ class History:
     """Everything that is known when all is at rest. `essential`: by component, how many must be ready to run."""
 
     entries: Sequence[Entry]
-    lines: Sequence[Line]
+    lines: Sequence[Line] | None
     acknowledged: frozenset[str]
     essential: Mapping[str, Mapping[str, int]]
     cores: Mapping[str, float]
@@ -106,7 +106,7 @@ def streams_are_whole(history: History) -> Iterator[str]:
 
 def programs_run_once(history: History) -> Iterator[str]:
     """No service's program starts twice, and none runs that the journal does not know as started."""
-    starts = Counter(line.service_id for line in history.lines if line.word == "start")
+    starts = Counter(line.service_id for line in history.lines or () if line.word == "start")
     yield from (f"{name} ran {count} times" for name, count in starts.items() if count > 1)
     handed_over = {entry.data["service_id"] for entry in history.entries if entry.kind == "service_starting"}
     yield from (f"{name} ran and was never handed over" for name in sorted(starts.keys() - handed_over))
@@ -115,7 +115,7 @@ def programs_run_once(history: History) -> Iterator[str]:
 def nothing_runs_after_its_end(history: History) -> Iterator[str]:
     """No program writes after the end of its execution."""
     ended = {entry.execution_id: entry.at_s for entry in history.entries if entry.kind in TERMINAL}
-    for line in history.lines:
+    for line in history.lines or ():
         end_s = ended.get(execution_of(line.service_id))
         if end_s is not None and line.at_s > end_s + CLOCK_S:
             yield f"{line.service_id} wrote {line.word!r} {line.at_s - end_s:.1f} s after the end"
@@ -123,6 +123,8 @@ def nothing_runs_after_its_end(history: History) -> Iterator[str]:
 
 def success_is_earned(history: History) -> Iterator[str]:
     """What succeeded has a program that came to its end."""
+    if history.lines is None:
+        return
     done = {execution_of(line.service_id) for line in history.lines if line.word == "end"}
     for entry in history.entries:
         succeeded = entry.kind == "stopping" and entry.data.get("outcome") == "succeeded"

@@ -20,6 +20,7 @@ class LocalWorld:
 
     settings: Mapping[str, Any] = {}
     clean_within_s = 60.0
+    programs_know_their_service = True
 
     def __init__(self, small_disk: bool) -> None:
         self._small_disk = small_disk

@@ -47,6 +47,7 @@ class SwarmWorld:
 
     # What a killed master left of a check is swept when it is two minutes old, every two minutes.
     clean_within_s = 300.0
+    programs_know_their_service = False
 
     def __init__(self) -> None:
         need_swarm()

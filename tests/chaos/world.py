@@ -30,6 +30,9 @@ class World(Protocol):
     clean_within_s: float
     """After the end of all executions nothing is left."""
 
+    programs_know_their_service: bool
+    """Whether ZOE_SERVICE_ID is set for them, so that the rules about programs can be checked."""
+
     def begin(self, installation: Installation) -> None:
         """Prepare before any program starts."""
 
