@@ -13,6 +13,7 @@ from zoe_master.backends.swarm.services.records import Record
 _TERMINATED = 128 + 15
 _ENDED_BY_SIGNAL = (KILLED, _TERMINATED)
 _SIGNALLED = 128
+_ENDED_BY_ITSELF = ("complete", "failed")
 # Words of engines about a mount, a process or a call of their own that failed just then, in lower case.
 _PASSES = (
     "device or resource busy",
@@ -139,11 +140,19 @@ def _why(record: Record, container: ContainerFacts) -> tuple[Cause, ErrorText]:
         return stop_cause, NOTHING
     if container.out_of_memory and container.exit_code == KILLED:
         return Cause.OUT_OF_MEMORY, ErrorText("it used more memory than its limit")
-    if container.exit_code in _ENDED_BY_SIGNAL and record.task is not None and record.task.wanted != "running":
+    if container.exit_code in _ENDED_BY_SIGNAL and record.task is not None and _removed(record.task):
         return Cause.STOPPED, ErrorText("Swarm removed it from its node")
     if killed := _killed(record, container):
         return Cause.KILLED, ErrorText(killed)
     return Cause.EXITED, error_text("its engine reports", container.error) if container.error else NOTHING
+
+
+def _removed(task: TaskFacts) -> bool:
+    """Return whether the managers ordered the end.
+
+    They also want `shutdown` of a task that ended by itself, but only after its node reported it as complete or failed.
+    """
+    return task.wanted != "running" and task.state not in _ENDED_BY_ITSELF
 
 
 def _killed(record: Record, container: ContainerFacts) -> str:

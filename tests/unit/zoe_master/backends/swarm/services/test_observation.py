@@ -62,6 +62,12 @@ def test_a_probe_stands_between_started_and_ready() -> None:
         ({"container": over(1, out_of_memory=True)}, Cause.EXITED),
         ({"container": over(137, out_of_memory=True), "mark": Mark(stop_cause=Cause.STOPPED)}, Cause.STOPPED),
         ({"container": over(143), "task": replace(TASK, wanted="shutdown")}, Cause.STOPPED),
+        ({"container": over(143), "task": replace(TASK, wanted="shutdown", state="shutdown")}, Cause.STOPPED),
+        ({"container": over(137), "task": replace(TASK, wanted="shutdown", state="failed")}, Cause.EXITED),
+        (
+            {"container": over(137, signals=frozenset({9})), "task": replace(TASK, wanted="shutdown", state="failed")},
+            Cause.KILLED,
+        ),
         ({"container": over(137), "gap": True}, Cause.KILLED),
         ({"container": over(3), "gap": True}, Cause.EXITED),
         ({"container": over(143), "probe": PROBE, "mark": Mark(stop_cause=Cause.NEVER_READY)}, Cause.NEVER_READY),
