@@ -140,8 +140,10 @@ def signed_in(browser: Browser, stack: Stack, fresh_visit: str | None = None) ->
         page = context.new_page()
         page.goto(f"{stack.url}{fresh_visit}")
         page.get_by_role("link", name="One command").wait_for()
-    yield page
-    context.close()
+    try:
+        yield page
+    finally:
+        context.close()
 
 
 @contextmanager

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import faulthandler
+import os
 import sys
 import traceback
 
 import pytest
+
+# How long the process may take to exit after the last test: a thread that a test left behind keeps it alive for ever.
+_EXIT_S = float(os.environ.get("ZOE_TEST_EXIT_S", "120"))
 
 
 def main() -> int:
@@ -15,6 +20,8 @@ def main() -> int:
     except BaseException:
         traceback.print_exc()
         return int(pytest.ExitCode.INTERNAL_ERROR)
+    finally:
+        faulthandler.dump_traceback_later(_EXIT_S, exit=True)  # prints the stacks of all threads, and exits with 1
 
 
 if __name__ == "__main__":

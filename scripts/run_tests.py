@@ -143,7 +143,7 @@ def suite(part: Part) -> Result:
 
 def deserves_second_try(part: Part, cases: Cases) -> bool:
     """Return whether chance may be the reason: few tests failed, of a part with processes, sockets or random keys."""
-    return cases.exit_code == SOME_FAILED and len(cases.failed) <= SECOND_TRIES_MAX and not part.seeded
+    return cases.exit_code == SOME_FAILED and 0 < len(cases.failed) <= SECOND_TRIES_MAX and not part.seeded
 
 
 def close(results: list[Result], took_s: float, cpu_s: float) -> int:

@@ -115,10 +115,12 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         news.open()
         asyncio.get_running_loop().set_exception_handler(AcceptTrouble())
-        yield
-        news.close()
-        services.master_status.close()
-        services.password_checks.close()
+        try:
+            yield
+        finally:
+            news.close()
+            services.master_status.close()
+            services.password_checks.close()
 
     app = bare_app()
     app.router.lifespan_context = lifespan

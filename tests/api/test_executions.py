@@ -162,7 +162,8 @@ def test_eta_says_when_it_starts_and_what_was_told_stays(client: Client, master:
     assert client.eta(waiting.id).forecast is None
     third = client.submit(hour)
     until(lambda: client.execution(third.id).forecast)
-    assert (client.eta(third.id).told, client.eta(third.id).held) == (1, 1)
+    record = client.eta(third.id)
+    assert (record.told, record.held) == (1, 1), (told, client.execution(waiting.id))
 
 
 def test_nodes_and_usage(client: Client, master: TickingMaster) -> None:

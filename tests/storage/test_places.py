@@ -207,7 +207,8 @@ def test_an_execution_goes_where_most_of_its_input_lies_and_says_so(
         said = f"{disks[best].objects} of {len(sizes)} objects"
         assert places_words(told).startswith(said)
         assert places_words(told).endswith(f"on node node{best[-1]} with 1 of its services")
-        [waiting] = client.explain(executions[3]).places
+        # It was submitted last, so its input may not have been located yet.
+        [waiting] = until(lambda: client.explain(executions[3]).places)
         assert places_words(waiting).startswith(said)
         for one in executions:
             client.cancel(one)

@@ -43,8 +43,10 @@ def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         # The sandbox of its own needs rights that root in a container lacks; only pages of ours are opened.
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+        try:
+            yield browser
+        finally:
+            browser.close()
 
 
 @dataclass

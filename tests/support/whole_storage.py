@@ -72,8 +72,10 @@ def installation_with(whole: Whole, database_url: str, directory: Path, **settin
     token_file.write_text(TOKEN)
     asked = {"storage_url": whole.url, "storage_token_file": str(token_file), "storage_interval_s": 0.5}
     made = Installation(database_url, insecure=True, **{**asked, **settings})
-    yield made
-    made.close()
+    try:
+        yield made
+    finally:
+        made.close()
 
 
 @contextmanager
@@ -86,5 +88,7 @@ def client_of(installation: Installation, database_url: str, whole: Whole) -> It
         storage_url=whole.url,
         storage_services=whole.services,
     )
-    yield api.client(make_token(installation.store, "ann", "acme"), patience_s=60.0)
-    api.close()
+    try:
+        yield api.client(make_token(installation.store, "ann", "acme"), patience_s=60.0)
+    finally:
+        api.close()

@@ -116,15 +116,19 @@ def killed(swarm: Cluster) -> Iterator[None]:
 @contextmanager
 def unplugged(swarm: Cluster) -> Iterator[None]:
     swarm.host("node-3").unplug()
-    yield
-    swarm.host("node-3").plug()
+    try:
+        yield
+    finally:
+        swarm.host("node-3").plug()
 
 
 @contextmanager
 def paused(swarm: Cluster) -> Iterator[None]:
     swarm.host("node-3").pause_engine()
-    yield
-    swarm.host("node-3").resume_engine()
+    try:
+        yield
+    finally:
+        swarm.host("node-3").resume_engine()
 
 
 def with_volume(installation: Installation) -> dict[str, Any]:

@@ -92,6 +92,15 @@ def test_a_test_that_hangs_ends_the_part_and_is_named_with_its_stack(
     assert "in test_waits" in (tmp_path / "swarm.jsonl.log").read_text()
 
 
+def test_a_part_that_does_not_exit_has_failed_with_its_stacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ZOE_TEST_EXIT_S", "1")
+    waits = "import threading\ndef wait(): threading.Event().wait()\n"
+    (tmp_path / "test_some.py").write_text(f"{waits}def test_leaves(): threading.Thread(target=wait).start()\n")
+    result = suite(Part("swarm", (str(tmp_path),), 1, 1))
+    assert counts(result) == (1, 1, 0, False)
+    assert "in wait" in (tmp_path / "swarm.jsonl.log").read_text()
+
+
 @pytest.mark.parametrize("end", ["import os; os._exit(0)", "import pytest; pytest.exit('bye', returncode=0)"])
 def test_a_run_that_ends_before_its_tests_has_failed(tmp_path: Path, end: str) -> None:
     (tmp_path / "test_some.py").write_text(f"def test_ends(): {end}\ndef test_broken(): assert 0\n")
