@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import anyio
 import anyio.to_thread
-from fastapi import FastAPI, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
@@ -19,30 +19,37 @@ _WAIT_S = 3.0
 _THREADS = 4
 
 
+router = APIRouter(tags=["health"])
+
+
 def install(app: FastAPI) -> None:
     """Add the routes, which need no token."""
-    threads = anyio.CapacityLimiter(_THREADS)
+    app.state.health_threads = anyio.CapacityLimiter(_THREADS)
+    app.include_router(router)
 
-    @app.get("/healthz", response_class=PlainTextResponse, tags=["health"])
-    async def healthz() -> str:
-        """Return 200 while the process runs."""
-        return "ok"
 
-    @app.get("/readyz", response_class=JSONResponse, tags=["health"], responses={503: {"description": "No database."}})
-    async def readyz() -> JSONResponse:
-        """Say whether submissions are accepted (200 or 503), and whether the master answers."""
-        services: Services = app.state.services
-        checks = {"database": services.store.ping, "master": services.master_status.read}
-        parts = dict.fromkeys(checks, "not reachable")
-        async with anyio.create_task_group() as group:
-            for name, check in checks.items():
-                group.start_soon(_look, name, check, parts, threads)
-        return JSONResponse(parts, 200 if parts["database"] == "ok" else 503)
+@router.get("/healthz", response_class=PlainTextResponse)
+async def healthz() -> str:
+    """Return 200 while the process runs."""
+    return "ok"
 
-    @app.get("/metrics", response_class=PlainTextResponse, tags=["health"])
-    async def metrics() -> Response:
-        """Return the metrics of this process, for Prometheus."""
-        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+@router.get("/readyz", response_class=JSONResponse, responses={503: {"description": "No database."}})
+async def readyz(request: Request) -> JSONResponse:
+    """Say whether submissions are accepted (200 or 503), and whether the master answers."""
+    services: Services = request.app.state.services
+    checks = {"database": services.store.ping, "master": services.master_status.read}
+    parts = dict.fromkeys(checks, "not reachable")
+    async with anyio.create_task_group() as group:
+        for name, check in checks.items():
+            group.start_soon(_look, name, check, parts, request.app.state.health_threads)
+    return JSONResponse(parts, 200 if parts["database"] == "ok" else 503)
+
+
+@router.get("/metrics", response_class=PlainTextResponse)
+async def metrics() -> Response:
+    """Return the metrics of this process, for Prometheus."""
+    return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
 
 async def _look(name: str, check: Callable[[], object], parts: dict[str, str], threads: anyio.CapacityLimiter) -> None:
