@@ -10,30 +10,23 @@ from fastapi import APIRouter, Query, Request
 from zoe_api.access import Reader, check
 from zoe_api.dependencies import MasterDep, StoreDep, ask
 from zoe_api.spans import FromS, ToS, stretch_of
-from zoe_lib.domain.promises import refused
-from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.domain.roles import Scope
 from zoe_lib.store.people import Principal
 from zoe_lib.wire import BandwidthOverTimeView, BandwidthPointView, BandwidthView, StorageView, StorageWaitView
 
 router = APIRouter(tags=["storage"])
-_OF_THE_STORE = (ReasonCode.STORAGE_BANDWIDTH, ReasonCode.STORAGE_REFUSED)
 
 
 @router.get("/storage", response_model=StorageView)
 def get_storage(principal: Reader, store: StoreDep, master: MasterDep, request: Request) -> StorageView:
     """Return capacity, grants, achieved bandwidth and waiting executions; only operators see other tenants."""
     storage = StorageView(**ask(master, "storage", {}, request))
-    waiting = [
-        StorageWaitView(execution_id=e.id, tenant=e.tenant, user=e.user, sentence=reason.sentence)
-        for e in store.active()
-        if (reason := e.reason or refused(e)) is not None and reason.code in _OF_THE_STORE
-    ]
+    waiting = store.waiting_for_store(None if principal.operator else principal.tenant)
     return storage.model_copy(
         update={
             "tenants": [one for one in storage.tenants if principal.operator or one.tenant == principal.tenant],
             "caveats": [one for one in storage.caveats if principal.operator or one.tenant == principal.tenant],
-            "waiting": [one for one in waiting if principal.operator or one.tenant == principal.tenant],
+            "waiting": [StorageWaitView.model_validate(one) for one in waiting],
         }
     )
 

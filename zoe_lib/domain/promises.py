@@ -13,6 +13,8 @@ from zoe_lib.domain.values import value
 
 _MB = 10**6
 _SWIFT = "swift2d"
+OF_THE_STORE = (ReasonCode.STORAGE_BANDWIDTH, ReasonCode.STORAGE_REFUSED)
+"""Reasons of executions that wait for the object store."""
 
 
 @value(frozen=True, slots=True)
@@ -219,6 +221,12 @@ def refused(execution: Execution) -> Reason | None:
         f"The storage controller refuses the required bandwidth: {execution.storage_problem}",
         hint="the master asks again; the operator of the object store can say more",
     )
+
+
+def waits_for_store(execution: Execution) -> Reason | None:
+    """Return the reason of an execution that waits for the object store; else None."""
+    reason = execution.reason or refused(execution)
+    return reason if reason is not None and reason.code in OF_THE_STORE else None
 
 
 def pushed_down(application: Application) -> tuple[StorageObject, ...]:

@@ -15,7 +15,15 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds
-from zoe_lib.store.values import ExecutionChange, ExecutionPage, ExecutionQuery, JournalEntry, Leader, TickRecord
+from zoe_lib.store.values import (
+    ExecutionChange,
+    ExecutionPage,
+    ExecutionQuery,
+    JournalEntry,
+    Leader,
+    StoreWait,
+    TickRecord,
+)
 
 
 class Subscription(Protocol):
@@ -115,6 +123,12 @@ class ExecutionStore(Protocol):
 
     def active_among(self, ids: Collection[ExecutionId], tenant: str | None = None) -> Collection[ExecutionId]:
         """Return which of these executions are not terminal; with `tenant`, only those of that tenant."""
+        ...
+
+    def waiting_for_store(self, tenant: str | None = None) -> Sequence[StoreWait]:
+        """Return the executions, of one tenant or of all, that wait for the object store
+        (`zoe_lib.domain.promises.waits_for_store`), oldest first.
+        """
         ...
 
     def used(self) -> Mapping[LimitSubject, Mapping[str, int]]:

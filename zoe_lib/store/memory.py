@@ -17,7 +17,7 @@ from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.limits import Limits, LimitSubject, used
 from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.policy import Policy, shown_limits, with_limits, with_shown_limits
-from zoe_lib.domain.promises import StoreCapacity
+from zoe_lib.domain.promises import StoreCapacity, waits_for_store
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.store.base import Subscription
@@ -34,6 +34,7 @@ from zoe_lib.store.values import (
     JournalEntry,
     Leader,
     StoreLimits,
+    StoreWait,
     TickRecord,
 )
 
@@ -207,6 +208,14 @@ class MemoryStore:
         with self._reached() as state:
             found = (state.active[one] for one in ids if one in state.active)
             return {execution.id for execution in found if tenant in (None, execution.tenant)}
+
+    def waiting_for_store(self, tenant: str | None = None) -> Sequence[StoreWait]:
+        """Executions that wait for the object store."""
+        return [
+            StoreWait(one.id, one.tenant, one.user, reason.sentence)
+            for one in self.active()
+            if tenant in (None, one.tenant) and (reason := waits_for_store(one)) is not None
+        ]
 
     def used(self) -> Mapping[LimitSubject, Mapping[str, int]]:
         """What tenants and users have."""

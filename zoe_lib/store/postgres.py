@@ -22,7 +22,17 @@ from zoe_lib.store.grouping import Grouping
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.recent import RecentExecutions
 from zoe_lib.store.revision import read_revision
-from zoe_lib.store.sql import bandwidth, installation, present_use, submitting, sums, upkeep, writing, writing_sets
+from zoe_lib.store.sql import (
+    bandwidth,
+    installation,
+    present_use,
+    store_waits,
+    submitting,
+    sums,
+    upkeep,
+    writing,
+    writing_sets,
+)
 from zoe_lib.store.sql import executions as execution_rows
 from zoe_lib.store.sql import journal as journal_rows
 from zoe_lib.store.sql import last_uses as last_use_rows
@@ -33,7 +43,15 @@ from zoe_lib.store.sql.leadership import Leadership, read_leader
 from zoe_lib.store.sql.listener import Listener
 from zoe_lib.store.sql.submitting import Submission
 from zoe_lib.store.text import check_submission, checked, checked_changes, key_in_batch, storable
-from zoe_lib.store.values import ExecutionChange, ExecutionPage, ExecutionQuery, Leader, StoreLimits, UsageSample
+from zoe_lib.store.values import (
+    ExecutionChange,
+    ExecutionPage,
+    ExecutionQuery,
+    Leader,
+    StoreLimits,
+    StoreWait,
+    UsageSample,
+)
 
 
 class PostgresStore:
@@ -222,6 +240,12 @@ class PostgresStore:
     def held_on_nodes(self, gateway: Resources) -> Mapping[str, HeldOnNode]:
         """What is held on each node."""
         return self.database.read(lambda c: present_use.held_on_nodes(c, self._applications, gateway))
+
+    def waiting_for_store(self, tenant: str | None = None) -> Sequence[StoreWait]:
+        """Return the executions that wait for the object store."""
+        if not storable(tenant):
+            return []
+        return self.database.read(lambda c: store_waits.waiting(c, self._applications, tenant))
 
     counts = reads(sums.counts)
 

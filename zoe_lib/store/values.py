@@ -117,6 +117,16 @@ class BandwidthPoint:
 
 
 @value(frozen=True, slots=True)
+class StoreWait:
+    """An execution that waits for the object store, and the sentence that says what for."""
+
+    execution_id: ExecutionId
+    tenant: str
+    user: str
+    sentence: str
+
+
+@value(frozen=True, slots=True)
 class StoreLimits:
     """Bounds of the tables that would otherwise grow without limit.
 

@@ -9,10 +9,12 @@ from typing import Any
 from sqlalchemy import (
     ARRAY,
     Column,
+    ColumnElement,
     Connection,
     Row,
     Select,
     Text,
+    TextClause,
     any_,
     exists,
     func,
@@ -113,6 +115,13 @@ def active(connection: Connection, applications: Applications) -> Sequence[Execu
 def active_query() -> Select[Any]:
     """Return the statement of `active`."""
     return select(*_LIGHT).where(text(NOT_TERMINAL)).order_by(*NEWEST_FIRST)
+
+
+def among(
+    connection: Connection, applications: Applications, *conditions: ColumnElement[bool] | TextClause
+) -> Sequence[Execution]:
+    """Return the executions that meet these conditions."""
+    return _load(connection, applications, select(*_LIGHT).where(*conditions))
 
 
 def active_counts(connection: Connection) -> Mapping[tuple[str, str], int]:
