@@ -19,6 +19,7 @@ from zoe_lib.messaging.header import RECEIVED, Question, arrived
 from zoe_lib.messaging.keys import API, MASTER, Only, load_keys, load_public
 from zoe_lib.messaging.refusal import Refusal
 from zoe_lib.messaging.slow_lane import Lane, Places, Slow
+from zoe_lib.messaging.unfinished import LOOK_S, UnfinishedMessages
 
 __all__ = ["Handler", "Refusal", "Server", "Slow"]
 
@@ -32,6 +33,7 @@ _REPLIES_ENDPOINT = "inproc://replies"
 # A question has a sender, a header and a payload. All but the payload is kept until the answer is sent.
 _FRAMES_MAX = 3
 _ADDRESS_BYTES_MAX = 4096
+_LOOK_MS = round(LOOK_S * 1000)
 _Answer = Callable[[], dict[str, Any]]
 _LaneQueue = Queue[tuple[Question, Request] | None]  # the places of its kinds limit it
 
@@ -102,6 +104,7 @@ class Server:
         socket.curve_publickey, socket.curve_secretkey = keys.public, keys.secret
         socket.setsockopt(zmq.MAXMSGSIZE, MESSAGE_BYTES_MAX)
         socket.setsockopt(zmq.LINGER, 0)
+        self._unfinished = UnfinishedMessages(socket)
         socket.bind(endpoint)
         self._endpoint = socket.getsockopt_string(zmq.LAST_ENDPOINT)
         return socket
@@ -111,13 +114,15 @@ class Server:
         poller = zmq.Poller()
         poller.register(self._front, zmq.POLLIN)
         poller.register(self._replies, zmq.POLLIN)
-        with suppress(zmq.ContextTerminated), self._front, self._replies:
+        with suppress(zmq.ContextTerminated), self._front, self._replies, self._unfinished:
             while True:
-                for socket, _ in poller.poll():
+                ready = [socket for socket, _ in poller.poll(_LOOK_MS)]
+                for socket in ready:
                     if socket is self._front:
                         self._take(self._receive())
                     else:
                         self._give(*self._replies.recv_multipart())
+                self._unfinished.look(more_to_take=self._front in ready)
 
     def _receive(self) -> Question | None:
         """Return the next question; None for a message of another form, of which nothing is kept."""
@@ -128,6 +133,7 @@ class Server:
             del frames[_FRAMES_MAX:]
             frames.append(self._front.recv(copy=False))
             count += 1
+        self._unfinished.finished(frames[-1])
         if not 2 <= count <= _FRAMES_MAX or any(len(frame) > _ADDRESS_BYTES_MAX for frame in frames[:-1]):
             log.warning("message dropped", why=f"it is no question: {count} frames")
             return None
