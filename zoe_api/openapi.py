@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,12 +12,16 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
 from zoe_api.problems import MEDIA_TYPE
+from zoe_lib.descriptions.schema import json_schema
 from zoe_lib.wire import Problem
 
+_SCHEMAS = "#/components/schemas/"
 _REFUSAL = {
     "description": "A refusal; `code` says which.",
-    "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    "content": {MEDIA_TYPE: {"schema": {"$ref": f"{_SCHEMAS}Problem"}}},
 }
+_DESCRIPTION = "Description"
+_WITH_DESCRIPTION = ("PlanRequest", "SubmitRequest", "ValidateRequest")
 _STREAM = {"text/event-stream": {"schema": {"type": "string"}}}
 # Declared by the framework, but never sent by this API.
 _FOREIGN_SCHEMAS = ("HTTPValidationError", "ValidationError")
@@ -43,9 +48,10 @@ def _document(app: FastAPI) -> dict[str, Any]:
     schemas = document["components"]["schemas"]
     for name in _FOREIGN_SCHEMAS:
         schemas.pop(name, None)
-    problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    problem = Problem.model_json_schema(ref_template=_SCHEMAS + "{model}")
     schemas.update(problem.pop("$defs"))
     schemas["Problem"] = problem
+    _add_descriptions(schemas)
     document["components"]["schemas"] = dict(sorted(schemas.items()))
     for path, operation in _operations(document):
         responses = operation["responses"]
@@ -55,6 +61,21 @@ def _document(app: FastAPI) -> dict[str, Any]:
         if path.endswith(("/stream", "/v1/events")):
             responses["200"]["content"] = _STREAM
     return document
+
+
+def _add_descriptions(schemas: dict[str, Any]) -> None:
+    """Add the schema of descriptions, and refer to it where requests have one.
+
+    The models leave descriptions open: their parser finds all errors at once, and says more about each."""
+    text = re.sub(r'"#/\$defs/(\w+)"', rf'"{_SCHEMAS}{_DESCRIPTION}\1"', json.dumps(json_schema()))
+    description = json.loads(text)
+    del description["$schema"]
+    parts = {f"{_DESCRIPTION}{name}": part for name, part in description.pop("$defs").items()}
+    taken = {_DESCRIPTION, *parts} & set(schemas)
+    assert not taken, taken
+    schemas.update({_DESCRIPTION: description, **parts})
+    for name in _WITH_DESCRIPTION:
+        schemas[name]["properties"]["application"]["$ref"] = f"{_SCHEMAS}{_DESCRIPTION}"
 
 
 def _operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -5,6 +5,11 @@ import type { components, paths } from "./schema";
 
 export type Schemas = components["schemas"];
 
+/** A description as somebody wrote it: the server says what is wrong with it. */
+export function asDescription(document: Record<string, unknown>): Schemas["Description"] {
+  return document as Schemas["Description"];
+}
+
 /** What requests do when the session has ended in mid-work. */
 interface SignedIn {
   /** The user and the tenant that this page shows. */

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation, useSearchParams } from "react-router";
-import { api, type Schemas, told } from "../../api/client";
+import { api, asDescription, type Schemas, told } from "../../api/client";
 import { asRefused, type Diagnostic } from "../../api/problem";
 import { useMay, useWhose } from "../../api/session";
 import { useSubmission } from "../../api/submission";
@@ -57,11 +57,15 @@ function Edit({ start, origin }: { start: Document; origin: Schemas["ExecutionVi
   const whose = useWhose();
   const check = useQuery({
     queryKey: ["validate", document],
-    queryFn: () => told(api.POST("/api/v1/validate", { body: { application: document as Document } })),
+    queryFn: () =>
+      told(api.POST("/api/v1/validate", { body: { application: asDescription(document as Document) } })),
     enabled: document !== null,
     retry: false,
   });
-  const launch = useSubmission(() => ({ application: documentOf(text), name: origin?.name ?? null }));
+  const launch = useSubmission(() => ({
+    application: asDescription(documentOf(text)),
+    name: origin?.name ?? null,
+  }));
   const findings: Diagnostic[] = check.error ? asRefused(check.error).errors : [];
   useEffect(() => {
     const changed = text !== JSON.stringify(start, null, 2);

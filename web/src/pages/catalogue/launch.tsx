@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { Link, useParams, useSearchParams } from "react-router";
-import { api, type Schemas, told } from "../../api/client";
+import { api, asDescription, type Schemas, told } from "../../api/client";
 import { useMay, useWhose } from "../../api/session";
 import { useSubmission } from "../../api/submission";
 import { Empty, ErrorBox, Loading } from "../../components/feedback";
@@ -53,7 +53,7 @@ function Launch({ entry }: { entry: Entry }) {
     const now = await told(
       api.POST("/api/v1/catalogue/{entry_id}/fill", { params: { path }, body: { values } }),
     );
-    return { application: now.document, name: name || null };
+    return { application: asDescription(now.document), name: name || null };
   });
   // Once it is launched the page is about to go: another address would bring it back.
   const { busy } = launch;

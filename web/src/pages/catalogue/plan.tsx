@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { api, type Schemas, told } from "../../api/client";
+import { api, asDescription, type Schemas, told } from "../../api/client";
 import { asRefused } from "../../api/problem";
 import { Loading, ProblemBox } from "../../components/feedback";
 import { bytes, counted, distance, duration, moment, number } from "../../format";
@@ -16,7 +16,7 @@ const BUSY_RETRIES_MAX = 10;
 export function LivePlan({ document }: { document: Record<string, unknown> }) {
   const { data, error, isLoading } = useQuery({
     queryKey: ["plan", document],
-    queryFn: () => told(api.POST("/api/v1/plan", { body: { application: document } })),
+    queryFn: () => told(api.POST("/api/v1/plan", { body: { application: asDescription(document) } })),
     placeholderData: (before) => before,
     refetchInterval: ASK_AGAIN_MS,
     retry: (failures, error) => asRefused(error).code === "plan_busy" && failures < BUSY_RETRIES_MAX,

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "react-router";
-import { api, told } from "../../api/client";
+import { api, asDescription, told } from "../../api/client";
 import { useMay } from "../../api/session";
 import { useSubmission } from "../../api/submission";
 import { ErrorBox } from "../../components/feedback";
@@ -19,7 +19,7 @@ export function Actions({ execution }: { execution: Execution }) {
     onSettled: () => queries.invalidateQueries({ queryKey: ["execution", execution.id] }),
   });
   const again = useSubmission(() => ({
-    application: execution.description,
+    application: asDescription(execution.description),
     name: execution.name,
     priority: execution.priority,
   }));
