@@ -5,6 +5,7 @@ ZOE_PROPERTY_CHECKS makes it longer. Streams, which do not end, are left out.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import PostgresServer
 
 ST = Path(sys.executable).with_name("st")
+HOOKS = Path(__file__).parents[1] / "support" / "schemathesis_hooks.py"
 STREAMS = r"(/v1/events|/stream)$"
 # A schema cannot say all that a description, a name, a policy or a period must be.
 CONFIGURATION = """
@@ -25,7 +27,7 @@ CONFIGURATION = """
 expected-statuses = ["2xx", "3xx", 401, 403, 404, 409, 412, 413, 422, 429, 503]
 """
 EXAMPLES = of_checks(0.002, 100)
-# Each value at the edges of each schema: thousands of requests, for `make test-all`.
+# Values at the edges of each schema: thousands of requests, for `make test-all`.
 PHASES = "examples,fuzzing" if CHECKS < 1000 else "examples,coverage,fuzzing"
 
 
@@ -53,6 +55,7 @@ def test_no_response_contradicts_the_document(walked: Api, role: str | None, tmp
             "--generation-codec", "utf-8", "--request-timeout", "30", "--no-color", "--warnings", "off",
         ],
         cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
+        env={**os.environ, "SCHEMATHESIS_HOOKS": str(HOOKS)},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert "Tested: " in done.stdout
