@@ -36,7 +36,7 @@ from zoe_master.background.forecast_thread import ForecastThread
 from zoe_master.background.leader_pauses import LeaderPauses
 from zoe_master.background.lease import LeaderLease, LeaderProgress, LeaderWatch
 from zoe_master.background.metrics import observe_storage
-from zoe_master.background.retention import ExecutionRetention
+from zoe_master.background.retention import ExecutionRetention, removal_interval_s
 from zoe_master.crash_points import Hit, crash_point_of
 from zoe_master.loop.master import Master
 from zoe_master.loop.port_secrets import PURPOSE, PortSecrets
@@ -69,7 +69,7 @@ class Process:
         self._store = store
         self._waker = waker
         self._stopping = False
-        self._usage_at_s = 0.0
+        self._usage_at_s = float("-inf")
         self._pauses = LeaderPauses()
 
     def stop(self) -> None:
@@ -151,7 +151,8 @@ class Process:
             endpoint, keys_dir = self._settings.master_endpoint, self._settings.keys_dir
             with RpcServer(endpoint, keys_dir, answers.handlers(), answers.slow()) as answering:
                 metrics.LEADER.set(1)
-                foretelling, upkeep = ForecastThread(master, self._waker), ExecutionRetention(self._store)
+                foretelling = ForecastThread(master, self._waker)
+                upkeep = ExecutionRetention(self._store, removal_interval_s(self._settings.retention_s))
                 try:
                     self._loop(master, backend, answering, storage, progress)
                 finally:
@@ -184,7 +185,7 @@ class Process:
                 continue
             metrics.observe_tick(tick, time.perf_counter() - began_s)
             observe_storage(storage.report() if storage is not None else None)
-            self._sample(backend, storage, work, master.policy, time.time())
+            self._sample(backend, storage, work, master.policy, time.monotonic())
             if not tick.again:
                 self._waker.wait(self._pause_s(master, time.time()))
 

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,8 @@ class Installation:
     """
 
     def __init__(self, database_url: str, forked: bool = True, **settings: Any) -> None:
-        self._forked = forked
+        self.forked = forked
+        self.database_url = database_url
         self.base = make_home()
         self.workspaces = self.base / "workspaces"
         self.secrets = self.base / "secrets"
@@ -65,6 +67,8 @@ class Installation:
         self.store = PostgresStore(database_url)
         self.token = make_token(self.store, "root", TENANT, "admin", ALL_SCOPES)
         self._processes: list[Program] = []
+        self.exits = ExitStack()
+        """What is undone before its directories are removed."""
 
     def start_master(self, **environment: str) -> Program:
         return self._start("zoe_master.main", "master", environment)
@@ -105,6 +109,7 @@ class Installation:
         try:
             check_logs(self.secrets, self.base.glob("*.log*"))
         finally:
+            self.exits.close()
             shutil.rmtree(self.base)
 
     def traces(self) -> list[str]:
@@ -132,7 +137,7 @@ class Installation:
         clean = {key: value for key, value in os.environ.items() if not key.startswith("ZOE_")}
         whole = {**clean, "ZOE_CONFIG": str(self.config_file), **environment}
         log = self.base / f"{name}.log"
-        process = Forked(module, whole, log, REPOSITORY) if self._forked else _executed(module, whole, log)
+        process = Forked(module, whole, log, REPOSITORY) if self.forked else _executed(module, whole, log)
         self._processes.append(process)
         return process
 

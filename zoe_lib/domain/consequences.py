@@ -221,6 +221,14 @@ def _finish(execution: Execution, now_s: float, policy: Policy, cause_id: str) -
     return ev.Ended(at_s=now_s, cause_id=cause_id)
 
 
+def backs_off(execution: Execution, now_s: float, policy: Policy) -> bool:
+    """Return whether it is too early for its next attempt.
+
+    A pause longer than any that the policy gives is that of a clock that has gone back since: it is over.
+    """
+    return 0 < execution.not_before_s - now_s <= policy.retry_backoff_max_s
+
+
 def will_retry(execution: Execution, policy: Policy) -> bool:
     """Return whether a stopping execution is queued again when nothing of it is left."""
     if execution.outcome is not Outcome.FAILED or execution.cause in _NEVER_RETRIED:

@@ -13,11 +13,17 @@ from zoe_lib.store.errors import StoreError
 log = structlog.get_logger(__name__)
 
 _INTERVAL_S = 3600.0
+_REMOVALS_IN_RETENTION = 24
 # Ended executions that are not summed up cost time in every query for sums: half a minute of a busy master is some
 # thousand entries.
 _SUM_UP_S = 20.0
 # Pause between two batches, so that others have the database to themselves most of the time.
 _REST_S = 1.0
+
+
+def removal_interval_s(retention_s: float) -> float:
+    """Return how often to remove: once an hour, or more often where executions stay for less than a day."""
+    return min(_INTERVAL_S, retention_s / _REMOVALS_IN_RETENTION)
 
 
 class ExecutionRetention:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 
+from zoe_lib.domain.consequences import backs_off
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.gateway import core_groups
@@ -234,7 +235,7 @@ class QueuePass:
         """Return why an execution may not start now, whatever is free."""
         if execution.id in self._snapshot.held:
             return self._snapshot.held[execution.id]
-        if execution.not_before_s > self._snapshot.now_s:
+        if backs_off(execution, self._snapshot.now_s, self._policy):
             return refused(execution) or _BACKOFF
         if self._placed >= self._policy.placements_per_tick_max:
             return _NOT_SCANNED

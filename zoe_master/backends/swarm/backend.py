@@ -272,7 +272,7 @@ class SwarmBackend:
         """Start recurring work, whether managers answer or not; this also detects engines that have fallen silent."""
         while not self._closing.wait(self._settings.look_interval_s):
             try:
-                self._at_intervals(time.time())
+                self._at_intervals(time.monotonic())
                 if self._managers.silent is not self._silent:
                     self._silent = self._managers.silent
                     self._waker.wake()

@@ -7,7 +7,7 @@ from contextlib import closing
 from tests.support.waiting import until
 from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.memory import MemoryStore
-from zoe_master.background.retention import ExecutionRetention
+from zoe_master.background.retention import ExecutionRetention, removal_interval_s
 
 
 class CountingStore(MemoryStore):
@@ -38,3 +38,8 @@ def test_batches_follow_each_other_until_nothing_is_left() -> None:
     assert store.pruned == 3
     # What is removed is summed up in one transaction: nothing is, before the bounded steps have come to their end.
     assert store.summed_before_pruning == 4
+
+
+def test_what_stays_for_minutes_is_removed_within_minutes() -> None:
+    assert removal_interval_s(240.0) == 10.0
+    assert removal_interval_s(90 * 86400.0) == 3600.0

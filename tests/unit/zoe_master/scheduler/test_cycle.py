@@ -72,6 +72,14 @@ def test_a_running_execution_gets_elastic_services_later() -> None:
     assert len(decide(nodes=nodes, active=(running,)).elastic["r"]) == 2
 
 
+def test_a_pause_that_only_a_clock_gone_back_explains_is_over() -> None:
+    policy = Policy(retry_backoff_max_s=300.0)
+    before_the_jump = replace(queued("x"), not_before_s=100.0 + 3600.0)
+    assert placed(decide(before_the_jump, nodes=(node("a"),), policy=policy), "x") == ["a"]
+    longest = replace(queued("x"), not_before_s=100.0 + 300.0)
+    assert not decide(longest, nodes=(node("a"),), policy=policy).starts
+
+
 def test_one_that_never_fits_blocks_nobody_and_a_retry_waits_for_its_time() -> None:
     nodes = (node("a", cores=4),)
     giant = queued("giant", component(cores=64))

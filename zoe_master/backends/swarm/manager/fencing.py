@@ -45,7 +45,7 @@ class NodeFences:
         with self._lock:
             last = self._tries.get(node)
             if last is not None and (
-                last.done or last.ended_at_s is None or time.time() < last.ended_at_s + self._retry_s
+                last.done or last.ended_at_s is None or time.monotonic() < last.ended_at_s + self._retry_s
             ):
                 return last.done
             begun = self._tries[node] = _Try(failure=last.failure if last is not None else "")
@@ -76,7 +76,7 @@ class NodeFences:
         with self._lock:
             # An earlier program does not fence a node that came back and was lost again meanwhile.
             if self._tries.get(node) is begun:
-                self._tries[node] = _Try(not failure, failure, time.time())
+                self._tries[node] = _Try(not failure, failure, time.monotonic())
         self._waker.wake()
 
     def _failure(self, node: str) -> str:

@@ -106,13 +106,13 @@ class Gateways:
         return any(one.port is None and now_s < one.made_at_s + _HASTE_S for one in self._known.values())
 
     def _try(self, record: Record, node_id: str) -> None:
-        attempt, now_s = record.attempt, time.time()
-        last_s, last = self._failures.get(attempt, (0.0, NOTHING))
+        attempt, now_s = record.attempt, time.monotonic()
+        last_s, last = self._failures.get(attempt, (float("-inf"), NOTHING))
         if now_s < last_s + self._settings.engine_retry_s:
             return
         self._fetch(self._settings.gateway_image)
         try:
-            gateway = self._make(record, node_id, now_s)
+            gateway = self._make(record, node_id, time.time())
         except (CannotStartError, *UNREACHABLE) as error:
             why = (
                 ErrorText(str(error))

@@ -27,14 +27,14 @@ _GONE = (404, 409)  # the container is gone, or does not run any more
 def terminate(engine: Engine, record: Record) -> None:
     """Ask the container to end; `kill` follows after the grace period."""
     assert record.container is not None
-    record.kill_at_s = time.time() + record.stop_grace_s
+    record.kill_at_s = time.monotonic() + record.stop_grace_s
     if not _signal(engine, record, record.container.stop_signal):
         record.stop_sent = False  # tried again when the engine is back
 
 
 def kill(engine: Engine, record: Record) -> None:
     """Kill the container now; retried after another grace period if the engine does not answer."""
-    record.kill_at_s = time.time() + max(record.stop_grace_s, 1.0)
+    record.kill_at_s = time.monotonic() + max(record.stop_grace_s, 1.0)
     _signal(engine, record, "SIGKILL")
 
 

@@ -50,7 +50,7 @@ class Record:
     gap: bool = False  # its engine was not watched between its running and its end
     asking: str | None = None  # the exec that waits for its readiness
     stop_sent: bool = False
-    kill_at_s: float | None = None
+    kill_at_s: float | None = None  # by the monotonic clock
     collected: bool = False
     copy_due_s: float | None = None  # when the next copy of its output is due while it runs
     output_lock: threading.Lock = field(default_factory=threading.Lock)

@@ -48,7 +48,7 @@ class ServiceDriver:
             if not record.stop_sent:
                 record.stop_sent = True
                 self._submit(containers.terminate, engine, record)
-            elif record.kill_at_s is not None and now_s >= record.kill_at_s:
+            elif record.kill_at_s is not None and time.monotonic() >= record.kill_at_s:
                 record.kill_at_s = None
                 self._submit(containers.kill, engine, record)
         elif probe is not None and record.mark.ready_at_s is None and container.started_at_s is not None:
@@ -74,16 +74,16 @@ class ServiceDriver:
         finally:
             self._copying.discard(record.service_id)
 
-    def due_s(self, record: Record) -> float | None:
-        """Return when to examine it again because of time alone."""
+    def due_in_s(self, record: Record) -> float | None:
+        """Return in how many seconds to examine it again because of time alone."""
         if not record.running or record.container is None:
             return None
         if record.kill_at_s is not None:
-            return record.kill_at_s
+            return record.kill_at_s - time.monotonic()
         started_at_s = record.container.started_at_s
         if record.probe is None or record.mark.ready_at_s is not None or started_at_s is None:
             return None
-        return started_at_s + record.probe.timeout_s
+        return started_at_s + record.probe.timeout_s - time.time()
 
     def removable(self, group: ServiceGroup) -> bool:
         """Return whether the Swarm service can go: everything is known and kept, or nothing else can end its tasks."""
