@@ -22,6 +22,7 @@ from storage_bridge.bandwidth.meter import Meter, TransferProgress
 from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, TransferReport
 from storage_bridge.model import AchievedBandwidth, MissedBandwidth
 from storage_controller.ledger import Ledger
+from storage_filters.newest import NewestMessage
 from zoe_lib.messaging.keys import Only
 
 _log = logging.getLogger(__name__)
@@ -56,7 +57,7 @@ class Regulation:
         self._hold_s = settings.hold_s
         self._prefix = account_prefix
         self._slos: Mapping[ClaimKey, int] = {}
-        self._seen: dict[str, tuple[int, int]] = {}
+        self._newest = {proxy: NewestMessage(settings.hold_s) for proxy in capacity.nodes}
         self._meters = {proxy: Meter(proxy) for proxy in capacity.nodes}
         self._reports: dict[str, TransferReport] = {}
         self._of_clients = {proxy: Meter(proxy) for proxy in capacity.nodes}
@@ -125,7 +126,8 @@ class Regulation:
     def _run(self) -> None:
         next_s = time.monotonic()
         while not self._closing.is_set():
-            next_s += EPOCH_S
+            # After a pause of the process, go on from now, and do not catch up.
+            next_s = max(next_s, time.monotonic() - EPOCH_S) + EPOCH_S
             try:
                 reports = self._collect(next_s)
                 self._look_at_promises()
@@ -153,7 +155,8 @@ class Regulation:
             )
             if proxy not in self._meters:
                 raise ValueError(f"unknown proxy {proxy}")
-            if order <= self._seen.get(proxy, (0, 0)):
+            now_s = time.monotonic()
+            if self._newest[proxy].outdated(order, now_s):
                 return None
             if not seconds > 0:
                 raise ValueError(f"moved within {seconds} s")
@@ -162,7 +165,7 @@ class Regulation:
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
             _log.error("invalid report of a proxy: %s", error)
             return None
-        self._seen[proxy] = order
+        self._newest[proxy].heard(order, now_s)
         report = self._meters[proxy].add(TransferProgress(seconds, amounts), time.monotonic())
         client_report = self._of_clients[proxy].add(TransferProgress(seconds, of_clients), time.monotonic())
         with self._lock:

@@ -19,12 +19,14 @@ from typing import Any
 from eventlet import sleep, spawn_n
 from eventlet.green import zmq
 
+from storage_filters.newest import NewestMessage
 from storage_filters.rate_table import DIRECTIONS, Direction, RateTable, Use
 
 REPORT_INTERVAL_S = 0.25
 _TRY_AGAIN_S = 5.0
 _QUEUE_MAX = 40  # reports that are kept while the controller is away
 _KEY_LINES = 3
+_SILENCE_S = 5.0  # a controller that runs sends limits four times a second
 Uses = Mapping[tuple[str, Direction], Use]
 
 
@@ -39,7 +41,7 @@ class LimitsAgent:
         self._name = conf.get("proxy_name", socket.gethostname())
         self._lock = Path(conf["rates_file"]).with_suffix(".lock")
         self._epoch = time.time_ns()
-        self._seen = (0, 0)
+        self._newest = NewestMessage(_SILENCE_S)
 
     def run(self) -> None:
         """Run until the process ends."""
@@ -81,8 +83,8 @@ class LimitsAgent:
 
     def _take(self, message: dict[str, Any]) -> None:
         """Take in limits, ignoring older ones than the present; another epoch means another controller."""
-        seen = (int(message["epoch"]), int(message["seq"]))
-        if seen <= self._seen:
+        order, now_s = (int(message["epoch"]), int(message["seq"])), time.monotonic()
+        if self._newest.outdated(order, now_s):
             return
         if self._name not in message["proxies"]:
             return
@@ -92,8 +94,8 @@ class LimitsAgent:
             for direction, rate in _rates(limits, account).items()
         }
         others = _rates(message.get("others", {}).get(self._name, {}), "others")
-        self._table.set_rates(rates, time.monotonic(), others)
-        self._seen = seen
+        self._table.set_rates(rates, now_s, others)
+        self._newest.heard(order, now_s)
 
     def _report(self, usage: Any) -> None:
         """Report also accounts that wait for their turn, with what they moved or zero: they have not ended, and could

@@ -1,0 +1,27 @@
+"""Which message of a sender is newer than its last one: by the epoch in which it began, and by its number.
+
+An epoch is the time at which a sender began. One that begins again by a clock that has gone back has a lower epoch than
+before, so any message counts when none has been heard for a while.
+"""
+
+from __future__ import annotations
+
+Order = tuple[int, int]
+"""Epoch and number."""
+
+
+class NewestMessage:
+    """The newest message so far. Times are of the monotonic clock, in seconds."""
+
+    def __init__(self, silence_s: float) -> None:
+        self._silence_s = silence_s
+        self._order: Order = (0, 0)
+        self._heard_s = float("-inf")
+
+    def outdated(self, order: Order, now_s: float) -> bool:
+        """Return whether the message is not newer than the newest, which was heard recently."""
+        return order <= self._order and now_s < self._heard_s + self._silence_s
+
+    def heard(self, order: Order, now_s: float) -> None:
+        """Note the newest message."""
+        self._order, self._heard_s = order, now_s
