@@ -9,15 +9,20 @@ import sys
 import time
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 
+from tests.chaos.clocks import find_library
 from tests.chaos.disk import enter_own_namespace
 from tests.chaos.harness import run
 from tests.chaos.history import violations
 from tests.chaos.local_world import LocalWorld
+from tests.chaos.storage_world import StorageWorld
 from tests.chaos.swarm_world import SwarmWorld
 from tests.support.postgres import PostgresServer, make_home, remove_leftovers
 
 MINUTES_MAX = 30.0
+KEPT = Path("build/chaos")
+"""Where logs and journal of a run with violations are kept."""
 
 
 def main() -> int:
@@ -29,28 +34,33 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4)), help="of the choices")
     parser.add_argument("--swarm", action="store_true", help="with the Swarm back-end on three engines, as root")
+    parser.add_argument("--storage", action="store_true", help="with Swift and its controller (needs memcached)")
+    parser.add_argument("--no-clocks", action="store_true", help="let no clock jump")
     given = parser.parse_args()
     tell = partial(print, flush=True)
     chosen = [f"--kills={given.kills}", f"--minutes={given.minutes}", f"--seed={given.seed}"]
+    chosen += [f"--{name}" for name in ("storage", "no-clocks") if getattr(given, name.replace("-", "_"))]
     small_disk = not given.swarm and enter_own_namespace([sys.executable, "-m", "tests.chaos", *chosen])
-    world = SwarmWorld() if given.swarm else LocalWorld(small_disk)
-    tell(f"seed {given.seed}")
+    library = None if given.no_clocks else find_library()
+    tell(f"seed {given.seed}, clocks {'stay' if library is None else 'jump'}")
     remove_leftovers()
+    world = SwarmWorld() if given.swarm else StorageWorld(small_disk) if given.storage else LocalWorld(small_disk)
     home = make_home()
     server = PostgresServer(home)
     server.start()
     try:
         seconds = 60 * min(given.minutes, MINUTES_MAX)
-        with closing(run(server, given.seed, given.kills, seconds, tell, world)) as chaos:
+        with closing(run(server, given.seed, given.kills, seconds, tell, world, library)) as chaos:
             began_s = time.monotonic()
             history = chaos.history()
             tell(f"at rest after {time.monotonic() - began_s:.1f} s, {len(history.acknowledged)} submissions")
+            if found := violations(history):
+                chaos.keep(KEPT)
     finally:
         server.stop()
         shutil.rmtree(home)
     for name, count in sorted(chaos.kills.items()):
         tell(f"{count:6} {name}")
-    found = violations(history)
     for text in found:
         tell(f"violation: {text}")
     tell(f"kills={chaos.kills.total()} violations={len(found)}")

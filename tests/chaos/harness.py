@@ -3,34 +3,62 @@
 from __future__ import annotations
 
 import random
-import signal
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from functools import partial
-from typing import TypeVar
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from tests.chaos.applications import CORES, ESSENTIAL
+from tests.chaos.applications import CORES, SERVICE, awaited_by, essential_of
 from tests.chaos.clients import ChaosClients
+from tests.chaos.clocks import Clocks
+from tests.chaos.faults import LEASE_S, ProgramFaults, clock_blows, database_blows, link_blows, message_blows
 from tests.chaos.history import Entry, History, Line
-from tests.chaos.links import LinkState, ZoeLinks
+from tests.chaos.links import ZoeLinks
+from tests.chaos.messages import Forwarder
 from tests.chaos.world import Blow, World
 from tests.support.installation import TENANT, Installation, Program, free_port
 from tests.support.postgres import PostgresServer, connect
 from zoe_lib.sdk import Client, ZoeError
+from zoe_lib.wire import CredentialRequest
 
-K = TypeVar("K")
 MASTERS, APIS = ("first", "second"), 2
-LEASE_S = 2.0
 AT_REST_S = 180.0
-_PAUSE_S = (0.2, 3 * LEASE_S)
+_API_NAMES = [f"api-{number}" for number in range(APIS)]
+# When entries are written, by the clock of the database, which nobody lets jump.
+_REAL_TIMES = """
+CREATE TABLE chaos_times (id bigint, stored_s double precision);
+CREATE FUNCTION chaos_note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  INSERT INTO chaos_times SELECT id, extract(epoch FROM clock_timestamp()) FROM written; RETURN NULL; END $$;
+CREATE TRIGGER chaos_note AFTER INSERT ON journal REFERENCING NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION chaos_note();
+"""
+
+
+def _not_a_file(directory: str, names: list[str]) -> list[str]:
+    paths = {name: Path(directory, name) for name in names}
+    return [name for name, path in paths.items() if not (path.is_file() or path.is_dir())]
 
 
 class Chaos:
-    """One run. `act` does one thing at random; `history` waits until all is at rest and returns what happened."""
+    """One run. `act` does one thing at random; `history` waits until all is at rest and returns what happened.
 
-    def __init__(self, server: PostgresServer, url: str, seed: int, world: World) -> None:
+    `library` lets clocks jump. `spared` are the names of what does not happen; `settings` are of all programs.
+    """
+
+    def __init__(
+        self,
+        server: PostgresServer,
+        url: str,
+        seed: int,
+        world: World,
+        library: Path | None = None,
+        spared: frozenset[str] = frozenset(),
+        **settings: Any,
+    ) -> None:
         self._chance = random.Random(seed)
         self._server = server
         self._url = url
@@ -38,36 +66,85 @@ class Chaos:
         self._exits = ExitStack()
         self._exits.callback(world.close)
         self.kills: Counter[str] = Counter()
-        self.installation = Installation(url, master_lease_s=LEASE_S, **world.settings)
+        self.installation = Installation(url, master_lease_s=LEASE_S, **{**world.settings, **settings})
         self._exits.callback(self.installation.close)
         world.begin(self.installation)
+        self._read(_REAL_TIMES)
+        self._clocks: Clocks | None = None
+        if library is not None:
+            # Not below the installation, of which nothing may be left: what forks programs knows this directory.
+            apart = Path(self._exits.enter_context(TemporaryDirectory(prefix="zoe-clocks-")))
+            self._clocks = Clocks(library, apart)
+            self._clocks.fork_with_library()
         self._links = ZoeLinks(self.installation.secrets, url, MASTERS)
         self._exits.callback(self._links.close)
+        # APIs reach the first master through a forwarder, and the second one without.
+        behind = f"{self._links.bound(MASTERS[0])}.behind"
+        self._forwarder = Forwarder(self.installation.keys_dir, self._links.bound(MASTERS[0]), behind, seed)
+        self._exits.callback(self._forwarder.close)
+        self._bound = {MASTERS[0]: behind, MASTERS[1]: self._links.bound(MASTERS[1])}
         self._ports = [free_port() for _ in range(APIS)]
         self._masters = {name: self._master(name) for name in MASTERS}
         self._apis = {port: self._api(port) for port in self._ports}
         self._later: list[tuple[float, Callable[[], None]]] = []
-        self._blows = {**self._own_blows(), **world.blows(self._chance, self._after)}
-        self._clients = ChaosClients(self._client, seed)
+        blows = {**self._own_blows(), **world.blows(self._chance, self._after)}
+        self._blows = {name: blow for name, blow in blows.items() if name not in spared}
+        if (credential := world.credential()) is not None:
+            with self._client(0) as client:
+                client.set_storage_credential(SERVICE, CredentialRequest(**credential))
+        self._clients = ChaosClients(self._client, seed, world.stores)
         self._exits.callback(self._clients.close)
 
     def act(self) -> None:
         """Do one thing, and end or begin those whose time has come."""
-        self._due()
-        name = self._chance.choices(list(self._blows), [blow.weight for blow in self._blows.values()])[0]
-        self.kills[name] += self._blows[name].act()
+        self.due()
+        self.strike()
         time.sleep(self._chance.expovariate(2.0))
 
-    def history(self) -> History:
-        """Stop all blows and the submissions, wait for rest, and return everything."""
+    def strike(self) -> None:
+        """Do one thing at once."""
+        name = self._chance.choices(list(self._blows), [blow.weight for blow in self._blows.values()])[0]
+        self.kills[name] += self._blows[name].act()
+
+    def due(self) -> None:
+        """End or begin what is due."""
+        now_s = time.monotonic()
+        due = [do for at_s, do in self._later if at_s <= now_s]
+        self._later = [(at_s, do) for at_s, do in self._later if at_s > now_s]
+        for do in due:
+            do()
+
+    def programs(self) -> Mapping[str, int]:
+        """Return the pids of masters, APIs, and what else belongs to the installation."""
+        masters = {f"master {name}": program.pid for name, program in self._masters.items()}
+        apis = {f"API {number}": self._apis[port].pid for number, port in enumerate(self._ports)}
+        return {**masters, **apis, **self._world.programs()}
+
+    @property
+    def defects(self) -> list[str]:
+        """Return answers of the API that no fault excuses."""
+        return self._clients.defects
+
+    @property
+    def submissions(self) -> int:
+        """Return how many were acknowledged."""
+        return len(self._clients.acknowledged)
+
+    def rest(self) -> Sequence[str]:
+        """Stop all blows and the submissions, wait for rest, and return what is left."""
         until_s = time.monotonic() + 30
         while self._later and time.monotonic() < until_s:
-            self._due()
+            self.due()
             time.sleep(0.1)
         self._world.mend()
         self._clients.stop()
         with self._client(0) as client:
-            left = self._rest(client)
+            return self._rest(client)
+
+    def history(self) -> History:
+        """Wait for rest, and return everything that happened."""
+        left = self.rest()
+        with self._client(0) as client:
             entries, names = self._journal()
             self._wait(lambda: bool(entries) and self._clients.streamed[-1:] == [entries[-1].id], 30)
             core_s = sum(day.core_hours * 3600 for day in client.daily_use(0.0).days)
@@ -75,12 +152,24 @@ class Chaos:
             entries=entries,
             lines=self._lines(),
             acknowledged=frozenset(self._clients.acknowledged),
-            essential={execution_id: ESSENTIAL[name] for execution_id, name in names.items()},
+            essential={execution_id: essential_of(name) for execution_id, name in names.items()},
+            awaited={execution_id: awaited_by(name) for execution_id, name in names.items()},
+            defects=list(self._clients.defects),
             cores=CORES,
             streamed=list(self._clients.streamed),
             core_s=core_s,
             left=left,
         )
+
+    def keep(self, directory: Path) -> None:
+        """Copy logs, the state of services and the journal to a place where they outlive this run."""
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
+        for path in self.installation.base.glob("*.log*"):
+            shutil.copy(path, directory)
+        shutil.copytree(self.installation.base / "state", directory / "state", symlinks=True, ignore=_not_a_file)
+        rows = self._journal()[0]
+        (directory / "journal").write_text("\n".join(map(str, rows)))
 
     def close(self) -> None:
         """End everything."""
@@ -88,89 +177,36 @@ class Chaos:
 
     # -- what happens ----------------------------------------------------------------------------------------------
     def _own_blows(self) -> Mapping[str, Blow]:
+        chance, after = self._chance, self._after
+        programs = ProgramFaults(self._masters, self._apis, self._master, self._api, chance, after)
+        clocks = clock_blows(self._clocks, [*MASTERS, *_API_NAMES], chance, after) if self._clocks else {}
         return {
-            "master killed": Blow(6, self._master_killed),
-            "master paused": Blow(4, self._master_paused),
-            "API killed": Blow(3, self._api_killed),
-            "API paused": Blow(2, self._api_paused),
-            "database killed": Blow(1, self._database_killed),
-            "link cut": Blow(3, self._link_cut),
-            "link late": Blow(2, self._link_late),
-            "link mute": Blow(2, self._link_mute),
+            **programs.blows(),
+            **database_blows(self._server, self._url, chance, after),
+            **link_blows(self._links, chance, after),
+            **message_blows(self._forwarder, chance, after),
+            **clocks,
         }
-
-    def _master_killed(self) -> bool:
-        name = self._chance.choice(MASTERS)
-        return self._kill(self._masters, name, partial(self._master, name))
-
-    def _api_killed(self) -> bool:
-        port = self._chance.choice(self._ports)
-        return self._kill(self._apis, port, partial(self._api, port))
-
-    def _kill(self, programs: dict[K, Program], key: K, begin: Callable[[], Program]) -> bool:
-        program = programs[key]
-        if program.poll() is not None:
-            return False
-        program.send_signal(signal.SIGCONT)
-        program.kill()
-        program.wait(30)
-        self._after(self._chance.uniform(0, 2), lambda: programs.update({key: begin()}))
-        return True
-
-    def _master_paused(self) -> bool:
-        return self._pause(self._masters[self._chance.choice(MASTERS)], self._chance.uniform(*_PAUSE_S))
-
-    def _api_paused(self) -> bool:
-        return self._pause(self._apis[self._chance.choice(self._ports)], self._chance.uniform(0.2, 3))
-
-    def _pause(self, program: Program, seconds: float) -> bool:
-        if program.poll() is not None:
-            return False
-        program.send_signal(signal.SIGSTOP)
-        self._after(seconds, lambda: program.send_signal(signal.SIGCONT))
-        return True
-
-    def _database_killed(self) -> bool:
-        self._server.kill()
-        self._server.embedded.start()
-        return True
-
-    def _link_cut(self) -> bool:
-        return self._links.choose(self._chance).cut() > 0
-
-    def _link_late(self) -> bool:
-        return self._link(LinkState.LATE)
-
-    def _link_mute(self) -> bool:
-        return self._link(LinkState.MUTE)
-
-    def _link(self, state: LinkState) -> bool:
-        link = self._links.choose(self._chance)
-        link.become(state)
-        self._after(self._chance.uniform(*_PAUSE_S), lambda: link.become(LinkState.WHOLE))
-        return True
 
     def _after(self, seconds: float, do: Callable[[], None]) -> None:
         self._later.append((time.monotonic() + seconds, do))
-
-    def _due(self) -> None:
-        now_s = time.monotonic()
-        due = [do for at_s, do in self._later if at_s <= now_s]
-        self._later = [(at_s, do) for at_s, do in self._later if at_s > now_s]
-        for do in due:
-            do()
 
     # -- programs --------------------------------------------------------------------------------------------------
     def _master(self, name: str) -> Program:
         return self.installation.start_master(
             ZOE_MASTER_NAME=name,
-            ZOE_MASTER_ENDPOINT=self._links.bound(name),
+            ZOE_MASTER_ENDPOINT=self._bound[name],
             ZOE_MASTER_ADVERTISED_ENDPOINT=self._links.advertised(name),
             ZOE_DATABASE_URL=self._links.database_of(name),
+            **self._clock_of(name),
         )
 
     def _api(self, port: int) -> Program:
-        return self.installation.start_api(port, ZOE_DATABASE_URL=self._links.database_of("api"))
+        clock = self._clock_of(_API_NAMES[self._ports.index(port)])
+        return self.installation.start_api(port, ZOE_DATABASE_URL=self._links.database_of("api"), **clock)
+
+    def _clock_of(self, program: str) -> dict[str, str]:
+        return self._clocks.environment(program) if self._clocks is not None else {}
 
     def _client(self, number: int) -> Client:
         return self.installation.client(f"http://127.0.0.1:{self._ports[number % APIS]}")
@@ -190,7 +226,8 @@ class Chaos:
 
     def _journal(self) -> tuple[list[Entry], dict[str, str]]:
         rows = self._read(
-            "SELECT id, execution_id, version, kind, at_s, data FROM journal WHERE execution_id IS NOT NULL ORDER BY id"
+            "SELECT j.id, execution_id, version, kind, at_s, data, stored_s FROM journal j"
+            " LEFT JOIN chaos_times t ON t.id = j.id WHERE execution_id IS NOT NULL ORDER BY j.id"
         )
         names = {str(row[0]): str(row[1]) for row in self._read("SELECT id, name FROM executions")}
         return [Entry(*row) for row in rows], names  # type: ignore[arg-type]
@@ -205,7 +242,7 @@ class Chaos:
     def _read(self, query: str) -> list[tuple[object, ...]]:
         with closing(connect(self._url)) as connection, connection.cursor() as cursor:
             cursor.execute(query)
-            return cursor.fetchall()
+            return cursor.fetchall() if cursor.description else []
 
     def _wait(self, look: Callable[[], bool], seconds: float) -> None:
         until_s = time.monotonic() + seconds
@@ -214,10 +251,16 @@ class Chaos:
 
 
 def run(
-    server: PostgresServer, seed: int, kills: int, seconds: float, tell: Callable[[str], None], world: World
+    server: PostgresServer,
+    seed: int,
+    kills: int,
+    seconds: float,
+    tell: Callable[[str], None],
+    world: World,
+    library: Path | None = None,
 ) -> Chaos:
     """Go on until there are enough kills or the time is over; the caller reads the history and closes."""
-    chaos = Chaos(server, server.create_database(), seed, world)
+    chaos = Chaos(server, server.create_database(), seed, world, library)
     until_s, told_s = time.monotonic() + seconds, time.monotonic()
     with ExitStack() as exits:
         exits.callback(chaos.close)

@@ -20,7 +20,10 @@ USE_S = 0.01
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of the journal. `data` is its JSON."""
+    """A row of the journal. `data` is its JSON, `at_s` the time by the clock of the program that wrote it.
+
+    `stored_s`: when it was written, by the clock of the database, which is right; without it `at_s` is.
+    """
 
     id: int
     execution_id: str
@@ -28,6 +31,12 @@ class Entry:
     kind: str
     at_s: float
     data: Mapping[str, object] = field(default_factory=dict)
+    stored_s: float | None = None
+
+    @property
+    def real_s(self) -> float:
+        """Return when it happened, whatever the clock of the program says."""
+        return self.at_s if self.stored_s is None else self.stored_s
 
 
 @dataclass(frozen=True)
@@ -41,7 +50,11 @@ class Line:
 
 @dataclass(frozen=True)
 class History:
-    """Everything that is known when all is at rest. `essential`: by component, how many must be ready to run."""
+    """Everything that is known when all is at rest. `essential`: by component, how many must be ready to run.
+
+    `awaited`: kinds of entries that must stand in each attempt before it starts anything. `defects`: answers of the API
+    that no fault excuses.
+    """
 
     entries: Sequence[Entry]
     lines: Sequence[Line] | None
@@ -51,6 +64,8 @@ class History:
     streamed: Sequence[int]
     core_s: float
     left: Sequence[str] = ()
+    awaited: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    defects: Sequence[str] = ()
 
     def by_execution(self) -> dict[str, list[Entry]]:
         """Return the entries of each execution, in the order of the journal."""
@@ -114,7 +129,7 @@ def programs_run_once(history: History) -> Iterator[str]:
 
 def nothing_runs_after_its_end(history: History) -> Iterator[str]:
     """No program writes after the end of its execution."""
-    ended = {entry.execution_id: entry.at_s for entry in history.entries if entry.kind in TERMINAL}
+    ended = {entry.execution_id: entry.real_s for entry in history.entries if entry.kind in TERMINAL}
     for line in history.lines or ():
         end_s = ended.get(execution_of(line.service_id))
         if end_s is not None and line.at_s > end_s + CLOCK_S:
@@ -152,6 +167,28 @@ def _lacking(execution_id: str, essential: Mapping[str, int], ready: set[str]) -
             yield f"{execution_id} runs without {component} {sorted(missing)}"
 
 
+def nothing_starts_without_what_it_awaits(history: History) -> Iterator[str]:
+    """Before an attempt starts anything, its bandwidth is guaranteed, and it is decided how its inputs are read."""
+    for execution_id, entries in history.by_execution().items():
+        there: set[str] = set()
+        for entry in entries:
+            if entry.kind == "start_planned":
+                there.clear()
+            elif entry.kind == "storage_withdrawn":
+                there.discard("storage_granted")
+            elif entry.kind == "service_starting":
+                missing = history.awaited.get(execution_id, frozenset()) - there
+                if missing and "started" not in there:
+                    yield f"{entry.data['service_id']} started without {', '.join(sorted(missing))}"
+                there.add("started")  # what has begun goes on without a guarantee
+            there.add(entry.kind)
+
+
+def answers_make_sense(history: History) -> Iterator[str]:
+    """The API is away at times, and never answers with a defect."""
+    yield from history.defects
+
+
 def use_adds_up(history: History) -> Iterator[str]:
     """The use that is told is that of the journal: each service from its start to its end."""
     started: dict[str, float] = {}
@@ -161,7 +198,7 @@ def use_adds_up(history: History) -> Iterator[str]:
         if entry.kind == "service_started":
             started[name] = entry.at_s
         elif entry.kind in OVER and name in started:
-            core_s += (entry.at_s - started[name]) * history.cores[name.split(".")[1]]
+            core_s += max(entry.at_s - started[name], 0.0) * history.cores[name.split(".")[1]]
     if abs(core_s - history.core_s) > USE_S * max(core_s, 1.0):
         yield f"{history.core_s:.3f} core seconds are told, {core_s:.3f} are in the journal"
 
@@ -169,12 +206,13 @@ def use_adds_up(history: History) -> Iterator[str]:
 def it_makes_progress(history: History) -> Iterator[str]:
     """What fits is started, or ended, within a bound."""
     for execution_id, entries in history.by_execution().items():
-        since_s = entries[0].at_s
+        since_s = entries[0].real_s
         for entry in entries:
             if entry.kind == "requeued":
-                since_s = max(entry.at_s, float(str(entry.data.get("not_before_s", 0))))
-            elif entry.kind == "start_planned" and entry.at_s - since_s > STARTS_WITHIN_S:
-                yield f"{execution_id} waited {entry.at_s - since_s:.1f} s for its start"
+                pause_s = max(float(str(entry.data.get("not_before_s", 0))) - entry.at_s, 0.0)
+                since_s = entry.real_s + pause_s
+            elif entry.kind == "start_planned" and entry.real_s - since_s > STARTS_WITHIN_S:
+                yield f"{execution_id} waited {entry.real_s - since_s:.1f} s for its start"
 
 
 def nothing_is_left(history: History) -> Iterator[str]:
@@ -197,6 +235,8 @@ RULES: tuple[Rule, ...] = (
     nothing_runs_after_its_end,
     success_is_earned,
     nothing_runs_with_less_than_its_core,
+    nothing_starts_without_what_it_awaits,
+    answers_make_sense,
     use_adds_up,
     it_makes_progress,
     nothing_is_left,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from tests.chaos.applications import Store
 from tests.chaos.disk import SmallDisk
 from tests.chaos.world import After, Blow
 from tests.support.installation import Installation
@@ -20,6 +21,7 @@ class LocalWorld:
 
     settings: Mapping[str, Any] = {}
     clean_within_s = 60.0
+    stores: Sequence[Store] = (Store.NONE,)
     programs_know_their_service = True
 
     def __init__(self, small_disk: bool) -> None:
@@ -34,6 +36,7 @@ class LocalWorld:
             state = installation.base / "state"
             state.mkdir(mode=0o711)
             self._disk = SmallDisk(state)
+            installation.exits.callback(self._disk.close)
 
     def blows(self, chance: random.Random, after: After) -> Mapping[str, Blow]:
         """Return those of supervisors and of the disk."""
@@ -68,10 +71,16 @@ class LocalWorld:
         """Return processes, scratch directories and control groups."""
         return self._known.traces()
 
+    def credential(self) -> Mapping[str, str] | None:
+        """Return None: there is no object store."""
+        return None
+
+    def programs(self) -> Mapping[str, int]:
+        """Return none: masters and APIs are all."""
+        return {}
+
     def close(self) -> None:
-        """Unmount."""
-        if self._disk is not None:
-            self._disk.close()
+        """Nothing is left to be done."""
 
     @property
     def _known(self) -> Installation:

@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 import docker
 import requests
 
+from tests.chaos.applications import Store
 from tests.chaos.world import After, Blow
 from tests.support.installation import TENANT, Installation
 from tests.support.swarm import need_swarm
@@ -47,6 +48,7 @@ class SwarmWorld:
 
     # What a killed master left of a check is swept when it is two minutes old, every two minutes.
     clean_within_s = 300.0
+    stores: Sequence[Store] = (Store.NONE,)
     programs_know_their_service = False
 
     def __init__(self) -> None:
@@ -157,6 +159,14 @@ class SwarmWorld:
             containers = host.api.containers(all=True)
             found += [f"container of {host.name}: {one['Labels']}, {one['Status']}" for one in containers]
         return found
+
+    def credential(self) -> Mapping[str, str] | None:
+        """Return None: there is no object store."""
+        return None
+
+    def programs(self) -> Mapping[str, int]:
+        """Return none: masters and APIs are all."""
+        return {}
 
     def close(self) -> None:
         """Remove the cluster."""

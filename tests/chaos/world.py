@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from tests.chaos.applications import Store
 from tests.support.installation import Installation
 
 After = Callable[[float, Callable[[], None]], None]
@@ -30,6 +31,8 @@ class World(Protocol):
     clean_within_s: float
     """After the end of all executions nothing is left."""
 
+    stores: Sequence[Store]
+    """What executions ask of an object store."""
     programs_know_their_service: bool
     """Whether ZOE_SERVICE_ID is set for them, so that the rules about programs can be checked."""
 
@@ -47,6 +50,12 @@ class World(Protocol):
 
     def left(self) -> list[str]:
         """Return what is left of services."""
+
+    def credential(self) -> Mapping[str, str] | None:
+        """Return what the tenant signs in to the object store with; None without one."""
+
+    def programs(self) -> Mapping[str, int]:
+        """Return the pids of programs of Zoe that belong to it."""
 
     def close(self) -> None:
         """Remove it."""

@@ -6,7 +6,7 @@ import gzip
 import json
 import secrets
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +25,10 @@ USERS = (ADMIN, StoreUser("acme", "ann", f"ann-{secrets.token_hex(12)}"), StoreU
 
 
 @contextmanager
-def object_store(make: Callable[..., ObjectStore] = ObjectStore, **changes: Any) -> Iterator[Any]:
-    """Up, with three users; removed in the end. `make` gives another kind of store."""
+def object_store(
+    make: Callable[..., ObjectStore] = ObjectStore, users: Sequence[StoreUser] = USERS, **changes: Any
+) -> Iterator[Any]:
+    """Up, with these users; removed in the end. `make` gives another kind of store."""
     need_program("memcached")
     home = Home.find(CLONE).create()
     account = home.server_account
@@ -34,7 +36,7 @@ def object_store(make: Callable[..., ObjectStore] = ObjectStore, **changes: Any)
         Path(apart).chmod(0o711)
         if "controller" in changes:
             changes["controller"] = changes["controller"](Path(apart), account)
-        configuration = StoreConfiguration(USERS, run_as=account.name if account else None, **changes)
+        configuration = StoreConfiguration(users, run_as=account.name if account else None, **changes)
         with make(home, Path(apart) / "swift", configuration) as store:
             yield store
 

@@ -25,6 +25,7 @@ _READY_WITHIN_S = 60.0
 _STOP_WITHIN_S = 20.0
 _LOOK_S = 0.1
 _STORY_CHARACTERS = 2000
+_SETTINGS = "zoe-storage.toml"
 
 
 class ControllerSite:
@@ -56,11 +57,8 @@ class ControllerSite:
         """Return its log."""
         return self._directory / "zoe-storage.log"
 
-    @contextmanager
-    def serve(self, store: ObjectStore, admin: StoreUser, database_url: str, rates: BandwidthSlo) -> Iterator[str]:
-        """Run the controller with these bytes per second to promise and through the proxy; yield its URL. The tables
-        must exist.
-        """
+    def configure(self, store: ObjectStore, admin: StoreUser, database_url: str, rates: BandwidthSlo) -> None:
+        """Write its settings: these bytes per second to promise and through the proxy."""
         read, write = rates.read_bytes_per_s or 0, rates.write_bytes_per_s or 0
         settings = {
             "database_url": database_url,
@@ -76,13 +74,23 @@ class ControllerSite:
             "swift_user": admin.login,
             "swift_key_file": str(self._private("swift.key", admin.key)),
         }
+        self._private(_SETTINGS, tomli_w.dumps(settings))
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start the controller, which was configured; the tables must exist."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ZOE_")}
-        environment["ZOE_SDS_CONFIG"] = str(self._private("zoe-storage.toml", tomli_w.dumps(settings)))
+        environment["ZOE_SDS_CONFIG"] = str(self._directory / _SETTINGS)
         with log_to(self.log) as log:
             command = [sys.executable, "-m", "storage_controller"]
-            process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    @contextmanager
+    def serve(self, store: ObjectStore, admin: StoreUser, database_url: str, rates: BandwidthSlo) -> Iterator[str]:
+        """Configure and run the controller; yield its URL."""
+        self.configure(store, admin, database_url, rates)
+        process = self.start()
         try:
-            self._wait_until_up(process)
+            self.wait_until_up(process)
             yield self.url
         finally:
             process.terminate()
@@ -98,7 +106,8 @@ class ControllerSite:
         write_private(path, text)
         return path
 
-    def _wait_until_up(self, process: subprocess.Popen[bytes]) -> None:
+    def wait_until_up(self, process: subprocess.Popen[bytes]) -> None:
+        """Return when it answers; StoreError if it does not."""
         give_up_s = time.monotonic() + _READY_WITHIN_S
         while process.poll() is None and time.monotonic() < give_up_s:
             try:

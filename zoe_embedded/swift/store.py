@@ -112,6 +112,10 @@ class ObjectStore:
         self._begin(self._home.runtime / "swift", name, name.partition("-")[0])
         self._wait_until_healthy()
 
+    def signal(self, name: str, number: int) -> None:
+        """Send a server a signal; do nothing if it has ended."""
+        self._processes[name].send_signal(number)
+
     def _known_ports(self) -> Ports:
         if self._ports is None:
             raise StoreError("the object store does not run")

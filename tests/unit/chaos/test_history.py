@@ -83,6 +83,29 @@ def late_start(history: History) -> History:
     return replace(history, entries=entries, lines=[replace(one, at_s=one.at_s + 100) for one in history.lines])
 
 
+def withdrawn(history: History) -> History:
+    """Plant a grant and its withdrawal before the first start of an execution that requires one."""
+    entries = []
+    for e in history.entries:
+        if e.kind == "service_starting" and e.execution_id == "a":
+            entries += [replace(e, kind="storage_granted"), replace(e, kind="storage_withdrawn")]
+        entries.append(e)
+    return replace(history, entries=entries, awaited={"a": frozenset({"storage_granted"})})
+
+
+def ahead(history: History) -> History:
+    """By the clock of the master, an hour ahead, the program ended in time."""
+    entries = [replace(e, at_s=e.at_s + 3600, stored_s=e.at_s) for e in history.entries]
+    late = Line("b.worker.0.1", "end", 600.0)
+    return replace(history, entries=entries, lines=[*history.lines, late])
+
+
+def stands(history: History) -> History:
+    """By the clock of the master, an execution starts at once."""
+    entries = [replace(e, stored_s=e.at_s + (100 if e.version > 2 else 0)) for e in history.entries]
+    return replace(history, entries=entries)
+
+
 def gap(history: History) -> History:
     entries = [replace(e, version=e.version + (e.execution_id == "a" and e.version > 3)) for e in history.entries]
     return replace(history, entries=entries)
@@ -114,6 +137,14 @@ PLANTED: dict[str, tuple[str, Bug]] = {
         lambda history: replace(history, lines=[one for one in history.lines if one.word == "start"]),
     ),
     "an execution runs without a worker": ("nothing_runs_with_less_than_its_core", without("service_ready", 2)),
+    "a start without its guarantee": (
+        "nothing_starts_without_what_it_awaits",
+        lambda history: replace(history, awaited={"a": frozenset({"storage_granted"})}),
+    ),
+    "a start after its guarantee was withdrawn": ("nothing_starts_without_what_it_awaits", withdrawn),
+    "a program outlives its execution while clocks are wrong": ("nothing_runs_after_its_end", ahead),
+    "an execution waits while its clock stands": ("it_makes_progress", stands),
+    "an answer is a defect": ("answers_make_sense", lambda history: replace(history, defects=["internal"])),
     "use is lost": ("use_adds_up", lambda history: replace(history, core_s=history.core_s * 0.9)),
     "an execution waits though it fits": ("it_makes_progress", late_start),
     "a process is left": ("nothing_is_left", lambda history: replace(history, left=["process 7"])),

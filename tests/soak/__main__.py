@@ -1,0 +1,90 @@
+"""Steady work with faults that kill no master and no API: `python -m tests.soak --minutes 30`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from tests.chaos.disk import enter_own_namespace
+from tests.chaos.harness import Chaos
+from tests.chaos.local_world import LocalWorld
+from tests.chaos.storage_world import StorageWorld
+from tests.soak.growth import series_of, verdicts
+from tests.soak.picture import draw
+from tests.soak.sampling import Samples
+from tests.support.postgres import PostgresServer, make_home, remove_leftovers
+
+PICTURE = Path(__file__).parents[2] / "docs" / "images" / "soak.svg"
+_EVERY_S = 5.0
+# What ends begins anew with fresh memory, and would hide a leak.
+_SPARED = frozenset({"master killed", "API killed", "controller killed", "Swift proxy killed"})
+_FAULT_EVERY_S = 6.0
+# So short that tables reach their size within the first third.
+_RETENTION_S = 180.0
+
+
+def main() -> int:
+    """Print the medians of each series and draw them; return 1 if one grew or something was left."""
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4)), help="of the choices")
+    parser.add_argument("--storage", action="store_true", help="with Swift and its controller (needs memcached)")
+    parser.add_argument("--picture", type=Path, default=PICTURE, help="where to draw (default: %(default)s)")
+    given = parser.parse_args()
+    tell = partial(print, flush=True)
+    chosen = [f"--minutes={given.minutes}", f"--seed={given.seed}", f"--picture={given.picture}"]
+    chosen += ["--storage"] if given.storage else []
+    small_disk = enter_own_namespace([sys.executable, "-m", "tests.soak", *chosen])
+    tell(f"seed {given.seed}")
+    remove_leftovers()
+    world = StorageWorld(small_disk) if given.storage else LocalWorld(small_disk)
+    with ExitStack() as undo:
+        home = make_home()
+        undo.callback(shutil.rmtree, home)
+        server = PostgresServer(home)
+        server.start()
+        undo.callback(server.stop)
+        url = server.create_database()
+        chaos = Chaos(server, url, given.seed, world, spared=_SPARED, retention_s=_RETENTION_S)
+        undo.callback(chaos.close)
+        samples = _work(chaos, url, 60 * given.minutes)
+        left = chaos.rest()
+    for name, count in sorted(chaos.kills.items()):
+        tell(f"{count:6} {name}")
+    series = series_of(samples.points)
+    draw(series, given.picture)
+    found = verdicts(series, samples.seconds_worked)
+    for verdict in found:
+        tell(str(verdict))
+    problems = [f"left: {what}" for what in left] + [f"defect: {what}" for what in chaos.defects]
+    for problem in problems:
+        tell(problem)
+    grew = sum(verdict.grew for verdict in found)
+    tell(f"minutes={given.minutes:g} submissions={chaos.submissions} grew={grew} problems={len(problems)}")
+    return int(grew > 0 or bool(problems))
+
+
+def _work(chaos: Chaos, url: str, seconds: float) -> Samples:
+    samples = Samples(url)
+    fault_s = sample_s = 0.0
+    while (now_s := samples.seconds) < seconds:
+        if now_s >= fault_s:
+            chaos.strike()
+            fault_s = now_s + _FAULT_EVERY_S
+        if now_s >= sample_s:
+            samples.take(chaos.programs())
+            sample_s = now_s + _EVERY_S
+        chaos.due()
+        time.sleep(0.1)
+    samples.seconds_worked = samples.seconds
+    return samples
+
+
+if __name__ == "__main__":
+    sys.exit(main())

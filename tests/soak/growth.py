@@ -1,0 +1,74 @@
+"""Whether a sampled amount grows: the medians of the second and the last third of a run are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+LEAST_SAMPLES = 30
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is sampled, its unit, and by how much the last third may exceed the second: a share and an amount."""
+
+    name: str
+    unit: str
+    share: float
+    amount: float
+
+
+MEMORY = Kind("memory", "MiB", 0.05, 4)
+DESCRIPTORS = Kind("descriptors", "", 0.05, 8)
+THREADS = Kind("threads", "", 0.0, 3)
+ROWS = Kind("rows", "", 0.10, 200)
+KINDS = (MEMORY, DESCRIPTORS, THREADS, ROWS)
+
+
+@dataclass(frozen=True)
+class Series:
+    """One amount of one program or table, by seconds since the begin."""
+
+    kind: Kind
+    of: str
+    points: Sequence[tuple[float, float]]
+
+    def thirds(self, seconds: float) -> list[float]:
+        """Return the medians of the three thirds of a run of this length."""
+        bounds = [seconds * part / 3 for part in range(4)]
+        return [median(v for at_s, v in self.points if low <= at_s <= high) for low, high in pairwise(bounds)]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The medians of a series, and whether it grew."""
+
+    series: Series
+    medians: Sequence[float]
+    grew: bool
+
+    def __str__(self) -> str:
+        kind = self.series.kind
+        _, second, last = self.medians
+        word = "GREW" if self.grew else "flat"
+        return f"{kind.name:12} {self.series.of:28} {second:10.1f} -> {last:10.1f} {kind.unit:4} {word}"
+
+
+def verdicts(series: Sequence[Series], seconds: float) -> list[Verdict]:
+    """Compare the last third with the second; ValueError for a series with too few samples to say anything."""
+    found = []
+    for one in series:
+        if len(one.points) < LEAST_SAMPLES:
+            raise ValueError(f"only {len(one.points)} samples of {one.kind.name} of {one.of}")
+        medians = one.thirds(seconds)
+        bound = medians[1] * (1 + one.kind.share) + one.kind.amount
+        found.append(Verdict(one, medians, medians[2] > bound))
+    return found
+
+
+def series_of(samples: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> list[Series]:
+    """Return the series of samples by name of kind and program or table."""
+    kinds = {kind.name: kind for kind in KINDS}
+    return [Series(kinds[name], of, points) for (name, of), points in samples.items()]

@@ -1,0 +1,52 @@
+"""Samples of programs, by their pids, and of the tables of a database."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping
+from contextlib import closing, suppress
+
+import psutil
+import psycopg2
+
+from tests.support.postgres import connect
+
+_MIB = 2**20
+_TABLES = """
+SELECT schemaname, tablename FROM pg_tables
+WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND tablename <> 'chaos_times' ORDER BY 1, 2
+"""
+
+
+class Samples:
+    """What was seen, by name of kind and program or table; times since the begin."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._began_s = time.monotonic()
+        self.seconds_worked = 0.0
+        self.points: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+
+    @property
+    def seconds(self) -> float:
+        """Return how long it goes on."""
+        return time.monotonic() - self._began_s
+
+    def take(self, programs: Mapping[str, int]) -> None:
+        """Look at everything once; what is away is left out."""
+        for name, pid in programs.items():
+            with suppress(psutil.Error):
+                process = psutil.Process(pid)
+                with process.oneshot():
+                    self._add("memory", name, process.memory_info().rss / _MIB)
+                    self._add("descriptors", name, process.num_fds())
+                    self._add("threads", name, process.num_threads())
+        with suppress(psycopg2.Error), closing(connect(self._url)) as connection, connection.cursor() as cursor:
+            cursor.execute(_TABLES)
+            for schema, table in cursor.fetchall():
+                cursor.execute(f'SELECT count(*) FROM "{schema}"."{table}"')
+                self._add("rows", table if schema == "public" else f"{schema}.{table}", cursor.fetchone()[0])
+
+    def _add(self, kind: str, of: str, value: float) -> None:
+        self.points[kind, of].append((self.seconds, float(value)))
