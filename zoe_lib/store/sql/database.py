@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, Concatenate, Literal, NoReturn, ParamSpec, Protocol, TypeVar
 
 import psycopg2
-from sqlalchemy import URL, Connection, Engine, create_engine, exc, make_url
+from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, exc, make_url
 
 from zoe_lib.store.errors import StoreError, StoreUnavailable, Unstorable
 from zoe_lib.store.sql.latency import STORE
@@ -17,6 +17,7 @@ T = TypeVar("T")
 IsolationLevel = Literal["REPEATABLE READ", "READ COMMITTED", "AUTOCOMMIT"]
 
 UNDEFINED_TABLE_OR_TYPE = ("42P01", "42704")
+READ_ONLY_TRANSACTION = "25006"
 # A process that is stopped within a transaction holds locks that all others wait for, a new leader included: the server
 # ends such a session. Keep-alives detect machines that have vanished, so that their leader lock is released.
 SESSION_SETTINGS = {
@@ -34,6 +35,9 @@ CONNECT_ARGUMENTS: dict[str, Any] = {
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
+    # Keep-alives are sent only while nothing is under way: a statement to a machine that has vanished would wait a
+    # quarter of an hour.
+    "tcp_user_timeout": 25_000,
     "options": " ".join(f"-c {name}={value}" for name, value in SESSION_SETTINGS.items()),
 }
 # How long a call waits for a free connection before it raises StoreUnavailable.
@@ -72,10 +76,11 @@ class Database:
 
     def dedicated(self) -> psycopg2.extensions.connection:
         """Return a connection outside the pool, with each statement its own transaction; the caller closes it."""
-        arguments, options = self._writer.dialect.create_connect_args(self._writer.url)
+        url = self._writer.url
+        arguments, options = self._writer.dialect.create_connect_args(url)
         try:
             connection: psycopg2.extensions.connection = psycopg2.connect(
-                *arguments, **{**CONNECT_ARGUMENTS, **options}
+                *arguments, **{**options, **connect_arguments(url)}
             )
         except psycopg2.OperationalError as error:
             raise StoreUnavailable(_first_line(error)) from error
@@ -153,17 +158,42 @@ def with_driver(url: str) -> URL:
     return parsed.set(drivername="postgresql+psycopg2") if parsed.drivername == "postgresql" else parsed
 
 
+def connect_arguments(url: URL) -> dict[str, Any]:
+    """Return what the driver is given beside the URL, which may say otherwise."""
+    asked = url.query.get("options", ())
+    options = " ".join([CONNECT_ARGUMENTS["options"], *([asked] if isinstance(asked, str) else asked)])
+    return {name: value for name, value in CONNECT_ARGUMENTS.items() if name not in url.query} | {"options": options}
+
+
 def _engine(url: str, isolation_level: IsolationLevel, pool_size: int, read_only: bool) -> Engine:
-    options = CONNECT_ARGUMENTS["options"] + (" -c default_transaction_read_only=on" if read_only else "")
-    return create_engine(
-        with_driver(url),
+    parsed = with_driver(url)
+    engine = create_engine(
+        parsed,
         isolation_level=isolation_level,
         pool_size=pool_size,
         max_overflow=pool_size,
         pool_timeout=POOL_WAIT_S_MAX,
-        connect_args={**CONNECT_ARGUMENTS, "options": options},
+        connect_args=connect_arguments(parsed),
         executemany_mode="values_plus_batch",
     )
+    if read_only:
+        event.listen(engine, "connect", _make_read_only)
+    else:
+        event.listen(engine, "handle_error", _leave_a_standby)
+    return engine
+
+
+def _make_read_only(connection: psycopg2.extensions.connection, _record: object) -> None:
+    """Not an option of the connection: a URL with `target_session_attrs=read-write` would refuse every server."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+    connection.commit()
+
+
+def _leave_a_standby(context: ExceptionContext) -> None:
+    """Drop the connections of the pool if its server does not accept writes any more, since another one does now."""
+    if getattr(context.original_exception, "pgcode", None) == READ_ONLY_TRANSACTION:
+        context.is_disconnect = True
 
 
 def _raise_as_ours(error: exc.DBAPIError) -> NoReturn:
