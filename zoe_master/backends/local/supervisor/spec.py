@@ -4,14 +4,14 @@ dict.
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 
 class ProbeSpec(TypedDict):
-    """The readiness probe, with its port's name and number."""
+    """The readiness probe, with its port's name and number; version 0.1.0 wrote no name."""
 
     kind: str
-    name: str
+    name: NotRequired[str]
     port: int
     path: str
     interval_s: float

@@ -219,7 +219,8 @@ class Supervisor:
             probe = self._spec["probe"]
             assert probe is not None
             problem = self._readiness.problem
-            message = f"port {probe['name']} did not answer within {probe['timeout_s']:g} s: {problem}"
+            port = probe.get("name", probe["port"])  # version 0.1.0 wrote no name
+            message = f"port {port} did not answer within {probe['timeout_s']:g} s: {problem}"
             self._terminate("never_ready", message, self._spec["stop_grace_s"])
 
     def _terminate(self, cause: str, message: str, grace_s: float) -> None:
@@ -280,7 +281,13 @@ class Supervisor:
     def _clean(self) -> None:
         if self._cgroup is not None and not self._cgroup.remove():
             print("the control group cannot be removed", file=sys.stderr)
-        import shutil
-
-        shutil.rmtree(self._spec["scratch"], ignore_errors=True)
+        self._remove_scratch()
         self._status.hint()
+
+    def _remove_scratch(self) -> None:
+        try:
+            os.rmdir(self._spec["scratch"])
+        except OSError:  # not empty; the import takes longer than the removal
+            import shutil
+
+            shutil.rmtree(self._spec["scratch"], ignore_errors=True)
