@@ -19,6 +19,7 @@ from zoe_embedded.runtime import CLONE
 _NAME = "libfaketime.so.1"
 _FOLDER = f"usr/lib/{platform.machine()}-linux-gnu/faketime"
 _RIGHT = "+0"
+_DOWNLOAD_S = 60
 _OF_ALL = {
     "DONT_FAKE_MONOTONIC": "1",
     "FAKETIME_DONT_FAKE_MONOTONIC": "1",
@@ -43,8 +44,11 @@ def _unpack(package: str, to: Path) -> None:
         return
     with tempfile.TemporaryDirectory() as apart:
         Path(apart).chmod(0o755)  # apt downloads as a user of its own
-        words = ["apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", package]
-        if subprocess.run(words, cwd=apart, capture_output=True, check=False).returncode != 0:
+        options = ["APT::Sandbox::User=root", "Acquire::Retries=0", "Acquire::http::Timeout=10"]
+        words = ["apt-get", "-qq", *(word for option in options for word in ("-o", option)), "download", package]
+        try:
+            subprocess.run(words, cwd=apart, capture_output=True, check=True, timeout=_DOWNLOAD_S)
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
             return
         [file] = Path(apart).glob("*.deb")
         to.mkdir(parents=True, exist_ok=True)
