@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import pytest
+
 from tests.support.applications import application, component, execution
 from tests.support.histories import legal_events
 from tests.support.statements import copy_execution, rows_read, statements_of
@@ -20,11 +22,12 @@ from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.postgres import PostgresStore
 
-EXECUTIONS = 80
+SEEDS = 2
+EXECUTIONS = 60
 STEPS = 12
 COPIES = 1500
 TELLING = (ev.Queued, ev.ReasonChanged, ev.StartPlanned, ev.StorageRefused, ev.Requeued)
-CODES = (ReasonCode.STORAGE_BANDWIDTH, ReasonCode.NO_RESOURCES)
+CODES = (ReasonCode.STORAGE_BANDWIDTH, ReasonCode.STORAGE_BANDWIDTH, ReasonCode.NO_RESOURCES)
 
 
 def some_application(chance: random.Random) -> Application:
@@ -60,8 +63,9 @@ def waiting_of_all(executions: Sequence[Execution], tenant: str | None) -> list[
     ]
 
 
-def test_they_are_those_of_all_executions(any_store: ExecutionStore) -> None:
-    chance = random.Random("waits")
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_they_are_those_of_all_executions(seed: int, any_store: ExecutionStore) -> None:
+    chance = random.Random(f"waits {seed}")
     seen: Counter[str] = Counter()
     for number in range(EXECUTIONS):
         owner = {"tenant": chance.choice(["red", "blue"]), "user": chance.choice(["ada", "bob"])}
