@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import APP, Zoe
-from tests.cli.server import OTHER, READER, Server
+from tests.cli.server import ADMIN, OTHER, READER, Server
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.sdk import Client
 
 
 def test_run_gives_the_execution_as_asked(server: Server, zoe: Zoe, app_file: Path) -> None:
@@ -262,3 +263,55 @@ def test_explain_and_status_tell_of_nodes_that_are_not_ready(server: Server, zoe
     server.master.facts |= {"nodes": 3, "nodes_ready": 1}
     assert "1 of 3 ready" in zoe("status").out
     server.master.facts.clear()
+
+
+def test_ls_since_sorted_and_by_a_format(server: Server, zoe: Zoe, app_file: Path) -> None:
+    for letter in "bac":
+        zoe("run", str(app_file), "--name", f"sorted-{letter}")
+
+    def listed(*arguments: str) -> str:
+        return "".join(zoe("ls", "--name", "sorted-", *arguments).out.split()).replace("sorted-", "")
+
+    assert listed("--sort", "name", "--format", "{name}") == "abc"
+    assert listed("--sort", "-name", "--format", "{name}") == "cba"
+    assert listed("--sort", "age", "--format", "{name}") == "cab"
+    assert listed("--since", "1h", "-n", "1", "--format", "{name}:{state}:{exit_code}") == "c:submitted:"
+    assert listed("--since", "2037-01-01", "-o", "name") == ""
+    assert [row.split()[1] for row in zoe("ls", "--name", "sorted-", "--sort", "name").out.splitlines()[1:]] == [
+        "sorted-a", "sorted-b", "sorted-c",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--sort", "colour"], "is not a column to sort by"),
+        (["--format", "{colour}"], "an execution has no 'colour'"),
+        (["--format", "{id.__class__}"], "an execution has no 'id.__class__'"),
+        (["--format", "{id!r}"], "is not a format"),
+        (["--format", "{id:>99999999999}"], "is not a format"),
+        (["--format", "{"], "is not a format"),
+        (["--since", "yesterday"], "is not a date"),
+        (["--since", "3x"], "is not a date"),
+    ],
+)
+def test_ls_refuses_what_it_does_not_know(zoe: Zoe, arguments: list[str], said: str) -> None:
+    done = zoe("ls", *arguments)
+    assert done.code == 2
+    assert said in " ".join(done.err.replace("\u2502", "").split())
+
+
+def test_ls_lists_again_until_interrupted(
+    server: Server, zoe: Zoe, app_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zoe("run", str(app_file), "--name", "watched-1")
+    with Client(server.url, ADMIN) as client:
+        rounds = iter((lambda: client.submit(APP, name="watched-2"), interrupt))
+        monkeypatch.setattr("zoe_cli.commands.listing.time.sleep", lambda _seconds: next(rounds)())
+        done = zoe("ls", "-w", "--name", "watched-", "--format", "{name}")
+    assert done.code == 130
+    assert done.out.split() == ["watched-1", "watched-2", "watched-1"]
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt

@@ -69,6 +69,9 @@ def test_filters(any_store: ExecutionStore) -> None:
     assert names(any_store, ids=some) == ["Größe", "Sums 100%"]
     assert names(any_store, ids=some, tenant="other") == ["Größe"]
     assert names(any_store, ids=frozenset()) == []
+    assert names(any_store, submitted_from_s=execution(2).submitted_at_s) == ["Größe", "sums_2"]
+    between = {"submitted_from_s": execution(2).submitted_at_s, "submitted_to_s": execution(2).submitted_at_s}
+    assert names(any_store, **between) == ["sums_2"]
     assert any_store.active_counts() == {("iostack", "ada"): 1, ("iostack", "bob"): 1, ("other", "ada"): 1}
     assert names(any_store, name_contains="SUMS") == ["sums_2", "Sums 100%"]
     assert names(any_store, name_contains="0%") == ["Sums 100%"]

@@ -43,6 +43,7 @@ from zoe_lib.wire import (
     UsageList,
     UsageView,
 )
+from zoe_lib.wire.base import SECONDS_MAX
 
 log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/executions", tags=["executions"])
@@ -56,6 +57,9 @@ def list_executions(
     state: Annotated[list[ExecutionState] | None, Query()] = None,
     user: str | None = None,
     name: Annotated[str | None, Query(max_length=128, description="Part of the name.")] = None,
+    submitted_from_s: Annotated[
+        float | None, Query(ge=0, le=SECONDS_MAX, description="Only executions that were submitted then or later.")
+    ] = None,
     all_tenants: Annotated[bool, Query(description="For operators.")] = False,
     limit: Annotated[int, Query(ge=1)] = 50,
     cursor: str | None = None,
@@ -69,6 +73,7 @@ def list_executions(
         user=user,
         states=frozenset(state) if state else None,
         name_contains=name,
+        submitted_from_s=submitted_from_s,
         limit=min(limit, services.settings.api_page_max),
         cursor=cursor,
     )

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import re
+import time
 from datetime import UTC, datetime
 
 import typer
 
 from zoe_lib.wire.base import SECONDS_MAX
+
+_AGO = re.compile(r"(\d{1,6})([smhdw])")
+_UNIT_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
+
+
+def since(text: str) -> float:
+    """Return a time before now such as 90m, 12h or 3d, or a date, as seconds since the epoch."""
+    ago = _AGO.fullmatch(text.strip())
+    if ago is None:
+        return date(text)
+    return max(time.time() - int(ago[1]) * _UNIT_S[ago[2]], 0.0)
 
 
 def date(text: str) -> float:

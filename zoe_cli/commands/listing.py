@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 
 from zoe_cli.commands.arguments import Id
+from zoe_cli.commands.dates import since
+from zoe_cli.commands.list_options import line_format, lines, sort, sort_key
 from zoe_cli.commands.storage import bandwidth_of
 from zoe_cli.commands.views import facts, rows_of, service_rows, timeline
 from zoe_cli.context import options
@@ -22,11 +27,18 @@ from zoe_lib.wire import ExecutionList, ExecutionView, ServiceView
 _PAGE_MAX = 500
 _OPENS_MAX = 10  # Each of these is a question to the master.
 _LABEL_WIDTH = 18
+_WATCH_S = 2.0
+_CLEAR = "\x1b[H\x1b[2J"
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    examples = ("zoe ls --state queued --state running", "zoe cancel $(zoe ls --state queued -o name)")
+    examples = (
+        "zoe ls --state queued --state running",
+        "zoe ls --since 12h --sort -ran",
+        "zoe ls --format '{id} {state} {exit_code}'",
+        "zoe cancel $(zoe ls --state queued -o name)",
+    )
     add(app, "ls", ls, examples)
     add(app, "show", show, ("zoe show x1m7xhnzn3f4144", "zoe show x1m7xhnzn3f4144 -o json | jq .exit_code"))
 
@@ -39,8 +51,29 @@ def ls(
     ] = None,
     user: Annotated[str | None, typer.Option(help="Only executions of this user.")] = None,
     name: Annotated[str | None, typer.Option(help="Only names that contain this text.")] = None,
+    since_s: Annotated[
+        float | None,
+        typer.Option(
+            "--since", parser=since, metavar="TIME", help="Only those submitted since: 90m, 12h, 3d or a date."
+        ),
+    ] = None,
     all_tenants: Annotated[
         bool, typer.Option("--all-tenants", help="Executions of all tenants; operators only.")
+    ] = False,
+    sort_by: Annotated[
+        str | None,
+        typer.Option(
+            "--sort", parser=sort_key, metavar="COLUMN", help="Sort by this column; -COLUMN reverses the order."
+        ),
+    ] = None,
+    line: Annotated[
+        str | None,
+        typer.Option(
+            "--format", parser=line_format, metavar="TEXT", help="Write a line such as '{id} {state}' for each."
+        ),
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="List again every two seconds until interrupted.")
     ] = False,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of executions.")] = 50,
     cursor: Annotated[str | None, typer.Option(help="Cursor from which to continue an earlier list.")] = None,
@@ -48,11 +81,26 @@ def ls(
     """List executions, newest first.
 
     READY: ready essential services of all, and elastic services after a plus. AGE: time since the submission. RAN: time
-    from the placement to the end. WHY: the reason for waiting, or the cause of a failure.
+    from the placement to the end. WHY: the reason for waiting, or the cause of a failure. --sort and --format apply to
+    the executions listed; the names for --format are those of -o json.
     """
+    query = partial(_pages, states=state, user=user, name=name, submitted_from_s=since_s, all_tenants=all_tenants)
     with options(context).client() as client:
-        page = _pages(client, state, user, name, all_tenants, limit, cursor)
-    emit(page, options(context).output, rows_of(page.executions))
+        while True:
+            _write_list(query(client, limit, cursor), options(context).output, sort_by, line)
+            if not watch:
+                return
+            time.sleep(_WATCH_S)
+            write(_CLEAR if sys.stdout.isatty() else "\n")
+
+
+def _write_list(page: ExecutionList, form: Format, sort_by: str | None, line: str | None) -> None:
+    if sort_by is not None:
+        page = page.model_copy(update={"executions": sort(page.executions, sort_by)})
+    if line is not None:
+        write(lines(page.executions, line))
+    else:
+        emit(page, form, rows_of(page.executions))
     if page.next_cursor:
         note(f"more: --cursor {page.next_cursor}")
 
@@ -99,22 +147,12 @@ def _open_command(service: ServiceView, port: str) -> str:
     return f"zoe open {service.id.partition('.')[0]} --service {service.name} --port {port}"
 
 
-def _pages(
-    client: Client,
-    states: list[ExecutionState] | None,
-    user: str | None,
-    name: str | None,
-    all_tenants: bool,
-    limit: int,
-    cursor: str | None,
-) -> ExecutionList:
+def _pages(client: Client, limit: int, cursor: str | None, **query: Any) -> ExecutionList:
     """Return this many executions, in as many pages as the server makes of them."""
     listed = ExecutionList(executions=[], next_cursor=cursor)
     while len(listed.executions) < limit:
         page_size = min(limit - len(listed.executions), _PAGE_MAX)
-        page = client.executions(
-            states=states, user=user, name=name, all_tenants=all_tenants, limit=page_size, cursor=listed.next_cursor
-        )
+        page = client.executions(**query, limit=page_size, cursor=listed.next_cursor)
         listed = ExecutionList(executions=listed.executions + page.executions, next_cursor=page.next_cursor)
         if page.next_cursor is None:
             break

@@ -97,10 +97,16 @@ def _ready(execution: ExecutionSummary) -> str:
     return "+".join(str(total) if over else f"{ready}/{total}" for ready, total in parts if total)
 
 
-def _ran(execution: ExecutionSummary, now_s: float) -> str:
+def run_s(execution: ExecutionSummary, now_s: float) -> float | None:
+    """Return the seconds from its placement to its end, or until now; None before."""
     if Mark.PLACED not in execution.marks:
-        return ""
-    return duration(execution.marks.get(Mark.ENDED, now_s) - execution.marks[Mark.PLACED])
+        return None
+    return execution.marks.get(Mark.ENDED, now_s) - execution.marks[Mark.PLACED]
+
+
+def _ran(execution: ExecutionSummary, now_s: float) -> str:
+    ran_s = run_s(execution, now_s)
+    return "" if ran_s is None else duration(ran_s)
 
 
 def _service_ran(service: ServiceView) -> str:

@@ -63,11 +63,12 @@ class Client(Transport):
         states: list[ExecutionState] | None = None,
         user: str | None = None,
         name: str | None = None,
+        submitted_from_s: float | None = None,
         all_tenants: bool = False,
         limit: int = 50,
         cursor: str | None = None,
     ) -> wire.ExecutionList:
-        """Return one page of executions, newest first.
+        """Return one page of executions, newest first; `submitted_from_s`: those submitted then or later.
 
         With `name` a page may be short, or empty, and have a `next_cursor`: the server searches part by part.
         """
@@ -75,6 +76,7 @@ class Client(Transport):
             "state": [state.value for state in states or []],
             "user": user,
             "name": name,
+            "submitted_from_s": submitted_from_s,
             "all_tenants": all_tenants or None,
             "limit": limit,
             "cursor": cursor,

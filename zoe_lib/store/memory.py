@@ -272,6 +272,7 @@ def _matches(query: ExecutionQuery, execution: Execution) -> bool:
         and (query.user is None or execution.user == query.user)
         and (query.states is None or execution.state in query.states)
         and (query.ids is None or execution.id in query.ids)
+        and (query.submitted_from_s is None or execution.submitted_at_s >= query.submitted_from_s)
         and (query.submitted_to_s is None or execution.submitted_at_s <= query.submitted_to_s)
         and (query.ended_from_s is None or execution.marks.get(Mark.ENDED, math.inf) >= query.ended_from_s)
     )

@@ -57,8 +57,8 @@ class TickRecord:
 class ExecutionQuery:
     """Which executions to list, newest first. None does not restrict; `cursor` continues an earlier page.
 
-    `submitted_to_s`: submitted then or earlier; `ended_from_s`: ended then or later. `name_contains` ignores case. The
-    filters of a continued page must not change.
+    `submitted_from_s`, `submitted_to_s`: submitted within these times; `ended_from_s`: ended then or later.
+    `name_contains` ignores case. The filters of a continued page must not change.
     """
 
     ids: frozenset[ExecutionId] | None = None
@@ -66,6 +66,7 @@ class ExecutionQuery:
     user: str | None = None
     states: frozenset[ExecutionState] | None = None
     name_contains: str | None = None
+    submitted_from_s: float | None = None
     submitted_to_s: float | None = None
     ended_from_s: float | None = None
     limit: int = 50

@@ -88,6 +88,8 @@ def _matching(query: ExecutionQuery, *columns: Column[Any]) -> Select[Any]:
         statement = statement.where(executions.c.state.in_([state.value for state in query.states]))
     if query.ids is not None:
         statement = statement.where(executions.c.id.in_([one for one in query.ids if storable(one)]))
+    if query.submitted_from_s is not None:
+        statement = statement.where(executions.c.submitted_at_s >= query.submitted_from_s)
     if query.submitted_to_s is not None:
         statement = statement.where(executions.c.submitted_at_s <= query.submitted_to_s)
     if query.ended_from_s is not None:
