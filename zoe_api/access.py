@@ -14,6 +14,7 @@ from zoe_api import sessions
 from zoe_api.addresses import address_of
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
+from zoe_api.routing import in_a_thread
 from zoe_api.sessions import Asker
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.roles import SCOPES, Scope
@@ -33,19 +34,26 @@ _TELLS_THE_SESSION = "get_session"
 _AUDITED_WITH_THE_CHANGE = frozenset({"submit_execution"})
 
 
-def get_principal(
+async def get_principal(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 ) -> Principal:
     """Return the client, known by a token or the cookie of a session; 401 for all others.
 
     A request for a change is recorded before or together with the change, and its result afterwards."""
+    return await in_a_thread(_known, request, credentials)
+
+
+def _known(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Principal:
     accounts: AccountStore = request.app.state.services.accounts
-    asker = _by_token(accounts, credentials.credentials) if credentials else sessions.require(accounts, request)
+    changes = request.method not in _SAFE_METHODS
+    asker = (
+        _by_token(accounts, credentials.credentials, changes) if credentials else sessions.require(accounts, request)
+    )
     principal = asker.principal
-    request.state.proved = asker.proved
+    request.state.proved, request.state.terms = asker.proved, asker.terms
     asked_by(request, principal)
     action = request.scope["route"].name
-    if request.method in _SAFE_METHODS:
+    if not changes:
         if action != _TELLS_THE_SESSION:
             sessions.check_meant(asker, request)
         return principal
@@ -124,12 +132,16 @@ SignedIn = Annotated[Principal, Depends(_signed_in)]
 token."""
 
 
-def _by_token(accounts: AccountStore, text: str) -> Asker:
+def _by_token(accounts: AccountStore, text: str, with_terms: bool) -> Asker:
     token = TokenText.read(text)
     if token is not None:
-        current = accounts.principal(token.id, time.time())
+        now_s = time.time()
+        found = (
+            accounts.principal_and_terms(token.id, now_s) if with_terms else (accounts.principal(token.id, now_s), None)
+        )
+        current, terms = found
         if current is not None and hmac.compare_digest(current[1], token.hashed):
-            return Asker(current[0], proved=True)
+            return Asker(current[0], proved=True, terms=terms)
     raise ApiProblem(Code.BAD_TOKEN, hint="ask an admin or the user for a new one")
 
 

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import uvicorn
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from zoe_api import health, lite, openapi, problems
@@ -61,8 +61,9 @@ from zoe_lib.store.revision import TablesTooOld, check_tables
 from zoe_lib.telemetry import configure_logging
 
 _TROUBLES_A_SECOND_MAX = 5  # warnings and errors in the log
-ROUTERS = tuple(
-    module.router
+# Made once for all applications of a process: FastAPI works out their parameters, which takes longer than a request.
+ROUTES = tuple(
+    route
     for module in (
         submissions,
         executions,
@@ -80,13 +81,10 @@ ROUTERS = tuple(
         storage,
         use,
     )
+    # Not included as routers, through which FastAPI looks twice for each request.
+    for route in module.router.routes
 )
 """All routes below the prefix of the API."""
-API = APIRouter(generate_unique_id_function=openapi.operation_id)
-"""Their routes, which all applications of a process share: FastAPI works out the parameters of a route, which takes
-longer than most requests, when it is first asked for."""
-for router in ROUTERS:
-    API.include_router(router, prefix=PREFIX)
 
 
 def bare_app() -> FastAPI:
@@ -100,7 +98,7 @@ def bare_app() -> FastAPI:
         redirect_slashes=False,
         openapi_url=f"{PREFIX}/openapi.json",
         generate_unique_id_function=openapi.operation_id,
-        routes=list(API.routes),
+        routes=list(ROUTES),
     )
     health.install(app)
     openapi.install(app)

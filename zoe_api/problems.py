@@ -114,17 +114,18 @@ async def refuse_unread(refusal: Problem, scope: Scope, receive: Receive, send: 
     await response(scope, receive, send)
 
 
+# Coroutines, though they wait for nothing: the framework would change threads for plain functions.
 def install(app: FastAPI) -> None:
     """Make every known error answer with its problem."""
 
     @app.exception_handler(ApiProblem)
-    def _api_problem(request: Request, error: ApiProblem) -> Response:
+    async def _api_problem(request: Request, error: ApiProblem) -> Response:
         if error.problem.status == 401:
             note_refused(request.scope, Code(error.problem.code))
         return problem_response(error.at(request.url.path))
 
     @app.exception_handler(TimeLimitTooLong)
-    def _time_limit_too_long(request: Request, error: TimeLimitTooLong) -> Response:
+    async def _time_limit_too_long(request: Request, error: TimeLimitTooLong) -> Response:
         return problem_response(problem_of(error).at(request.url.path))
 
     for error_type in _TRANSLATIONS:
@@ -158,14 +159,14 @@ _METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 _INNER = (StoreUnavailable, IllegalTransition)  # their messages are for the log
 
 
-def _translated(request: Request, error: Exception) -> Response:
+async def _translated(request: Request, error: Exception) -> Response:
     code = next(code for kind, code in _TRANSLATIONS.items() if isinstance(error, kind))
     detail = "" if isinstance(error, _INNER) else str(error)[:_TEXT_MAX]
     hint = MASTER_AWAY_HINT if code is Code.MASTER_UNREACHABLE else ""
     return problem_response(problem(code, detail, hint, path=request.url.path))
 
 
-def _invalid_request(request: Request, error: Exception) -> Response:
+async def _invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     causes = error.errors()
     errors = [
@@ -179,7 +180,7 @@ def _pointer(parts: Sequence[object]) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
-def _http(request: Request, error: Exception) -> Response:
+async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code = {404: Code.NO_SUCH_ROUTE, 405: Code.METHOD_NOT_ALLOWED}.get(error.status_code, Code.HTTP_ERROR)
     refusal = problem(code, str(error.detail), path=request.url.path).model_copy(update={"status": error.status_code})

@@ -140,4 +140,4 @@ def _route(scope: Scope) -> str:
     if template is None:
         return "unknown"
     mounted_at = scope.get("root_path", "").removeprefix(scope.get("app_root_path", ""))
-    return f"{PREFIX if scope['path'].startswith(f'{PREFIX}/') else mounted_at}{template}"
+    return f"{mounted_at}{template}"

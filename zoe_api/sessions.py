@@ -21,16 +21,20 @@ from zoe_api.ids import hash_of
 from zoe_api.problems import ApiProblem
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import Principal, Session
+from zoe_lib.store.sql.installation import TermsVersions
 
 CSRF_HEADER = "X-CSRF-Token"
 
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """The client, and whether the request has more than a cookie: the session's proof as well, or a token."""
+    """The client, and whether the request has more than a cookie: the session's proof as well, or a token.
+
+    `terms` tells whether what submissions are checked against has changed, if it was read with the client."""
 
     principal: Principal
     proved: bool
+    terms: TermsVersions | None = None
 
 
 def enter(

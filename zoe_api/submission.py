@@ -29,6 +29,7 @@ from zoe_lib.domain.promises import (
 )
 from zoe_lib.domain.storage import Guarantee, StoreAccess
 from zoe_lib.store.people import Principal
+from zoe_lib.store.sql.installation import TermsVersions
 
 _NOT_ON_LOCAL: dict[str, Callable[[Component], bool]] = {
     "shm": lambda component: component.shm_bytes is not None,
@@ -47,14 +48,20 @@ class Checked:
     notes: tuple[str, ...]
 
 
-def checked(document: dict[str, Any], services: Services, principal: Principal, priority: int | None = None) -> Checked:
+def checked(
+    document: dict[str, Any],
+    services: Services,
+    principal: Principal,
+    priority: int | None = None,
+    versions: TermsVersions | None = None,
+) -> Checked:
     """Return the application of a description, unless it can never run here: 422 with all reasons.
 
     `priority` is the description's if none is requested, and at most the principal's maximum; without any it is 0, or
-    the maximum if that is lower. Submission, `validate`, `plan` and forms all use this function, so that they cannot
-    differ."""
+    the maximum if that is lower. `versions` are those of the terms, if the request has read them already. Submission,
+    `validate`, `plan` and forms all use this function, so that they cannot differ."""
     application, storage = _parsed(document), services.settings.storage_url is not None
-    terms = services.store.terms()
+    terms = services.store.terms(versions)
     platform = terms.platform
     if priority is None and "priority" in document:
         priority = application.default_priority

@@ -9,8 +9,7 @@ from fastapi.routing import APIRoute
 
 from scripts.reference.tables import page, table
 from zoe_api.access import Requires
-from zoe_api.main import ROUTERS, bare_app
-from zoe_api.request_context import PREFIX
+from zoe_api.main import bare_app
 from zoe_lib.domain.roles import SCOPES, Role, Scope
 
 MEANINGS = {
@@ -42,13 +41,11 @@ def access_page() -> str:
 
 def route_scopes() -> Iterator[tuple[str, str, str]]:
     """Return method, path and scope of each route; `anybody` for those that require none."""
-    app = bare_app()
-    found = [("", route) for route in app.routes] + [(PREFIX, route) for router in ROUTERS for route in router.routes]
-    for prefix, route in found:
+    for route in bare_app().routes:
         if isinstance(route, APIRoute):
             asked = sorted(_scopes(route.dependant))
             for method in sorted(route.methods or ()):
-                yield method, prefix + route.path, ", ".join(f"`{scope}`" for scope in asked) or "anybody"
+                yield method, route.path, ", ".join(f"`{scope}`" for scope in asked) or "anybody"
 
 
 def _scopes(dependant: Dependant) -> set[Scope]:

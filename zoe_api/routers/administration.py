@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Annotated, TypeVar
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from zoe_api.access import Admin
@@ -18,6 +18,7 @@ from zoe_api.dependencies import AccountsDep, Services, ServicesDep, StoreDep
 from zoe_api.password_strength import check_strength
 from zoe_api.problems import ApiProblem
 from zoe_api.routers.limits import check_tenant, quota_of
+from zoe_api.routing import api_router
 from zoe_api.sign_in import passwords
 from zoe_api.sign_in.brake import network_of
 from zoe_api.sign_in.password_checks import ADMINS
@@ -43,7 +44,7 @@ from zoe_lib.wire import (
 from zoe_lib.wire.base import ID_MAX
 
 T = TypeVar("T")
-router = APIRouter(prefix="/admin", tags=["administration"])
+router = api_router("/admin", tag="administration")
 
 
 @router.get("/users", response_model=UserList)

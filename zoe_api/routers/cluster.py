@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import ValidationError
 
 from zoe_api.access import Operator, Reader, check
@@ -26,6 +26,7 @@ from zoe_api.master_status import MasterStatus
 from zoe_api.plugins import plugins_of, policy_problems
 from zoe_api.problems import MASTER_AWAY_HINT, ApiProblem
 from zoe_api.replays import replay
+from zoe_api.routing import api_router
 from zoe_api.views import visible_policy
 from zoe_lib.domain.cluster import gateway_reservation
 from zoe_lib.domain.gateway import HeldOnNode
@@ -47,7 +48,7 @@ from zoe_lib.wire import (
     StatusView,
 )
 
-router = APIRouter(tags=["cluster"])
+router = api_router(tag="cluster")
 
 
 @router.get("/nodes", response_model=NodeList)

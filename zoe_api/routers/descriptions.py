@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from zoe_api.access import Reader
 from zoe_api.dependencies import (
@@ -15,6 +15,7 @@ from zoe_api.dependencies import (
     checking,
 )
 from zoe_api.problems import from_description
+from zoe_api.routing import api_router
 from zoe_api.submission import checked
 from zoe_lib import descriptions
 from zoe_lib.descriptions import CatalogueEntry, DescriptionError
@@ -40,7 +41,7 @@ from zoe_lib.wire import (
     ValidateResponse,
 )
 
-router = APIRouter(tags=["descriptions"])
+router = api_router(tag="descriptions")
 
 
 @router.post("/validate", response_model=ValidateResponse)

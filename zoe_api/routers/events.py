@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import aclosing
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query
+from fastapi import Header, Query
 from fastapi.responses import StreamingResponse
 
 from zoe_api.access import Reader, check, still
@@ -18,6 +18,7 @@ from zoe_api.dependencies import (
     visible_execution,
 )
 from zoe_api.journal_news import JournalNews
+from zoe_api.routing import api_router
 from zoe_api.stream import Batches, EventStream, resume_point, sse
 from zoe_api.views import all_entries, event_view
 from zoe_lib.domain.events import EVENT_TYPES, Ended, Event, Refused
@@ -30,7 +31,7 @@ from zoe_lib.store.values import JournalEntry
 from zoe_lib.wire import EventList, WaitShare, WaitSpan, WhyWaited
 from zoe_lib.wire.base import ID_MAX
 
-router = APIRouter(tags=["events"])
+router = api_router(tag="events")
 
 _LAST_KINDS = (Ended.kind, Refused.kind)
 

@@ -6,7 +6,7 @@ import time
 from typing import Annotated, Any
 
 import structlog
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from zoe_api.access import Reader, Submitter, check
 from zoe_api.cancelling import cancel
@@ -18,6 +18,7 @@ from zoe_api.dependencies import (
     visible_execution,
 )
 from zoe_api.representation import viewed
+from zoe_api.routing import api_router
 from zoe_api.views import all_entries, node_texts, waited_for, with_details
 from zoe_lib.domain.execution import (
     WAITING_STATES,
@@ -46,7 +47,7 @@ from zoe_lib.wire import (
 from zoe_lib.wire.base import SECONDS_MAX
 
 log = structlog.get_logger(__name__)
-router = APIRouter(prefix="/executions", tags=["executions"])
+router = api_router("/executions", tag="executions")
 
 
 @router.get("", response_model=ExecutionList)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from zoe_api.access import Admin
 from zoe_api.audit_changes import note_changes
@@ -14,12 +14,13 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Services, ServicesDep, StoreDep
 from zoe_api.meters import meters
 from zoe_api.problems import ApiProblem
+from zoe_api.routing import api_router
 from zoe_lib.domain.limits import AMOUNTS, AMOUNTS_OF_USERS, EVERY, Amounts, Limits, LimitSubject
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import NotFound
 from zoe_lib.wire import Diagnostic, LimitChange, LimitList, LimitView, MetersView, QuotaView
 
-router = APIRouter(prefix="/admin", tags=["administration"])
+router = api_router("/admin", tag="administration")
 Amount = Literal["executions", "time_limit_s", "cores_milli", "memory_bytes", "read_bytes_per_s", "write_bytes_per_s"]
 TenantOf = Annotated[
     str, Query(max_length=128, description="`*` is the default for tenants without a limit of their own.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import Header, Query, Request
 from fastapi.responses import StreamingResponse
 
 from zoe_api.access import Reader, still
@@ -18,10 +18,11 @@ from zoe_api.dependencies import (
 )
 from zoe_api.log_tail import LogTail, is_alive
 from zoe_api.problems import ApiProblem
+from zoe_api.routing import api_router
 from zoe_api.stream import EventStream, resume_point
 from zoe_lib.wire import LogChunkView
 
-router = APIRouter(prefix="/executions/{execution_id}/services/{service_id}/logs", tags=["logs"])
+router = api_router("/executions/{execution_id}/services/{service_id}/logs", tag="logs")
 
 _BYTES_DEFAULT = 65536
 _BYTES_MAX = 1 << 20

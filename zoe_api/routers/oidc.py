@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, TypeVar
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
@@ -22,6 +22,7 @@ from zoe_api.dependencies import Services, ServicesDep
 from zoe_api.ids import hash_of
 from zoe_api.problems import ApiProblem
 from zoe_api.request_context import PREFIX
+from zoe_api.routing import api_router
 from zoe_api.sign_in.brake import network_of
 from zoe_api.sign_in.identity import admit
 from zoe_lib.store.people import SignInAttempt
@@ -29,7 +30,7 @@ from zoe_lib.store.people import SignInAttempt
 if TYPE_CHECKING:
     from zoe_api.sign_in.oidc import Oidc
 
-router = APIRouter(prefix="/session/oidc", tags=["session"])
+router = api_router("/session/oidc", tag="session")
 START, _CALLBACK = f"{PREFIX}/session/oidc/start", f"{PREFIX}/session/oidc/callback"
 T = TypeVar("T")
 _WITHIN_S = 600.0

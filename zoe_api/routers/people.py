@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from zoe_api.access import Reader, Submitter, check
 from zoe_api.codes import Code
 from zoe_api.dependencies import AccountsDep, Services, ServicesDep
 from zoe_api.problems import ApiProblem
+from zoe_api.routing import api_router
 from zoe_api.views import token_view
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.roles import Scope
@@ -17,7 +18,7 @@ from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal, Token
 from zoe_lib.wire import PrincipalView, TokenList, TokenRequest, TokenView
 
-router = APIRouter(tags=["people"])
+router = api_router(tag="people")
 
 
 @router.get("/me", response_model=PrincipalView)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 
 from zoe_api.access import Reader, Submitter, check, proved
 from zoe_api.apps.access import entrance, host_of, ticket_for
 from zoe_api.apps.port_numbers import number_of
 from zoe_api.dependencies import Services, ServicesDep, visible_execution
+from zoe_api.routing import api_router
 from zoe_lib.domain.application import Port, PortProtocol
 from zoe_lib.domain.execution import Execution, Service
 from zoe_lib.domain.roles import Scope
@@ -18,7 +19,7 @@ from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.store.errors import NotFound
 from zoe_lib.wire import AddressView, OpenView
 
-router = APIRouter(prefix="/executions/{execution_id}/services/{service_id}/ports", tags=["executions"])
+router = api_router("/executions/{execution_id}/services/{service_id}/ports", tag="executions")
 Direct = Annotated[bool, Query(description="Return the service's own address, also of a proxied port; operators only.")]
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from zoe_api import access, sessions
 from zoe_api.access import Reader, SignedIn
@@ -11,13 +11,14 @@ from zoe_api.dependencies import AccountsDep, ServicesDep
 from zoe_api.password_sign_in import signed_in
 from zoe_api.password_strength import check_strength
 from zoe_api.routers.oidc import START
+from zoe_api.routing import api_router
 from zoe_api.sign_in import passwords
 from zoe_api.sign_in.brake import Brake, network_of
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import Principal
 from zoe_lib.wire import PasswordChange, ProviderList, ProviderView, SessionView, SignIn, TenantChoice
 
-router = APIRouter(prefix="/session", tags=["session"])
+router = api_router("/session", tag="session")
 
 
 @router.get("/providers", response_model=ProviderList)

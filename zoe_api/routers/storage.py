@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 
 from zoe_api.access import Reader, check
 from zoe_api.dependencies import MasterDep, StoreDep, ask
+from zoe_api.routing import api_router
 from zoe_api.spans import FromS, ToS, stretch_of
 from zoe_lib.domain.roles import Scope
 from zoe_lib.store.people import Principal
 from zoe_lib.wire import BandwidthOverTimeView, BandwidthPointView, BandwidthView, StorageView, StorageWaitView
 
-router = APIRouter(tags=["storage"])
+router = api_router(tag="storage")
 
 
 @router.get("/storage", response_model=StorageView)

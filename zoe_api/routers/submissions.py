@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Annotated
 
 import structlog
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import Header, Request, Response
 
 from zoe_api.access import Submitter
 from zoe_api.codes import Code
@@ -18,10 +18,12 @@ from zoe_api.dependencies import Services, ServicesDep
 from zoe_api.ids import new_execution_id
 from zoe_api.problems import ApiProblem, problem_of
 from zoe_api.representation import viewed
+from zoe_api.routing import api_router
 from zoe_api.submission import Checked, checked
 from zoe_lib.domain.execution import Execution
 from zoe_lib.store.errors import BatchRefused
 from zoe_lib.store.people import Principal
+from zoe_lib.store.sql.installation import TermsVersions
 from zoe_lib.wire import (
     BatchRequest,
     Diagnostic,
@@ -32,7 +34,7 @@ from zoe_lib.wire import (
 )
 
 log = structlog.get_logger(__name__)
-router = APIRouter(prefix="/executions", tags=["executions"])
+router = api_router("/executions", tag="executions")
 
 IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=200)]
 Prefer = Annotated[str | None, Header(description="`return=minimal`: do not send what was submitted (RFC 7240).")]
@@ -54,7 +56,7 @@ def submit_execution(
     """
     fingerprint = _fingerprint(body)
     try:
-        fit = checked(body.application, services, principal, body.priority)
+        fit = checked(body.application, services, principal, body.priority, request.state.terms)
     except ApiProblem:
         # An accepted submission is not refused when it is repeated, even if nodes or limits have changed.
         stored = idempotency_key and services.store.submitted_with(principal.tenant, idempotency_key, fingerprint)
@@ -92,7 +94,7 @@ def submit_batch(
     with `/executions/N`, and goes on as for a single submission.
     """
     try:
-        fits = _all_checked(body.executions, services, principal)
+        fits = _all_checked(body.executions, services, principal, request.state.terms)
     except ApiProblem:  # as for a single submission
         stored = idempotency_key and services.store.submitted_all_with(
             principal.tenant, idempotency_key, _fingerprint(body), len(body.executions)
@@ -143,7 +145,9 @@ def _execution(body: SubmitRequest, fit: Checked, principal: Principal) -> Execu
     )
 
 
-def _all_checked(bodies: list[SubmitRequest], services: Services, principal: Principal) -> list[Checked]:
+def _all_checked(
+    bodies: list[SubmitRequest], services: Services, principal: Principal, versions: TermsVersions | None
+) -> list[Checked]:
     """What may run of each; a description that is there many times is checked once. 422 with what stands in the way."""
     known: dict[str, Checked | ApiProblem] = {}
     results = []
@@ -151,7 +155,7 @@ def _all_checked(bodies: list[SubmitRequest], services: Services, principal: Pri
         name = json.dumps([body.application, body.priority], sort_keys=True)
         if name not in known:
             try:
-                known[name] = checked(body.application, services, principal, body.priority)
+                known[name] = checked(body.application, services, principal, body.priority, versions)
             except ApiProblem as refusal:
                 known[name] = refusal
         results.append(known[name])

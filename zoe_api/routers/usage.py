@@ -8,11 +8,12 @@ import time
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from zoe_api.access import Operator, Reader
 from zoe_api.dependencies import MasterDep, StoreDep, ask
 from zoe_api.meters import meters
+from zoe_api.routing import api_router
 from zoe_api.spans import FromS, ToS, stretch_of
 from zoe_lib.domain.limits import LimitSubject
 from zoe_lib.domain.use import DAY_S
@@ -26,7 +27,7 @@ from zoe_lib.wire import (
     UsePointView,
 )
 
-router = APIRouter(tags=["use"])
+router = api_router(tag="use")
 _CSV = "text/csv"
 _AS_CSV = {_CSV: {"schema": {"type": "string"}}}
 

@@ -36,6 +36,7 @@ class AccountStore:
     end_access = writes(signing_in.end_access)
     tokens = reads(signing_in.read_tokens)
     principal = looks(signing_in.principal)
+    principal_and_terms = looks(signing_in.principal_and_terms)
     add_session = writes(signing_in.add_session)
     session = looks(signing_in.read_session)
     sessions_among = looks(signing_in.read_sessions)

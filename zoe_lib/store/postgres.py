@@ -38,7 +38,7 @@ from zoe_lib.store.sql import journal as journal_rows
 from zoe_lib.store.sql import last_uses as last_use_rows
 from zoe_lib.store.sql import ticks as tick_rows
 from zoe_lib.store.sql.database import Database, reads, writes
-from zoe_lib.store.sql.installation import Terms
+from zoe_lib.store.sql.installation import Terms, TermsVersions
 from zoe_lib.store.sql.leadership import Leadership, read_leader
 from zoe_lib.store.sql.listener import Listener
 from zoe_lib.store.sql.submitting import Submission
@@ -266,9 +266,9 @@ class PostgresStore:
         """Return nodes, capabilities and bandwidth."""
         return self._terms.read().platform
 
-    def terms(self) -> Terms:
-        """Return what a submission is checked against."""
-        return self._terms.read()
+    def terms(self, versions: TermsVersions | None = None) -> Terms:
+        """Return what a submission is checked against, no older than these versions, or than the call without any."""
+        return self._terms.read(versions)
 
     policy = reads(installation.read_policy)
     set_policy = writes(installation.set_policy)

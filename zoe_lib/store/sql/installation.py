@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, text, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.cluster import Node
@@ -70,38 +71,44 @@ class Terms:
     policy: Policy
 
 
+TermsVersions = tuple[object, ...]
 # All nodes are written together, so that any row tells which transaction wrote them.
-_VERSIONS = Prepared(
-    "zoe_versions",
-    {},
-    """
-    SELECT (SELECT version FROM policy) AS policy, (SELECT version FROM capabilities) AS capabilities,
-           (SELECT xmin::text || ' ' || seen_at_s FROM platform LIMIT 1) AS nodes
-    """,
-)
+TERMS_VERSIONS = """
+    (SELECT version FROM policy) AS policy_version, (SELECT version FROM capabilities) AS capabilities_version,
+    (SELECT xmin::text || ' ' || seen_at_s FROM platform LIMIT 1) AS nodes_version
+"""
+"""Columns for any statement: what tells whether the terms have changed."""
+_VERSIONS = Prepared("zoe_versions", {}, f"SELECT {TERMS_VERSIONS}")
 
 
 class TermsReader:
-    """Reads the terms again when they have changed: their versions are asked for each time, by one statement."""
+    """Reads the terms again when they have changed, which their versions tell."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._kept: tuple[tuple[object, ...], Terms] | None = None
+        self._kept: tuple[TermsVersions, Terms] | None = None
 
-    def read(self) -> Terms:
-        """All of them, of one moment, no earlier than the call."""
+    def read(self, versions: TermsVersions | None = None) -> Terms:
+        """All of them, of one moment, no earlier than the statement that read these versions.
+
+        Without versions, that is a statement of this call."""
         kept = self._kept
-        if kept is None or self._database.look(_versions) != kept[0]:
+        if kept is None or (versions or self._database.look(_versions)) != kept[0]:
             kept = self._kept = self._database.read(_whole)
         return kept[1]
 
 
-def _versions(connection: Connection) -> tuple[object, ...]:
+def versions_of(row: Row[Any]) -> TermsVersions:
+    """Return the versions in a row with the columns `TERMS_VERSIONS`."""
+    return row.policy_version, row.capabilities_version, row.nodes_version
+
+
+def _versions(connection: Connection) -> TermsVersions:
     (row,) = _VERSIONS.rows(connection)
-    return tuple(row)
+    return versions_of(row)
 
 
-def _whole(connection: Connection) -> tuple[tuple[object, ...], Terms]:
+def _whole(connection: Connection) -> tuple[TermsVersions, Terms]:
     return _versions(connection), Terms(_read_all(connection), with_limits(read_policy(connection), Limits()))
 
 

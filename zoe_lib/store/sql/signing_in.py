@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.roles import Scope
@@ -22,22 +23,22 @@ from zoe_lib.store.people import (
     Token,
 )
 from zoe_lib.store.rows import from_row, row_of
+from zoe_lib.store.sql.installation import TERMS_VERSIONS, TermsVersions, versions_of
 from zoe_lib.store.sql.people import check_member
 from zoe_lib.store.sql.prepared import Prepared
 from zoe_lib.store.text import check_names, storable
 
 SIGN_IN_LOCK = 0x5A6F65_04
-_TOKEN = Prepared(
-    "zoe_token",
-    {"id": "text", "now_s": "double precision"},
-    """
-    SELECT tokens.user_name, tokens.tenant, tokens.scopes, tokens.secret_hash, memberships.role
+_HELD_BY = "tokens.user_name, tokens.tenant, tokens.scopes, tokens.secret_hash, memberships.role"
+_IF_VALID = """
     FROM tokens
     JOIN memberships ON memberships.user_name = tokens.user_name AND memberships.tenant = tokens.tenant
     JOIN users ON users.name = tokens.user_name AND NOT users.disabled
     WHERE tokens.id = :id AND (tokens.expires_at_s IS NULL OR tokens.expires_at_s > :now_s)
-    """,
-)
+"""
+_PARAMETERS = {"id": "text", "now_s": "double precision"}
+_TOKEN = Prepared("zoe_token", _PARAMETERS, f"SELECT {_HELD_BY} {_IF_VALID}")
+_TOKEN_AND_TERMS = Prepared("zoe_token_and_terms", _PARAMETERS, f"SELECT {_HELD_BY}, {TERMS_VERSIONS} {_IF_VALID}")
 
 
 def add_token(connection: Connection, token: Token) -> None:
@@ -90,8 +91,20 @@ def principal(connection: Connection, token_id: str, now_s: float) -> tuple[Prin
     if not storable(token_id):
         return None
     for row in _TOKEN.rows(connection, id=token_id, now_s=now_s):
-        return Principal.of(row.user_name, row.tenant, row.role, frozenset(row.scopes), token_id), row.secret_hash
+        return _holder(row, token_id), row.secret_hash
     return None
+
+
+def principal_and_terms(
+    connection: Connection, token_id: str, now_s: float
+) -> tuple[tuple[Principal, str] | None, TermsVersions | None]:
+    """Return the same as `principal`, and with one the versions of the terms of submissions at the same moment.
+
+    A submission needs both, and each statement is a round trip."""
+    if storable(token_id):
+        for row in _TOKEN_AND_TERMS.rows(connection, id=token_id, now_s=now_s):
+            return (_holder(row, token_id), row.secret_hash), versions_of(row)
+    return None, None
 
 
 def add_session(connection: Connection, session: Session) -> None:
@@ -215,6 +228,10 @@ def prune(connection: Connection, sessions_to_s: float, failures_to_s: float) ->
     connection.execute(delete(app_accesses).where(app_accesses.c.expires_at_s <= sessions_to_s))
     connection.execute(delete(sign_ins).where(sign_ins.c.expires_at_s <= sessions_to_s))
     connection.execute(delete(sign_in_failures).where(sign_in_failures.c.at_s <= failures_to_s))
+
+
+def _holder(row: Row[Any], token_id: str) -> Principal:
+    return Principal.of(row.user_name, row.tenant, row.role, frozenset(row.scopes), token_id)
 
 
 def _member_of(holder: Table) -> ColumnElement[bool]:
