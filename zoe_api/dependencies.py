@@ -12,6 +12,7 @@ from fastapi import Depends, Header, Request
 from zoe_api.codes import Code
 from zoe_api.journal_news import JournalNews
 from zoe_api.master_status import MasterStatus
+from zoe_api.output_reads import OutputReads
 from zoe_api.problems import ApiProblem, from_master
 from zoe_api.sign_in.audit import SignInAudit
 from zoe_api.sign_in.password_checks import PasswordChecks
@@ -39,6 +40,7 @@ class Services:
     store: PostgresStore
     master: MasterClient
     news: JournalNews
+    output: OutputReads
     streams: StreamPlaces
     master_status: MasterStatus
     checks: Places = field(default_factory=Places)

@@ -57,8 +57,6 @@ class JournalNews:
         self.recent = RecentJournal()
         self._watches: set[_Watch] = set()
         self.threads = anyio.CapacityLimiter(_THREADS_MAX)
-        # Output may come from an engine that hangs: events must not wait behind it.
-        self.output_threads = anyio.CapacityLimiter(_THREADS_MAX)
 
     def open(self) -> None:
         """Begin to listen; call this in the event loop."""
@@ -173,7 +171,8 @@ class JournalNews:
 
     def _notify(self) -> None:
         loop = self._loop
-        if loop is not None and not loop.is_closed():
+        # Without followers, commits would only wake the event loop. A follower reads for itself at first.
+        if self._watches and loop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(self._told.set)
 
 

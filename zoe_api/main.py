@@ -28,6 +28,7 @@ from zoe_api.journal_news import JournalNews
 from zoe_api.leader_endpoint import LeaderEndpoint
 from zoe_api.master_status import MasterStatus
 from zoe_api.origins import OriginMiddleware
+from zoe_api.output_reads import OutputReads
 from zoe_api.request_context import PREFIX, Changes, RequestContext
 from zoe_api.routers import (
     administration,
@@ -107,7 +108,7 @@ def bare_app() -> FastAPI:
 
 def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -> FastAPI:
     """Return the application for a store and a client of the master; the caller closes both."""
-    news = JournalNews(store, settings.api_sse_poll_s)
+    news, output = JournalNews(store, settings.api_sse_poll_s), OutputReads(master.ask)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -117,6 +118,7 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
             yield
         finally:
             news.close()
+            output.close()
             services.master_status.close()
             services.password_checks.close()
 
@@ -126,7 +128,7 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
         settings.api_streams_of_user_max, settings.api_streams_of_token_max, settings.api_app_requests_of_user_max
     )
     status = MasterStatus(lambda: master.ask("status"))
-    services = app.state.services = Services(settings, store, master, news, streams, status)
+    services = app.state.services = Services(settings, store, master, news, output, streams, status)
     problems.install(app)
     app.mount("/lite", lite.application(services))
     app.router.default = WebUi(otherwise=app.router.default)

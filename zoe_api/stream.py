@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager, aclosing
 
@@ -52,11 +51,6 @@ def resume_point(last_event_id: str | None) -> int | None:
     if last_event_id is None or not last_event_id.isascii() or not last_event_id.isdigit():
         return None
     return int(last_event_id) if len(last_event_id) <= _ID_DIGITS_MAX else None
-
-
-def sse(event_id: int | str, kind: str, data: object) -> bytes:
-    """Return one server-sent event."""
-    return f"id: {event_id}\nevent: {kind}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n".encode()
 
 
 async def _with_keep_alive(batches: Batches, may_go_on: Callable[[], bool]) -> AsyncGenerator[bytes, None]:

@@ -19,7 +19,8 @@ from zoe_api.dependencies import (
 )
 from zoe_api.journal_news import JournalNews
 from zoe_api.routing import api_router
-from zoe_api.stream import Batches, EventStream, resume_point, sse
+from zoe_api.sse import sse
+from zoe_api.stream import Batches, EventStream, resume_point
 from zoe_api.views import all_entries, event_view
 from zoe_lib.domain.events import EVENT_TYPES, Ended, Event, Refused
 from zoe_lib.domain.roles import Scope

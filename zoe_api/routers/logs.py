@@ -68,8 +68,9 @@ def stream_logs(
 
     Events: `log` with a LogChunk, `waiting` while there is nothing to read from, `end`.
     """
-    is_alive(visible_execution(services.store, principal, execution_id), service_id)
+    execution = visible_execution(services.store, principal, execution_id)
+    is_alive(execution, service_id)
     resumed = resume_point(last_event_id)
-    tail = LogTail(services.store, services.master, services.news, execution_id, service_id, principal.user)
+    tail = LogTail(services.store, services.output, services.news, execution, service_id)
     batches = tail.follow(offset if resumed is None else resumed)
     return EventStream(batches, lambda: still(services.accounts, principal), stream_place(services, principal))

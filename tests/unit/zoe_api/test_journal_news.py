@@ -91,3 +91,30 @@ def test_the_reader_of_the_process_goes_on_after_an_error() -> None:
 
 def _of(number: int, tenant: str) -> list[JournalEntry]:
     return [JournalEntry(number, tenant, 0.0, "", {}, f"of {tenant}", tenant, 1)]
+
+
+def test_without_followers_a_commit_does_not_wake_the_event_loop() -> None:
+    store = MemoryStore()
+
+    async def woken() -> tuple[int, int]:
+        news, calls = JournalNews(store, poll_s=60.0), 0
+        news.open()
+
+        def count() -> None:
+            nonlocal calls
+            calls += 1
+
+        vars(news._told)["set"] = count
+        try:
+            store.submit(execution(1), "request")
+            await asyncio.sleep(0.01)
+            alone = calls
+            with news.watch(None, None):
+                calls = 0
+                store.submit(execution(2), "request")
+                await asyncio.sleep(0.01)
+                return alone, calls
+        finally:
+            news.close()
+
+    assert asyncio.run(woken()) == (0, 1)
