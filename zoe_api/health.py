@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import anyio
 import anyio.to_thread
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
@@ -19,22 +20,20 @@ _WAIT_S = 3.0
 _THREADS = 4
 
 
-router = APIRouter(tags=["health"])
-
-
 def install(app: FastAPI) -> None:
     """Add the routes, which need no token."""
     app.state.health_threads = anyio.CapacityLimiter(_THREADS)
-    app.include_router(router)
+    no_database: dict[int | str, dict[str, Any]] = {503: {"description": "No database."}}
+    app.get("/healthz", response_class=PlainTextResponse, tags=["health"])(healthz)
+    app.get("/readyz", response_class=JSONResponse, tags=["health"], responses=no_database)(readyz)
+    app.get("/metrics", response_class=PlainTextResponse, tags=["health"])(metrics)
 
 
-@router.get("/healthz", response_class=PlainTextResponse)
 async def healthz() -> str:
     """Return 200 while the process runs."""
     return "ok"
 
 
-@router.get("/readyz", response_class=JSONResponse, responses={503: {"description": "No database."}})
 async def readyz(request: Request) -> JSONResponse:
     """Say whether submissions are accepted (200 or 503), and whether the master answers."""
     services: Services = request.app.state.services
@@ -46,7 +45,6 @@ async def readyz(request: Request) -> JSONResponse:
     return JSONResponse(parts, 200 if parts["database"] == "ok" else 503)
 
 
-@router.get("/metrics", response_class=PlainTextResponse)
 async def metrics() -> Response:
     """Return the metrics of this process, for Prometheus."""
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
