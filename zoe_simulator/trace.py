@@ -18,6 +18,7 @@ from zoe_lib.domain.execution import Execution, service_id
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.values import value
 from zoe_lib.store.memory import MemoryStore
+from zoe_lib.store.values import StoreLimits
 from zoe_master.backends.simulated import ManualClock, ServiceBehaviour, SimulatedBackend
 from zoe_master.loop.master import Master
 from zoe_master.scheduler.ordering.estimate import corrected_s
@@ -30,6 +31,8 @@ from zoe_simulator.predictors import Predictor
 _COMPONENT = "job"
 # The naive forecast is the mean of this many waits that ended last.
 _WAITS_OF_NAIVE = 20
+# The store is rid of ended jobs each time that so many more have ended; it costs as much as there are jobs in it.
+_ENDED_MAX = 1000
 _FOREVER = ServiceBehaviour()
 _ESTIMATED_END, _SUBMISSION, _TERMINATION = range(3)
 
@@ -70,7 +73,7 @@ class Replay:
         self._predictor = predictor
         self._predicted_s: dict[str, float] = {}
         self._clock = ManualClock(trace.jobs[0].submit_s if trace.jobs else 0.0)
-        self._store = MemoryStore()
+        self._store = MemoryStore(StoreLimits(retention_s=0.0))
         self._store.set_policy(policy, 0, self._clock(), "replay")
         self._backend = SimulatedBackend(trace.nodes, self._clock, behave=lambda _: _FOREVER)
         epoch = self._store.try_lead("replay")
@@ -81,7 +84,11 @@ class Replay:
         self._free = trace.processors
         self._ends: list[tuple[float, int, int, str]] = []
         self._jobs: dict[str, Job] = {}
+        """Those that have not ended."""
+        self._submitted = 0
         self._ended: set[str] = set()
+        """Those that have ended before their termination, in this moment."""
+        self._pruned = 0
         self.runs: list[Run] = []
         self._forecast_every = forecast_every
         self._calibration = ForecastCalibration()
@@ -107,12 +114,13 @@ class Replay:
 
     def _submit(self, job: Job) -> None:
         self._move_to(job.submit_s)
-        execution_id = f"j{len(self._jobs):08}"
+        execution_id = f"j{self._submitted:08}"
+        self._submitted += 1
         self._jobs[execution_id] = job
         self._store.submit(self._execution(job, execution_id), "replay")
         if not self._trace.pool or job.processors <= self._free:
             self._tick()
-        if self._forecast_every is not None and len(self._jobs) % self._forecast_every == 0:
+        if self._forecast_every is not None and self._submitted % self._forecast_every == 0:
             self._tell(execution_id)
 
     def _tell(self, execution_id: str) -> None:
@@ -134,17 +142,31 @@ class Replay:
         at_s, kind, number, execution_id = heapq.heappop(self._ends)
         self._move_to(at_s)
         if execution_id not in self._ended:
-            self._ended.add(execution_id)
-            job = self._jobs[execution_id]
-            for index in range(job.services):
-                self._backend.end(service_id(execution_id, _COMPONENT, index, 1))
-            self._free += job.processors
-            if self._predictor is not None:
-                self._predictor.learn(job)
+            self._end_services(execution_id)
         if kind == _ESTIMATED_END:
+            self._ended.add(execution_id)
             heapq.heappush(self._ends, (at_s, _TERMINATION, number, execution_id))
-        else:
-            self._tick()
+            return
+        self._tick()
+        self._forget(execution_id)
+
+    def _end_services(self, execution_id: str) -> None:
+        job = self._jobs[execution_id]
+        for index in range(job.services):
+            self._backend.end(service_id(execution_id, _COMPONENT, index, 1))
+        self._free += job.processors
+        if self._predictor is not None:
+            self._predictor.learn(job)
+
+    def _forget(self, execution_id: str) -> None:
+        """Keep of a job nothing but its run, so that logs of any length fit into memory."""
+        del self._jobs[execution_id]
+        self._ended.discard(execution_id)
+        self._predicted_s.pop(execution_id, None)
+        ended = self._submitted - len(self._jobs)
+        if ended - self._pruned >= _ENDED_MAX:
+            self._pruned = ended
+            self._store.prune(self._clock())
 
     def _execution(self, job: Job, execution_id: str) -> Execution:
         if self._predictor is None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _UNITS = (("EiB", 60), ("PiB", 50), ("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10))
 _DIGITS = 4
+# A pass says again what it said before, for as long as an execution waits.
+_KEPT = 4096
 
 
+@lru_cache(_KEPT)
 def size(amount: float) -> str:
     """Return bytes in the largest binary unit of which there is at least one, such as `1.5 GiB`."""
     for unit, power in _UNITS:
@@ -21,6 +26,7 @@ def plain(number: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+@lru_cache(_KEPT)
 def cores(milli: float) -> str:
     """Thousandths of a core in words, such as `1 core` or `0.05 cores`."""
     number = f"{milli / 1000:.3f}".rstrip("0").rstrip(".")

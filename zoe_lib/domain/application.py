@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from enum import StrEnum
-from functools import cached_property
 
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.storage import StorageDemand
-from zoe_lib.domain.values import value
+from zoe_lib.domain.values import once, value
 
 
 class ApplicationKind(StrEnum):
@@ -117,7 +116,7 @@ class Component:
         """Return whether its services get the secret with which the proxy signs in."""
         return any(port.sign_in is not None for port in self.ports)
 
-    @cached_property
+    @once
     def demand(self) -> Hashable:
         """Return what an instance asks of a node. Components with the same demand find the same nodes."""
         wanted = self.reservation
@@ -146,11 +145,11 @@ class Application:
         """Return the component of that name; KeyError when there is none."""
         return self._by_name[name]
 
-    @cached_property
+    @once
     def _by_name(self) -> dict[str, Component]:
         return {component.name: component for component in reversed(self.components)}
 
-    @property
+    @once
     def ending_component(self) -> Component | None:
         """Return the component whose end is the application's end, when one is named."""
         return next((c for c in self.components if c.ends_application), None)
@@ -161,12 +160,12 @@ class Application:
             for index in range(component.total_count):
                 yield component, index
 
-    @cached_property
+    @once
     def instance_count(self) -> int:
         """Return how many instances it has, core and elastic."""
         return sum(component.total_count for component in self.components)
 
-    @cached_property
+    @once
     def core_groups(self) -> tuple[tuple[Component, int], ...]:
         """Components with essential instances and how many they have, in start-up order."""
         ordered = sorted(self.components, key=lambda c: c.startup_order)
@@ -180,20 +179,20 @@ class Application:
         """Return what all services together reserve."""
         return self._total_resources
 
-    @cached_property
+    @once
     def _core_resources(self) -> Resources:
         return total(c.reservation * c.essential_count for c in self.components)
 
-    @cached_property
+    @once
     def _total_resources(self) -> Resources:
         return total(c.reservation * c.total_count for c in self.components)
 
-    @cached_property
+    @once
     def malleable(self) -> bool:
         """Return whether it has elastic services; else it is rigid."""
         return any(component.elastic_count for component in self.components)
 
-    @cached_property
+    @once
     def images(self) -> tuple[str, ...]:
         """Return the images of all components, each once, by name."""
         return tuple(sorted({component.image for component in self.components}))

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from enum import StrEnum
 
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import InputRead
-from zoe_lib.domain.values import value
+from zoe_lib.domain.values import TextEnum, value
 
 ExecutionId = str
 ServiceId = str
 
 
-class ExecutionState(StrEnum):
+class ExecutionState(TextEnum):
     """Where an execution is; the last three are terminal."""
 
     SUBMITTED = "submitted"
@@ -30,7 +29,7 @@ class ExecutionState(StrEnum):
     CANCELLED = "cancelled"
 
 
-class ServiceState(StrEnum):
+class ServiceState(TextEnum):
     """Where a service is; `ended` and `lost` are terminal."""
 
     CREATED = "created"
@@ -41,7 +40,7 @@ class ServiceState(StrEnum):
     LOST = "lost"
 
 
-class Outcome(StrEnum):
+class Outcome(TextEnum):
     """How an execution ends; the terminal state of the same name follows when nothing is left."""
 
     SUCCEEDED = "succeeded"
@@ -49,7 +48,7 @@ class Outcome(StrEnum):
     CANCELLED = "cancelled"
 
 
-class Mark(StrEnum):
+class Mark(TextEnum):
     """The timeline of an execution; the same names everywhere."""
 
     QUEUED = "queued"
@@ -64,7 +63,7 @@ class Mark(StrEnum):
     ENDED = "ended"
 
 
-class Cause(StrEnum):
+class Cause(TextEnum):
     """Why a service or an execution ended; stable names."""
 
     EXITED = "exited"

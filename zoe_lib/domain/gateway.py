@@ -58,7 +58,7 @@ def core_groups(application: Application, gateway: Resources) -> Sequence[tuple[
 
     It comes right before the rest of its component, which has the instances from index 1 on.
     """
-    bearing = bearing_component(application) if gateway != NO_GATEWAY else None
+    bearing = None if _is_none(gateway) else bearing_component(application)
     if bearing is None:
         return application.core_groups
     groups: list[tuple[Component, int]] = []
@@ -73,7 +73,7 @@ def core_groups(application: Application, gateway: Resources) -> Sequence[tuple[
 def core_total(application: Application, gateway: Resources) -> Resources:
     """What the core reserves in all, with its gateway."""
     core = application.core_resources()
-    return core + gateway if gateway != NO_GATEWAY and bearing_component(application) is not None else core
+    return core if _is_none(gateway) or bearing_component(application) is None else core + gateway
 
 
 def held(execution: Execution, gateway: Resources) -> Sequence[tuple[Service, Resources]]:
@@ -110,8 +110,13 @@ def held_on_nodes(executions: Iterable[Execution], gateway: Resources) -> Mappin
 def wanted(execution: Execution, service: Service, gateway: Resources) -> Resources:
     """Return what a service is to hold once it is placed."""
     amount = execution.component_of(service).reservation
-    bearing = bearing_component(execution.application) if gateway != NO_GATEWAY else None
+    bearing = None if _is_none(gateway) else bearing_component(execution.application)
     return amount + gateway if _bears(service, bearing) else amount
+
+
+def _is_none(gateway: Resources) -> bool:
+    """Return whether no gateway is needed; nearly always it is the same object."""
+    return gateway is NO_GATEWAY or gateway == NO_GATEWAY
 
 
 def _bears(service: Service, bearing: Component | None) -> bool:

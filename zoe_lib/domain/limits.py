@@ -40,6 +40,7 @@ class Limit:
     write_bytes_per_s: int | None = None
 
 
+_UNLIMITED = Limit()
 AMOUNTS = tuple(one.name for one in fields(Limit))
 AMOUNTS_OF_USERS = ("executions", "cores_milli", "memory_bytes")
 # What documents of the policy say about a tenant, and about each of its users.
@@ -66,6 +67,8 @@ class Limits:
     def of(self, tenant: str, user: str | None = None) -> Limit:
         """Return the limit of a tenant or a user: each amount is its own, or that of the nearest default."""
         where, key = self._place(LimitSubject(tenant, user))
+        if not where:
+            return _UNLIMITED
         return Limit(**_resolved(where, key))  # type: ignore[arg-type]  # as checked when they were set
 
     def hold_up(self) -> bool:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from enum import StrEnum
 
-from zoe_lib.domain.values import value
+from zoe_lib.domain.values import TextEnum, value
 
 
-class ReasonCode(StrEnum):
+class ReasonCode(TextEnum):
     """Stable names: they never change their meaning and are never reused."""
 
     NO_RESOURCES = "no_resources"

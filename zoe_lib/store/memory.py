@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
 
@@ -66,8 +65,8 @@ class MemoryStore(MemoryInstallation):
         return new
 
     def _admitted(self, execution: Execution) -> Execution:
-        users = [e.user for e in self._state.active.values() if e.tenant == execution.tenant]
-        return admitted(execution, self._state.policy.limits, len(users), users.count(execution.user))
+        state, tenant, user = self._state, execution.tenant, execution.user
+        return admitted(execution, state.policy.limits, state.active_of[tenant], state.active_of_user[tenant, user])
 
     def submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Execution | None:
         """Return the execution of a key."""
@@ -157,9 +156,11 @@ class MemoryStore(MemoryInstallation):
         """Return a page of executions."""
         before = None if query.cursor is None else decode_cursor(query.cursor)
         with self._reached() as state:
+            known = state.executions
+            asked = known.values() if query.ids is None else [known[one] for one in query.ids if one in known]
             matching = [
                 execution
-                for execution in state.executions.values()
+                for execution in asked
                 if _matches(query, execution) and (before is None or position(execution) < before)
             ]
         matching.sort(key=position, reverse=True)
@@ -188,7 +189,7 @@ class MemoryStore(MemoryInstallation):
     def active_counts(self) -> Mapping[tuple[str, str], int]:
         """Return how many wait or run, by tenant and user."""
         with self._reached() as state:
-            return Counter((execution.tenant, execution.user) for execution in state.active.values())
+            return +state.active_of_user
 
     def active_among(self, ids: Collection[ExecutionId], tenant: str | None = None) -> Collection[ExecutionId]:
         """Those of these that are not terminal."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from threading import RLock
@@ -59,6 +60,10 @@ class State:
         self.lock = RLock()
         self.executions: dict[ExecutionId, Execution] = {}
         self.active: dict[ExecutionId, Execution] = {}
+        self.active_of: Counter[str] = Counter()
+        """How many are active, by tenant."""
+        self.active_of_user: Counter[tuple[str, str]] = Counter()
+        """The same by tenant and user."""
         self.counts: dict[ExecutionState, int] = dict.fromkeys(ExecutionState, 0)
         self.idempotency_keys: dict[tuple[str, str], tuple[str, ExecutionId, float]] = {}
         self.journal: list[Record] = []
@@ -97,10 +102,18 @@ class State:
             self.counts[before.state] -= 1
         self.counts[execution.state] += 1
         self.executions[execution.id] = execution
-        if execution.terminal:
-            self.active.pop(execution.id, None)
-        else:
+        was_active = execution.id in self.active
+        if not execution.terminal:
             self.active[execution.id] = execution
+            if not was_active:
+                self._count_active(execution, 1)
+        elif was_active:
+            del self.active[execution.id]
+            self._count_active(execution, -1)
+
+    def _count_active(self, execution: Execution, more: int) -> None:
+        self.active_of[execution.tenant] += more
+        self.active_of_user[execution.tenant, execution.user] += more
 
     def record(self, execution: Execution, events: Sequence[Event]) -> None:
         """Write the event that led to this state of the execution."""

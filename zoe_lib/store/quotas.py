@@ -18,6 +18,8 @@ def admitted(execution: Execution, limits: Limits, executions: int, executions_o
     """
     application, notes = with_time_limit(execution.application, execution.tenant, limits)
     check_counts(execution.tenant, execution.user, limits, executions, executions_of_user)
+    if application is execution.application:
+        return execution
     return replace(execution, application=application, notes=(*execution.notes, *notes))
 
 

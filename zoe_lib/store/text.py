@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from operator import is_
+from operator import attrgetter
 from typing import Any
 
-from zoe_lib.domain.events import Event
+from zoe_lib.domain.events import EVENT_TYPES, Event
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.store.codec import field_names
 from zoe_lib.store.errors import NotFound, Unstorable
 from zoe_lib.store.values import ExecutionChange
+
+_READERS: Mapping[type[Event], Callable[[Event], tuple[object, ...]]] = {
+    kind: attrgetter(*field_names(kind)) for kind in EVENT_TYPES.values()
+}
+"""How to read all fields of an event at once; each has several."""
 
 
 def storable(*texts: str | None) -> bool:
@@ -41,8 +46,15 @@ def checked(events: Sequence[Event]) -> Sequence[Event]:
     """Return the cleaned events, the same objects if they were clean; ValueError if there are none."""
     if not events:
         raise ValueError("nothing to append")
-    clean = [cleaned(event) for event in events]
-    return events if all(map(is_, clean, events)) else clean
+    return events if all(map(_is_clean, events)) else [cleaned(event) for event in events]
+
+
+def _is_clean(event: Event) -> bool:
+    """Return whether the event has no such characters, as nearly all."""
+    for value in _READERS[type(event)](event):
+        if type(value) is str and not (value.isascii() and "\x00" not in value) and not _is_storable(value):
+            return False
+    return True
 
 
 def _checked_change(change: ExecutionChange) -> ExecutionChange:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from enum import StrEnum
 from typing import Protocol
 
 from zoe_lib.domain.application import Component, Port
@@ -12,7 +11,7 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
 from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.domain.storage import InputRead
-from zoe_lib.domain.values import value
+from zoe_lib.domain.values import TextEnum, value
 
 Left = Callable[[], bool]
 """Returns whether the client that waits for the answer has left."""
@@ -96,7 +95,7 @@ class ServiceStart:
     secret: str = field(default="", repr=False)
 
 
-class ObservedState(StrEnum):
+class ObservedState(TextEnum):
     """What a back-end can report of a service. `starting` includes pulling an image and waiting for readiness."""
 
     STARTING = "starting"
@@ -170,7 +169,7 @@ class Usage:
     at_s: float
 
 
-class ImageState(StrEnum):
+class ImageState(TextEnum):
     """Whether an image can be started."""
 
     PRESENT = "present"

@@ -26,12 +26,15 @@ class ChangeTracker:
         if policy is not self._policy:
             self._executions.clear()
             self._policy = policy
-        before = self._seen
-        # Nearly all observations are the same objects as before, so the identity check decides; only the others are
-        # compared.
-        new = ((before.get(i), o) for i, o in observations.items())
-        self._touched.update(o.execution_id for earlier, o in new if earlier is not o and earlier != o)
-        self._touched.update(o.execution_id for i, o in before.items() if i not in observations)
+        before, known = self._seen, 0
+        for service_id, seen in observations.items():
+            earlier = before.get(service_id)
+            known += earlier is not None
+            # Nearly all are the same objects as before, so the identity check decides; only the others are compared.
+            if earlier is not seen and earlier != seen:
+                self._touched.add(seen.execution_id)
+        if known < len(before):
+            self._touched.update(seen.execution_id for i, seen in before.items() if i not in observations)
         self._seen = observations
 
     def needs_look(self, execution: Execution, now_s: float) -> bool:

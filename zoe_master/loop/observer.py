@@ -87,8 +87,11 @@ class ServiceObserver:
 
     def _clean_up(self, observations: Mapping[ServiceId, Observation]) -> None:
         """Stop running services that the journal does not know as alive, and forget those that have ended."""
-        alive = self._cache.alive_services({o.execution_id for o in observations.values()})
-        strangers = [o for o in observations.values() if o.service_id not in alive]
+        alive = self._cache.alive_of_active
+        strangers = [o for o in observations.values() if o.service_id not in alive.get(o.execution_id, ())]
+        if strangers:
+            waiting = self._cache.alive_services({o.execution_id for o in strangers})
+            strangers = [o for o in strangers if o.service_id not in waiting]
         running = [o.service_id for o in strangers if o.state not in _ENDING]
         gone = [o.service_id for o in strangers if o.state in _GONE]
         if running:

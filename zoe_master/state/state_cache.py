@@ -36,6 +36,7 @@ from zoe_master.scheduler.ordering.estimate import run_key
 from zoe_master.scheduler.ordering.orders import SIZED_ORDERS
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.state.forecasts import ForecastRecord
+from zoe_master.state.kept_ledger import KeptLedger
 from zoe_master.state.pending_queue import PendingQueue
 from zoe_master.state.run_history import KindEstimates, RunTimeHistory
 
@@ -68,6 +69,9 @@ class StateCache:
         self._active = {e.id: e for e in self._executions.values() if e.state in ACTIVE_STATES}
         self._active_in_order = True
         self._moving = {e.id: e for e in self._active.values() if _moves(e)}
+        self.alive_of_active = {e.id: _alive(e) for e in self._active.values()}
+        """Services that may still run, by active execution; it changes."""
+        self._ledger = KeptLedger()
         # The versions at which this master ended executions: journal entries up to these bring nothing new.
         self._ended_here: dict[ExecutionId, int] = {}
         self._raced = False
@@ -180,9 +184,10 @@ class StateCache:
         active = self.active()
         by_usage = self.policy.order == "fair-share"
         capacity = capacity_of(nodes) if self.policy.order in SIZED_ORDERS else Resources()
+        nodes = tuple(map(self._with_hold, nodes) if self.policy.node_holds else nodes)
         return Snapshot(
             now_s=now_s,
-            nodes=tuple(map(self._with_hold, nodes) if self.policy.node_holds else nodes),
+            nodes=nodes,
             held=held,
             queued=self.backlog.ranked(self.policy, capacity),
             active=active,
@@ -193,6 +198,7 @@ class StateCache:
             locality=locality,
             paths=paths,
             correct_estimates=self.correct_estimates,
+            accounts=self._ledger.at(nodes, active, locality, paths),
         )
 
     def _with_hold(self, node: Node) -> Node:
@@ -258,13 +264,15 @@ class StateCache:
         self._executions[execution.id] = execution
         if execution.state in WAITING_STATES:
             self.backlog.put(execution)
-            self._active.pop(execution.id, None)
             self._moving.pop(execution.id, None)
+            self._leave(execution.id)
         else:
             self.backlog.remove(execution)
             # Younger executions may have started earlier.
             self._active_in_order &= execution.id in self._active
             self._active[execution.id] = execution
+            self.alive_of_active[execution.id] = _alive(execution)
+            self._ledger.put(execution)
             if _moves(execution):
                 self._moving[execution.id] = execution
             else:
@@ -278,10 +286,20 @@ class StateCache:
         if known is None:
             return False
         self.backlog.remove(known)
-        self._active.pop(execution_id, None)
+        self._leave(execution_id)
         self._moving.pop(execution_id, None)
         self._kinds.leave(run_key(known))
         return True
+
+    def _leave(self, execution_id: ExecutionId) -> None:
+        """Note that an execution holds no reservation any more; do nothing if it held none."""
+        if self._active.pop(execution_id, None) is not None:
+            del self.alive_of_active[execution_id]
+            self._ledger.remove(execution_id)
+
+
+def _alive(execution: Execution) -> frozenset[ServiceId]:
+    return frozenset([service.id for service in execution.services if service.alive])
 
 
 def _moves(execution: Execution) -> bool:

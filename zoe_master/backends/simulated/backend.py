@@ -36,6 +36,8 @@ from zoe_master.backends.simulated.behaviour import (
 from zoe_master.waker import TickWaker
 
 FINAL_STATES = frozenset({ObservedState.ENDED, ObservedState.LOST})
+# As many forgotten services are known by their ids, so that none of them is started again, and their output is kept.
+_FORGOTTEN_MAX = 10_000
 _RUNS_FOR_EVER = ServiceBehaviour()
 
 
@@ -129,6 +131,8 @@ class SimulatedBackend:
             if service is not None and service.present.state in FINAL_STATES:
                 del self._services[service_id]
                 self._forgotten[service_id] = service.behaviour.output
+                if len(self._forgotten) > _FORGOTTEN_MAX:
+                    del self._forgotten[next(iter(self._forgotten))]
 
     def address(self, service: ServiceId, port: str) -> PortAddress:
         """Return the node's name and the number of the port."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.values import once
 
 
 class Reasons(Mapping[ExecutionId, Reason]):
@@ -55,6 +55,6 @@ class Reasons(Mapping[ExecutionId, Reason]):
     def __len__(self) -> int:
         return len(self.own) + len(self._rest) - len(self._gone)
 
-    @cached_property
+    @once
     def _of_rest(self) -> frozenset[ExecutionId]:
         return frozenset(execution.id for execution in self._rest)

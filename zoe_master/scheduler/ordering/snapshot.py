@@ -30,7 +30,8 @@ class Snapshot:
     each tenant, where older ones count less. `storage`: what the storage controller can guarantee; None without a
     controller. `locality`: by input, what each node holds of it; None if unknown. `departed`: the arrivals of
     executions that ended last. `correct_estimates`: backfill corrects run times that were exceeded. `paths`: what nodes
-    move to and from the object store, by name, where it is measured.
+    move to and from the object store, by name, where it is measured. `accounts`: the ledger of these nodes and active
+    executions, if it is known already; a snapshot with others computes its own.
     """
 
     now_s: float
@@ -45,9 +46,13 @@ class Snapshot:
     locality: Mapping[Located, Places | None] = field(default_factory=dict)
     correct_estimates: bool = False
     paths: Mapping[str, PathUse] = field(default_factory=dict)
+    accounts: Ledger | None = field(default=None, compare=False, repr=False)
 
     def ledger(self) -> Ledger:
         """Return the accounts of the nodes as they are."""
+        kept = self.accounts
+        if kept is not None and kept.made_of(self.nodes, self.active, self.locality, self.paths):
+            return kept.copy()
         return Ledger(self.nodes, self.active, self.locality, self.paths)
 
     def estimates(self, learned_first: bool = False) -> Estimates:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from functools import cached_property
+from operator import is_
 
 import numpy as np
 import numpy.typing as npt
 
 from zoe_lib.domain.cluster import Node, gateway_reservation
 from zoe_lib.domain.events import Placement
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.gateway import held, wanted
 from zoe_lib.domain.locality import Places
 from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Located
+from zoe_lib.domain.values import once
 from zoe_master.scheduler.placement.paths import Paths, rates_of
 
 Scores = npt.NDArray[np.float64]
@@ -39,8 +40,8 @@ class Ledger:
         locality: Mapping[Located, Places | None] | None = None,
         paths: Mapping[str, PathUse] | None = None,
     ) -> None:
-        self.nodes = tuple(sorted(nodes, key=lambda node: node.name))
-        self.index = {node.name: i for i, node in enumerate(self.nodes)}
+        self._made_of: tuple[object, ...] = ()
+        self._name_nodes(nodes)
         self.free_cores = [node.total.cores_milli - node.foreign.cores_milli for node in self.nodes]
         self.free_memory = [node.total.memory_bytes - node.foreign.memory_bytes for node in self.nodes]
         self.free_devices = [dict(node.usable.devices) if node.total.devices else {} for node in self.nodes]
@@ -53,13 +54,25 @@ class Ledger:
             self._take_off(holdings)
         self.free_cores_in_all = sum(cores for cores in self.free_cores if cores > 0)
         """On all nodes together, in thousandths; what is overdrawn somewhere is not taken off elsewhere."""
-        self.locality = {one: places for one, places in (locality or {}).items() if places is not None and places.hosts}
+        self._find_ways(active, locality or {}, paths or {})
+
+    def _name_nodes(self, nodes: Iterable[Node]) -> None:
+        self.nodes = tuple(sorted(nodes, key=lambda node: node.name))
+        self.index = {node.name: i for i, node in enumerate(self.nodes)}
+
+    def _find_ways(
+        self,
+        active: Collection[Execution],
+        locality: Mapping[Located, Places | None],
+        paths: Mapping[str, PathUse],
+    ) -> None:
+        self.locality = {one: places for one, places in locality.items() if places is not None and places.hosts}
         """Inputs of which nodes hold something: what each holds, by its name."""
-        rates, moved = rates_of(self.nodes, paths or {})
+        rates, moved = rates_of(self.nodes, paths)
         self.paths = Paths(rates, moved, self.index, active, self.services) if any(rates) else None
         """Paths to the object store; None when nothing is told of any."""
 
-    @cached_property
+    @once
     def largest_memory(self) -> int:
         """Return bytes of the largest node; 0 for none."""
         return max((node.total.memory_bytes for node in self.nodes), default=0)
@@ -74,6 +87,37 @@ class Ledger:
         twin.services = list(self.services)
         twin.changes = []
         return twin
+
+    def at(
+        self,
+        nodes: Iterable[Node],
+        active: Collection[Execution],
+        locality: Mapping[Located, Places | None],
+        paths: Mapping[str, PathUse],
+    ) -> Ledger:
+        """Return a copy for the same nodes as they are now, on which `count` and `discount` have no effect."""
+        twin = self.copy()
+        twin._holdings = dict(self._holdings)
+        twin._name_nodes(nodes)
+        twin._find_ways(active, locality, paths)
+        twin._made_of = (nodes, active, locality, paths)
+        return twin
+
+    def made_of(self, *made_of: object) -> bool:
+        """Return whether `at` was called with these very objects."""
+        return len(self._made_of) == len(made_of) and all(map(is_, self._made_of, made_of))
+
+    def count(self, execution: Execution) -> None:
+        """Take off what an execution holds now, instead of what it held before."""
+        self.discount(execution.id)
+        holdings = self._holdings[execution.id] = self._held(execution)
+        for node, amount in holdings:
+            self.take(node, amount)
+
+    def discount(self, execution_id: ExecutionId) -> None:
+        """Give back all that an execution held."""
+        for node, amount in self._holdings.pop(execution_id, ()):
+            self.give_back(node, amount)
 
     def emptied(self, with_foreign: bool = False) -> Ledger:
         """Return accounts of the same nodes as if nothing ran on them; `with_foreign`: nothing but foreign work."""

@@ -49,6 +49,38 @@ class NodeWeighing:
         self.by_storage = not STORAGE_WEIGHERS.isdisjoint(weighers)
 
 
+class PlacementRules:
+    """The filters and weighers of a policy, by how they are applied; `held`: some node is held by an admin."""
+
+    def __init__(self, policy: Policy, held: bool) -> None:
+        filters = tuple(name for name in policy.filters if name != "holds")
+        if held:
+            filters = (*filters, "holds")  # an admin's holds apply whatever the policy lists
+        self.static = [filter_named(name) for name in filters if name in STATIC_FILTERS]
+        # What the ledger knows (`has_room`) is checked there, many times faster and with the same result.
+        self.dynamic = [filter_named(name) for name in filters if name not in STATIC_FILTERS | ROOM_FILTERS]
+        self.of_plugins = [filter_named(name) for name in filters if name not in own.FILTERS]
+        # A hold is reported before anything else that the node lacks: while it lasts, no end of an execution opens the
+        # node.
+        self.named = [(name, filter_named(name)) for name in sorted(filters, key=lambda name: name != "holds")]
+        # If no node holds an input, or the application has none, this weigher changes nothing and costs nothing.
+        self.plain = NodeWeighing({name: weight for name, weight in policy.weighers.items() if name != "locality"})
+        self.with_places = NodeWeighing(policy.weighers)
+
+
+# Those of the last pass: the next one has the same policy.
+_last: list[tuple[Policy, bool, PlacementRules]] = []
+
+
+def _rules(policy: Policy, held: bool) -> PlacementRules:
+    for known, known_held, rules in _last:
+        if known is policy and known_held is held:
+            return rules
+    rules = PlacementRules(policy, held)
+    _last[:] = [(policy, held, rules)]
+    return rules
+
+
 class ServicePlacer:
     """Places groups on one ledger under one policy, for one pass.
 
@@ -67,21 +99,13 @@ class ServicePlacer:
         self.ledger = ledger
         self._give_up = give_up
         self.steps = StepBudget(_SEARCHES_OF_A_PASS * STEPS_OF_A_SEARCH)
-        filters = tuple(name for name in policy.filters if name != "holds")
         held = any(node.hold is not None for node in ledger.nodes)
-        if held:
-            filters = (*filters, "holds")  # an admin's holds apply whatever the policy lists
         self.span = span if held else _for_ever  # no other filter needs it
-        self._static = [filter_named(name) for name in filters if name in STATIC_FILTERS]
-        # What the ledger knows (`has_room`) is checked there, many times faster and with the same result.
-        self._dynamic = [filter_named(name) for name in filters if name not in STATIC_FILTERS | ROOM_FILTERS]
-        self._of_plugins = [filter_named(name) for name in filters if name not in own.FILTERS]
-        # A hold is reported before anything else that the node lacks: while it lasts, no end of an execution opens the
-        # node.
-        self._named = [(name, filter_named(name)) for name in sorted(filters, key=lambda name: name != "holds")]
-        # If no node holds an input, or the application has none, this weigher changes nothing and costs nothing.
-        self._plain = NodeWeighing({name: weight for name, weight in policy.weighers.items() if name != "locality"})
-        self._with_places = NodeWeighing(policy.weighers) if ledger.locality else self._plain
+        rules = _rules(policy, held)
+        self._static, self._dynamic, self._of_plugins = rules.static, rules.dynamic, rules.of_plugins
+        self._named = rules.named
+        self._plain = rules.plain
+        self._with_places = rules.with_places if ledger.locality else rules.plain
         self._eligible: dict[tuple[tuple[str, str], ...], list[int]] = {}
         self._candidates: dict[Hashable, CandidateNodes] = {}
         self._placed_before: set[Hashable] = set()
