@@ -43,6 +43,14 @@ class ProgramFaults:
         self._begin_api = begin_api
         self._chance = chance
         self._after = after
+        self._killed: set[object] = set()
+
+    def begin_ended(self) -> list[str]:
+        """Begin again what ended by itself, as an init system does; return what that was."""
+        return [
+            *_begun(self._masters, self._begin_master, self._killed),
+            *_begun(self._apis, self._begin_api, self._killed),
+        ]
 
     def blows(self) -> Mapping[str, Blow]:
         """Return kills, pauses and lack of descriptors."""
@@ -63,7 +71,13 @@ class ProgramFaults:
         program.send_signal(signal.SIGCONT)
         program.kill()
         program.wait(30)
-        self._after(self._chance.uniform(0, 2), lambda: programs.update({key: begin(key)}))
+        self._killed.add(key)
+
+        def begin_again() -> None:
+            programs[key] = begin(key)
+            self._killed.discard(key)
+
+        self._after(self._chance.uniform(0, 2), begin_again)
         return True
 
     def _pause(self, programs: dict[K, Program], least_s: float, most_s: float) -> bool:
@@ -80,6 +94,16 @@ class ProgramFaults:
             return False
         self._after(self._chance.uniform(*_PAUSE_S), partial(restore_descriptors, program.pid))
         return True
+
+
+def _begun(programs: dict[K, Program], begin: Callable[[K], Program], killed: set[object]) -> list[str]:
+    ended = {key: program.poll() for key, program in programs.items() if key not in killed}
+    found = []
+    for key, code in ended.items():
+        if code is not None:
+            programs[key] = begin(key)
+            found.append(f"{key} ended by itself with {code}")
+    return found
 
 
 def database_blows(server: PostgresServer, url: str, chance: random.Random, after: After) -> Mapping[str, Blow]:

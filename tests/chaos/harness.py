@@ -66,6 +66,7 @@ class Chaos:
         self._exits = ExitStack()
         self._exits.callback(world.close)
         self.kills: Counter[str] = Counter()
+        self.ended: list[str] = []
         self.installation = Installation(url, master_lease_s=LEASE_S, **{**world.settings, **settings})
         self._exits.callback(self.installation.close)
         world.begin(self.installation)
@@ -113,6 +114,7 @@ class Chaos:
         self._later = [(at_s, do) for at_s, do in self._later if at_s > now_s]
         for do in due:
             do()
+        self.ended += self._programs.begin_ended()
 
     def programs(self) -> Mapping[str, int]:
         """Return the pids of masters, APIs, and what else belongs to the installation."""
@@ -122,8 +124,8 @@ class Chaos:
 
     @property
     def defects(self) -> list[str]:
-        """Return answers of the API that no fault excuses."""
-        return self._clients.defects
+        """Return what no fault excuses: answers of the API, and programs that ended by themselves."""
+        return [*self._clients.defects, *self.ended]
 
     @property
     def submissions(self) -> int:
@@ -154,7 +156,7 @@ class Chaos:
             acknowledged=frozenset(self._clients.acknowledged),
             essential={execution_id: essential_of(name) for execution_id, name in names.items()},
             awaited={execution_id: awaited_by(name) for execution_id, name in names.items()},
-            defects=list(self._clients.defects),
+            defects=self.defects,
             cores=CORES,
             streamed=list(self._clients.streamed),
             core_s=core_s,
@@ -178,10 +180,10 @@ class Chaos:
     # -- what happens ----------------------------------------------------------------------------------------------
     def _own_blows(self) -> Mapping[str, Blow]:
         chance, after = self._chance, self._after
-        programs = ProgramFaults(self._masters, self._apis, self._master, self._api, chance, after)
+        self._programs = ProgramFaults(self._masters, self._apis, self._master, self._api, chance, after)
         clocks = clock_blows(self._clocks, [*MASTERS, *_API_NAMES], chance, after) if self._clocks else {}
         return {
-            **programs.blows(),
+            **self._programs.blows(),
             **database_blows(self._server, self._url, chance, after),
             **link_blows(self._links, chance, after),
             **message_blows(self._forwarder, chance, after),

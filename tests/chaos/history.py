@@ -53,7 +53,7 @@ class History:
     """Everything that is known when all is at rest. `essential`: by component, how many must be ready to run.
 
     `awaited`: kinds of entries that must stand in each attempt before it starts anything. `defects`: answers of the API
-    that no fault excuses.
+    and ends of programs that no fault excuses.
     """
 
     entries: Sequence[Entry]
@@ -184,8 +184,8 @@ def nothing_starts_without_what_it_awaits(history: History) -> Iterator[str]:
             there.add(entry.kind)
 
 
-def answers_make_sense(history: History) -> Iterator[str]:
-    """The API is away at times, and never answers with a defect."""
+def programs_are_sound(history: History) -> Iterator[str]:
+    """The API is away at times, and never answers with a defect; no program ends unless it is killed."""
     yield from history.defects
 
 
@@ -236,7 +236,7 @@ RULES: tuple[Rule, ...] = (
     success_is_earned,
     nothing_runs_with_less_than_its_core,
     nothing_starts_without_what_it_awaits,
-    answers_make_sense,
+    programs_are_sound,
     use_adds_up,
     it_makes_progress,
     nothing_is_left,

@@ -14,6 +14,7 @@ import zmq
 from zoe_lib.messaging.envelope import MESSAGE_BYTES_MAX, BadEnvelope, Reply, Request, read, write
 from zoe_lib.messaging.header import RECEIVED, write_header
 from zoe_lib.messaging.keys import API, MASTER, load_keys, load_public
+from zoe_lib.messaging.sockets import new_context
 
 _HINTS_WAITING_MAX = 16
 
@@ -50,7 +51,7 @@ class MasterClient:
         self._attempts_max = attempts_max
         self._keys = load_keys(keys_dir, API)
         self._master_public = load_public(keys_dir, MASTER)
-        self._context = zmq.Context()
+        self._context = new_context()
         self._away = False
         self._prober = threading.Lock()
         self._hints_lock = threading.Lock()

@@ -19,6 +19,7 @@ from zoe_lib.messaging.header import RECEIVED, Question, arrived
 from zoe_lib.messaging.keys import API, MASTER, Only, load_keys, load_public
 from zoe_lib.messaging.refusal import Refusal
 from zoe_lib.messaging.slow_lane import Lane, Places, Slow
+from zoe_lib.messaging.sockets import new_context
 from zoe_lib.messaging.unfinished import LOOK_S, UnfinishedMessages
 
 __all__ = ["Handler", "Refusal", "Server", "Slow"]
@@ -56,14 +57,19 @@ class Server:
         self._waiting: Queue[Question | None] = Queue(_WAITING_MAX)
         self._lanes: dict[Lane, _LaneQueue] = {slow.lane: Queue() for slow in self._slow.values()}
         self._routes: dict[bytes, tuple[bytes, ...]] = {}
-        self._context = zmq.Context()
+        self._context = new_context()
         self._authenticator = ThreadAuthenticator(self._context)
-        self._authenticator.start()
-        allowed = load_public(keys_dir, API)
-        self._authenticator.configure_curve_callback(credentials_provider=Only({allowed}))
-        self._front = self._bind(endpoint, keys_dir)
-        self._replies = self._context.socket(zmq.PULL)
-        self._replies.bind(_REPLIES_ENDPOINT)
+        try:
+            self._authenticator.start()
+            allowed = load_public(keys_dir, API)
+            self._authenticator.configure_curve_callback(credentials_provider=Only({allowed}))
+            self._front = self._bind(endpoint, keys_dir)
+            self._replies = self._context.socket(zmq.PULL)
+            self._replies.bind(_REPLIES_ENDPOINT)
+        except BaseException:
+            self._authenticator.stop()
+            self._context.destroy(linger=0)
+            raise
         self._workers = [
             *(threading.Thread(target=self._work, name=f"messages-{i}", daemon=True) for i in range(_WORKERS)),
             *(

@@ -47,5 +47,5 @@ class RpcServer:
         self._tried_at_s = time.monotonic()
         try:
             self._server = Server(self._endpoint, self._keys_dir, self._handlers, self._slow)
-        except zmq.ZMQError as error:
+        except (zmq.ZMQError, OSError) as error:
             log.warning("cannot answer questions yet", endpoint=self._endpoint, why=str(error))

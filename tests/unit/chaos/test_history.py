@@ -144,7 +144,7 @@ PLANTED: dict[str, tuple[str, Bug]] = {
     "a start after its guarantee was withdrawn": ("nothing_starts_without_what_it_awaits", withdrawn),
     "a program outlives its execution while clocks are wrong": ("nothing_runs_after_its_end", ahead),
     "an execution waits while its clock stands": ("it_makes_progress", stands),
-    "an answer is a defect": ("answers_make_sense", lambda history: replace(history, defects=["internal"])),
+    "an answer is a defect": ("programs_are_sound", lambda history: replace(history, defects=["internal"])),
     "use is lost": ("use_adds_up", lambda history: replace(history, core_s=history.core_s * 0.9)),
     "an execution waits though it fits": ("it_makes_progress", late_start),
     "a process is left": ("nothing_is_left", lambda history: replace(history, left=["process 7"])),

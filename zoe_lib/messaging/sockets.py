@@ -1,0 +1,25 @@
+"""ZeroMQ and the limit of descriptors.
+
+The library ends the process when it cannot start its threads because no descriptor is free. What it creates later only
+fails. So its threads are started when descriptors are surely free.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+
+import zmq
+
+_DESCRIPTORS = 24
+"""More than a context needs for its threads and first sockets."""
+
+
+def new_context() -> zmq.Context[zmq.Socket[bytes]]:
+    """Return a context whose threads run. Raises OSError if too few files may be opened."""
+    with ExitStack() as exits:
+        for _ in range(_DESCRIPTORS):
+            exits.callback(os.close, os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    context.socket(zmq.PAIR).close(linger=0)
+    return context
