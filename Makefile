@@ -6,7 +6,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: test-chaos sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-web bench-reads bench-slurm bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
+.PHONY: test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-web bench-reads bench-slurm bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -66,7 +66,10 @@ test-web: setup web ## the web UI in a real browser with a Spark notebook (ZOE_T
 	@ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests web
 
 test-chaos: setup ## 1,000 kills and pauses of real programs at random, at most 30 minutes; the last line counts violations
-	@$(RUN) -m tests.chaos --kills 1000
+	@$(RUN) -m tests.chaos --kills 1000 --storage
+
+test-soak: setup ## half an hour of steady work with faults: memory, descriptors, threads and rows must not grow (MINUTES=30)
+	@$(RUN) -m tests.soak --minutes $(or $(MINUTES),30) --storage
 
 test-storage: setup ## a real Swift with Zoe's filters, and a real Spark that reads from it
 	@ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests storage bandwidth controller

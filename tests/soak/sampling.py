@@ -34,15 +34,23 @@ class Samples:
         return time.monotonic() - self._began_s
 
     def take(self, programs: Mapping[str, int]) -> None:
-        """Look at everything once; what is away is left out."""
-        for name, pid in programs.items():
-            with suppress(psutil.Error):
-                process = psutil.Process(pid)
-                with process.oneshot():
-                    self._add("memory", name, process.memory_info().rss / _MIB)
-                    self._add("descriptors", name, process.num_fds())
-                    self._add("threads", name, process.num_threads())
+        """Look at everything once; what is away is left out.
+
+        A leader has threads and connections that a standby has not, so these are counted by role.
+        """
         with suppress(psycopg2.Error), closing(connect(self._url)) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT holder FROM leader")
+            leader = "".join(f"master {holder}" for (holder,) in cursor.fetchall())
+            for name, pid in programs.items():
+                role = name
+                if name.startswith("master "):
+                    role = "leader" if name == leader else "standby"
+                with suppress(psutil.Error):
+                    process = psutil.Process(pid)
+                    with process.oneshot():
+                        self._add("memory", name, process.memory_info().rss / _MIB)
+                        self._add("descriptors", role, process.num_fds())
+                        self._add("threads", role, process.num_threads())
             cursor.execute(_TABLES)
             for schema, table in cursor.fetchall():
                 cursor.execute(f'SELECT count(*) FROM "{schema}"."{table}"')
