@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ControllerSettings:
-    """The controller's address and how to use it.
+    """The controller's address and how to use it; of several with one database, all addresses, separated by commas.
 
     owner: marks Zoe's objects. capacity: for a controller that cannot report its own. After `failures_max` failures in
     a row no requests are made for `rest_s` seconds, so that an absent controller costs no time-outs.
@@ -82,13 +82,17 @@ class ControllerHttp:
         headers = {"X-Auth-Token": settings.token, "User-Agent": "zoe"}
         # Polls are seconds apart: a kept connection would mostly be dead.
         fresh = httpx.Limits(max_keepalive_connections=0)
-        self._http = httpx.Client(
-            base_url=settings.url,
-            headers=headers,
-            timeout=settings.timeout_s,
-            limits=fresh,
-            verify=verification(settings.url),
-        )
+        self._controllers = [
+            httpx.Client(
+                base_url=url,
+                headers=headers,
+                timeout=settings.timeout_s,
+                limits=fresh,
+                verify=verification(url),
+            )
+            for url in (text.strip() for text in settings.url.split(","))
+        ]
+        self._at = 0
 
     @property
     def circuit_open(self) -> bool:
@@ -109,11 +113,13 @@ class ControllerHttp:
                 "the storage controller has not answered lately; requests are paused for some seconds"
             )
         story = ""
-        for _ in range(self._settings.attempts):
+        for _ in range(self._settings.attempts * len(self._controllers)):
+            at = self._at
             try:
-                answer = self._whole(method, path, json, headers)
+                answer = self._whole(self._controllers[at], method, path, json, headers)
             except httpx.HTTPError as error:
                 story = f"{method} {path}: {error or type(error).__name__}"
+                self._pass_by(at)
                 continue
             if answer.status_code == _NOT_FOUND and absent is not _NEVER:
                 self._failures = 0
@@ -125,18 +131,24 @@ class ControllerHttp:
             if answer.is_client_error:
                 self._failures = 0
                 raise StorageRefusedError(story, _said(answer) or f"it answers {answer.status_code}")
+            self._pass_by(at)
         self._failures += 1
         if self._failures >= self._settings.failures_max:
             self._rests_until_s = self._clock() + self._settings.rest_s
         raise StorageUnavailableError(story)
 
-    def _whole(self, method: str, path: str, json: object, headers: Mapping[str, str] | None) -> httpx.Response:
+    def _pass_by(self, at: int) -> None:
+        """Ask the next controller from now on, unless another thread does so already."""
+        if self._at == at:
+            self._at = (at + 1) % len(self._controllers)
+
+    def _whole(
+        self, http: httpx.Client, method: str, path: str, json: object, headers: Mapping[str, str] | None
+    ) -> httpx.Response:
         """Return the answer with its complete body."""
         with (
             _Deadline(self._settings.timeout_s) as deadline,
-            self._http.stream(
-                method, path, json=json, headers=headers, extensions={"trace": deadline.follow}
-            ) as answer,
+            http.stream(method, path, json=json, headers=headers, extensions={"trace": deadline.follow}) as answer,
         ):
             body = bytearray()
             for chunk in answer.iter_bytes():

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import logging
+import socket
 import sys
 from collections.abc import Callable
-from typing import NoReturn
+from functools import partial
+from typing import Any, NoReturn
 
 import sqlalchemy as sa
 import uvicorn
@@ -18,6 +20,7 @@ from storage_controller.answers import Promisable, Refused, bounded
 from storage_controller.app import make_app
 from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
+from storage_controller.lead import Lead
 from storage_controller.ledger import Ledger
 from storage_controller.regulation import Endpoints, Regulation
 from storage_controller.settings import ControllerSettings
@@ -46,13 +49,16 @@ def main() -> int:
         print(f"zoe-storage: {error}", file=sys.stderr)
         return 2
     engine = sa.create_engine(with_driver(settings.database_url.get_secret_value()), pool_pre_ping=True)
-    ledger = Ledger(engine)
+    sa.event.listen(engine, "connect", partial(_bound_transactions, settings.lead_lease_s))
+    lead = Lead(engine, settings.name or f"{socket.gethostname()}:{settings.port}", settings.lead_lease_s)
+    ledger = Ledger(engine, check=lead.check)
     regulation = Regulation(
         ledger,
         Capacity(sum(settings.proxies.values()), settings.proxies),
         endpoints,
         settings.account_prefix,
         RateSettings(hold_s=settings.hold_s, decay_s=settings.decay_s),
+        lambda: lead.epoch,
     )
     promisable = promisable_by(settings, views.has_account if views else lambda _: True)
     kept_views = KeptViews(ledger, views.make if views else _no_views, views.remove if views else lambda _: None)
@@ -65,17 +71,26 @@ def main() -> int:
         _places(settings, views, ledger) if views else None,
         regulation.clients,
     )
-    sweeper = ViewSweeper(kept_views.sweep)
+    sweeper = ViewSweeper(lambda: kept_views.sweep() if lead.epoch is not None else None)
+    lead.begin()
     regulation.begin()
     sweeper.begin()
     try:
-        app = make_app(ledger, works, token)
+        app = make_app(ledger, works, token, lambda: lead.epoch is not None)
         uvicorn.run(app, host=settings.host, port=settings.port, http="h11", loop="asyncio", log_level="warning")
     finally:
         sweeper.close()
         regulation.close()
+        lead.close()
         engine.dispose()
     return 0
+
+
+def _bound_transactions(seconds: float, connection: Any, _: object) -> None:
+    """Let the database end a transaction in which a paused controller holds the lead."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET idle_in_transaction_session_timeout = %s", (round(seconds * 1000),))
+    connection.commit()
 
 
 def promisable_by(settings: ControllerSettings, has_account: Callable[[str], bool]) -> Promisable:

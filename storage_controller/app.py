@@ -11,14 +11,18 @@ from fastapi.responses import JSONResponse
 from storage_controller.answers import answer_errors
 from storage_controller.extensions import Works, extension_routes, locality_routes
 from storage_controller.filters import BODY_BYTES_MAX, filter_routes, policy_routes, project_routes
+from storage_controller.lead import STANDBY
 from storage_controller.ledger import Ledger
 from storage_controller.slos import appendix_routes, later_routes
 
 _OPEN = "/health"
 
 
-def make_app(ledger: Ledger, works: Works, token: str) -> FastAPI:
-    """Return all routes; only `/health` needs no token. Without a token, no body is read."""
+def make_app(ledger: Ledger, works: Works, token: str, leads: Callable[[], bool] = lambda: True) -> FastAPI:
+    """Return all routes; only `/health` needs no token. Without a token, no body is read.
+
+    A controller that stands by answers 503 to everything but `/health`.
+    """
     app = FastAPI(
         title="Zoe's storage controller", version="1", docs_url=None, redoc_url=None, max_body_size=BODY_BYTES_MAX
     )
@@ -29,6 +33,8 @@ def make_app(ledger: Ledger, works: Works, token: str) -> FastAPI:
         given = request.headers.get("X-Auth-Token", "")
         if request.url.path != _OPEN and not hmac.compare_digest(given.encode(), token.encode()):
             return JSONResponse("a valid X-Auth-Token is required", 401)  # a bare string, as Crystal answers
+        if request.url.path != _OPEN and not leads():
+            return JSONResponse({"error": STANDBY}, 503)
         return await answer(request)
 
     for routes in (
@@ -44,6 +50,6 @@ def make_app(ledger: Ledger, works: Works, token: str) -> FastAPI:
 
     @app.get(_OPEN)
     def health() -> dict[str, str]:
-        return {"status": "up"}
+        return {"status": "up", "role": "leader" if leads() else "standby"}
 
     return app

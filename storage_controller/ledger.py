@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from storage_controller.tables import filters, leases, policies, projects, slos,
 
 READ, WRITE = "get_bw", "put_bw"
 Clock = Callable[[], float]
+Check = Callable[[sa.Connection], None]
 
 
 def rule_policy(number: int) -> str:
@@ -31,31 +33,41 @@ class Promised:
 
 
 class Ledger:
-    """SLOs, views, filters and policies. Objects of an owner whose lease has expired no longer exist."""
+    """SLOs, views, filters and policies. Objects of an owner whose lease has expired no longer exist.
 
-    def __init__(self, engine: sa.Engine, clock: Clock = time.time) -> None:
+    `check` ends a transaction that this controller must not make, because another one leads.
+    """
+
+    def __init__(self, engine: sa.Engine, clock: Clock = time.time, check: Check = lambda _: None) -> None:
         self._engine = engine
         self._clock = clock
+        self._check = check
+
+    @contextmanager
+    def _begin(self) -> Iterator[sa.Connection]:
+        with self._engine.begin() as connection:
+            self._check(connection)
+            yield connection
 
     # SLOs
 
     def slos(self) -> list[dict[str, Any]]:
         """Return all rows, by project, policy and name."""
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             self._sweep(connection)
             found = connection.execute(sa.select(slos).order_by(slos.c.project_id, slos.c.policy_id, slos.c.slo_name))
             return [dict(row) for row in found.mappings()]
 
     def set_slo(self, project: str, policy: str, rates: Mapping[str, int | None], owner: str | None = None) -> None:
         """Set the rates of the project under the policy; None or a missing one clears a rate."""
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             self._sweep(connection)
             _set_slo(connection, project, policy, rates, owner)
 
     def set_one(self, project: str, policy: str, name: str, rate: int) -> bool:
         """Set one rate and keep the others; return whether it is new."""
         row = {"project_id": project, "policy_id": policy, "slo_name": name, "bytes_per_s": rate, "owner": None}
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             key = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy, slos.c.slo_name == name)
             new = connection.execute(sa.select(sa.literal(1)).where(key)).first() is None
             upsert = insert(slos).values(row)
@@ -69,7 +81,7 @@ class Ledger:
         wanted = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy)
         if name is not None:
             wanted = sa.and_(wanted, slos.c.slo_name == name)
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             connection.execute(sa.delete(slos).where(wanted))
 
     def by_tenant(self) -> dict[str, BandwidthSlo]:
@@ -84,19 +96,19 @@ class Ledger:
 
     def views(self, owner: str) -> list[View]:
         """Return views of an owner whose lease holds, by id."""
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             self._sweep(connection)
             leased = sa.and_(views.c.owner == owner, views.c.owner.in_(sa.select(leases.c.owner)))
             return _views(connection, leased)
 
     def view(self, view_id: str) -> View | None:
         """Return a view of any owner; None if there is none of that id."""
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             return next(iter(_views(connection, views.c.id == view_id)), None)
 
     def overdue_views(self) -> list[View]:
         """Return views whose owner's lease has expired and whose containers are still to be removed."""
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             self._sweep(connection)
             return _views(connection, views.c.owner.not_in(sa.select(leases.c.owner)))
 
@@ -111,13 +123,13 @@ class Ledger:
             "reading": view.reading(),
             "owner": owner,
         }
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             connection.execute(insert(views).values(row).on_conflict_do_nothing())
             return _views(connection, views.c.id == view.id)[0]
 
     def forget_view(self, view_id: str) -> None:
         """Forget a removed view; do nothing if it is unknown."""
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             connection.execute(sa.delete(views).where(views.c.id == view_id))
 
     # Leases
@@ -128,7 +140,7 @@ class Ledger:
         """
         until_s = self._clock() + lease_s
         upsert = insert(leases).values(owner=owner, until_s=until_s)
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             self._sweep(connection)
             connection.execute(upsert.on_conflict_do_update(index_elements=["owner"], set_={"until_s": until_s}))
         return until_s
@@ -143,48 +155,48 @@ class Ledger:
     def keep_project(self, project_id: str, name: str) -> None:
         """Enable a project."""
         upsert = insert(projects).values(id=project_id, name=name)
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             connection.execute(upsert.on_conflict_do_update(index_elements=["id"], set_={"name": name}))
 
     def project_names(self) -> dict[str, str]:
         """Return project names by id."""
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             return {row.id: row.name for row in connection.execute(sa.select(projects))}
 
     def filters(self) -> list[dict[str, Any]]:
         """Return name and attributes of all filters."""
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             found = connection.execute(sa.select(filters.c.dsl_name, filters.c.attributes).order_by(filters.c.dsl_name))
             return [{"dsl_name": row.dsl_name, **row.attributes} for row in found]
 
     def keep_filter(self, dsl_name: str, attributes: Mapping[str, Any]) -> None:
         """Create or change a filter."""
         upsert = insert(filters).values(dsl_name=dsl_name, attributes=dict(attributes))
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             connection.execute(
                 upsert.on_conflict_do_update(index_elements=["dsl_name"], set_={"attributes": dict(attributes)})
             )
 
     def keep_filter_data(self, dsl_name: str, data: bytes) -> bool:
         """Store a filter's program; False if there is no such filter."""
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             done = connection.execute(sa.update(filters).where(filters.c.dsl_name == dsl_name).values(data=data))
             return done.rowcount > 0
 
     def drop_filter(self, dsl_name: str) -> None:
         """Remove a filter; do nothing if there is none."""
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             connection.execute(sa.delete(filters).where(filters.c.dsl_name == dsl_name))
 
     def policies(self) -> list[dict[str, Any]]:
         """Return all static policies, in order of creation."""
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             return [dict(row) for row in connection.execute(sa.select(policies).order_by(policies.c.id)).mappings()]
 
     def add_policies(self, rows: Sequence[tuple[Mapping[str, Any], Promised | None]]) -> list[int]:
         """Store all policies or none, each with its promise; return their ids."""
         add = sa.insert(policies).returning(policies.c.id)
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             ids = []
             for row, promised in rows:
                 ids.append(int(connection.execute(add, dict(row)).scalar_one()))
@@ -196,7 +208,7 @@ class Ledger:
     def drop_policy(self, target: str, policy_id: int) -> None:
         """Remove a policy and its promise; do nothing if there is none."""
         wanted = sa.and_(policies.c.target == target, policies.c.id == policy_id)
-        with self._engine.begin() as connection:
+        with self._begin() as connection:
             if connection.execute(sa.delete(policies).where(wanted)).rowcount:
                 connection.execute(sa.delete(slos).where(slos.c.policy_id == rule_policy(policy_id)))
 

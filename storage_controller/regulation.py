@@ -46,11 +46,17 @@ class Endpoints:
 
 class Regulation:
     """The thread of the loop. `capacity` is what all proxies can move together and each of them alone, in bytes per
-    second.
+    second. `epoch` is that of the lead; without the lead, reports are read and no limits are sent.
     """
 
     def __init__(
-        self, ledger: Ledger, capacity: Capacity, endpoints: Endpoints, account_prefix: str, settings: RateSettings
+        self,
+        ledger: Ledger,
+        capacity: Capacity,
+        endpoints: Endpoints,
+        account_prefix: str,
+        settings: RateSettings,
+        epoch: Callable[[], int | None],
     ) -> None:
         self._ledger = ledger
         self._regulator = RateRegulator(capacity, settings)
@@ -64,7 +70,7 @@ class Regulation:
         self._client_reports: dict[str, TransferReport] = {}
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._epoch = time.time_ns()
+        self._epoch = epoch
         self._number = 0
         self._context = zmq.Context()
         self._authenticator = ThreadAuthenticator(self._context)
@@ -130,9 +136,11 @@ class Regulation:
             next_s = max(next_s, time.monotonic() - EPOCH_S) + EPOCH_S
             try:
                 reports = self._collect(next_s)
+                if (epoch := self._epoch()) is None:
+                    continue
                 self._look_at_promises()
                 self._regulator.epoch(time.monotonic(), reports, self._slos)
-                self._push()
+                self._push(epoch)
             except Exception:  # a defect must not end the loop: limits would never change again
                 _log.exception("an epoch of the bandwidth algorithm failed")
 
@@ -190,7 +198,7 @@ class Regulation:
         }
         self._slos = {key: rate for key, rate in rates.items() if rate is not None}
 
-    def _push(self) -> None:
+    def _push(self, epoch: int) -> None:
         """Always send everything: a proxy that was away needs no history."""
         regulator = self._regulator
         others = {proxy: dict.fromkeys(_DIRECTIONS, max(rate, 1)) for proxy, rate in regulator.newcomers.items()}
@@ -199,7 +207,7 @@ class Regulation:
             accounts = proxies.setdefault(proxy, {})
             accounts.setdefault(self._prefix + tenant, {})[_NAMES[traffic]] = max(rate, 1)
         self._number += 1
-        self._limits.send_json({"epoch": self._epoch, "seq": self._number, "proxies": proxies, "others": others})
+        self._limits.send_json({"epoch": epoch, "seq": self._number, "proxies": proxies, "others": others})
 
     def _tenant(self, account: str) -> str:
         return account.removeprefix(self._prefix)

@@ -20,6 +20,15 @@ class ControllerSettings(FileSettings):
     database_url: SecretStr = Field(default=SecretStr("postgresql+psycopg2:///zoe"), description="PostgreSQL URL.")
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=5560, ge=0, le=65535, description="Port to listen on.")
+    name: str = Field(
+        default="",
+        description="Name of this controller among those with the same database (default: host name and port).",
+    )
+    lead_lease_s: float = Field(
+        default=5.0,
+        gt=0,
+        description="How long a controller that does not renew its lease leads, until a standby takes over.",
+    )
     token_file: Path = Field(description="File with the token that clients send as X-Auth-Token.")
     limits_endpoint: str = Field(
         default="tcp://127.0.0.1:5561", description="ZeroMQ endpoint from which proxies get limits."

@@ -58,3 +58,11 @@ views = sa.Table(
     sa.Column("owner", sa.Text),
     sa.Column("reading", JSONB, nullable=False, server_default=sa.text("'{}'")),
 )
+# One row. Its key changes with the leader, so that holding the key holds the lead.
+lead = sa.Table(
+    "lead",
+    metadata,
+    sa.Column("epoch", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("holder", sa.Text, nullable=False),
+    sa.Column("renewals", sa.BigInteger, nullable=False),
+)

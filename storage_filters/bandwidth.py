@@ -13,6 +13,8 @@
 Its place is after authentication, where requests of the S3 protocol also have the account in their path, and before
 everything that makes further requests on behalf of one: each byte to or from a client is counted once.
 
+Of several controllers with one database, `limits_from` and `usage_to` name all, separated by commas.
+
 The storage controller pushes limits and receives each second what was moved, so no request waits for a network call.
 `key_file` has three lines, in Z85: the controller's public key, this proxy's public key and its secret one.
 """

@@ -12,7 +12,7 @@ import json
 import os
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,11 @@ _QUEUE_MAX = 40  # reports that are kept while the controller is away
 _KEY_LINES = 3
 _SILENCE_S = 5.0  # a controller that runs sends limits four times a second
 Uses = Mapping[tuple[str, Direction], Use]
+
+
+def addresses(text: str) -> list[str]:
+    """Return the addresses of one or several controllers, which commas separate."""
+    return [address.strip() for address in text.split(",") if address.strip()]
 
 
 class LimitsAgent:
@@ -48,14 +53,17 @@ class LimitsAgent:
         while not self._has_lock():
             sleep(_TRY_AGAIN_S)
         context = zmq.Context()
-        limits, usage = context.socket(zmq.SUB), context.socket(zmq.PUSH)
-        usage.setsockopt(zmq.SNDHWM, _QUEUE_MAX)
-        self._secure(limits, usage)
+        limits = context.socket(zmq.SUB)
+        usages = {address: context.socket(zmq.PUSH) for address in addresses(self._conf["usage_to"])}
+        self._secure(limits, *usages.values())
         limits.setsockopt(zmq.SUBSCRIBE, b"")
-        limits.connect(self._conf["limits_from"])
-        usage.connect(self._conf["usage_to"])
+        for address in addresses(self._conf["limits_from"]):
+            limits.connect(address)
+        for address, usage in usages.items():
+            usage.setsockopt(zmq.SNDHWM, _QUEUE_MAX)
+            usage.connect(address)
         spawn_n(self._listen, limits)
-        self._report(usage)
+        self._report(usages.values())
 
     def _has_lock(self) -> bool:
         self._descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -97,9 +105,9 @@ class LimitsAgent:
         self._table.set_rates(rates, now_s, others)
         self._newest.heard(order, now_s)
 
-    def _report(self, usage: Any) -> None:
-        """Report also accounts that wait for their turn, with what they moved or zero: they have not ended, and could
-        use more.
+    def _report(self, usages: Collection[Any]) -> None:
+        """Report to all controllers, so that each is ready to lead. Report also accounts that wait for their turn, with
+        what they moved or zero: they have not ended, and could use more.
         """
         at_s, number = time.monotonic(), 0
         before, clients_before = self._table.uses(at_s), self._clients.uses(at_s)
@@ -115,10 +123,11 @@ class LimitsAgent:
                 "accounts": _moved(before, now),
                 "clients": _moved(clients_before, clients),
             }
-            try:
-                usage.send_string(json.dumps(report), flags=zmq.NOBLOCK)
-            except zmq.Again:
-                self._logger.warning("the storage controller does not accept reports")
+            for usage in usages:
+                try:
+                    usage.send_string(json.dumps(report), flags=zmq.NOBLOCK)
+                except zmq.Again:
+                    self._logger.warning("the storage controller does not accept reports")
             before, clients_before, at_s = now, clients, now_s
 
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import httpx
 
-from storage_bridge.model import BandwidthSlo
+from storage_bridge.http import ControllerHttp, ControllerSettings
+from storage_bridge.model import BandwidthSlo, StorageUnavailableError
 from tests.chaos.applications import SERVICE, Store
 from tests.chaos.local_world import LocalWorld
 from tests.chaos.world import After, Blow
@@ -27,6 +28,7 @@ from zoe_embedded.swift.controller import ControllerSite
 from zoe_embedded.swift.store import ObjectStore, StoreError
 
 CAPACITY = 12 * MB
+CONTROLLERS = 2
 _USER = StoreUser(TENANT, "root", "root-key")
 _LEASE_S = 20.0
 _PAUSED_S = (0.2, 8.0)
@@ -45,7 +47,7 @@ class StorageWorld(LocalWorld):
         sites: list[ControllerSite] = []
 
         def line(apart: Path, account: Account | None) -> ControllerLine:
-            sites.append(ControllerSite(apart, TOKEN, account))
+            sites.append(ControllerSite(apart, TOKEN, account, CONTROLLERS))
             return sites[0].line
 
         self._store: ObjectStore = self._undo.enter_context(
@@ -53,7 +55,7 @@ class StorageWorld(LocalWorld):
         )
         [self._site] = sites
         self._undo.callback(self._site.close)
-        self._controller: subprocess.Popen[bytes] | None = None
+        self._controllers: list[subprocess.Popen[bytes]] = []
         self.settings: Mapping[str, Any] = {
             "storage_url": self._site.url,
             "storage_token_file": str(self._site.token_file),
@@ -69,9 +71,8 @@ class StorageWorld(LocalWorld):
         super().begin(installation)
         url = installation.database_url.replace("postgresql+psycopg2:", "postgresql:")
         self._site.configure(self._store, ADMIN, url, BandwidthSlo(CAPACITY, CAPACITY))
-        self._start()
-        assert self._controller is not None
-        self._site.wait_until_up(self._controller)
+        self._controllers = [self._site.start(number) for number in range(CONTROLLERS)]
+        self._wait()
         with logged_in(self._store, _USER.login) as person:
             person.put("meters")
             person.put("meters/2015/a.csv", f"id,city,kwh\n{_ROWS}".encode())
@@ -84,18 +85,19 @@ class StorageWorld(LocalWorld):
         """Return those of the controller and of Swift's proxy beside those of the back-end."""
 
         def kill_controller() -> bool:
-            process = self._controller
-            if process is None or process.poll() is not None:
+            number = chance.randrange(CONTROLLERS)
+            process = self._controllers[number]
+            if process.poll() is not None:
                 return False
             process.send_signal(signal.SIGCONT)
             process.kill()
             process.wait()
-            after(chance.uniform(*_AWAY_S), self._start)
+            after(chance.uniform(*_AWAY_S), partial(self._start, number))
             return True
 
         def pause_controller() -> bool:
-            process = self._controller
-            if process is None or process.poll() is not None:
+            process = chance.choice(self._controllers)
+            if process.poll() is not None:
                 return False
             process.send_signal(signal.SIGSTOP)
             after(chance.uniform(*_PAUSED_S), partial(process.send_signal, signal.SIGCONT))
@@ -126,51 +128,51 @@ class StorageWorld(LocalWorld):
     def mend(self) -> None:
         """Let controller and proxy run."""
         super().mend()
-        if self._controller is None or self._controller.poll() is not None:
-            self._start()
-        assert self._controller is not None
-        self._controller.send_signal(signal.SIGCONT)
+        for number in range(CONTROLLERS):
+            self._start(number)
+            self._controllers[number].send_signal(signal.SIGCONT)
         self._store.signal("proxy", signal.SIGCONT)
         if self._store.ended() is not None:
             self._restart_proxy()
-        self._site.wait_until_up(self._controller)
+        self._wait()
 
     def left(self) -> list[str]:
         """Return also SLOs, views and their containers."""
         return [*super().left(), *self._left_in_store()]
 
     def programs(self) -> Mapping[str, int]:
-        """Return also the pid of the controller."""
-        return {"controller": self._controller.pid} if self._controller is not None else {}
+        """Return also the pids of the controllers."""
+        return {f"controller {number}": process.pid for number, process in enumerate(self._controllers)}
 
     def close(self) -> None:
         """End controller and store."""
         super().close()
-        if self._controller is not None and self._controller.poll() is None:
-            self._controller.send_signal(signal.SIGCONT)
-            self._controller.kill()
-            self._controller.wait()
+        for process in self._controllers:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+            process.wait()
         with suppress(ProcessLookupError):
             self._store.signal("proxy", signal.SIGCONT)
         self._undo.close()
 
     def _left_in_store(self) -> list[str]:
         try:
-            with httpx.Client(
-                base_url=self._site.url, headers={"X-Auth-Token": TOKEN}, trust_env=False, timeout=10
-            ) as http:
-                slos = http.get("/v1/owners/zoe/slos").json()
-                views = http.get("/v1/owners/zoe/views").json()
+            bridge = ControllerHttp(ControllerSettings(self._site.url, TOKEN, "zoe", timeout_s=10.0))
+            slos, views = (bridge.ask("GET", f"/v1/owners/zoe/{what}") for what in ("slos", "views"))
             with logged_in(self._store, _USER.login) as person:
                 containers = [str(one["name"]) for one in person.call("GET", "?format=json").json()]
-        except (httpx.HTTPError, AssertionError, ValueError) as error:
+        except (StorageUnavailableError, httpx.HTTPError, AssertionError, ValueError) as error:
             return [f"no answer about SLOs and views: {error!r}"]
         found = [f"SLO of {tenant}" for tenant in slos] + [f"view {one['id']}" for one in views]
         return found + [f"container {name}" for name in containers if name.startswith("zoe-view-")]
 
-    def _start(self) -> None:
-        if self._controller is None or self._controller.poll() is not None:
-            self._controller = self._site.start()
+    def _start(self, number: int) -> None:
+        if self._controllers[number].poll() is not None:
+            self._controllers[number] = self._site.start(number)
+
+    def _wait(self) -> None:
+        for number, process in enumerate(self._controllers):
+            self._site.wait_until_up(process, number)
 
     def _restart_proxy(self) -> None:
         until_s = time.monotonic() + 60

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -25,28 +26,46 @@ _READY_WITHIN_S = 60.0
 _STOP_WITHIN_S = 20.0
 _LOOK_S = 0.1
 _STORY_CHARACTERS = 2000
-_SETTINGS = "zoe-storage.toml"
+_SETTINGS = "zoe-storage-{}.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The ports of one controller."""
+
+    web: int
+    limits: int
+    usage: int
+
+
+def _at(port: int) -> str:
+    return f"tcp://127.0.0.1:{port}"
 
 
 class ControllerSite:
-    """Keys, a token and ports, in a directory; created before the store, whose proxy needs the endpoints. Close it."""
+    """Keys, a token and ports, in a directory; created before the store, whose proxy needs the endpoints. Close it.
 
-    def __init__(self, directory: Path, token: str, store_account: Account | None) -> None:
+    With several `controllers`, one leads and the others stand by.
+    """
+
+    def __init__(self, directory: Path, token: str, store_account: Account | None, controllers: int = 1) -> None:
         self._directory = directory
         self._server, proxy = zmq.curve_keypair(), zmq.curve_keypair()
         self._proxy = proxy[0]
-        self._ports = HeldPorts(3)
-        web, limits, usage = self._ports.numbers
+        self._ports = HeldPorts(3 * controllers)
+        self._places = [_Place(*self._ports.numbers[3 * number : 3 * number + 3]) for number in range(controllers)]
         keys = directory / "proxy.keys"
         keys.unlink(missing_ok=True)
         write_private(keys, b"\n".join((self._server[0], *proxy)).decode())
         if store_account is not None:
             os.chown(keys, store_account.uid, store_account.gid)
-        self.line = ControllerLine(f"tcp://127.0.0.1:{limits}", f"tcp://127.0.0.1:{usage}", str(keys))
+        limits = ",".join(_at(place.limits) for place in self._places)
+        usages = ",".join(_at(place.usage) for place in self._places)
+        self.line = ControllerLine(limits, usages, str(keys))
         self.token = token
         self.token_file = self._private("token", token)
-        self.url = f"http://127.0.0.1:{web}"
-        self._port = web
+        self.urls = [f"http://127.0.0.1:{place.web}" for place in self._places]
+        self.url = ",".join(self.urls)
 
     def close(self) -> None:
         """Release the ports."""
@@ -58,15 +77,12 @@ class ControllerSite:
         return self._directory / "zoe-storage.log"
 
     def configure(self, store: ObjectStore, admin: StoreUser, database_url: str, rates: BandwidthSlo) -> None:
-        """Write its settings: these bytes per second to promise and through the proxy."""
+        """Write the settings: these bytes per second to promise and through the proxy."""
         read, write = rates.read_bytes_per_s or 0, rates.write_bytes_per_s or 0
         settings = {
             "database_url": database_url,
-            "port": self._port,
             "token_file": str(self.token_file),
             "key_file": str(self._private("server.keys", b"\n".join((*self._server, self._proxy)).decode())),
-            "limits_endpoint": self.line.limits_from,
-            "usage_endpoint": self.line.usage_to,
             "read_bytes_per_s": read,
             "write_bytes_per_s": write,
             "proxies": {PROXY_NAME: max(read, write)},
@@ -74,12 +90,14 @@ class ControllerSite:
             "swift_user": admin.login,
             "swift_key_file": str(self._private("swift.key", admin.key)),
         }
-        self._private(_SETTINGS, tomli_w.dumps(settings))
+        for number, place in enumerate(self._places):
+            own = {"port": place.web, "limits_endpoint": _at(place.limits), "usage_endpoint": _at(place.usage)}
+            self._private(_SETTINGS.format(number), tomli_w.dumps({**settings, **own}))
 
-    def start(self) -> subprocess.Popen[bytes]:
-        """Start the controller, which was configured; the tables must exist."""
+    def start(self, number: int = 0) -> subprocess.Popen[bytes]:
+        """Start a controller, which was configured; the tables must exist."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ZOE_")}
-        environment["ZOE_SDS_CONFIG"] = str(self._directory / _SETTINGS)
+        environment["ZOE_SDS_CONFIG"] = str(self._directory / _SETTINGS.format(number))
         with log_to(self.log) as log:
             command = [sys.executable, "-m", "storage_controller"]
             return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -106,12 +124,12 @@ class ControllerSite:
         write_private(path, text)
         return path
 
-    def wait_until_up(self, process: subprocess.Popen[bytes]) -> None:
+    def wait_until_up(self, process: subprocess.Popen[bytes], number: int = 0) -> None:
         """Return when it answers; StoreError if it does not."""
         give_up_s = time.monotonic() + _READY_WITHIN_S
         while process.poll() is None and time.monotonic() < give_up_s:
             try:
-                if httpx.get(f"{self.url}/health", trust_env=False).is_success:
+                if httpx.get(f"{self.urls[number]}/health", trust_env=False).is_success:
                     return
             except httpx.TransportError:
                 time.sleep(_LOOK_S)

@@ -29,7 +29,8 @@ class StorageSettings(FileSettings):
 
     storage_url: str | None = Field(
         default=None,
-        description="URL of the storage controller, Zoe's own or Crystal's; without one, no bandwidth is guaranteed.",
+        description="URL of the storage controller, Zoe's own or Crystal's; without one, no bandwidth is guaranteed. "
+        "Several of Zoe's own with one database: their URLs, separated by commas.",
     )
     storage_token_file: Path | None = Field(
         default=None, description="Token sent to the storage controller as X-Auth-Token."

@@ -39,9 +39,8 @@ def test_a_sentence_is_readable_and_bounded(said: str, sentence: str) -> None:
 )
 def test_what_is_said_is_found_in_whatever_is_answered(body: bytes, sentence: str) -> None:
     line = ControllerHttp(ControllerSettings("http://controller", "t", "zoe"))
-    line._http = httpx.Client(
-        base_url="http://controller", transport=httpx.MockTransport(lambda _: httpx.Response(409, content=body))
-    )
+    answers = httpx.MockTransport(lambda _: httpx.Response(409, content=body))
+    line._controllers = [httpx.Client(base_url="http://controller", transport=answers)]
     with pytest.raises(StorageRefusedError) as refused:
         line.ask("PUT", "/v1/owners/zoe/slos/acme", {})
     assert refused.value.sentence == sentence

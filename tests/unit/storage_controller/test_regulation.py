@@ -38,7 +38,7 @@ def loop() -> Iterator[Loop]:
     limits, told = (f"tcp://127.0.0.1:{free_port()}" for _ in range(2))
     ledger = Ledger(sa.create_engine("postgresql+psycopg2://nobody@127.0.0.1:1/nothing"))
     endpoints = Endpoints(limits, told, *server, frozenset({client[0]}))
-    regulation = Regulation(ledger, Capacity(10**8, {"p1": 10**8}), endpoints, "AUTH_", RateSettings())
+    regulation = Regulation(ledger, Capacity(10**8, {"p1": 10**8}), endpoints, "AUTH_", RateSettings(), lambda: 1)
     regulation.begin()
     with line(told, server[0], client) as proxy:
         yield Loop(regulation, told, server[0], proxy)
