@@ -6,7 +6,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-web bench-reads bench-slurm bench-swarm bench-replay bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
+.PHONY: test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -90,6 +90,9 @@ bench: setup ## submission, wake-up to plan and first process, the first three s
 
 bench-slurm: setup ## submissions and short jobs beside Debian's Slurm (as root; packages slurmctld slurmd slurm-client munge; minutes)
 	@$(RUN) -m benchmarks.beside_slurm
+
+drill-postgres: setup ## a PostgreSQL under Patroni that fails over while clients submit (as root; downloads Debian's packages; minutes; TIMING="quick 3")
+	@$(RUN) -W ignore -m benchmarks.patroni $(TIMING)
 
 bench-web: setup web ## the web UI: what a first page weighs, frames of a table with 100,000 live rows (minutes)
 	@$(RUN) -m benchmarks.web
