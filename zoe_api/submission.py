@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from zoe_api.codes import Code
@@ -31,6 +33,9 @@ from zoe_lib.domain.storage import Guarantee, StoreAccess
 from zoe_lib.store.people import Principal
 from zoe_lib.store.sql.installation import TermsVersions
 
+# Many submissions have one description, and to read it takes longer than to look it up. That depends on nothing else.
+_KEPT_MAX = 64
+_KEPT_LENGTH_MAX = 16_384
 _NOT_ON_LOCAL: dict[str, Callable[[Component], bool]] = {
     "shm": lambda component: component.shm_bytes is not None,
     "read_only_root": lambda component: component.read_only_root,
@@ -154,7 +159,13 @@ def _notes_of(application: Application, settings: Settings, capacity: StoreCapac
 
 def _parsed(document: dict[str, Any]) -> Application:
     """Return the application; 422 with every diagnostic."""
+    text = json.dumps(document)
     try:
-        return parse(document)
+        return _read(text) if len(text) <= _KEPT_LENGTH_MAX else parse(document)
     except DescriptionError as error:
         raise from_description(error) from None
+
+
+@lru_cache(_KEPT_MAX)
+def _read(text: str) -> Application:
+    return parse(json.loads(text))

@@ -10,7 +10,7 @@ from typing import Any
 
 from schemathesis.generation.drivers import CoverageGenerator
 
-EDGES_MAX = 150
+EDGES_MAX = 60
 
 _all: Any = CoverageGenerator.__iter__
 

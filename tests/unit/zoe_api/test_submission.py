@@ -1,0 +1,63 @@
+"""A description is read once, however often it is submitted; a wrong one is refused each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.documents import job
+from zoe_api import submission
+from zoe_api.problems import ApiProblem
+from zoe_lib.domain.application import Application
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+    """The descriptions that are read from now on."""
+    found: list[Any] = []
+    parse = submission.parse
+
+    def noted(document: Any) -> Application:
+        found.append(document)
+        return parse(document)
+
+    monkeypatch.setattr(submission, "parse", noted)
+    submission._read.cache_clear()
+    yield found
+    submission._read.cache_clear()
+
+
+def test_the_same_is_read_once(read: list[Any]) -> None:
+    assert submission._parsed(job("a")) is submission._parsed(job("a"))
+    assert submission._parsed(job("b")) != submission._parsed(job("a"))
+    assert read == [job("a"), job("b")]
+
+
+def test_numbers_and_truth_are_different(read: list[Any]) -> None:
+    for value in (1, 1.0):
+        assert submission._parsed({**job(), "priority": 1, "time_limit_s": value})
+    with pytest.raises(ApiProblem):
+        submission._parsed({**job(), "priority": True})
+    assert len(read) == 3
+
+
+def test_a_wrong_one_is_refused_each_time(read: list[Any]) -> None:
+    for _ in range(2):
+        with pytest.raises(ApiProblem) as refused:
+            submission._parsed({**job(), "colour": "red"})
+        assert refused.value.problem.errors
+    assert len(read) == 2
+
+
+def test_a_large_one_is_not_kept(read: list[Any]) -> None:
+    for _ in range(2):
+        submission._parsed(job("x" * 4000, *["y" * 4000] * 4))
+    assert len(read) == 2
+
+
+def test_what_is_kept_is_bounded(read: list[Any]) -> None:
+    for number in range(100):
+        submission._parsed(job(f"command {number}"))
+    assert submission._read.cache_info().currsize == 64
