@@ -17,6 +17,7 @@ from tests.support.api import Api
 from tests.support.checks import CHECKS, of_checks
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import PostgresServer
+from tests.support.secrets_in_logs import Logged
 
 ST = Path(sys.executable).with_name("st")
 HOOKS = Path(__file__).parents[1] / "support" / "schemathesis_hooks.py"
@@ -25,10 +26,19 @@ STREAMS = r"(/v1/events|/stream)$"
 CONFIGURATION = """
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "3xx", 401, 403, 404, 409, 412, 413, 422, 429, 503]
+[checks.negative_data_rejection]
+expected-statuses = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429]
 """
 EXAMPLES = of_checks(0.002, 100)
 # Values at the edges of each schema: thousands of requests, for `make test-all`.
 PHASES = "examples,fuzzing" if CHECKS < 1000 else "examples,coverage,fuzzing"
+
+
+@pytest.fixture(autouse=True)
+def no_secret_is_logged(logged: Logged) -> Iterator[None]:
+    """A client that gives one text as a name and as a password finds it in the log."""
+    yield
+    logged.take()
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import pytest
 from tests.support.documents import job
 from zoe_api import submission
 from zoe_api.problems import ApiProblem
+from zoe_lib.descriptions import parse
 from zoe_lib.domain.application import Application
 
 
@@ -17,7 +18,6 @@ from zoe_lib.domain.application import Application
 def read(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """The descriptions that are read from now on."""
     found: list[Any] = []
-    parse = submission.parse
 
     def noted(document: Any) -> Application:
         found.append(document)
