@@ -46,7 +46,10 @@ class ProgramFaults:
         self._killed: set[object] = set()
 
     def begin_ended(self) -> list[str]:
-        """Begin again what ended by itself, as an init system does; return what that was."""
+        """Begin again what ended by itself, as an init system does; return what a signal ended that nobody sent.
+
+        A program that cannot start, for want of descriptors, ends with an exit code.
+        """
         return [
             *_begun(self._masters, self._begin_master, self._killed),
             *_begun(self._apis, self._begin_api, self._killed),
@@ -102,7 +105,7 @@ def _begun(programs: dict[K, Program], begin: Callable[[K], Program], killed: se
     for key, code in ended.items():
         if code is not None:
             programs[key] = begin(key)
-            found.append(f"{key} ended by itself with {code}")
+            found += [f"{key} was ended by signal {-code}"] if code < 0 else []
     return found
 
 

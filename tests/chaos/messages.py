@@ -21,7 +21,7 @@ from zoe_lib.messaging.keys import API, MASTER, load_keys
 
 _LATE_S = (0.1, 5.0)
 _CHANGED = 0.5
-_IDLE_S = 60.0
+_IDLE_S = 15.0
 _POLL_MS = 20
 _WAITING_MAX = 1000
 
