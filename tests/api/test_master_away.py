@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import pytest
@@ -134,3 +135,20 @@ def test_one_question_waits_for_the_master_and_no_request(api: Api, monkeypatch:
     answered.set()
     api.start_master()
     until(lambda: client.status().master)
+
+
+def test_status_opens_no_file(api: Api) -> None:
+    """An installed version is read from a file, which a process without free descriptors cannot open."""
+    opened: list[str] = []
+    watching = True
+
+    def note(event: str, arguments: tuple[object, ...]) -> None:
+        if watching and event == "open":
+            opened.append(str(arguments[0]))
+
+    client = api.client()
+    client.status()
+    sys.addaudithook(note)
+    client.status()
+    watching = False
+    assert [path for path in opened if "METADATA" in path] == []

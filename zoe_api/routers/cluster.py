@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from importlib.metadata import version
 from typing import Any
 
 from fastapi import Request, Response
@@ -139,11 +138,11 @@ def replay_journal(body: ReplayRequest, _principal: Operator, services: Services
 
 
 @router.get("/status", response_model=StatusView)
-def get_status(_principal: Reader, store: StoreDep, services: ServicesDep) -> StatusView:
+def get_status(request: Request, _principal: Reader, store: StoreDep, services: ServicesDep) -> StatusView:
     """Return the state of the installation; this works while the master is down."""
     answer, message = _master_status(services.master_status)
     return StatusView(
-        version=version("zoe-analytics"),
+        version=request.app.version,
         executions=dict(store.counts()),
         master=answer,
         master_message=message,
