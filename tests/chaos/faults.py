@@ -44,16 +44,15 @@ class ProgramFaults:
         self._chance = chance
         self._after = after
         self._killed: set[object] = set()
+        self._short_of_descriptors: set[int] = set()
+        """Processes that were at any time."""
 
     def begin_ended(self) -> list[str]:
-        """Begin again what ended by itself, as an init system does; return what a signal ended that nobody sent.
+        """Begin again what ended by itself, as an init system does; return what may not end by itself.
 
-        A program that cannot start, for want of descriptors, ends with an exit code.
+        Only a program that cannot start, for want of descriptors, may end, with an exit code.
         """
-        return [
-            *_begun(self._masters, self._begin_master, self._killed),
-            *_begun(self._apis, self._begin_api, self._killed),
-        ]
+        return [*self._begun(self._masters, self._begin_master), *self._begun(self._apis, self._begin_api)]
 
     def blows(self) -> Mapping[str, Blow]:
         """Return kills, pauses and lack of descriptors."""
@@ -65,6 +64,18 @@ class ProgramFaults:
             "master without descriptors": Blow(1, lambda: self._exhaust(self._masters)),
             "API without descriptors": Blow(1, lambda: self._exhaust(self._apis)),
         }
+
+    def _begun(self, programs: dict[K, Program], begin: Callable[[K], Program]) -> list[str]:
+        ended = {key: program for key, program in programs.items() if key not in self._killed}
+        found = []
+        for key, program in ended.items():
+            code = program.poll()
+            if code is None:
+                continue
+            programs[key] = begin(key)
+            if code < 0 or program.pid not in self._short_of_descriptors:
+                found.append(f"{key} ended by itself with {code}")
+        return found
 
     def _kill(self, programs: dict[K, Program], begin: Callable[[K], Program]) -> bool:
         key = self._chance.choice(list(programs))
@@ -95,18 +106,9 @@ class ProgramFaults:
         program = programs[self._chance.choice(list(programs))]
         if program.poll() is not None or not lower_descriptors(program.pid, self._chance.randint(*_SPARE_DESCRIPTORS)):
             return False
+        self._short_of_descriptors.add(program.pid)
         self._after(self._chance.uniform(*_PAUSE_S), partial(restore_descriptors, program.pid))
         return True
-
-
-def _begun(programs: dict[K, Program], begin: Callable[[K], Program], killed: set[object]) -> list[str]:
-    ended = {key: program.poll() for key, program in programs.items() if key not in killed}
-    found = []
-    for key, code in ended.items():
-        if code is not None:
-            programs[key] = begin(key)
-            found += [f"{key} was ended by signal {-code}"] if code < 0 else []
-    return found
 
 
 def database_blows(server: PostgresServer, url: str, chance: random.Random, after: After) -> Mapping[str, Blow]:
