@@ -131,11 +131,12 @@ def test_after_the_end_is_known_an_older_empty_read_does_not_count() -> None:
 def test_one_owner_never_has_all_threads() -> None:
     """Of fifty followed services on an engine that hangs, four wait for it; those of others are read meanwhile."""
     master = Master(b"hello")
-    let_go = threading.Event()
+    begun, let_go = threading.Semaphore(0), threading.Event()
     ask = master.ask
 
     def hung(kind: str, body: dict[str, Any], asker: str = "") -> dict[str, Any]:
         if body["service_id"].startswith("hung"):
+            begun.release()
             let_go.wait(30)
         return ask(kind, body, asker)
 
@@ -144,7 +145,9 @@ def test_one_owner_never_has_all_threads() -> None:
     async def other(reads: OutputReads) -> Outcome:
         hanging = [asyncio.create_task(reads.read("red/ada", f"hung{n}", 0, 0.0, fresh=False)) for n in range(50)]
         try:
-            return await reads.read("blue/bob", "e.s", 0, 0.0, fresh=False)
+            for _ in range(4):
+                assert await asyncio.to_thread(begun.acquire, timeout=30)
+            return await asyncio.wait_for(reads.read("blue/bob", "e.s", 0, 0.0, fresh=False), 10)
         finally:
             let_go.set()
             await asyncio.gather(*hanging)
