@@ -29,6 +29,7 @@ EXCEPTIONS = {
     "RpcServer": "the field's term: remote procedure calls",
     "Scope": "the schema of this name in the API",
     "SparkConfig": "Spark's own term",
+    "TextEnum": "a kind of StrEnum of the standard library",
     "VirtualTime": "the term of the papers on fair sojourn protocols",
 }
 

@@ -91,7 +91,7 @@ def of_swift(base: Path) -> Path:
 STARTS: dict[tuple[str, str], tuple[Callable[[Path], Path], ...]] = {
     ("stack.py", "_spawn"): tuple(of_stack(module) for module in stack._LOGS),
     ("swift/store.py", "_spawn"): (of_swift,),  # memcached and all servers of Swift
-    ("swift/controller.py", "serve"): (),  # as the others, see the test of the sources
+    ("swift/controller.py", "start"): (),  # as the others, see the test of the sources
 }
 # These wait until it has ended, or, of PostgreSQL's, have a test of their own.
 WAITING = {("runtime.py", "_run"), ("swift/store.py", "_prepare"), ("log_files.py", "log_to"), ("binaries.py", "run")}
