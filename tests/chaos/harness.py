@@ -23,7 +23,7 @@ from tests.chaos.world import Blow, World
 from tests.support.installation import TENANT, Installation, Program, free_port
 from tests.support.postgres import PostgresServer, connect
 from zoe_lib.sdk import Client, ZoeError
-from zoe_lib.wire import CredentialRequest
+from zoe_lib.wire import CredentialRequest, LimitAmounts
 
 MASTERS, APIS = ("first", "second"), 2
 AT_REST_S = 180.0
@@ -46,7 +46,8 @@ def _not_a_file(directory: str, names: list[str]) -> list[str]:
 class Chaos:
     """One run. `act` does one thing at random; `history` waits until all is at rest and returns what happened.
 
-    `library` lets clocks jump. `spared` are the names of what does not happen; `settings` are of all programs.
+    `library` lets clocks jump. `spared` are the names of what does not happen; `unended_max` bounds the executions that
+    wait or run (None: nothing does); `settings` are of all programs.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Chaos:
         world: World,
         library: Path | None = None,
         spared: frozenset[str] = frozenset(),
+        unended_max: int | None = None,
         **settings: Any,
     ) -> None:
         self._chance = random.Random(seed)
@@ -93,6 +95,9 @@ class Chaos:
         if (credential := world.credential()) is not None:
             with self._client(0) as client:
                 client.set_storage_credential(SERVICE, CredentialRequest(**credential))
+        if unended_max is not None:
+            with self._client(0) as client:
+                client.admin.set_limit(LimitAmounts(executions=unended_max))
         self._clients = ChaosClients(self._client, seed, world.stores)
         self._exits.callback(self._clients.close)
 
