@@ -42,7 +42,7 @@ def test_a_killed_engine_loses_its_services_once_it_is_fenced(
     harness.reach(SERVICE, ObservedState.READY)
     kept = harness.reach("e.c.1.1", ObservedState.READY)
     swarm.host(engine_3).kill_engine()
-    harness.until(lambda: "ended with 4: no power switch" in node_of(harness, engine_3).message)
+    harness.until(lambda: "exited with 4: no power switch" in node_of(harness, engine_3).message)
     assert harness.reach(SERVICE, ObservedState.READY)
     (harness.base / f"{engine_3}.off").touch()
     lost = harness.reach(SERVICE, ObservedState.LOST)
@@ -91,8 +91,10 @@ def test_a_parted_node_loses_its_services(harness: SwarmHarness, swarm: Cluster,
     swarm.host(engine_3).unplug()
     harness.until(lambda: "cannot reach its engine" in node_of(harness, engine_3).message)
     assert not node_of(harness, engine_3).ready
-    assert harness.seen(SERVICE).state is ObservedState.READY
-    harness.reach(SERVICE, ObservedState.LOST)
+    # Only the managers say that a node is down; they may do so before the engine has been silent for long enough.
+    seen = harness.seen(SERVICE)
+    assert seen.state is ObservedState.READY or "node-3 is down" in seen.message
+    assert "node-3 is down" in harness.reach(SERVICE, ObservedState.LOST).message
 
 
 def test_draining_a_node_stops_its_services_as_the_platforms_doing(harness: SwarmHarness, swarm: Cluster) -> None:
