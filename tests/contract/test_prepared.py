@@ -11,13 +11,15 @@ from sqlalchemy import Connection
 from tests.support.applications import GIB, execution
 from tests.support.people import make_token
 from tests.support.postgres import connect
-from tests.support.statements import statements_of
+from tests.support.statements import copy_execution, statements_of
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.resources import Resources
+from zoe_lib.store.documents import Applications
 from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.sql import submitting
 from zoe_lib.store.sql.prepared import Prepared
 
 ECHO = Prepared("echo", {"one": "text", "other": "bigint"}, "SELECT :other::text || :one AS told, :one::text AS one")
@@ -63,6 +65,34 @@ def test_whoever_asks_with_a_token_takes_one_statement(store: PostgresStore) -> 
         for _ in range(3):
             assert store.accounts.principal(token_id, 0.0) is not None
     assert len(asked) == 3
+
+
+READ_IN_ORDER = """
+SELECT relname, seq_tup_read FROM pg_stat_xact_user_tables
+WHERE relname IN ('executions', 'services', 'journal', 'idempotency_keys', 'audit', 'applications') AND seq_tup_read > 0
+"""
+
+
+def test_a_submission_reads_no_table_whole_that_was_small_when_it_was_planned(
+    store: PostgresStore, postgres_url: str
+) -> None:
+    """The server keeps a plan until it has counted the rows anew, and tables may grow a thousand times by then."""
+
+    def submitted(numbers: range) -> list[tuple[str, int]]:
+        def submit(connection: Connection) -> list[tuple[str, int]]:
+            for number in numbers:
+                key = f"key {number}"
+                submitting.write(connection, [submitting.prepare(Applications(), execution(number), "r", key, "")])
+            return [(str(table), int(rows)) for table, rows in connection.exec_driver_sql(READ_IN_ORDER)]
+
+        return store.database.write(submit)
+
+    submitted(range(1, 3))
+    with closing(connect(postgres_url)) as connection, connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
+    submitted(range(3, 13))  # by now the server has a plan for all parameters
+    copy_execution(postgres_url, execution(1).id, 1000, analyze=False)
+    assert submitted(range(13, 14)) == []
 
 
 def node(name: str) -> Node:

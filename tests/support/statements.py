@@ -67,11 +67,15 @@ _COPIES = """
     SELECT copies.id, entry.tenant, entry.version, entry.kind, entry.at_s, entry.cause_id, entry.data
     FROM copies, journal AS entry WHERE entry.execution_id = '{id}' ORDER BY copies.number, entry.id;
     DROP TABLE copies;
-    ANALYZE;
 """
 
 
-def copy_execution(url: str, execution_id: str, count: int) -> None:
-    """Make so many older copies of an execution with its services and its journal, each a second before the next."""
+def copy_execution(url: str, execution_id: str, count: int, analyze: bool = True) -> None:
+    """Make so many older copies of an execution with its services and its journal, each a second before the next.
+
+    Without `analyze`, the server does not know yet how many there are.
+    """
     with closing(connect(url)) as connection, connection.cursor() as cursor:
         cursor.execute(_COPIES.format(id=execution_id, count=count))
+        if analyze:
+            cursor.execute("ANALYZE")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
+from types import MappingProxyType
 from typing import Any, Concatenate, Literal, NoReturn, ParamSpec, Protocol, TypeVar
 
 import psycopg2
@@ -40,6 +41,9 @@ CONNECT_ARGUMENTS: dict[str, Any] = {
     "tcp_user_timeout": 25_000,
     "options": " ".join(f"-c {name}={value}" for name, value in SESSION_SETTINGS.items()),
 }
+# For what looks up and changes rows by their keys. The server keeps the plan of a prepared statement and of a foreign
+# key until it has counted the rows anew: one made while a table was small would go on to read all of a large one.
+_BY_KEYS = {"enable_seqscan": "off"}
 # How long a call waits for a free connection before it raises StoreUnavailable.
 POOL_WAIT_S_MAX = 10.0
 
@@ -51,8 +55,8 @@ class Database:
         # One pool for each isolation level: if a connection whose level is changed back on return died meanwhile, its
         # pool would lose it. Reads of several statements must see one snapshot.
         self._reader = _engine(url, "REPEATABLE READ", pool_size, read_only)
-        self._writer = _engine(url, "READ COMMITTED", pool_size, read_only)
-        self._single = _engine(url, "AUTOCOMMIT", pool_size, read_only)
+        self._writer = _engine(url, "READ COMMITTED", pool_size, read_only, _BY_KEYS)
+        self._single = _engine(url, "AUTOCOMMIT", pool_size, read_only, _BY_KEYS)
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work on one snapshot of the database. It may run twice."""
@@ -158,14 +162,21 @@ def with_driver(url: str) -> URL:
     return parsed.set(drivername="postgresql+psycopg2") if parsed.drivername == "postgresql" else parsed
 
 
-def connect_arguments(url: URL) -> dict[str, Any]:
-    """Return what the driver is given beside the URL, which may say otherwise."""
+def connect_arguments(url: URL, settings: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
+    """Return what the driver is given beside the URL, which may say otherwise; `settings` are of the session."""
     asked = url.query.get("options", ())
-    options = " ".join([CONNECT_ARGUMENTS["options"], *([asked] if isinstance(asked, str) else asked)])
+    named = [f"-c {name}={value}" for name, value in settings.items()]
+    options = " ".join([CONNECT_ARGUMENTS["options"], *named, *([asked] if isinstance(asked, str) else asked)])
     return {name: value for name, value in CONNECT_ARGUMENTS.items() if name not in url.query} | {"options": options}
 
 
-def _engine(url: str, isolation_level: IsolationLevel, pool_size: int, read_only: bool) -> Engine:
+def _engine(
+    url: str,
+    isolation_level: IsolationLevel,
+    pool_size: int,
+    read_only: bool,
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> Engine:
     parsed = with_driver(url)
     engine = create_engine(
         parsed,
@@ -173,7 +184,7 @@ def _engine(url: str, isolation_level: IsolationLevel, pool_size: int, read_only
         pool_size=pool_size,
         max_overflow=pool_size,
         pool_timeout=POOL_WAIT_S_MAX,
-        connect_args=connect_arguments(parsed),
+        connect_args=connect_arguments(parsed, settings),
         executemany_mode="values_plus_batch",
     )
     if read_only:

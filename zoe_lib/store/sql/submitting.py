@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from sqlalchemy import Connection, Table, exists, func, select, text
+from sqlalchemy import Connection, Table, delete, exists, func, select, text
 
 from zoe_lib.domain.events import Submitted
 from zoe_lib.domain.execution import Execution
@@ -57,7 +57,8 @@ _AUDITED = ", ".join(f'"{column.name}"' for column in audit.c if column.name != 
 
 # First the executions that have no key or obtain it, then their services. The journal comes last: its lock is taken
 # when everything else is written (the count needs it), so that it is held for the shortest time and no transaction
-# waits for a key while holding it.
+# waits for a key while holding it. Conflicts are found by inserting, never by a join: a plan made while a table was
+# small would read all of it until the server counts its rows anew, which may be thousands of submissions later.
 _SUBMIT = Prepared(
     "zoe_submit",
     {
@@ -76,9 +77,7 @@ _SUBMIT = Prepared(
         SELECT * FROM {_rows(idempotency_keys, "keys")} WHERE tenant NOT IN (SELECT name FROM bounded)
     ), keyed AS (
         INSERT INTO idempotency_keys ({_columns(idempotency_keys)})
-        SELECT {_columns(idempotency_keys)} FROM asked
-        WHERE NOT EXISTS (SELECT FROM executions WHERE executions.id = asked.execution_id)
-        ORDER BY asked.tenant, asked.key
+        SELECT {_columns(idempotency_keys)} FROM asked ORDER BY asked.tenant, asked.key
         ON CONFLICT DO NOTHING RETURNING execution_id
     ), fresh AS (
         INSERT INTO executions ({_columns(executions)})
@@ -105,8 +104,9 @@ _SUBMIT = Prepared(
                                jsonb_populate_record(NULL::audit, document)
         WHERE execution_id IN (SELECT id FROM fresh)
     )
-    SELECT id, NULL AS bounded, pg_notify('{CHANNEL}', '') FROM fresh
-    UNION ALL SELECT NULL, name, NULL FROM bounded
+    SELECT id, NULL AS bounded, NULL AS unused, pg_notify('{CHANNEL}', '') FROM fresh
+    UNION ALL SELECT NULL, name, NULL, NULL FROM bounded
+    UNION ALL SELECT NULL, NULL, execution_id, NULL FROM keyed WHERE execution_id NOT IN (SELECT id FROM fresh)
     """,  # noqa: S608 - made of names of tables and constants
 )
 
@@ -143,9 +143,18 @@ def write(connection: Connection, submissions: Sequence[Submission], within: boo
     owners = sorted({one.execution.tenant for one in ordered})
     rows = _SUBMIT.rows(connection, **texts, within=within, tenants=owners)
     written, bounded = {row.id for row in rows}, {row.bounded for row in rows}
+    if unused := {row.unused for row in rows} - {None}:
+        _remove_keys(connection, [one for one in ordered if one.execution.id in unused])
     for submission in submissions:
         submission.written = submission.execution.id in written
         submission.bounded = submission.execution.tenant in bounded
+
+
+def _remove_keys(connection: Connection, submissions: Sequence[Submission]) -> None:
+    """Remove the keys of executions whose id another one has: ids are random, so this hardly ever happens."""
+    for one in submissions:
+        same_key = (idempotency_keys.c.tenant == one.execution.tenant, idempotency_keys.c.key == one.key)
+        connection.execute(delete(idempotency_keys).where(*same_key))
 
 
 def write_within_limits(connection: Connection, applications: Applications, submission: Submission) -> Submission:
