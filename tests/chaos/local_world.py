@@ -19,7 +19,8 @@ from tests.support.installation import Installation
 class LocalWorld:
     """With a `small_disk`, services have their state on a file system that can be filled, which this process mounts."""
 
-    settings: Mapping[str, Any] = {}
+    # What ended must not fill the small disk for good.
+    settings: Mapping[str, Any] = {"kept_logs_bytes_max": 16 * 2**20}
     clean_within_s = 60.0
     stores: Sequence[Store] = (Store.NONE,)
     programs_know_their_service = True

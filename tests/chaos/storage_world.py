@@ -58,6 +58,7 @@ class StorageWorld(LocalWorld):
         self._undo.callback(self._site.close)
         self._controllers: list[subprocess.Popen[bytes]] = []
         self.settings: Mapping[str, Any] = {
+            **LocalWorld.settings,
             "storage_url": self._site.url,
             "storage_token_file": str(self._site.token_file),
             "storage_interval_s": 0.5,

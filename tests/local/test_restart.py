@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -183,3 +184,79 @@ def test_what_another_master_put_away_meanwhile_is_not_run_again(world: LocalWor
     assert not late.directory.exists()
     assert lines.read_text() == "ran\n"
     assert world.backend.logs(service, 0, 100).complete
+
+
+@contextmanager
+def another_master(world: LocalWorld) -> Iterator[LocalWorld]:
+    """A back-end on the same directories, as a deposed master has that does not know it yet."""
+    other = LocalWorld(world.base)
+    assert other.backend.observe() == []
+    try:
+        yield other
+    finally:
+        other.close()
+
+
+def test_what_was_handed_over_and_not_begun_is_left_to_the_next_back_end(world: LocalWorld) -> None:
+    """The next master may have ended it by then."""
+    go_on = threading.Event()
+    for _ in range(world.settings.workers):
+        world.backend._pool.submit(go_on.wait)
+    service = world.start(shell("exit 0"))
+    closing = threading.Thread(target=world.close)
+    closing.start()
+    world.until(lambda: backend_closes(world))
+    go_on.set()
+    closing.join()
+    assert not (world.base / "state" / "services" / service).exists()
+    assert world.seen(service) is None
+
+
+def backend_closes(world: LocalWorld) -> bool:
+    return not world.backend._monitor.is_alive()
+
+
+def test_what_is_stopped_before_another_master_begins_it_is_never_run(world: LocalWorld) -> None:
+    with another_master(world) as deposed:
+        world.backend.stop(["e.c.0.1", "../e"])
+        deposed.start(shell("echo ran"), "e.c.0.1")
+        deposed.until(lambda: deposed.seen("e.c.0.1") is None)
+        assert world.backend.logs("e.c.0.1", 0, 100).complete
+        assert world.output("e.c.0.1") == ""
+
+
+def test_what_is_stopped_while_another_master_begins_it_is_never_run(world: LocalWorld) -> None:
+    """The deposed master has looked for a refusal; the rest of its work follows when it wakes up."""
+    component = shell("echo ran")
+    assert world.backend.observe() == []
+    with another_master(world) as deposed:
+        late = new_record(start_of(component), world.base / "state" / "services" / "e.c.0.1")
+        late.directory.mkdir()
+        world.backend.stop(["e.c.0.1"])
+        spec = specify(start_of(component), deposed.backend._layout.around)
+        files.write_json(str(late.directory / files.START), dict(spec))
+        deposed.backend._worker.launch(late)
+        ended = world.ended("e.c.0.1")
+        assert (ended.cause, ended.started_at_s) == (Cause.STOPPED, None)
+        assert world.output("e.c.0.1") == ""
+        world.backend.forget(["e.c.0.1"])
+        world.until(lambda: not late.directory.exists())
+
+
+def test_what_another_master_begins_late_is_found_and_can_be_stopped(world: LocalWorld) -> None:
+    assert world.backend.observe() == []
+    with another_master(world) as deposed:
+        deposed.start(shell("exec sleep 1000"), "e.c.0.1")
+        deposed.until_state("e.c.0.1", ObservedState.READY)
+        world.until_state("e.c.0.1", ObservedState.READY)
+        world.backend.stop(["e.c.0.1"])
+        assert world.ended("e.c.0.1").cause is Cause.STOPPED
+
+
+def test_what_another_master_made_and_never_begins_is_removed(world: LocalWorld) -> None:
+    made = world.base / "state" / "services" / "e.c.0.1"
+    assert world.backend.observe() == []
+    made.mkdir()
+    world.backend.stop(["e.c.0.1"])
+    os.utime(made / files.STOP, (0, 0))
+    world.until(lambda: not made.exists())

@@ -96,12 +96,15 @@ class LocalBackend:
         self._pool.submit(self._do_start, record, start)
 
     def stop(self, services: Sequence[ServiceId]) -> None:
-        """Ask supervisors to end their services."""
+        """Ask supervisors to end their services, and see to it that no other master starts one that is unknown here."""
         with self._lock:
             known = (self._records.get(service) for service in services)
             to_stop = [record for record in known if record and not record.final and not record.stop_asked]
             for record in to_stop:
                 record.stop_asked = True
+            for service in services:
+                if service not in self._records:
+                    self._layout.refuse(service)
         for record in to_stop:
             self._pool.submit(self._worker.stop, record)
 
@@ -152,11 +155,14 @@ class LocalBackend:
         return image_status(image, self._settings.images)
 
     def close(self) -> None:
-        """Finish what was handed over and release all resources; services continue."""
+        """Finish what was begun and release all resources; services continue.
+
+        What was handed over and not begun is left to the next back-end: it may have begun already, in another master.
+        """
         self._closing.set()
         self._hints.wake()
         self._monitor.join()
-        self._pool.shutdown()
+        self._pool.shutdown(cancel_futures=True)
         self._hints.close()
         self._layout.close()
 
@@ -168,13 +174,24 @@ class LocalBackend:
 
     def _adopt(self) -> None:
         for record in self._layout.found():
-            self._records[record.service_id] = record
-            if record.status is None and not record.final:
-                record.stage = RecordStage.HANDED_OVER
-                self._pool.submit(self._do_launch, record)
-            elif record.final:
-                record.stage = RecordStage.FINISHED
+            self._add(record)
         self._layout.sweep(self._records.values())
+
+    def _add(self, record: Record) -> None:
+        self._records[record.service_id] = record
+        if record.status is None and not record.final:
+            record.stage = RecordStage.HANDED_OVER
+            self._pool.submit(self._do_launch, record)
+        elif record.final:
+            record.stage = RecordStage.FINISHED
+
+    def _add_late(self) -> bool:
+        """Adopt what a deposed master has begun since this back-end was opened; return whether there was any."""
+        late = list(self._layout.late(self._records))
+        for record in late:
+            _log.warning("service %s was begun by another master", record.service_id)
+            self._add(record)
+        return bool(late)
 
     def _do_start(self, record: Record, start: ServiceStart) -> None:
         self._worker.start(record, start)
@@ -220,7 +237,7 @@ class LocalBackend:
 
     def _look_at_all(self) -> None:
         with self._lock:
-            changed = False
+            changed = self._add_late()
             for record in self._records.values():
                 if record.stage is not RecordStage.SUPERVISED:
                     continue

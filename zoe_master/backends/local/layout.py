@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
+import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from zoe_lib.domain.execution import ServiceId
+from zoe_master.backends.base import ObservedState
 from zoe_master.backends.local import cgroups, directories
 from zoe_master.backends.local.directories import ComponentUser
 from zoe_master.backends.local.hints import hint_name
@@ -15,6 +18,10 @@ from zoe_master.backends.local.ports import PortBook, below_ephemeral
 from zoe_master.backends.local.records import Record, found_record
 from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.specification import BackendContext
+from zoe_master.backends.local.supervisor import files
+
+# What another master made and did not begin within that time is removed; it can then not begin it any more.
+_BEGIN_S = 60.0
 
 
 class StatePaths:
@@ -65,6 +72,31 @@ class StatePaths:
             else:
                 directories.remove(directory)
 
+    def late(self, known: Collection[ServiceId]) -> Iterator[Record]:
+        """Yield services that are there and unknown."""
+        for directory in self.services_dir.iterdir():
+            if directory.name in known:
+                continue
+            record = found_record(directory)
+            if record is not None:
+                yield record
+            elif _is_old(directory / files.STOP):
+                directories.remove(directory)
+
+    def refuse(self, service: ServiceId) -> None:
+        """Keep another master from running a service that was stopped before this one knew of it.
+
+        The other one makes the service's directory and then looks into the kept ones; this one does it the other way
+        round. So one of them sees the other. A full disk prevents that: then `late` finds what is begun.
+        """
+        if not directories.is_safe_name(service) or self.kept(service).exists():
+            return
+        with contextlib.suppress(OSError):
+            self.kept(service).mkdir(mode=0o700)
+            files.write_json(str(self.kept(service) / files.STATUS), {"state": str(ObservedState.ENDED)})
+            if self.service(service).exists():
+                (self.service(service) / files.STOP).touch()
+
     def sweep(self, records: Collection[Record]) -> None:
         """Remove scratch directories and ports of unknown services."""
         living = {record.service_id for record in records if not record.final}
@@ -88,3 +120,10 @@ def _owner(user: str) -> ComponentUser | None:
         return None
     entry = pwd.getpwnam(user)
     return ComponentUser(entry.pw_uid, entry.pw_gid)
+
+
+def _is_old(path: Path) -> bool:
+    try:
+        return path.stat().st_mtime < time.time() - _BEGIN_S
+    except OSError:
+        return False
