@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import pytest
 
 from tests.support.api import Api, problem
@@ -57,3 +59,19 @@ def test_a_stream_stays_open_and_goes_on(api: Api, postgres_server: PostgresServ
     client.submit(job())
     thread.join(60)
     assert seen == ["event: submitted"]
+
+
+def test_a_server_that_is_paused_is_given_up(api: Api, postgres_server: PostgresServer) -> None:
+    """Requests have open connections to it, whose other side answers nothing and does not close them either."""
+    requests = [(method, f"/api/v1{path}", body) for method, path, body in REQUESTS[:-1]] * 2
+
+    def ask(request: tuple[str, str, object]) -> httpx.Response:
+        method, path, body = request
+        return api.http().request(method, path, json=body, timeout=180)
+
+    with ThreadPoolExecutor(len(requests)) as pool:
+        list(pool.map(ask, requests))
+        with postgres_server.paused():
+            answers = list(pool.map(ask, requests))
+            assert {problem(answer)["code"] for answer in answers} == {"database_unavailable"}
+        until(lambda: all(answer.status_code != 503 for answer in pool.map(ask, requests)))

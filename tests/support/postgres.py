@@ -9,7 +9,7 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -91,6 +91,23 @@ class PostgresServer:
             yield
         finally:
             self._execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """A server that lives, accepts connections, and answers nothing."""
+        wait([self._spare] if self._spare else [])
+        pid_file = self.embedded.data_directory / "postmaster.pid"
+        postmaster = psutil.Process(int(pid_file.read_text().split("\n", 1)[0]))
+        postmaster.suspend()  # before its children, which it would replace
+        processes = [postmaster, *postmaster.children()]
+        try:
+            for process in processes:
+                process.suspend()
+            yield
+        finally:
+            for process in processes:
+                with suppress(psutil.NoSuchProcess):
+                    process.resume()
 
     def _dropped(self, name: str | None) -> bool:
         try:

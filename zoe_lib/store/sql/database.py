@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from functools import wraps
 from types import MappingProxyType
@@ -12,6 +13,7 @@ from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine,
 
 from zoe_lib.store.errors import StoreError, StoreUnavailable, Unstorable
 from zoe_lib.store.sql.latency import STORE
+from zoe_lib.store.sql.watch import ConnectionWatch
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -57,6 +59,7 @@ class Database:
         self._reader = _engine(url, "REPEATABLE READ", pool_size, read_only)
         self._writer = _engine(url, "READ COMMITTED", pool_size, read_only, _BY_KEYS)
         self._single = _engine(url, "AUTOCOMMIT", pool_size, read_only, _BY_KEYS)
+        self._watch = ConnectionWatch(self._hangs)
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Run work on one snapshot of the database. It may run twice."""
@@ -93,6 +96,7 @@ class Database:
 
     def close(self) -> None:
         """Close every connection of the pools."""
+        self._watch.close()
         for engine in (self._reader, self._writer, self._single):
             engine.dispose()
 
@@ -101,7 +105,8 @@ class Database:
         for last_try in (False, True):
             committing = False
             try:
-                with engine.connect() as connection:
+                with self._watch.under_way() as watch, engine.connect() as connection:
+                    watch(connection)
                     result = work(connection)
                     if commit:
                         committing = True
@@ -118,6 +123,15 @@ class Database:
                 _raise_if_unstorable(error)
                 raise
         raise AssertionError("unreachable")
+
+    def _hangs(self) -> bool:
+        """Try a new connection; return True if the server let it wait. One that is refused is no sign of that."""
+        began_s = time.monotonic()
+        try:
+            self.dedicated().close()
+        except StoreUnavailable:
+            return bool(time.monotonic() - began_s >= 0.9 * CONNECT_ARGUMENTS["connect_timeout"])
+        return False
 
 
 class OnDatabase(Protocol):
