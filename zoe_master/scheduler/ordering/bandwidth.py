@@ -16,6 +16,7 @@ from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.scheduler.ordering.bandwidth_lines import BandwidthLines, MayStart
 from zoe_master.scheduler.ordering.estimate import Estimates
 
+_NO_SUPPLY_HINT = "it starts when a storage controller can guarantee it; with `preferred` it would not wait"
 _HINT = "it starts when enough executions with guaranteed bandwidth have ended; with `preferred` it would not wait"
 _MB = 1e6
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86400
@@ -58,7 +59,7 @@ class Guarantees:
         self._asked.setdefault(execution.id, len(self._asked))
         if self._supply is None or self._supply.problem:
             why = self._supply.problem if self._supply is not None else "no storage controller is configured"
-            return _reason(f"{why}; no bandwidth can be guaranteed")
+            return _reason(f"{why}; no bandwidth can be guaranteed", _NO_SUPPLY_HINT)
         return self._limit_refusal(execution, demand, self._supply, may_start) or self._shortage(
             execution, demand, self._supply
         )
