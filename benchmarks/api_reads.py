@@ -13,10 +13,10 @@ from benchmarks.ranges import Table
 from benchmarks.support import machine, temporary_home
 from tests.support.applications import execution
 from tests.support.statements import copy_execution
+from zoe_client import Client
 from zoe_embedded.stack import Stack
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Outcome
-from zoe_lib.sdk import Client
 from zoe_lib.store.postgres import PostgresStore
 
 STORED = 100_000

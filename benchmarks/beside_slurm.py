@@ -21,10 +21,10 @@ from benchmarks.submission import APPLICATION as OF_21
 from benchmarks.submission import Bare
 from benchmarks.submit_to_process import APPLICATION as OF_1
 from benchmarks.support import machine, temporary_home
+from zoe_client import Client
+from zoe_client.wire import SubmitRequest
 from zoe_embedded.stack import Stack
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client
-from zoe_lib.wire import SubmitRequest
 
 RUNS = 5
 CLIENTS = 8

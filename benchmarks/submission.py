@@ -14,8 +14,8 @@ from psycopg2.extras import execute_values
 from sqlalchemy.engine import make_url
 
 from benchmarks.support import machine, percentile, repeated, tell, temporary_home
+from zoe_client import Client
 from zoe_embedded.stack import Stack
-from zoe_lib.sdk import Client
 
 SEQUENTIAL = 150
 PARALLEL = 400

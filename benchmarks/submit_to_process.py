@@ -9,8 +9,8 @@ from typing import Any
 import psutil
 
 from benchmarks.support import machine, percentile, repeated, tell, temporary_home
+from zoe_client import Client
 from zoe_embedded.stack import Stack
-from zoe_lib.sdk import Client
 
 SUBMISSIONS = 20
 RUNS = 5

@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from sqlalchemy.engine import make_url
 
 from benchmarks.support import machine, percentile, tell, temporary_home
+from zoe_client import Client
 from zoe_embedded.stack import Stack
-from zoe_lib.sdk import Client
 
 ROWS = 100_000
 RUNS = 5

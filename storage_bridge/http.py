@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from storage_bridge.model import BandwidthSlo, StorageRefusedError, StorageUnavailableError
-from zoe_lib.tls import verification
+from zoe_client.tls import verification
 
 _NOT_FOUND = 404
 _ANSWER_BYTES_MAX = 64 * 2**20

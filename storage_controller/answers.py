@@ -13,7 +13,7 @@ from sqlalchemy.exc import DataError, SQLAlchemyError
 from starlette.exceptions import HTTPException
 
 from storage_bridge.model import BandwidthSlo
-from zoe_lib.plain_errors import sentence
+from zoe_client.plain_errors import sentence
 
 _log = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from zoe_api.codes import Code
 from zoe_api.problems import diagnostics_of, problem, problem_response, refuse_unread
 from zoe_api.refusals import note_refused
+from zoe_client.wire import Diagnostic
 from zoe_lib.descriptions import DescriptionError, load_json
-from zoe_lib.wire import Diagnostic
 
 _DIGITS_MAX = 18
 # Checking a larger body would delay other requests, so it runs outside the event loop.

@@ -11,7 +11,7 @@ from zoe_api.codes import Code
 from zoe_api.connections import Connections, Exchange
 from zoe_api.heads import READ_BYTES_MAX, is_too_large, too_large
 from zoe_api.problems import problem, raw_response
-from zoe_lib.wire import Problem
+from zoe_client.wire import Problem
 
 if TYPE_CHECKING:
     _Protocol = Any  # one of uvicorn's two, which have no common base

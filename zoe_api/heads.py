@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from zoe_api.codes import Code
 from zoe_api.problems import problem, refuse_unread
-from zoe_lib.wire import Problem
+from zoe_client.wire import Problem
 
 HEAD_BYTES_MAX = 65536
 """Browsers send 180 cookies of a domain at most, which applications on the same host can set; ours take 12 KiB."""

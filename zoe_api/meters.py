@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from zoe_client.wire import Meter
 from zoe_lib.domain.limits import AMOUNTS, AMOUNTS_OF_USERS, NOT_METERED, Limits, LimitSubject
-from zoe_lib.wire import Meter
 
 
 def meters(limits: Limits, uses: Mapping[LimitSubject, Mapping[str, int]], subject: LimitSubject) -> dict[str, Meter]:

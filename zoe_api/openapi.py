@@ -12,8 +12,8 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
 from zoe_api.problems import MEDIA_TYPE
+from zoe_client.wire import Problem
 from zoe_lib.descriptions.schema import json_schema
-from zoe_lib.wire import Problem
 
 _SCHEMAS = "#/components/schemas/"
 _REFUSAL = {

@@ -15,7 +15,7 @@ from zoe_api.problems import ApiProblem
 from zoe_api.sign_in import passwords
 from zoe_api.sign_in.brake import Brake, network_of
 from zoe_api.sign_in.identity import admit
-from zoe_lib.wire import SignIn
+from zoe_client.wire import SignIn
 
 T = TypeVar("T")
 

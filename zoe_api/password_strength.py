@@ -9,7 +9,7 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.hosts import names_of
 from zoe_api.problems import ApiProblem
-from zoe_lib.wire import Diagnostic
+from zoe_client.wire import Diagnostic
 
 # Estimated by zxcvbn; the brake allows about two thousand guesses a day.
 _GUESSES_MIN = 10**8

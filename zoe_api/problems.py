@@ -15,11 +15,12 @@ from starlette.types import Receive, Scope, Send
 
 from zoe_api.codes import PROBLEMS, Code
 from zoe_api.refusals import note_refused
+from zoe_client.plain_errors import sentence
+from zoe_client.wire import Diagnostic, Problem
 from zoe_lib.descriptions import DescriptionError
 from zoe_lib.descriptions import Diagnostic as Finding
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
-from zoe_lib.plain_errors import sentence
 from zoe_lib.store.errors import (
     ConcurrentUpdate,
     IdempotencyConflict,
@@ -31,7 +32,6 @@ from zoe_lib.store.errors import (
     TimeLimitTooLong,
     Unstorable,
 )
-from zoe_lib.wire import Diagnostic, Problem
 
 MEDIA_TYPE = "application/problem+json"
 _ERRORS_MAX = 100  # more than anyone reads; limits the answer to a hostile request

@@ -14,8 +14,8 @@ from typing import Any
 
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
+from zoe_client.wire import ReplayRequest
 from zoe_lib.config import Settings
-from zoe_lib.wire import ReplayRequest
 
 _REFUSED, _OUT_OF_MEMORY = 3, 4
 _SHORTER = "replay a shorter period"

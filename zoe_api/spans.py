@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from zoe_lib.wire import SECONDS_MAX
+from zoe_client.wire import SECONDS_MAX
 
 FromS = Annotated[float, Query(ge=0, le=SECONDS_MAX)]
 ToS = Annotated[float | None, Query(ge=0, le=SECONDS_MAX)]

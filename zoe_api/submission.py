@@ -11,14 +11,15 @@ from typing import Any
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem, diagnostics_of, from_description
-from zoe_lib import wire
+from zoe_client import wire
+from zoe_client.documents.diagnostics import pointer
+from zoe_client.vocabulary import PRIORITY_MAX
 from zoe_lib.config import Settings
 from zoe_lib.descriptions import DescriptionError, Diagnostic, located, parse
-from zoe_lib.descriptions.diagnostics import pointer
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.cluster import never_fits
 from zoe_lib.domain.feasibility import Finding, findings
-from zoe_lib.domain.policy import PRIORITY_MAX, Policy, priority_max_of
+from zoe_lib.domain.policy import Policy, priority_max_of
 from zoe_lib.domain.promises import (
     StoreCapacity,
     never_granted,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from zoe_client.wire import EventView, ExecutionView, TokenView
 from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.execution import Execution, ServiceState
 from zoe_lib.domain.limits import EVERY
@@ -14,7 +15,6 @@ from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import decode, encode
 from zoe_lib.store.people import Principal, Token
 from zoe_lib.store.values import JournalEntry
-from zoe_lib.wire import EventView, ExecutionView, TokenView
 
 
 def visible_policy(policy: Policy, principal: Principal) -> Policy:

@@ -9,8 +9,9 @@ from typing import NoReturn
 
 import typer
 
+import zoe_client as sdk
 from zoe_cli.output import Format
-from zoe_lib import sdk, wire
+from zoe_client import wire
 
 DEFAULT_URL = "http://127.0.0.1:5100"
 # A command that follows an execution for hours should survive a restart of the API.

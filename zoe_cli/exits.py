@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from zoe_lib.sdk import (
+from zoe_client import (
     Busy,
     Conflict,
     InvalidDescription,

@@ -14,7 +14,7 @@ from zoe_cli.context import DEFAULT_URL, Options
 from zoe_cli.exits import Exit, exit_of
 from zoe_cli.lazy_group import LazyGroup
 from zoe_cli.output import Format, note, report, write
-from zoe_lib.sdk import ZoeError
+from zoe_client import ZoeError
 
 # httpx's own command line, which is never called here, would import Click, Rich and Pygments; the search for plugins of
 # pydantic would read the metadata of every installed package.
@@ -87,7 +87,7 @@ def _end_if_invalid(error: ValueError) -> None:
     """End with the findings of a request that cannot be built."""
     from pydantic import ValidationError
 
-    from zoe_lib.plain_errors import sentences
+    from zoe_client.plain_errors import sentences
 
     if isinstance(error, ValidationError):
         for one in sentences(error):

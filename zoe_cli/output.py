@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from zoe_cli.exits import Exit
 from zoe_cli.rows import Rows
 from zoe_cli.text import json_text, printable
-from zoe_lib.sdk import Refused, Unreachable, ZoeError
+from zoe_client import Refused, Unreachable, ZoeError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from zoe_lib.wire import Diagnostic
+    from zoe_client.wire import Diagnostic
 
 _UNREACHABLE_HINT = (
     "`make serve` starts Zoe on this machine; set another server with --url or ZOE_URL; --patience 60 keeps retrying"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from zoe_lib.domain.amounts import counted, plain, size
+from zoe_client.amounts import counted, plain, size
 
 __all__ = ["clock", "counted", "duration", "rate", "size"]
 

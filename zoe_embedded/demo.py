@@ -14,6 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from zoe_client import Client, ZoeError
+from zoe_client.wire import ExecutionView
 from zoe_embedded.demo_data import Dataset
 from zoe_embedded.home import Home, HomeError
 from zoe_embedded.postgres import EmbeddedPostgresError
@@ -21,8 +23,6 @@ from zoe_embedded.runtime import CLONE, RuntimeBuildError
 from zoe_embedded.signals import end_by_keyboard_interrupt
 from zoe_embedded.stack import Stack, StackError
 from zoe_lib.domain.execution import TERMINAL_STATES, ExecutionState, Mark
-from zoe_lib.sdk import Client, ZoeError
-from zoe_lib.wire import ExecutionView
 
 _REFRESH_S = 0.25
 _GIVE_UP_S = 600.0

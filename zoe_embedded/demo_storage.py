@@ -15,6 +15,8 @@ import httpx
 from rich.console import Console
 
 from storage_bridge.model import BandwidthSlo
+from zoe_client import Client, ZoeError
+from zoe_client.wire import CredentialRequest
 from zoe_embedded.demo import follow, prepare
 from zoe_embedded.demo_data import ROWS, Dataset
 from zoe_embedded.home import Home, HomeError
@@ -26,8 +28,6 @@ from zoe_embedded.stack import StackError
 from zoe_embedded.swift.site import SERVICE, Site, storage_site
 from zoe_embedded.swift.store import StoreError
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client, ZoeError
-from zoe_lib.wire import CredentialRequest
 
 RATE = 20_000_000
 """Bytes per second that the demo's store can promise: the speed of a laptop's network, not of its memory."""

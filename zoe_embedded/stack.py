@@ -22,6 +22,7 @@ import httpx
 import tomli_w
 
 from zoe_api.sign_in.passwords import hashed
+from zoe_client.tls import verification
 from zoe_embedded.home import Home, make_directory
 from zoe_embedded.log_files import log_to
 from zoe_embedded.postgres import EmbeddedPostgres
@@ -31,7 +32,6 @@ from zoe_lib.api_tokens import FIRST_TENANT, FIRST_USER, TokenText, add_admin_to
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.store.migrate import upgrade
 from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.tls import verification
 
 PREFERRED_PORT = 5100
 _PASSWORD_BYTES = 12

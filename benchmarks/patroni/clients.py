@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from uuid import uuid4
 
-from zoe_lib.sdk import Client
-from zoe_lib.sdk.errors import Refused, ZoeError
+from zoe_client import Client
+from zoe_client.errors import Refused, ZoeError
 
 _PAUSE_S = 0.1
 JOB = {

@@ -10,8 +10,8 @@ from pathlib import Path
 from benchmarks.support import temporary_home
 from benchmarks.swarm.watch import Watch, things, until
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
+from zoe_client import Client
 from zoe_embedded.stack import Stack
-from zoe_lib.sdk import Client
 
 
 @dataclass(frozen=True)

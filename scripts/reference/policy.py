@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Mapping
 
 from scripts.reference.tables import page, table
+from zoe_client.wire import PolicyView
 from zoe_lib.domain.policy import FILTERS_NEEDED, ORDERS, TENANCIES, Policy
 from zoe_lib.domain.reasons import ReasonCode
-from zoe_lib.wire import PolicyView
 from zoe_master.scheduler.placement.filters import FILTERS
 from zoe_master.scheduler.placement.weighers import WEIGHERS
 

@@ -8,8 +8,8 @@ from tests.support.api import Api, problem
 from tests.support.browser import Browser
 from tests.support.documents import job
 from tests.support.people import make_token
+from zoe_client import Conflict, NotAllowed, NotFound, Refused
 from zoe_lib.domain.roles import Role
-from zoe_lib.sdk import Conflict, NotAllowed, NotFound, Refused
 
 
 def test_a_user_comes_gets_a_role_signs_in_and_goes(api: Api) -> None:

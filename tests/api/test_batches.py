@@ -11,9 +11,9 @@ from tests.support.api import Api, in_threads, problem
 from tests.support.documents import job
 from tests.support.limits import Quota, set_quota
 from tests.support.statements import statements_of
-from zoe_lib.sdk import Conflict
-from zoe_lib.wire import SubmitRequest
-from zoe_lib.wire.executions import BATCH_MAX
+from zoe_client import Conflict
+from zoe_client.wire import SubmitRequest
+from zoe_client.wire.executions import BATCH_MAX
 
 PATH = "/api/v1/executions:batch"
 

@@ -9,9 +9,9 @@ import pytest
 from tests.support.api import Api, problem
 from tests.support.people import make_token
 from tests.support.postgres import connect
-from zoe_lib.sdk import NotAllowed, NotFound
+from zoe_client import NotAllowed, NotFound
+from zoe_client.wire import CredentialRequest
 from zoe_lib.sealing import Seal
-from zoe_lib.wire import CredentialRequest
 
 KEY = "a-key-that-nobody-may-see"
 WANTED = CredentialRequest(user="red:ann", key=KEY)

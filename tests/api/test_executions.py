@@ -9,8 +9,8 @@ from tests.support.documents import document, job, part
 from tests.support.master import TickingMaster
 from tests.support.people import make_token
 from tests.support.waiting import until
+from zoe_client import Client, Conflict, InvalidDescription, NeverFits, NotFound, Refused
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client, Conflict, InvalidDescription, NeverFits, NotFound, Refused
 from zoe_master.backends.simulated import ServiceBehaviour
 
 

@@ -12,9 +12,9 @@ from tests.support.api import Api, TickingMaster, make_token
 from tests.support.documents import document, part, sized
 from tests.support.waiting import until
 from zoe_cli.main import app
+from zoe_client import NotFound, QuotaExceeded, Refused
+from zoe_client.wire import LimitAmounts, PolicyView
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import NotFound, QuotaExceeded, Refused
-from zoe_lib.wire import LimitAmounts, PolicyView
 
 OTHERS = {"read_bytes_per_s": None, "write_bytes_per_s": None}
 

@@ -18,9 +18,9 @@ from tests.support.api import Api
 from tests.support.documents import document, job, part
 from tests.support.people import make_token
 from tests.support.waiting import until
+from zoe_client.sse import ServerEvent, parse_events
+from zoe_client.wire import ExecutionView
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk.sse import ServerEvent, parse_events
-from zoe_lib.wire import ExecutionView
 from zoe_master.backends.simulated import ServiceBehaviour
 
 OUTPUT = bytes(range(256)) * 1000

@@ -10,8 +10,8 @@ import pytest
 from tests.support.api import Api, in_threads
 from tests.support.documents import job
 from tests.support.waiting import until
+from zoe_client import Unreachable
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Unreachable
 from zoe_master.backends.simulated import ServiceBehaviour
 
 

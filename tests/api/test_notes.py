@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.documents import document, part
-from zoe_lib.sdk import Client
+from zoe_client import Client
 
 LIMITS = {"memory": "64MiB", "cores": 0.1, "shm": "64MiB"}
 

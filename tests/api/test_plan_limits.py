@@ -17,7 +17,7 @@ from tests.support.limits import Quota, set_quota
 from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_cli.main import main
-from zoe_lib.wire import PolicyView
+from zoe_client.wire import PolicyView
 
 Document = dict[str, Any]
 REQUIRED = {"bandwidth": {"read_bytes_per_s": 1_000_000, "guarantee": "required"}}

@@ -11,10 +11,10 @@ from tests.support.api import Api, problem
 from tests.support.documents import job
 from tests.support.waiting import until
 from zoe_api.routers import descriptions as routes
+from zoe_api.wire_forms import policy_view
+from zoe_client import Busy
 from zoe_lib.domain.policy import Policy
 from zoe_lib.messaging.client import MasterRefused
-from zoe_lib.sdk import Busy
-from zoe_lib.wire import PolicyView
 
 
 def test_checks_of_one_user_are_bounded_and_others_go_on(shared_api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +61,7 @@ def test_a_busy_master_is_told_with_when_to_try_again(shared_api: Api, asked: li
     http, admin = shared_api.http(), shared_api.http(shared_api.admin)
     answers = [
         http.post("/api/v1/plan", json={"application": job()}),
-        admin.post("/api/v1/policy/dry-run", json=PolicyView.of(Policy()).model_dump()),
+        admin.post("/api/v1/policy/dry-run", json=policy_view(Policy()).model_dump()),
     ]
     for answer in answers:
         refused = problem(answer)

@@ -12,9 +12,9 @@ from tests.support.browser import Browser
 from tests.support.documents import document, part
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
+from zoe_client import NotAllowed, NotFound, Unreachable
+from zoe_client.wire import ExecutionView
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import NotAllowed, NotFound, Unreachable
-from zoe_lib.wire import ExecutionView
 from zoe_master.backends.base import PortAddress
 
 PORTS = [

@@ -13,7 +13,8 @@ from tests.support.documents import job
 from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_cli.main import app
-from zoe_lib.domain.policy import PRIORITY_MAX, Policy
+from zoe_client.vocabulary import PRIORITY_MAX
+from zoe_lib.domain.policy import Policy
 
 BOUNDS: tuple[dict[str, int], ...] = (
     {},

@@ -19,10 +19,10 @@ from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_api import replays
 from zoe_cli.main import app
+from zoe_client import Client, NotAllowed, Refused
+from zoe_client.wire import ReplayRequest
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client, NotAllowed, Refused
 from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.wire import ReplayRequest
 from zoe_master.backends.simulated import ServiceBehaviour
 
 

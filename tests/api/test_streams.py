@@ -24,12 +24,12 @@ from zoe_api import journal_news, metrics, stream
 from zoe_api.ids import hash_of
 from zoe_api.routers import events
 from zoe_api.views import event_view
+from zoe_client.sse import ServerEvent, parse_events
+from zoe_client.wire import EventView
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk.sse import ServerEvent, parse_events
 from zoe_lib.store.people import Principal, Session
 from zoe_lib.store.sql.journal import JOURNAL_LOCK
 from zoe_lib.store.values import JournalEntry
-from zoe_lib.wire import EventView
 
 SECRET = "s" * 43
 INSERT = """

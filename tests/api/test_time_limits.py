@@ -10,9 +10,9 @@ from tests.support.documents import job
 from tests.support.limits import Quota, set_quota
 from tests.support.people import make_token
 from tests.support.waiting import until
+from zoe_client import Client, Refused
+from zoe_client.wire.people import TIME_LIMIT_S_MAX
 from zoe_lib.descriptions.bounds import SECONDS_MAX
-from zoe_lib.sdk import Client, Refused
-from zoe_lib.wire.people import TIME_LIMIT_S_MAX
 
 NOTE = "no time limit is set: it gets the longest that red may have, 43200 s (12 h)"
 TOO_LONG = "the time limit is 86400 s (24 h); the maximum for red is 43200 s (12 h)"

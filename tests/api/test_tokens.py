@@ -14,8 +14,8 @@ from tests.support.documents import job
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import connect
 from tests.support.waiting import until
-from zoe_lib.sdk import NotAllowed, NotFound
-from zoe_lib.wire import TokenRequest
+from zoe_client import NotAllowed, NotFound
+from zoe_client.wire import TokenRequest
 
 OPEN = {"/healthz", "/readyz", "/metrics"}
 SIGNING = {

@@ -13,9 +13,9 @@ from tests.support.master import TickingMaster
 from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_cli.main import app
+from zoe_client import Client
+from zoe_client.wire import UserLimitView
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client
-from zoe_lib.wire import UserLimitView
 
 LIMITS = {"red": UserLimitView(cores_milli=3000), "*": UserLimitView(memory_bytes=2**40)}
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from tests.chaos.applications import Store, documents
-from zoe_lib.sdk import Client, Refused, ZoeError
+from zoe_client import Client, Refused, ZoeError
 
 SUBMITTERS = 3
 _JOIN_S = 120.0

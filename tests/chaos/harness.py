@@ -22,8 +22,8 @@ from tests.chaos.messages import Forwarder
 from tests.chaos.world import Blow, World
 from tests.support.installation import TENANT, Installation, Program, free_port
 from tests.support.postgres import PostgresServer, connect
-from zoe_lib.sdk import Client, ZoeError
-from zoe_lib.wire import CredentialRequest, LimitAmounts
+from zoe_client import Client, ZoeError
+from zoe_client.wire import CredentialRequest, LimitAmounts
 
 MASTERS, APIS = ("first", "second"), 2
 AT_REST_S = 180.0

@@ -13,10 +13,10 @@ import pytest
 
 from tests.cli.conftest import APP, Zoe
 from tests.cli.server import ADMIN, OTHER, READER, Server
+from zoe_client import Client
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_lib.sdk import Client
 
 
 def test_run_gives_the_execution_as_asked(server: Server, zoe: Zoe, app_file: Path) -> None:

@@ -12,8 +12,8 @@ from tests.cli.conftest import APP, Zoe
 from tests.cli.server import Server
 from tests.support.postgres import PostgresServer
 from zoe_cli.exits import MEANINGS, Exit, exit_of
-from zoe_lib.sdk import Busy, InvalidDescription, NotFound, Refused, TimedOut, Unreachable, ZoeError
-from zoe_lib.wire import Problem
+from zoe_client import Busy, InvalidDescription, NotFound, Refused, TimedOut, Unreachable, ZoeError
+from zoe_client.wire import Problem
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_all_errors_of_a_description_at_once(server: Server, zoe: Zoe, tmp_path:
 
 
 def test_policy_changed_meanwhile_is_a_conflict(server: Server, zoe: Zoe, monkeypatch: pytest.MonkeyPatch) -> None:
-    from zoe_lib.sdk import Client
+    from zoe_client import Client
 
     read = Client.policy
 

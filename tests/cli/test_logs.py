@@ -14,8 +14,8 @@ from tests.cli.conftest import Result, Zoe
 from tests.cli.server import Server
 from zoe_cli.commands.output_of import choose
 from zoe_cli.text import LogText
+from zoe_client.wire import ExecutionView, ServiceView
 from zoe_lib.store.values import ExecutionQuery
-from zoe_lib.wire import ExecutionView, ServiceView
 
 
 def test_the_ending_service_is_the_default(server: Server, zoe: Zoe, submitted: str) -> None:

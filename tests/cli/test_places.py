@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.support.applications import execution
+from zoe_api.wire_forms import stored_places
 from zoe_cli.commands.places import places_words
 from zoe_lib.domain.execution import Execution, Service, ServiceState
 from zoe_lib.domain.locality import NODES_TOLD_MAX, InputObjects, InputPlaces, Places, places_of
 from zoe_lib.domain.storage import StorageObject, located
-from zoe_lib.wire import InputPlacesView
 
 MIB = 2**20
 PLACES = Places(
@@ -23,7 +23,7 @@ def words(places: Places | None, *nodes: str) -> str:
     services = tuple(
         Service(f"s{n}", "c", n, True, state=ServiceState.READY, node=node) for n, node in enumerate(nodes)
     )
-    [told] = InputPlacesView.stored(replace(one, services=services))
+    [told] = stored_places(replace(one, services=services))
     return places_words(told)
 
 

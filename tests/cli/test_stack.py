@@ -12,8 +12,8 @@ from tests.cli.conftest import Zoe
 from tests.support.ending import cancel_all
 from tests.support.stack import zoe as process
 from tests.support.waiting import until
+from zoe_client import Client
 from zoe_embedded.stack import Stack
-from zoe_lib.sdk import Client
 
 BATCH = str(Path(__file__).parents[2] / "app_descriptions" / "batch.json")
 

@@ -16,7 +16,7 @@ from tests.compose.stand_ins import provide_all
 from tests.support.needs import need_program
 from tests.support.swarm import need_swarm
 from tests.swarm.cluster import Cluster
-from zoe_lib.sdk import Client
+from zoe_client import Client
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = "zoe-compose-test"

@@ -13,11 +13,11 @@ import pytest
 
 from tests.support.stack import running_stack, zoe
 from tests.support.waiting import until
+from zoe_client import Client, NeverFits
 from zoe_embedded.runtime import CLONE
 from zoe_embedded.stack import Stack
 from zoe_lib import descriptions
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client, NeverFits
 
 README = (CLONE / "app_descriptions/README.md").read_text()
 ASKED = "after `make notebook`"

@@ -14,9 +14,9 @@ import httpx
 from tests.support.notebook import CELL, Notebook, check_sum
 from tests.support.stack import running_stack
 from tests.support.waiting import until
+from zoe_client import Client
 from zoe_embedded.runtime import CLONE
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client
 
 SCRIPT = """
 import os

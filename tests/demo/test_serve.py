@@ -18,6 +18,7 @@ import pytest
 from tests.support.documents import job
 from tests.support.postgres import make_home, remove_leftovers
 from tests.support.waiting import until
+from zoe_client import Client
 from zoe_embedded import stack
 from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
@@ -25,7 +26,6 @@ from zoe_embedded.runtime import CLONE
 from zoe_embedded.serve import REVIVALS_MAX
 from zoe_embedded.stack import PREFERRED_PORT, Stack
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client
 
 BY_ROOT = os.geteuid() == 0
 WITHOUT_SPARK = """

@@ -9,7 +9,7 @@ import pytest
 from tests.support.api import Api
 from tests.support.installation import Installation
 from tests.support.postgres import postgres_server, postgres_url, store
-from zoe_lib.sdk import Client
+from zoe_client import Client
 
 __all__ = ["postgres_server", "postgres_url", "store"]
 

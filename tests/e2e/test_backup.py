@@ -25,8 +25,8 @@ from tests.support.postgres import PostgresServer, connect
 from tests.support.waiting import until
 from zoe_api import setup as zoe_setup
 from zoe_api.sign_in.passwords import hashed
+from zoe_client import Client
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client
 from zoe_lib.sealing import KEY_FILE, Seal
 from zoe_lib.store import migrate
 from zoe_lib.store.people import SealedCredential

@@ -13,8 +13,8 @@ from tests.support.documents import job
 from tests.support.installation import Installation
 from tests.support.postgres import connect
 from tests.support.waiting import until
+from zoe_client import Client
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client
 
 HOUR_S = 3600
 

@@ -13,9 +13,9 @@ from tests.support.documents import Document, job
 from tests.support.installation import TENANT, Installation, free_port
 from tests.support.postgres import connect
 from tests.support.waiting import until
+from zoe_client import Client
 from zoe_lib.descriptions import parse
 from zoe_lib.domain.execution import Execution, ExecutionState
-from zoe_lib.sdk import Client
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.sql.journal import LEADER_LOCK
 

@@ -12,8 +12,8 @@ from tests.support.documents import job
 from tests.support.installation import Installation, free_port
 from tests.support.people import make_token
 from tests.support.waiting import until
+from zoe_client import Client
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ import pytest
 from tests.support.documents import job
 from tests.support.needs import need_root
 from tests.support.stack import running_stack
+from zoe_client import Client
 from zoe_embedded.stack import Stack
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client
 
 ATTACK = """
 import json, os, socket, sys

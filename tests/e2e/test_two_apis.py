@@ -15,8 +15,8 @@ from tests.support.balancer import Balancer
 from tests.support.documents import Document, job
 from tests.support.installation import TENANT, Installation, free_port
 from tests.support.waiting import until
+from zoe_client import Client
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client
 
 LINES = 400
 

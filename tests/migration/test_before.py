@@ -13,11 +13,11 @@ import pytest
 from tests.support.api import Api
 from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
+from zoe_client import Client
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.limits import Limit, LimitSubject
 from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.promises import StoreCapacity
-from zoe_lib.sdk import Client
 from zoe_lib.store import migrate
 from zoe_lib.store.postgres import PostgresStore
 

@@ -15,8 +15,8 @@ from tests.support.api import Api
 from tests.support.documents import document, job, part
 from tests.support.installation import GIB, Installation
 from tests.support.waiting import until
+from zoe_client import Client, Refused
 from zoe_lib.plugins import installed
-from zoe_lib.sdk import Client, Refused
 
 EXAMPLE = ROOT / "tests" / "examples" / "zoe_example_plugin"
 BROKEN = {"zoe.filters": {"broken": "zoe_broken:nothing", "resources": "zoe_broken:nothing"}}

@@ -16,10 +16,11 @@ from pydantic import ValidationError
 
 from tests.support.checks import CHECKS
 from tests.support.snapshots import PER_CASE, random_snapshot, varied
+from zoe_api.wire_forms import policy_of
+from zoe_client.wire.policy import PolicyView
 from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy
 from zoe_lib.store.codec import encode
-from zoe_lib.wire.policy import PolicyView
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.state.forecasts import ForecastRecord, forecast
 
@@ -35,7 +36,7 @@ EXTREMES: dict[str, tuple[int | float, ...]] = {
 def accepted(document: dict[str, Any]) -> Policy | None:
     """Return the policy of a document, None where the API refuses it."""
     try:
-        return PolicyView.model_validate(document).to_policy()
+        return policy_of(PolicyView.model_validate(document))
     except ValidationError:
         return None
 

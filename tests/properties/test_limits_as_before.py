@@ -19,7 +19,7 @@ from tests.support.applications import GIB, application, execution
 from tests.support.limits import Quota, set_quota
 from tests.support.same_as_before import digest
 from tests.support.snapshots import random_snapshot, varied
-from zoe_lib.domain.amounts import counted
+from zoe_client.amounts import counted
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.limits import EVERY, Amounts, LimitSubject
 from zoe_lib.domain.policy import Policy, with_limits

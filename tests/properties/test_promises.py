@@ -14,7 +14,7 @@ import pytest
 from tests.support.checks import of_checks
 from tests.support.scheduling import component, queued, started
 from tests.support.snapshots import PER_CASE
-from zoe_lib.descriptions.quantities import bytes_per_s_of
+from zoe_client.documents.quantities import bytes_per_s_of
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Execution, Mark
 from zoe_lib.domain.lifecycle import apply

@@ -11,10 +11,10 @@ from tests.support.installation import Installation
 from tests.support.object_store import Person, logged_in, object_store
 from tests.support.postgres import postgres_server, postgres_url, store
 from tests.support.whole_storage import Whole, client_of, installation_with, whole_storage
+from zoe_client import Client
 from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE, Runtime, ensure_runtime
 from zoe_embedded.swift.store import ObjectStore
-from zoe_lib.sdk import Client
 
 __all__ = ["postgres_server", "postgres_url", "store"]
 

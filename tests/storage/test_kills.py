@@ -23,12 +23,12 @@ from tests.support.long import of_storage
 from tests.support.object_store import logged_in
 from tests.support.waiting import until
 from tests.support.whole_storage import TOKEN, Whole, client_of, installation_with, whole_storage
+from zoe_client import Client
+from zoe_client.wire import CredentialRequest
 from zoe_embedded.ports import HeldPorts
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.templates import escape
-from zoe_lib.sdk import Client
-from zoe_lib.wire import CredentialRequest
 from zoe_master.crash_points import CrashPoint
 
 MB = 10**6

@@ -20,10 +20,10 @@ from tests.support.s3 import s3_client
 from tests.support.spark import s3a_driver, spark_driver
 from tests.support.waiting import until
 from tests.support.whole_storage import Whole, whole_storage
+from zoe_client import Client
+from zoe_client.wire import CredentialRequest, ExecutionView
 from zoe_embedded.runtime import Runtime
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client
-from zoe_lib.wire import CredentialRequest, ExecutionView
 
 ROWS = 80_000
 SOURCE = "s3a://meters.of.acme/nice"

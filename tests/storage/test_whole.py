@@ -23,13 +23,13 @@ from tests.support.object_store import logged_in
 from tests.support.postgres import connect
 from tests.support.waiting import until
 from tests.support.whole_storage import Whole, client_of, installation_with
+from zoe_client import Client
+from zoe_client.wire import CredentialRequest
 from zoe_embedded.home import Home
 from zoe_embedded.jars import readable_jars
 from zoe_embedded.runtime import CLONE, Runtime
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.templates import escape
-from zoe_lib.sdk import Client
-from zoe_lib.wire import CredentialRequest
 
 ROWS = 150_000
 PROGRAM = """

@@ -19,12 +19,12 @@ from tests.support.secrets_in_logs import NotingSecrets
 from tests.support.serving import Served
 from zoe_api.leader_endpoint import LeaderEndpoint
 from zoe_api.main import create_app
+from zoe_client import Client
+from zoe_client.tls import verification
 from zoe_lib.config import Settings
 from zoe_lib.messaging.client import MasterClient
 from zoe_lib.messaging.keys import ensure_keys
-from zoe_lib.sdk import Client
 from zoe_lib.store.postgres import PostgresStore
-from zoe_lib.tls import verification
 
 MASTER_TIMEOUT_S = 0.3
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 
 from tests.support.waiting import until
+from zoe_client import Client, Conflict
+from zoe_client.wire import ExecutionSummary
 from zoe_lib.domain.execution import ACTIVE_STATES, WAITING_STATES
-from zoe_lib.sdk import Client, Conflict
-from zoe_lib.wire import ExecutionSummary
 
 
 def cancel_all(client: Client) -> None:

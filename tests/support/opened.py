@@ -15,8 +15,8 @@ from tests.support.api import Api
 from tests.support.documents import document, part
 from tests.support.serving import Served
 from tests.support.waiting import until
+from zoe_client.wire import ExecutionView
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.wire import ExecutionView
 from zoe_master.backends.base import PortAddress
 
 PORTS = [

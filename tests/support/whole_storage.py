@@ -16,11 +16,11 @@ from tests.support.api import Api
 from tests.support.installation import Installation
 from tests.support.object_store import ADMIN, object_store
 from tests.support.people import make_token
+from zoe_client import Client
 from zoe_embedded.home import Account
 from zoe_embedded.swift.configuration import REGION, ControllerLine
 from zoe_embedded.swift.controller import ControllerSite
 from zoe_embedded.swift.store import ObjectStore
-from zoe_lib.sdk import Client
 
 MB = 10**6
 CAPACITY = 12 * MB

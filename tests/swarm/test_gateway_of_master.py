@@ -6,10 +6,10 @@ import urllib.request
 from typing import Any
 
 from tests.support.swarm_installation import Installation
+from zoe_client.wire import AddressView
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_lib.messaging.server import Refusal
-from zoe_lib.wire import AddressView
 from zoe_master.rpc.handlers import RpcHandlers
 
 WEB = {"name": "web", "number": 8000, "protocol": "http", "proxied": True}

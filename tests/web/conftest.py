@@ -10,8 +10,8 @@ from playwright.sync_api import Browser
 from tests.support.postgres import postgres_server, postgres_url, store
 from tests.support.stack import running_stack
 from tests.support.web import Visitor, cancel_all, chromium
+from zoe_client import Client
 from zoe_embedded.stack import Stack
-from zoe_lib.sdk import Client
 
 __all__ = ["postgres_server", "postgres_url", "store"]
 

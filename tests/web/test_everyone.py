@@ -12,10 +12,10 @@ from playwright.sync_api import Browser, ViewportSize, expect
 from tests.support.documents import job, sized
 from tests.support.waiting import until
 from tests.support.web import ROOT, Visitor, cancel_all
+from zoe_client import Client
+from zoe_client.wire import PolicyView
 from zoe_embedded.stack import Stack
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client
-from zoe_lib.wire import PolicyView
 
 PAGES = {
     "catalogue": "/catalogue",

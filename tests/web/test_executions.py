@@ -9,8 +9,8 @@ from playwright.sync_api import Page, Route, expect
 from tests.support.documents import job, sized
 from tests.support.waiting import until
 from tests.support.web import Visitor
+from zoe_client import Client
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client
 
 
 def state_is(page: Page, state: str) -> None:

@@ -14,8 +14,8 @@ from tests.support.stack import running_stack
 from tests.support.web import ROOT, Visitor, cancel_all
 from tests.web.test_everyone import PICTURES
 from tests.web.test_opened import names_of_cookies
+from zoe_client import Client
 from zoe_embedded.stack import Stack
-from zoe_lib.sdk import Client
 
 CLUSTER_MS = 120_000
 IDLE_S = 60.0

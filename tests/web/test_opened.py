@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 
 from tests.support.documents import document, part
 from tests.support.web import Visitor
+from zoe_client import Client
 from zoe_embedded.stack import Stack
-from zoe_lib.sdk import Client
 
 # Tells its caller the headers that reached it, and sets a cookie of its own.
 ECHO = """

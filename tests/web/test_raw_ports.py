@@ -21,8 +21,8 @@ from playwright.sync_api import Browser, Frame, Page, expect
 from tests.support.documents import sized
 from tests.support.waiting import until
 from tests.support.web import Visitor
+from zoe_client import Client
 from zoe_embedded.stack import Stack
-from zoe_lib.sdk import Client
 
 # Everything that a page may try against another origin; what came of each is told in `tried`.
 ATTACK = """

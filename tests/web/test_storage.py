@@ -16,10 +16,10 @@ from tests.support.stack import running_stack
 from tests.support.storage_controller import MB, TOKEN, Served, served_controller
 from tests.support.web import Visitor
 from tests.web.test_everyone import PICTURES
+from zoe_client import Client
 from zoe_embedded.stack import Stack
 from zoe_lib.api_tokens import FIRST_TENANT
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client
 
 SAMPLED_S = 0.2
 ACHIEVED = r"Latest: read: 7\.0 MB/s, read granted: {granted} MB/s, written: 2\.0 MB/s, write granted: 0\.0 MB/s"

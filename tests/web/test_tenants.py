@@ -11,10 +11,10 @@ from tests.support.documents import sized
 from tests.support.stack import running_stack
 from tests.support.waiting import until
 from tests.support.web import Visitor, cancel_all
+from zoe_client import Client
 from zoe_embedded.stack import Stack
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.roles import Role
-from zoe_lib.sdk import Client
 
 PASSWORD = "a password for tests"
 

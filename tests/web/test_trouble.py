@@ -16,9 +16,9 @@ from tests.support.documents import job, sized
 from tests.support.stack import running_stack
 from tests.support.waiting import until
 from tests.support.web import Visitor
+from zoe_client import Client
 from zoe_embedded.stack import Stack
 from zoe_lib.domain.execution import ExecutionState
-from zoe_lib.sdk import Client
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 

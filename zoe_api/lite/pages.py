@@ -24,6 +24,7 @@ from zoe_api.password_sign_in import signed_in
 from zoe_api.problems import ApiProblem
 from zoe_api.refusals import note_refused
 from zoe_api.sign_in.passwords import LOCAL
+from zoe_client.wire import SignIn
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.roles import Scope
@@ -31,7 +32,6 @@ from zoe_lib.messaging.client import MasterUnreachable
 from zoe_lib.store.errors import InvalidCursor, NotFound, StoreUnavailable
 from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ExecutionQuery
-from zoe_lib.wire import SignIn
 
 HOME = "/lite/"
 _HEADERS = {

@@ -23,9 +23,7 @@ from zoe_api.sign_in import passwords
 from zoe_api.sign_in.brake import network_of
 from zoe_api.sign_in.password_checks import ADMINS
 from zoe_api.views import token_view
-from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.people import Membership, Principal, User
-from zoe_lib.wire import (
+from zoe_client.wire import (
     AuditEntryView,
     AuditList,
     EndedAccessView,
@@ -41,7 +39,9 @@ from zoe_lib.wire import (
     UserList,
     UserView,
 )
-from zoe_lib.wire.base import ID_MAX
+from zoe_client.wire.base import ID_MAX
+from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.people import Membership, Principal, User
 
 T = TypeVar("T")
 router = api_router("/admin", tag="administration")

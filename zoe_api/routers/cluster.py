@@ -27,18 +27,12 @@ from zoe_api.problems import MASTER_AWAY_HINT, ApiProblem
 from zoe_api.replays import replay
 from zoe_api.routing import api_router
 from zoe_api.views import visible_policy
-from zoe_lib.domain.cluster import gateway_reservation
-from zoe_lib.domain.gateway import HeldOnNode
-from zoe_lib.domain.policy import Policy
-from zoe_lib.domain.roles import Scope
-from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
-from zoe_lib.plain_errors import sentence
-from zoe_lib.store.codec import encode
-from zoe_lib.wire import (
+from zoe_api.wire_forms import node_view, policy_of, policy_view
+from zoe_client.plain_errors import sentence
+from zoe_client.wire import (
     Diagnostic,
     DryRunView,
     NodeList,
-    NodeView,
     PluginList,
     PluginView,
     PolicyView,
@@ -46,6 +40,12 @@ from zoe_lib.wire import (
     ReplayView,
     StatusView,
 )
+from zoe_lib.domain.cluster import gateway_reservation
+from zoe_lib.domain.gateway import HeldOnNode
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.roles import Scope
+from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
+from zoe_lib.store.codec import encode
 
 router = api_router(tag="cluster")
 
@@ -63,7 +63,7 @@ def list_nodes(principal: Reader, store: StoreDep) -> NodeList:
     for node in nodes:
         here = there.get(node.name, HeldOnNode())
         shown = node if principal.operator else replace(node, message="")
-        views.append(NodeView.of(shown, here.reserved, here.elastic, here.services, holds.get(node.name)))
+        views.append(node_view(shown, here.reserved, here.elastic, here.services, holds.get(node.name)))
     return NodeList(nodes=views)
 
 
@@ -74,7 +74,7 @@ def get_policy(principal: Reader, store: StoreDep, response: Response) -> Policy
     """
     policy = store.policy()
     response.headers["ETag"] = etag(policy.version)
-    return PolicyView.of(visible_policy(policy, principal))
+    return policy_view(visible_policy(policy, principal))
 
 
 @router.get("/plugins", response_model=PluginList)
@@ -106,10 +106,10 @@ def set_policy(
     if replace(policy, node_holds=present.node_holds, version=present.version) != present:
         check(principal, Scope.ADMIN)
     stored = store.set_policy(policy, present.version, time.time(), request.state.request_id)
-    note_changes(request, PolicyView.of(present).model_dump(mode="json"), PolicyView.of(stored).model_dump(mode="json"))
+    note_changes(request, policy_view(present).model_dump(mode="json"), policy_view(stored).model_dump(mode="json"))
     master.hint()
     response.headers["ETag"] = etag(stored.version)
-    return PolicyView.of(stored)
+    return policy_view(stored)
 
 
 @router.post("/policy/dry-run", response_model=DryRunView)
@@ -123,7 +123,7 @@ def replay_journal(body: ReplayRequest, _principal: Operator, services: Services
     """Replay the journal since a time as it was, and with another policy, limits or nodes; nothing is changed."""
     if body.policy:
         try:
-            fields = {**PolicyView.of(services.store.policy()).model_dump(), **body.policy}
+            fields = {**policy_view(services.store.policy()).model_dump(), **body.policy}
             policy = _sound(PolicyView.model_validate(fields), services.master)
         except ValidationError as error:
             errors = [
@@ -151,7 +151,7 @@ def get_status(request: Request, _principal: Reader, store: StoreDep, services: 
 
 
 def _sound(body: PolicyView, master: MasterClient, present: Policy | None = None) -> Policy:
-    policy = body.to_policy(present)
+    policy = policy_of(body, present)
     faults = policy_problems(policy, master)
     if faults:
         errors = [Diagnostic(pointer="", code="invalid_policy", message=text) for text in faults]

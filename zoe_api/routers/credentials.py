@@ -10,11 +10,11 @@ from fastapi import Query, Response
 from zoe_api.access import Reader, Submitter, check
 from zoe_api.dependencies import ServicesDep
 from zoe_api.routing import api_router
+from zoe_client.wire import CredentialList, CredentialRequest, CredentialView
 from zoe_lib.domain.roles import Scope
 from zoe_lib.sealing import Seal
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal, SealedCredential
-from zoe_lib.wire import CredentialList, CredentialRequest, CredentialView
 
 router = api_router("/storage/credentials", tag="storage")
 Tenant = Annotated[str | None, Query(description="Another tenant than your own; admins only.")]

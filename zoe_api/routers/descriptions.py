@@ -17,16 +17,7 @@ from zoe_api.dependencies import (
 from zoe_api.problems import from_description
 from zoe_api.routing import api_router
 from zoe_api.submission import checked
-from zoe_lib import descriptions
-from zoe_lib.descriptions import CatalogueEntry, DescriptionError
-from zoe_lib.domain.application import Application
-from zoe_lib.domain.resources import Resources
-from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.codec import encode
-from zoe_lib.store.errors import NotFound
-from zoe_lib.store.people import Principal
-from zoe_lib.store.quotas import check_counts, with_time_limit
-from zoe_lib.wire import (
+from zoe_client.wire import (
     AmountView,
     CatalogueEntryView,
     CatalogueList,
@@ -40,6 +31,15 @@ from zoe_lib.wire import (
     ValidateRequest,
     ValidateResponse,
 )
+from zoe_lib import descriptions
+from zoe_lib.descriptions import CatalogueEntry, DescriptionError
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.resources import Resources
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.codec import encode
+from zoe_lib.store.errors import NotFound
+from zoe_lib.store.people import Principal
+from zoe_lib.store.quotas import check_counts, with_time_limit
 
 router = api_router(tag="descriptions")
 

@@ -22,6 +22,8 @@ from zoe_api.routing import api_router
 from zoe_api.sse import sse
 from zoe_api.stream import Batches, EventStream, resume_point
 from zoe_api.views import all_entries, event_view
+from zoe_client.wire import EventList, WaitShare, WaitSpan, WhyWaited
+from zoe_client.wire.base import ID_MAX
 from zoe_lib.domain.events import EVENT_TYPES, Ended, Event, Refused
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.waiting import shares, spans
@@ -29,8 +31,6 @@ from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import event_of
 from zoe_lib.store.people import Principal
 from zoe_lib.store.values import JournalEntry
-from zoe_lib.wire import EventList, WaitShare, WaitSpan, WhyWaited
-from zoe_lib.wire.base import ID_MAX
 
 router = api_router(tag="events")
 

@@ -20,6 +20,18 @@ from zoe_api.dependencies import (
 from zoe_api.representation import viewed
 from zoe_api.routing import api_router
 from zoe_api.views import all_entries, node_texts, waited_for, with_details
+from zoe_api.wire_forms import execution_summary, input_reads, reason_view, reported_places, stored_places
+from zoe_client.wire import (
+    Eta,
+    ExecutionList,
+    ExecutionView,
+    Explanation,
+    ForecastView,
+    ReasonView,
+    UsageList,
+    UsageView,
+)
+from zoe_client.wire.base import SECONDS_MAX
 from zoe_lib.domain.execution import (
     WAITING_STATES,
     ExecutionState,
@@ -31,20 +43,6 @@ from zoe_lib.domain.roles import Scope
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 from zoe_lib.store.codec import decode
 from zoe_lib.store.values import ExecutionQuery
-from zoe_lib.wire import (
-    Eta,
-    ExecutionList,
-    ExecutionSummary,
-    ExecutionView,
-    Explanation,
-    ForecastView,
-    InputPlacesView,
-    InputReadView,
-    ReasonView,
-    UsageList,
-    UsageView,
-)
-from zoe_lib.wire.base import SECONDS_MAX
 
 log = structlog.get_logger(__name__)
 router = api_router("/executions", tag="executions")
@@ -80,7 +78,7 @@ def list_executions(
     )
     page = services.store.executions(query)
     return ExecutionList(
-        executions=[ExecutionSummary.of(e) for e in page.executions],
+        executions=[execution_summary(e) for e in page.executions],
         next_cursor=page.next_cursor,
         searched_to_s=page.searched_to_s,
     )
@@ -121,18 +119,18 @@ def explain_execution(
     execution = visible_execution(store, principal, execution_id)
     facts: dict[str, Any] = {
         "state": execution.state,
-        "inputs": InputReadView.all_of(execution),
+        "inputs": input_reads(execution),
         "storage_problem": execution.storage_problem,
     }
     if execution.state not in WAITING_STATES:
-        facts["places"] = InputPlacesView.stored(execution)
+        facts["places"] = stored_places(execution)
         facts["nodes"] = waited_for(execution, store.platform(), principal)
         return Explanation(**facts, reason=_reason(refused(execution)), detailed=True)
     try:
         answer = master.ask("explain", {"execution_id": execution_id}, request.state.request_id, principal.user)
     except (MasterUnreachable, MasterRefused):
         return Explanation(**facts, reason=_reason(execution.reason), detailed=False)
-    facts["places"] = InputPlacesView.told(decode(InputPlaces, one) for one in answer.pop("places", ()))
+    facts["places"] = reported_places(decode(InputPlaces, one) for one in answer.pop("places", ()))
     answer["nodes"] = node_texts(answer["nodes"], store.platform(), principal)
     return Explanation(**facts, **answer, detailed=True)
 
@@ -162,4 +160,4 @@ def execution_usage(execution_id: str, principal: Reader, store: StoreDep) -> Us
 
 
 def _reason(reason: Reason | None) -> ReasonView | None:
-    return None if reason is None else ReasonView.of(reason)
+    return None if reason is None else reason_view(reason)

@@ -15,10 +15,10 @@ from zoe_api.dependencies import Services, ServicesDep, StoreDep
 from zoe_api.meters import meters
 from zoe_api.problems import ApiProblem
 from zoe_api.routing import api_router
+from zoe_client.wire import Diagnostic, LimitChange, LimitList, LimitView, MetersView, QuotaView
 from zoe_lib.domain.limits import AMOUNTS, AMOUNTS_OF_USERS, EVERY, Amounts, Limits, LimitSubject
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import NotFound
-from zoe_lib.wire import Diagnostic, LimitChange, LimitList, LimitView, MetersView, QuotaView
 
 router = api_router("/admin", tag="administration")
 Amount = Literal["executions", "time_limit_s", "cores_milli", "memory_bytes", "read_bytes_per_s", "write_bytes_per_s"]

@@ -20,7 +20,7 @@ from zoe_api.log_tail import LogTail, is_alive
 from zoe_api.problems import ApiProblem
 from zoe_api.routing import api_router
 from zoe_api.stream import EventStream, resume_point
-from zoe_lib.wire import LogChunkView
+from zoe_client.wire import LogChunkView
 
 router = api_router("/executions/{execution_id}/services/{service_id}/logs", tag="logs")
 

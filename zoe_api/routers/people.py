@@ -12,11 +12,11 @@ from zoe_api.dependencies import AccountsDep, Services, ServicesDep
 from zoe_api.problems import ApiProblem
 from zoe_api.routing import api_router
 from zoe_api.views import token_view
+from zoe_client.wire import PrincipalView, TokenList, TokenRequest, TokenView
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.roles import Scope
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal, Token
-from zoe_lib.wire import PrincipalView, TokenList, TokenRequest, TokenView
 
 router = api_router(tag="people")
 

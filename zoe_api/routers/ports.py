@@ -12,12 +12,12 @@ from zoe_api.apps.access import entrance, host_of, ticket_for
 from zoe_api.apps.port_numbers import number_of
 from zoe_api.dependencies import Services, ServicesDep, visible_execution
 from zoe_api.routing import api_router
+from zoe_client.wire import AddressView, OpenView
 from zoe_lib.domain.application import Port, PortProtocol
 from zoe_lib.domain.execution import Execution, Service
 from zoe_lib.domain.roles import Scope
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.store.errors import NotFound
-from zoe_lib.wire import AddressView, OpenView
 
 router = api_router("/executions/{execution_id}/services/{service_id}/ports", tag="executions")
 Direct = Annotated[bool, Query(description="Return the service's own address, also of a proxied port; operators only.")]

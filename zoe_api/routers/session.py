@@ -14,9 +14,9 @@ from zoe_api.routers.oidc import START
 from zoe_api.routing import api_router
 from zoe_api.sign_in import passwords
 from zoe_api.sign_in.brake import Brake, network_of
+from zoe_client.wire import PasswordChange, ProviderList, ProviderView, SessionView, SignIn, TenantChoice
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import Principal
-from zoe_lib.wire import PasswordChange, ProviderList, ProviderView, SessionView, SignIn, TenantChoice
 
 router = api_router("/session", tag="session")
 

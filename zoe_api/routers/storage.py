@@ -11,9 +11,10 @@ from zoe_api.access import Reader, check
 from zoe_api.dependencies import MasterDep, StoreDep, ask
 from zoe_api.routing import api_router
 from zoe_api.spans import FromS, ToS, stretch_of
+from zoe_api.wire_forms import bandwidth_view, known_bandwidth
+from zoe_client.wire import BandwidthOverTimeView, BandwidthPointView, StorageView, StorageWaitView
 from zoe_lib.domain.roles import Scope
 from zoe_lib.store.people import Principal
-from zoe_lib.wire import BandwidthOverTimeView, BandwidthPointView, BandwidthView, StorageView, StorageWaitView
 
 router = api_router(tag="storage")
 
@@ -51,9 +52,9 @@ def storage_over_time(
         BandwidthPointView(
             tenant=point.tenant,
             at_s=point.at_s,
-            granted=BandwidthView.of(point.means.granted),
-            achieved=BandwidthView.of_known(point.means.achieved),
-            missed=BandwidthView.of_known(point.means.missed),
+            granted=bandwidth_view(point.means.granted),
+            achieved=known_bandwidth(point.means.achieved),
+            missed=known_bandwidth(point.means.missed),
         )
         for point in store.bandwidth_over_time(from_s, until_s, stretch_s, _seen_by(principal, tenant))
     ]

@@ -20,18 +20,18 @@ from zoe_api.problems import ApiProblem, problem_of
 from zoe_api.representation import viewed
 from zoe_api.routing import api_router
 from zoe_api.submission import Checked, checked
+from zoe_api.wire_forms import execution_summary
+from zoe_client.wire import (
+    BatchRequest,
+    Diagnostic,
+    ExecutionBatch,
+    ExecutionView,
+    SubmitRequest,
+)
 from zoe_lib.domain.execution import Execution
 from zoe_lib.store.errors import BatchRefused
 from zoe_lib.store.people import Principal
 from zoe_lib.store.sql.installation import TermsVersions
-from zoe_lib.wire import (
-    BatchRequest,
-    Diagnostic,
-    ExecutionBatch,
-    ExecutionSummary,
-    ExecutionView,
-    SubmitRequest,
-)
 
 log = structlog.get_logger(__name__)
 router = api_router("/executions", tag="executions")
@@ -106,7 +106,7 @@ def submit_batch(
     ids = [execution.id for execution in stored]
     if _minimal(prefer, response):
         return ExecutionBatch(ids=ids)
-    return ExecutionBatch(ids=ids, executions=[ExecutionSummary.of(execution) for execution in stored])
+    return ExecutionBatch(ids=ids, executions=[execution_summary(execution) for execution in stored])
 
 
 def _submitted(

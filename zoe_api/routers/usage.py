@@ -15,9 +15,7 @@ from zoe_api.dependencies import MasterDep, StoreDep, ask
 from zoe_api.meters import meters
 from zoe_api.routing import api_router
 from zoe_api.spans import FromS, ToS, stretch_of
-from zoe_lib.domain.limits import LimitSubject
-from zoe_lib.domain.use import DAY_S
-from zoe_lib.wire import (
+from zoe_client.wire import (
     DailyUse,
     DayUseView,
     QuotaMeters,
@@ -26,6 +24,8 @@ from zoe_lib.wire import (
     UseOverTimeView,
     UsePointView,
 )
+from zoe_lib.domain.limits import LimitSubject
+from zoe_lib.domain.use import DAY_S
 
 router = api_router(tag="use")
 _CSV = "text/csv"

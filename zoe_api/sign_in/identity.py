@@ -12,12 +12,12 @@ from starlette.requests import Request
 from zoe_api.addresses import address_of
 from zoe_api.codes import Code
 from zoe_api.problems import ApiProblem
+from zoe_client.wire.people import NAME_PATTERN
 from zoe_lib.domain.roles import Role
 from zoe_lib.sign_in_settings import RoleRule
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import ConcurrentUpdate, Unstorable
 from zoe_lib.store.people import AuditEntry, User
-from zoe_lib.wire.people import NAME_PATTERN
 
 _NAME_MAX = 64
 _RANK = {role: rank for rank, role in enumerate(Role)}

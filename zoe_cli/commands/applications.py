@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +13,7 @@ from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit, emit_data, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
-from zoe_lib.descriptions import DescriptionError, convert, expand, parse
+from zoe_client.documents.diagnostics import DescriptionError
 
 
 def register(app: typer.Typer) -> None:
@@ -33,11 +34,10 @@ def validate(
 ) -> None:
     """Check a description: show all errors at once, and whether it can ever run on this installation."""
     document = load_description(file, settings)
-    try:
-        parse(document)
-        whole = expand(document)
-    except DescriptionError as error:
-        refuse(error)
+    descriptions = _descriptions()
+    if descriptions is None and (offline or expanded):
+        raise typer.BadParameter("--offline and --expand need the package zoe-analytics on this machine")
+    whole = _checked(descriptions, document) if descriptions else document
     notes = [] if offline else _ask_server(context, document)
     for text in notes:
         note(f"note: {text}")
@@ -53,13 +53,21 @@ def convert_file(context: typer.Context, file: File) -> None:
 
     The result goes to standard output, and notes on what could not be converted to standard error.
     """
-    try:
-        conversion = convert(load(file))
-    except DescriptionError as error:
-        refuse(error)
-    for one in conversion.notes:
-        note(f"note: {one}")
-    emit_data(conversion.document, data_format(context))
+    document = load(file)
+    descriptions = _descriptions()
+    if descriptions:
+        try:
+            conversion = descriptions.convert(document)
+        except DescriptionError as error:
+            refuse(error)
+        notes, converted = [str(one) for one in conversion.notes], conversion.document
+    else:
+        with options(context).client() as client:
+            answer = client.convert(document)
+        notes, converted = answer.notes, answer.document
+    for text in notes:
+        note(f"note: {text}")
+    emit_data(converted, data_format(context))
 
 
 def catalogue(
@@ -78,6 +86,26 @@ def catalogue(
         note(f"zoe: the catalogue has no entry {entry}; `zoe catalogue` lists them")
         raise typer.Exit(Exit.NOT_FOUND)
     emit_data(chosen.document, data_format(context))
+
+
+def _descriptions() -> ModuleType | None:
+    """Return the server's package for descriptions; None if only the client is installed."""
+    try:
+        from zoe_lib import descriptions
+    except ModuleNotFoundError as missing:
+        if missing.name and missing.name.partition(".")[0] == "zoe_lib":
+            return None
+        raise
+    return descriptions
+
+
+def _checked(descriptions: ModuleType, document: dict[str, Any]) -> Any:
+    """Return the description with its frameworks expanded; findings end the command."""
+    try:
+        descriptions.parse(document)
+        return descriptions.expand(document)
+    except DescriptionError as error:
+        refuse(error)
 
 
 def _ask_server(context: typer.Context, document: dict[str, Any]) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from zoe_cli.units import size
-from zoe_lib.domain.amounts import cores, counted
-from zoe_lib.wire import ChangeView
+from zoe_client.amounts import cores, counted
+from zoe_client.wire import ChangeView
 
 
 def change_words(change: ChangeView) -> str:

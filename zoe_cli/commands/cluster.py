@@ -14,7 +14,7 @@ from zoe_cli.output import emit
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration, rate, size
-from zoe_lib.wire import Meter, NodeView, StatusView
+from zoe_client.wire import Meter, NodeView, StatusView
 
 
 def register(app: typer.Typer) -> None:

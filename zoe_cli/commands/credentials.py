@@ -13,7 +13,7 @@ from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock
-from zoe_lib.wire import CredentialRequest, CredentialView
+from zoe_client.wire import CredentialRequest, CredentialView
 
 app = typer.Typer(help="How the tenant logs in to services of the object store.", no_args_is_help=True)
 

@@ -13,9 +13,10 @@ from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import Format, note, report_diagnostics
 from zoe_cli.text import printable
-from zoe_lib.descriptions import DescriptionError, load_json, set_values
-from zoe_lib.descriptions.bounds import DOCUMENT_BYTES_MAX
-from zoe_lib.wire import Diagnostic
+from zoe_client.documents.bounds import DOCUMENT_BYTES_MAX
+from zoe_client.documents.diagnostics import DescriptionError
+from zoe_client.documents.load import load_json
+from zoe_client.wire import Diagnostic
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Description in JSON; - reads standard input.")]
 Settings = Annotated[
@@ -37,8 +38,12 @@ def load_description(file: Path, settings: Sequence[str] | None) -> dict[str, An
     document = load(file)
     if not isinstance(document, dict):
         raise typer.BadParameter(f"{_name(file)} does not contain a JSON object")
+    if not settings:
+        return document
+    from zoe_client.documents.settings import set_values
+
     try:
-        return set_values(document, settings) if settings else document
+        return set_values(document, settings)
     except DescriptionError as error:
         refuse(error)
 

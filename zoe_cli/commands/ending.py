@@ -14,9 +14,9 @@ from zoe_cli.exits import Exit, exit_of
 from zoe_cli.output import emit, note, report
 from zoe_cli.registry import add
 from zoe_cli.units import clock
-from zoe_lib.domain.execution import TERMINAL_STATES, ExecutionState
-from zoe_lib.sdk import Client, Refused
-from zoe_lib.wire import ExecutionView
+from zoe_client import Client, Refused
+from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState
+from zoe_client.wire import ExecutionView
 
 Timeout = Annotated[
     float | None,

@@ -11,7 +11,7 @@ import typer
 
 from zoe_cli.commands.views import run_s
 from zoe_cli.text import printable
-from zoe_lib.wire import ExecutionSummary
+from zoe_client.wire import ExecutionSummary
 
 _SORTS: dict[str, Callable[[ExecutionSummary, float], Any]] = {
     "id": lambda e, _: e.id,

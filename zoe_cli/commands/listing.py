@@ -20,9 +20,9 @@ from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add
 from zoe_cli.text import printable
-from zoe_lib.domain.execution import ExecutionState, ServiceState
-from zoe_lib.sdk import Client, ZoeError
-from zoe_lib.wire import ExecutionList, ExecutionView, ServiceView
+from zoe_client import Client, ZoeError
+from zoe_client.vocabulary import ExecutionState, ServiceState
+from zoe_client.wire import ExecutionList, ExecutionView, ServiceView
 
 _PAGE_MAX = 500
 _OPENS_MAX = 10  # Each of these is a question to the master.

@@ -11,8 +11,8 @@ from zoe_cli.commands.cluster import nodes
 from zoe_cli.context import options
 from zoe_cli.output import note
 from zoe_cli.registry import add, with_output
-from zoe_lib.sdk import Client
-from zoe_lib.wire import NodeHoldView
+from zoe_client import Client
+from zoe_client.wire import NodeHoldView
 
 app = typer.Typer(
     help="List nodes: what they have, what Zoe reserves on them, and what foreign work takes. Drain or reserve nodes.",

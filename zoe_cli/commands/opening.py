@@ -13,7 +13,7 @@ from zoe_cli.exits import Exit
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
-from zoe_lib.wire import ExecutionView, ServiceView
+from zoe_client.wire import ExecutionView, ServiceView
 
 
 def register(app: typer.Typer) -> None:

@@ -15,8 +15,8 @@ from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit_data, end_of_pipe, note, write
 from zoe_cli.registry import add
 from zoe_cli.text import LogText
-from zoe_lib.sdk import Client
-from zoe_lib.wire import ExecutionView, ServiceView
+from zoe_client import Client
+from zoe_client.wire import ExecutionView, ServiceView
 
 _EXAMPLES = (
     "zoe logs x1m7xhnzn3f4144",

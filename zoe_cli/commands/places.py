@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zoe_cli.units import counted, size
-from zoe_lib.wire import HeldView, InputPlacesView
+from zoe_client.wire import HeldView, InputPlacesView
 
 _NODES_MAX = 3
 

@@ -16,7 +16,7 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock
-from zoe_lib.wire import PlanView
+from zoe_client.wire import PlanView
 
 
 def register(app: typer.Typer) -> None:

@@ -15,8 +15,8 @@ from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration
-from zoe_lib.descriptions.quantities import bytes_of
-from zoe_lib.wire import ReplayRequest, ReplayView
+from zoe_client.documents.quantities import bytes_of
+from zoe_client.wire import ReplayRequest, ReplayView
 
 WORDS = {
     "executions": "executions",

@@ -15,7 +15,7 @@ from zoe_cli.commands.views import rows_of
 from zoe_cli.context import options
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
-from zoe_lib.wire import ExecutionView
+from zoe_client.wire import ExecutionView
 
 _EXAMPLES = (
     "zoe run app.json",

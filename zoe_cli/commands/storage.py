@@ -13,9 +13,9 @@ from zoe_cli.registry import with_output
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, rate
-from zoe_lib.domain.execution import Mark
-from zoe_lib.sdk import Client
-from zoe_lib.wire import BandwidthView, ExecutionView, StorageView
+from zoe_client import Client
+from zoe_client.vocabulary import Mark
+from zoe_client.wire import BandwidthView, ExecutionView, StorageView
 
 app = typer.Typer(help="The object store: bandwidth and credentials.", no_args_is_help=True)
 app.add_typer(credentials.app, name="credentials")

@@ -12,8 +12,8 @@ from zoe_cli.output import Format, emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import duration
-from zoe_lib.domain.roles import Scope
-from zoe_lib.wire import TokenRequest, TokenView
+from zoe_client.vocabulary import Scope
+from zoe_client.wire import TokenRequest, TokenView
 
 app = typer.Typer(help="API tokens.", no_args_is_help=True)
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from zoe_cli.commands.places import places_words
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration
-from zoe_lib.domain.execution import TERMINAL_STATES, ExecutionState, Mark
-from zoe_lib.wire import ExecutionSummary, ExecutionView, ServiceView
+from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, Mark
+from zoe_client.wire import ExecutionSummary, ExecutionView, ServiceView
 
 
 def rows_of(executions: Sequence[ExecutionSummary]) -> Rows:

@@ -15,11 +15,9 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
-from zoe_lib.domain.execution import TERMINAL_STATES, ExecutionState
-from zoe_lib.domain.reasons import ReasonCode
-from zoe_lib.domain.waiting import WaitCause
-from zoe_lib.sdk import Client
-from zoe_lib.wire import Eta, EventList, Explanation
+from zoe_client import Client
+from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, ReasonCode, WaitCause
+from zoe_client.wire import Eta, EventList, Explanation
 
 WAIT_CAUSES = {
     WaitCause.MASTER: "the master had not yet considered it",

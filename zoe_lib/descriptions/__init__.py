@@ -13,6 +13,9 @@
 Whatever is wrong with a document is told by one exception, DescriptionError, as Diagnostics.
 """
 
+from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic
+from zoe_client.documents.load import load_json
+from zoe_client.documents.settings import set_values
 from zoe_lib.descriptions.catalogue import (
     CatalogueEntry,
     FormField,
@@ -31,11 +34,8 @@ from zoe_lib.descriptions.convert import (
     convert,
     convert_manifest,
 )
-from zoe_lib.descriptions.diagnostics import Code, DescriptionError, Diagnostic
-from zoe_lib.descriptions.load import load_json
 from zoe_lib.descriptions.parsing import VERSION, expand, located, parse
 from zoe_lib.descriptions.schema import json_schema
-from zoe_lib.descriptions.settings import set_values
 from zoe_lib.descriptions.to_document import to_document
 
 __all__ = [

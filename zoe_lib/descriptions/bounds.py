@@ -4,10 +4,6 @@ from zoe_lib import predicate
 
 KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
 
-DOCUMENT_BYTES_MAX = MIB
-"""The largest description of the original Zoe is 8 KiB; frameworks keep ours shorter."""
-DEPTH_MAX = 24
-"""A pushdown is at depth 5; the rest is room for mistakes that deserve a better message than "too deep"."""
 NODES_MAX = 50_000
 """Values in one document; limits the work of every check."""
 INTEGER_MAX = 2**63 - 1

@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean
+from zoe_client.documents.load import load_json
+from zoe_client.documents.quantities import bytes_of
+from zoe_client.documents.settings import assign
 from zoe_lib.descriptions import scalars as s
 from zoe_lib.descriptions.catalogue_files import catalogue_directory
-from zoe_lib.descriptions.diagnostics import Code, Diagnostic, did_you_mean
-from zoe_lib.descriptions.load import load_json
 from zoe_lib.descriptions.model import Model
-from zoe_lib.descriptions.quantities import bytes_of
-from zoe_lib.descriptions.settings import assign
 
 FieldType = Literal["string", "integer", "number", "boolean", "memory"]
 

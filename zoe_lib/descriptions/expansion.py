@@ -10,15 +10,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean, index_of, pointer
+from zoe_client.documents.reading import mapping
+from zoe_client.plain_errors import sentences
 from zoe_lib.descriptions.bounds import FRAMEWORKS_MAX, GIB, KIB, MIB
-from zoe_lib.descriptions.diagnostics import Code, Diagnostic, did_you_mean, index_of, pointer
 from zoe_lib.descriptions.expressions import ExpressionError, substitute
 from zoe_lib.descriptions.frameworks import Framework, parameter_values
 from zoe_lib.descriptions.model import FrameworkUse
-from zoe_lib.descriptions.reading import mapping
 from zoe_lib.descriptions.structure import read_model
 from zoe_lib.domain.templates import TemplateError, rename
-from zoe_lib.plain_errors import sentences
 
 _UNITS = {"KiB": KIB, "MiB": MIB, "GiB": GIB}
 

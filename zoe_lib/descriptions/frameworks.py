@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean
+from zoe_client.documents.quantities import bytes_of, size_text
 from zoe_lib.descriptions import bounds
 from zoe_lib.descriptions import scalars as s
-from zoe_lib.descriptions.diagnostics import Code, Diagnostic, did_you_mean
 from zoe_lib.descriptions.model import Model
-from zoe_lib.descriptions.quantities import bytes_of, size_text
 
 ParameterType = Literal["integer", "number", "memory", "string", "strings", "boolean"]
 

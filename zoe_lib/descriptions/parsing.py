@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
+from zoe_client.documents.diagnostics import DIAGNOSTICS_MAX, Code, DescriptionError, Diagnostic, did_you_mean, index_of
 from zoe_lib.descriptions import model
 from zoe_lib.descriptions.catalogue_files import frameworks as catalogue_frameworks
-from zoe_lib.descriptions.diagnostics import DIAGNOSTICS_MAX, Code, DescriptionError, Diagnostic, did_you_mean, index_of
 from zoe_lib.descriptions.expansion import Expansion, expand_frameworks
 from zoe_lib.descriptions.frameworks import Framework
 from zoe_lib.descriptions.rules import check_rules

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from zoe_client.documents.diagnostics import Code, Diagnostic, duplicates, pointer
+from zoe_client.documents.reading import number, objects, text
 from zoe_lib.descriptions import bounds
-from zoe_lib.descriptions.diagnostics import Code, Diagnostic, duplicates, pointer
-from zoe_lib.descriptions.reading import number, objects, text
 from zoe_lib.descriptions.rules_component import check_component
 from zoe_lib.descriptions.rules_storage import check_storage
 from zoe_lib.descriptions.rules_templates import check_templates

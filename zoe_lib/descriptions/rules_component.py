@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from zoe_lib.descriptions.diagnostics import Code, Diagnostic, did_you_mean, duplicates, pointer
-from zoe_lib.descriptions.quantities import bytes_of
-from zoe_lib.descriptions.reading import mapping, number, objects, text
+from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean, duplicates, pointer
+from zoe_client.documents.quantities import bytes_of
+from zoe_client.documents.reading import mapping, number, objects, text
 from zoe_lib.domain.paths import plain_path
 
 # Headers that carry the request itself, or that only the proxy sets.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from zoe_client.documents.diagnostics import Code, Diagnostic, duplicates, pointer
+from zoe_client.documents.reading import objects, text
 from zoe_lib.column_types import ColumnType, mismatches, type_of
 from zoe_lib.descriptions import bounds
-from zoe_lib.descriptions.diagnostics import Code, Diagnostic, duplicates, pointer
-from zoe_lib.descriptions.reading import objects, text
 from zoe_lib.predicate import PredicateError, parse
 
 _WHERE = "for example: city = 'Nice' and kwh > 90; see docs/storage.md"

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from zoe_lib.descriptions.diagnostics import Code, Diagnostic, did_you_mean, pointer
-from zoe_lib.descriptions.reading import mapping, objects, text
+from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean, pointer
+from zoe_client.documents.reading import mapping, objects, text
 from zoe_lib.domain.templates import OF_STORAGE, Template, TemplateError, TemplateKind, references
 
 _SYNTAX_HINT = (

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from zoe_client.documents.quantities import RATE_PATTERN, SIZE_PATTERN, bytes_of, bytes_per_s_of
 from zoe_lib.column_types import NAMES, type_of
 from zoe_lib.descriptions import bounds
-from zoe_lib.descriptions.quantities import RATE_PATTERN, SIZE_PATTERN, bytes_of, bytes_per_s_of
 
 
 def _check(pattern: str, message: str) -> AfterValidator:

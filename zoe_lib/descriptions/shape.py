@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from zoe_lib.descriptions.bounds import DEPTH_MAX, DOCUMENT_BYTES_MAX, INTEGER_MAX, NODES_MAX
-from zoe_lib.descriptions.diagnostics import DIAGNOSTICS_MAX, Code, Diagnostic, pointer
+from zoe_client.documents.bounds import DEPTH_MAX, DOCUMENT_BYTES_MAX
+from zoe_client.documents.diagnostics import DIAGNOSTICS_MAX, Code, Diagnostic, pointer
+from zoe_lib.descriptions.bounds import INTEGER_MAX, NODES_MAX
 
 _Path = tuple[str | int, ...]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
-from zoe_lib.domain.amounts import cores, counted, size
+from zoe_client.amounts import cores, counted, size
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.exact_packing import PlacementShortage, StepBudget
 from zoe_lib.domain.gateway import NO_GATEWAY, bearing_component, core_groups, core_total

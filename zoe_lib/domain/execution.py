@@ -5,85 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
+from zoe_client.vocabulary import TERMINAL_STATES, Cause, ExecutionState, Mark, Outcome, ServiceState
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import InputRead
-from zoe_lib.domain.values import TextEnum, value
+from zoe_lib.domain.values import value
+
+__all__ = [
+    "ACTIVE_STATES",
+    "PLATFORM_CAUSES",
+    "SERVICE_TERMINAL_STATES",
+    "TERMINAL_STATES",
+    "WAITING_STATES",
+    "Cause",
+    "Execution",
+    "ExecutionId",
+    "ExecutionState",
+    "Mark",
+    "Outcome",
+    "Service",
+    "ServiceId",
+    "ServiceState",
+    "new_services",
+    "service_id",
+]
 
 ExecutionId = str
 ServiceId = str
-
-
-class ExecutionState(TextEnum):
-    """Where an execution is; the last three are terminal."""
-
-    SUBMITTED = "submitted"
-    QUEUED = "queued"
-    STARTING = "starting"
-    RUNNING = "running"
-    STOPPING = "stopping"
-    SUCCEEDED = "succeeded"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-
-
-class ServiceState(TextEnum):
-    """Where a service is; `ended` and `lost` are terminal."""
-
-    CREATED = "created"
-    STARTING = "starting"
-    READY = "ready"
-    STOPPING = "stopping"
-    ENDED = "ended"
-    LOST = "lost"
-
-
-class Outcome(TextEnum):
-    """How an execution ends; the terminal state of the same name follows when nothing is left."""
-
-    SUCCEEDED = "succeeded"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-
-
-class Mark(TextEnum):
-    """The timeline of an execution; the same names everywhere."""
-
-    QUEUED = "queued"
-    ADMITTED = "admitted"
-    STORAGE_GRANTED = "storage_granted"
-    STORAGE_WITHDRAWN = "storage_withdrawn"
-    PLACED = "placed"
-    STARTED = "started"
-    READY = "ready"
-    IDLE_WARNED = "idle_warned"
-    VIEW_FAILED = "view_failed"
-    ENDED = "ended"
-
-
-class Cause(TextEnum):
-    """Why a service or an execution ended; stable names."""
-
-    EXITED = "exited"
-    OUT_OF_MEMORY = "out_of_memory"
-    NEVER_READY = "never_ready"
-    START_FAILED = "start_failed"
-    ENGINE_FAULT = "engine_fault"
-    IMAGE_UNAVAILABLE = "image_unavailable"
-    PORT_TAKEN = "port_taken"
-    NODE_LOST = "node_lost"
-    STOPPED = "stopped"
-    KILLED = "killed"
-    TIME_LIMIT = "time_limit"
-    IDLE = "idle"
-    CANCELLED = "cancelled"
-    CORE_ENDED = "core_ended"
-    PREEMPTED = "preempted"
-    NEVER_FITS = "never_fits"
-    DISK_FULL = "disk_full"
-    STORAGE_UNAVAILABLE = "storage_unavailable"
 
 
 # The platform caused these ends: a retry after them does not count against the user's `retries`. A service that ended
@@ -99,7 +49,6 @@ PLATFORM_CAUSES = frozenset(
     }
 )
 
-TERMINAL_STATES = frozenset({ExecutionState.SUCCEEDED, ExecutionState.FAILED, ExecutionState.CANCELLED})
 ACTIVE_STATES = frozenset({ExecutionState.STARTING, ExecutionState.RUNNING, ExecutionState.STOPPING})
 WAITING_STATES = frozenset({ExecutionState.SUBMITTED, ExecutionState.QUEUED})
 SERVICE_TERMINAL_STATES = frozenset({ServiceState.ENDED, ServiceState.LOST})

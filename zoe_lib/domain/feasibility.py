@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from zoe_lib.domain.amounts import cores, counted, size
+from zoe_client.amounts import cores, counted, size
 from zoe_lib.domain.application import Application, Component, Volume
 from zoe_lib.domain.cluster import elastic_never_fits, gateway_reservation, lacks_labels
 from zoe_lib.domain.gateway import NO_GATEWAY, bearing_component

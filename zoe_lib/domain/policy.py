@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 
+from zoe_client.vocabulary import PRIORITY_MAX
 from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.limits import (
     EVERY,
@@ -37,10 +38,6 @@ DEFAULT_FILTERS = ("readiness", "holds", "labels", "devices", "resources")
 # "fewest containers, then most free memory".
 # All of the inputs on a node outweigh 200 containers there; where no node is a host of the store, that changes nothing.
 DEFAULT_WEIGHERS: Mapping[str, float] = {"fewest_containers": 1.0, "free_memory": 1e-4, "locality": 0.05}
-
-
-PRIORITY_MAX = 1000
-"""Highest priority of executions; the lowest is its negative."""
 
 
 @value(frozen=True, slots=True)

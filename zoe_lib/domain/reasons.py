@@ -5,27 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from zoe_lib.domain.values import TextEnum, value
+from zoe_client.vocabulary import ReasonCode
+from zoe_lib.domain.values import value
 
-
-class ReasonCode(TextEnum):
-    """Stable names: they never change their meaning and are never reused."""
-
-    NO_RESOURCES = "no_resources"
-    MAKING_ROOM = "making_room"
-    BEHIND_IN_QUEUE = "behind_in_queue"
-    NEVER_FITS = "never_fits"
-    NO_NODES = "no_nodes"
-    NODES_AWAY = "nodes_away"
-    FOREIGN_USE = "foreign_use"
-    RETRY_BACKOFF = "retry_backoff"
-    STORAGE_BANDWIDTH = "storage_bandwidth"
-    STORAGE_REFUSED = "storage_refused"
-    TENANT_LIMIT = "tenant_limit"
-    USER_LIMIT = "user_limit"
-    IMAGE_PULLING = "image_pulling"
-    LOCATING_INPUTS = "locating_inputs"
-    SCAN_LIMIT = "scan_limit"
+__all__ = ["NOT_SHOWN_TO_FIT", "Reason", "ReasonCode", "holds_up_others"]
 
 
 @value(frozen=True, slots=True)

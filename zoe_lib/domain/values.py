@@ -5,18 +5,11 @@ run time has to get round its own ban for each field it is given, which takes a 
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from zoe_client.vocabulary import TextEnum
+
 __all__ = ["TextEnum", "changed", "once", "value"]
-
-
-class TextEnum(StrEnum):
-    """A StrEnum whose members are found in sets and dicts as quickly as text; those of the standard library hash by a
-    call of Python, many times for each event of the journal.
-    """
-
-    __hash__ = str.__hash__
 
 
 if TYPE_CHECKING:

@@ -4,31 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from enum import StrEnum
 
+from zoe_client.vocabulary import WaitCause
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.values import value
 
+__all__ = ["CauseShare", "CauseSpan", "WaitCause", "cause_of", "shares", "spans"]
+
 _PERCENT = 100
-
-
-class WaitCause(StrEnum):
-    """Why time passed before the start; stable names."""
-
-    MASTER = "master"
-    CLUSTER_FULL = "cluster_full"
-    NODES_AWAY = "nodes_away"
-    FOREIGN_USE = "foreign_use"
-    OTHERS_AHEAD = "others_ahead"
-    QUOTA = "quota"
-    STORAGE = "storage"
-    IMAGE = "image"
-    MAKING_ROOM = "making_room"
-    OWN_FAILURE = "own_failure"
-    POLICY = "policy"
-    NEVER_FITS = "never_fits"
 
 
 _BY_REASON = {

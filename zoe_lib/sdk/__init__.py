@@ -1,31 +1,14 @@
-"""The typed client of Zoe's HTTP API, for scripts and for the command line."""
+"""Former name of `zoe_client`, until 1.0."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zoe_lib.lazy_names import lazy_names
+import zoe_client
 
 if TYPE_CHECKING:
-    from zoe_lib.sdk.client import *  # noqa: F403
-    from zoe_lib.sdk.errors import *  # noqa: F403
+    from zoe_client import *  # noqa: F403
 
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "client": ("Client",),
-        "errors": (
-            "Busy",
-            "Conflict",
-            "InvalidDescription",
-            "NeverFits",
-            "NotAllowed",
-            "NotFound",
-            "QuotaExceeded",
-            "Refused",
-            "TimedOut",
-            "Unreachable",
-            "ZoeError",
-        ),
-    },
-)
+
+def __getattr__(name: str) -> object:
+    return getattr(zoe_client, name)

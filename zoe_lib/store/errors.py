@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zoe_lib.domain.amounts import counted
+from zoe_client.amounts import counted
 
 
 class StoreError(Exception):

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from zoe_client.plain_errors import sentences
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import Rates
 from zoe_lib.messaging.server import Handler, Refusal, Slow
 from zoe_lib.messaging.slow_lane import Lane, Left
-from zoe_lib.plain_errors import sentences
 from zoe_lib.store.codec import decode, encode
 from zoe_master.backends.base import Backend, BackendError
 from zoe_master.loop.master import Master

@@ -8,8 +8,8 @@ from urllib.parse import unquote
 import httpx
 
 from storage_bridge.model import UNREADABLE, View
+from zoe_client.tls import verification
 from zoe_lib.domain.storage import Credential
-from zoe_lib.tls import verification
 
 NO_CREDENTIAL = "its tenant has no stored credential for the service of the source"
 OTHER_ACCOUNT = (

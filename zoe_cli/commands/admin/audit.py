@@ -12,7 +12,7 @@ from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock
-from zoe_lib.wire import AuditEntryView
+from zoe_client.wire import AuditEntryView
 
 
 def audit(

@@ -13,8 +13,8 @@ from zoe_cli.context import options
 from zoe_cli.output import emit
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
-from zoe_lib.domain.roles import Role
-from zoe_lib.wire import QuotaView, TenantDetail
+from zoe_client.vocabulary import Role
+from zoe_client.wire import QuotaView, TenantDetail
 
 app = typer.Typer(help="Tenants.", no_args_is_help=True)
 roles = typer.Typer(help="Roles of users in tenants: viewer, user, operator or admin.", no_args_is_help=True)

@@ -12,8 +12,8 @@ from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
-from zoe_lib.domain.roles import Role
-from zoe_lib.wire import UserView
+from zoe_client.vocabulary import Role
+from zoe_client.wire import UserView
 
 app = typer.Typer(help="Users.", no_args_is_help=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from zoe_client.documents.quantities import size_text
 from zoe_lib.descriptions import bounds
 from zoe_lib.descriptions.convert.addresses import Addresses
 from zoe_lib.descriptions.convert.names import legal_image, legal_variable
@@ -11,7 +12,6 @@ from zoe_lib.descriptions.convert.notes import ConversionDefaults, Notes
 from zoe_lib.descriptions.convert.old import OldService
 from zoe_lib.descriptions.convert.parts import convert_labels, convert_ports, convert_volumes, split_command
 from zoe_lib.descriptions.model import Component
-from zoe_lib.descriptions.quantities import size_text
 from zoe_lib.descriptions.structure import read_model
 from zoe_lib.domain.templates import escape
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic, pointer
 from zoe_lib.descriptions.bounds import SERVICES_MAX
 from zoe_lib.descriptions.convert.addresses import Addresses
 from zoe_lib.descriptions.convert.component import convert_component
@@ -13,7 +14,6 @@ from zoe_lib.descriptions.convert.names import legal_label, legal_title
 from zoe_lib.descriptions.convert.notes import ConversionDefaults, Note, Notes
 from zoe_lib.descriptions.convert.old import OldService, amount_of, read_services, whole
 from zoe_lib.descriptions.convert.storage_plugin import convert_plugins
-from zoe_lib.descriptions.diagnostics import Code, DescriptionError, Diagnostic, pointer
 from zoe_lib.descriptions.shape import check_shape
 
 _KNOWN = {

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic, pointer
 from zoe_lib.descriptions.catalogue import CatalogueEntry, FieldType, FormField
 from zoe_lib.descriptions.convert.names import legal_label, legal_variable
 from zoe_lib.descriptions.convert.notes import Note, Notes
 from zoe_lib.descriptions.convert.old import amount_of, sequence, whole
-from zoe_lib.descriptions.diagnostics import Code, DescriptionError, Diagnostic, pointer
 from zoe_lib.descriptions.shape import check_shape
 
 _TYPES: Mapping[str, FieldType] = {"int": "integer", "number": "number", "float": "number", "bool": "boolean"}

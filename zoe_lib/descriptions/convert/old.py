@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic, pointer
 from zoe_lib.descriptions.convert.notes import Notes
-from zoe_lib.descriptions.diagnostics import Code, DescriptionError, Diagnostic, pointer
 
 _KNOWN = {
     "name", "version", "docker_image", "image", "monitor", "ports", "required_resources", "resources", "environment",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from zoe_lib.domain.amounts import plain
+from zoe_client.amounts import plain
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import BandwidthSupply, Rates, required

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from zoe_lib.domain.amounts import cores, size
+from zoe_client.amounts import cores, size
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.limits import Limit, LimitSubject, reserved
 from zoe_lib.domain.policy import Policy, limits_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from zoe_lib.domain.amounts import cores, size
+from zoe_client.amounts import cores, size
 from zoe_lib.domain.cluster import Node, fits_when_empty
 from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, Service

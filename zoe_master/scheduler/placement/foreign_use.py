@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from zoe_lib.domain.amounts import cores, size
+from zoe_client.amounts import cores, size
 from zoe_lib.domain.cluster import Node, lacks_labels
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.scheduler.placement.request import Request

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zoe_lib.descriptions.quantities import bytes_of, bytes_per_s_of, size_text
+from zoe_client.documents.quantities import bytes_of, bytes_per_s_of, size_text
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.zoe_lib.descriptions.documents import small, spark
+from zoe_client.documents.settings import KEYS_OF_APPLICATION, KEYS_OF_COMPONENT
 from zoe_lib.descriptions import DescriptionError, parse, set_values
+from zoe_lib.descriptions.model import Component, Document
 
 
 def test_values_go_to_components_frameworks_and_the_application() -> None:
@@ -66,3 +68,8 @@ def test_all_wrong_settings_are_told_at_once() -> None:
     with pytest.raises(DescriptionError) as caught:
         set_values(small(), ["a", "b=1", "main.c=2"])
     assert len(caught.value.diagnostics) == 3
+
+
+def test_the_client_knows_every_key_of_the_format() -> None:
+    own = [key for key in Document.model_fields if key not in {"version", "components", "frameworks"}]
+    assert (list(KEYS_OF_APPLICATION), list(KEYS_OF_COMPONENT)) == (own, list(Component.model_fields))

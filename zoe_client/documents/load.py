@@ -6,8 +6,8 @@ import json
 import re
 from typing import NoReturn
 
-from zoe_lib.descriptions.bounds import DEPTH_MAX, DOCUMENT_BYTES_MAX
-from zoe_lib.descriptions.diagnostics import Code, DescriptionError, Diagnostic, pointer
+from zoe_client.documents.bounds import DEPTH_MAX, DOCUMENT_BYTES_MAX
+from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic, pointer
 
 # An unterminated string takes all the rest: searching it for another string would be quadratic.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]|\b(?:NaN|Infinity)\b', re.DOTALL)

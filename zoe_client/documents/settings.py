@@ -8,12 +8,18 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from zoe_lib.descriptions.diagnostics import Code, DescriptionError, Diagnostic, did_you_mean, index_of
-from zoe_lib.descriptions.load import load_json
-from zoe_lib.descriptions.model import Component, Document
-from zoe_lib.descriptions.reading import objects, text
+from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic, did_you_mean, index_of
+from zoe_client.documents.load import load_json
+from zoe_client.documents.reading import objects, text
 
-_TOP = [key for key in Document.model_fields if key not in {"version", "components", "frameworks"}]
+# A test compares both with the models of format version 4.
+KEYS_OF_APPLICATION = (
+    "name", "kind", "description", "size", "time_limit_s", "retries", "priority", "deadline_s", "storage",
+)  # fmt: skip
+KEYS_OF_COMPONENT = (
+    "name", "image", "command", "work_dir", "environment", "volumes", "resources", "essential_count", "total_count",
+    "startup_order", "labels", "ports", "readiness", "ends_application", "read_only_root", "stop_grace_s",
+)  # fmt: skip
 _TEXTS = ("environment", "labels")
 
 
@@ -58,19 +64,19 @@ def _assign(document: dict[str, Any], path: list[str], value: object) -> None:
     uses = {text(u, "name") or text(u, "framework"): u for _, u in objects(document, "frameworks")}
     match path:
         case [owner, *rest] if owner in owners and rest:
-            _check_key(rest[0], list(Component.model_fields))
+            _check_key(rest[0], KEYS_OF_COMPONENT)
             _put(owners[owner], rest, value)
         case [owner, parameter] if owner in uses:
             _put(uses[owner], ["parameters", parameter], value)
         case [owner, *rest] if rest and (override := _override(uses, owner)):
-            _check_key(rest[0], list(Component.model_fields))
+            _check_key(rest[0], KEYS_OF_COMPONENT)
             _put(override[0], ["overrides", override[1], *rest], value)
         case ["*", group, name] if group in _TEXTS:
             _put_everywhere(owners.values(), group, name, value)
-        case [key, *_] if key in _TOP:
+        case [key, *_] if key in KEYS_OF_APPLICATION:
             _put(document, path, value)
         case _:
-            names = [*owners, *(name for name in uses if name), *_TOP]
+            names = [*owners, *(name for name in uses if name), *KEYS_OF_APPLICATION]
             _refuse(f"the description has no {path[0][:64]!r}", did_you_mean(path[0], names))
 
 
@@ -133,7 +139,7 @@ def _command(line: str) -> list[str]:
         return _refuse(f"not a valid command line: {error}", "use a JSON list of strings")
 
 
-def _check_key(key: str, known: list[str]) -> None:
+def _check_key(key: str, known: Sequence[str]) -> None:
     if key not in known:
         _refuse(f"components have no {key[:64]!r}", did_you_mean(key, known))
 

@@ -10,8 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 from tests.docs.documents import DOCS
-from zoe_lib import wire
-from zoe_lib.wire.executions import SubmitRequest
+from zoe_client import wire
+from zoe_client.wire.executions import SubmitRequest
 
 DOCUMENT = json.loads((DOCS / "reference" / "openapi.json").read_text("utf-8"))
 SCHEMAS = DOCUMENT["components"]["schemas"]

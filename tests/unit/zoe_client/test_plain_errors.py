@@ -14,12 +14,12 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError
 
 from storage_controller.settings import ControllerSettings
-from zoe_lib import wire
+from zoe_client import wire
+from zoe_client.plain_errors import sentences
+from zoe_client.wire.base import Numbers, Wire
+from zoe_client.wire.policy import PolicyView
 from zoe_lib.config import Settings
 from zoe_lib.descriptions import DescriptionError, parse
-from zoe_lib.plain_errors import sentences
-from zoe_lib.wire.base import Numbers, Wire
-from zoe_lib.wire.policy import PolicyView
 
 RAW = re.compile(
     r"should|valid |Value error|Input|Assertion|unable to|parsing|instance of|Field required|Extra inputs|permitted"

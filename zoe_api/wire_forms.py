@@ -1,0 +1,182 @@
+"""The domain's values as the API sends them, and a policy as it receives it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from zoe_client.wire import (
+    BandwidthView,
+    ExecutionSummary,
+    ExecutionView,
+    ForecastView,
+    HeldView,
+    InputPlacesView,
+    InputReadView,
+    NodeHoldView,
+    NodeView,
+    PolicyView,
+    ReasonView,
+    ServiceView,
+)
+from zoe_lib.domain.cluster import Node, NodeHold
+from zoe_lib.domain.execution import TERMINAL_STATES, Execution, Mark, ServiceState
+from zoe_lib.domain.locality import InputObjects, InputPlaces
+from zoe_lib.domain.policy import Policy, shown_limits, with_shown_limits
+from zoe_lib.domain.promises import Rates, pushed_down, refused
+from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.storage import InputRead, StorageObject
+
+
+def execution_summary(execution: Execution) -> ExecutionSummary:
+    """Return an execution without its services."""
+    return ExecutionSummary(**_summary(execution))
+
+
+def execution_view(execution: Execution, description: Mapping[str, Any]) -> ExecutionView:
+    """Return an execution with its services; `description` is its application's canonical document."""
+    return ExecutionView(
+        **_summary(execution),
+        services=[ServiceView.model_validate(service) for service in execution.services],
+        inputs=input_reads(execution),
+        places=stored_places(execution),
+        notes=list(execution.notes),
+        storage_problem=execution.storage_problem,
+        description=dict(description),
+    )
+
+
+def reason_view(reason: Reason) -> ReasonView:
+    """Return a reason."""
+    return ReasonView(code=reason.code.value, sentence=reason.sentence, counts=dict(reason.counts), hint=reason.hint)
+
+
+def input_reads(execution: Execution) -> list[InputReadView]:
+    """Return every input with a pushdown, decided or not."""
+    decided = {read.name: read for read in execution.inputs}
+    return [
+        _input_read(decided[one.name], True) if one.name in decided else _input_read(_undecided(execution, one), False)
+        for one in pushed_down(execution.application)
+    ]
+
+
+def stored_places(execution: Execution) -> list[InputPlacesView]:
+    """Return the places recorded when the present attempt was placed."""
+    alive = (s.node for s in execution.services if s.alive and s.node is not None)
+    services = Counter(alive)
+    return [_places(one, services) for one in execution.places]
+
+
+def reported_places(places: Iterable[InputPlaces]) -> list[InputPlacesView]:
+    """Return the places that the master reports for a waiting execution."""
+    return [_places(one, Counter()) for one in places]
+
+
+def node_view(
+    node: Node, reserved: Resources, elastic: Resources, services: int, hold: NodeHold | None = None
+) -> NodeView:
+    """Return a node and what Zoe reserves on it."""
+    return NodeView(
+        name=node.name,
+        ready=node.ready,
+        message=node.message,
+        labels=dict(node.labels),
+        cores=node.total.cores_milli / 1000,
+        memory_bytes=node.total.memory_bytes,
+        devices=dict(node.total.devices),
+        foreign_cores=node.foreign.cores_milli / 1000,
+        foreign_memory_bytes=node.foreign.memory_bytes,
+        reserved_cores=reserved.cores_milli / 1000,
+        reserved_memory_bytes=reserved.memory_bytes,
+        elastic_cores=elastic.cores_milli / 1000,
+        elastic_memory_bytes=elastic.memory_bytes,
+        services=services,
+        hold=None if hold is None else NodeHoldView.model_validate(hold),
+    )
+
+
+def policy_view(policy: Policy) -> PolicyView:
+    """Return a policy."""
+    tenants, users = shown_limits(policy)
+    return PolicyView.model_validate(replace(policy, tenant_limits=tenants, user_limits=users))
+
+
+def policy_of(view: PolicyView, present: Policy | None = None) -> Policy:
+    """Return the policy in a document, with those limits of the present one that are not in documents."""
+    holds = {node: NodeHold(**hold.model_dump()) for node, hold in view.node_holds.items()}
+    policy = Policy(**{**view.model_dump(), "filters": tuple(view.filters), "node_holds": holds})
+    return policy if present is None else with_shown_limits(present, policy)
+
+
+def bandwidth_view(rates: Rates) -> BandwidthView:
+    """Return rates."""
+    return BandwidthView(read_bytes_per_s=rates.read, write_bytes_per_s=rates.write)
+
+
+def known_bandwidth(rates: Rates | None) -> BandwidthView | None:
+    """Return rates, or None if they are not known."""
+    return None if rates is None else bandwidth_view(rates)
+
+
+def _summary(execution: Execution) -> dict[str, Any]:
+    core, elastic = execution.core_services(), execution.elastic_services()
+    reason = execution.reason or refused(execution)
+    return {
+        "id": execution.id,
+        "name": execution.name,
+        "application": execution.application.name,
+        "kind": execution.application.kind.value,
+        "tenant": execution.tenant,
+        "user": execution.user,
+        "state": execution.state,
+        "version": execution.version,
+        "attempt": execution.attempt,
+        "priority": execution.priority,
+        "deadline_s": execution.deadline_s,
+        "submitted_at_s": execution.submitted_at_s,
+        "marks": {mark: execution.marks[mark] for mark in Mark if mark in execution.marks},
+        "outcome": execution.outcome,
+        "exit_code": execution.exit_code,
+        "cause": execution.cause,
+        "message": execution.message,
+        "reason": None if reason is None else reason_view(reason),
+        "forecast": None if execution.forecast is None else ForecastView.model_validate(execution.forecast),
+        "core_total": len(core),
+        "core_ready": sum(s.state is ServiceState.READY for s in core),
+        "elastic_total": len(elastic),
+        "elastic_ready": sum(s.state is ServiceState.READY for s in elastic),
+    }
+
+
+def _input_read(read: InputRead, decided: bool) -> InputReadView:
+    view, columns = read.view or None, list(read.columns)
+    return InputReadView(name=read.name, uri=read.uri, view=view, columns=columns, why=read.why, decided=decided)
+
+
+def _undecided(execution: Execution, one: StorageObject) -> InputRead:
+    over = execution.state in TERMINAL_STATES
+    why = "it ended before" if over else "it is decided after the execution gets its nodes, before it starts anything"
+    return InputRead(one.name, one.uri, why=f"not decided: {why}")
+
+
+def _places(input_places: InputPlaces, services: Counter[str]) -> InputPlacesView:
+    places = input_places.places
+    if places is None:
+        return InputPlacesView(name=input_places.name, known=False)
+    nodes = [
+        HeldView(node=node, objects=held.objects, bytes=held.bytes, services=services[node])
+        for node in sorted(places.hosts.keys() | services.keys())
+        for held in [places.hosts.get(node, InputObjects())]
+    ]
+    return InputPlacesView(
+        name=input_places.name,
+        known=True,
+        objects=places.looked_at.objects,
+        bytes=places.looked_at.bytes,
+        listed=places.listed.objects,
+        complete=places.complete,
+        nodes=sorted(nodes, key=lambda held: (-held.bytes, held.node)),
+    )

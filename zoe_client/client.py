@@ -1,0 +1,277 @@
+"""A typed client of the HTTP API. Every method may raise the errors drawn in `zoe_client.errors`."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import uuid4
+
+from zoe_client import wire
+from zoe_client.administration import Administration
+from zoe_client.transport import Transport, path_part
+from zoe_client.vocabulary import ExecutionState
+
+# Longer than servers let a replay take.
+_REPLAY_TIMEOUT_S = 3600.0
+
+
+class Client(Transport):
+    """Client of one Zoe. Use it as a context manager, or call `close`.
+
+    While the server does not answer, requests that may safely be repeated are retried for up to `patience_s`: reads,
+    submissions (they carry an idempotency key) and cancellations. Others are retried only if no connection was made.
+    `transport` replaces the network in tests."""
+
+    @property
+    def admin(self) -> Administration:
+        """Administration of people."""
+        return Administration(self)
+
+    # -- executions ------------------------------------------------------------------------------------------------
+    def submit(
+        self,
+        application: dict[str, Any],
+        *,
+        name: str | None = None,
+        priority: int | None = None,
+        deadline_s: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> wire.ExecutionView:
+        """Submit an application; the same idempotency key returns the same execution."""
+        body = wire.SubmitRequest(application=application, name=name, priority=priority, deadline_s=deadline_s)
+        headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
+        return self.call(wire.ExecutionView, "POST", "/executions", body=body, headers=headers, again=True)
+
+    def submit_batch(
+        self, submissions: Sequence[wire.SubmitRequest], *, idempotency_key: str | None = None
+    ) -> wire.ExecutionBatch:
+        """Queue several applications, all of them or none; with the same idempotency key the same ones come back."""
+        body = wire.BatchRequest(executions=list(submissions))
+        headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
+        return self.call(wire.ExecutionBatch, "POST", "/executions:batch", body=body, headers=headers, again=True)
+
+    def execution(self, execution_id: str) -> wire.ExecutionView:
+        """Return one execution."""
+        return self.call(wire.ExecutionView, "GET", f"/executions/{path_part(execution_id)}")
+
+    def executions(
+        self,
+        *,
+        states: list[ExecutionState] | None = None,
+        user: str | None = None,
+        name: str | None = None,
+        submitted_from_s: float | None = None,
+        all_tenants: bool = False,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> wire.ExecutionList:
+        """Return one page of executions, newest first; `submitted_from_s`: those submitted then or later.
+
+        With `name` a page may be short, or empty, and have a `next_cursor`: the server searches part by part.
+        """
+        parameters = {
+            "state": [state.value for state in states or []],
+            "user": user,
+            "name": name,
+            "submitted_from_s": submitted_from_s,
+            "all_tenants": all_tenants or None,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self.call(wire.ExecutionList, "GET", "/executions", parameters=parameters)
+
+    def cancel(self, execution_id: str) -> wire.ExecutionView:
+        """Cancel an execution."""
+        return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/cancel", again=True)
+
+    def explain(self, execution_id: str) -> wire.Explanation:
+        """Explain why it is not running."""
+        return self.call(wire.Explanation, "GET", f"/executions/{path_part(execution_id)}/explain")
+
+    def eta(self, execution_id: str) -> wire.Eta:
+        """Return when it is expected to start and end."""
+        return self.call(wire.Eta, "GET", f"/executions/{path_part(execution_id)}/eta")
+
+    def why_waited(self, execution_id: str) -> wire.WhyWaited:
+        """Return how the time before its start was spent."""
+        return self.call(wire.WhyWaited, "GET", f"/executions/{path_part(execution_id)}/waits")
+
+    def wait(self, execution_id: str, timeout_s: float | None = None) -> wire.ExecutionView:
+        """Return the execution after its end; TimedOut. Follow the stream of events, even if the server restarts."""
+        deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
+        for _ in self.follow(execution_id, deadline_s=deadline_s):
+            pass
+        return self.execution(execution_id)
+
+    def follow(
+        self, execution_id: str, *, after: int = 0, deadline_s: float | None = None
+    ) -> Iterator[tuple[wire.EventView, ExecutionState | None]]:
+        """Yield every event of an execution until it has ended, each with its resulting state if that is known.
+
+        `deadline_s` is a time of `time.monotonic`; TimedOut when it passes first."""
+        parameters: dict[str, str | int] = {"execution_id": execution_id, "after": after}
+        for event in self.stream("/events", parameters, deadline_s):
+            view = wire.EventView.model_validate_json(event.data)
+            state = _STATE_AFTER.get(view.kind)
+            yield view, state
+
+    def events(self, execution_id: str, after: int = 0) -> wire.EventList:
+        """Return the events so far, in order."""
+        return self.call(
+            wire.EventList, "GET", f"/executions/{path_part(execution_id)}/events", parameters={"after": after}
+        )
+
+    def logs(self, execution_id: str, service_id: str, offset: int = 0, limit: int = 65536) -> wire.LogChunkView:
+        """Return a piece of a service's output."""
+        path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/logs"
+        return self.call(wire.LogChunkView, "GET", path, parameters={"offset": offset, "limit": limit})
+
+    def follow_logs(self, execution_id: str, service_id: str, offset: int = 0) -> Iterator[bytes]:
+        """Yield a service's output until it has ended, each byte once, even if the server restarts."""
+        path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/logs/stream"
+        for event in self.stream(path, {"offset": offset}):
+            if event.kind == "log":
+                yield base64.b64decode(json.loads(event.data)["data"])
+
+    def next_attempt(self, execution_id: str, service_id: str) -> wire.ServiceView | None:
+        """Wait until a service is retried, and return the next attempt; None once the execution has ended."""
+        for event, _ in self.follow(execution_id):
+            retried = event.kind == "service_retried" and event.data.get("service_id") == service_id
+            if (retried or event.kind == "requeued") and (found := self._successor(execution_id, service_id)):
+                return found
+        return self._successor(execution_id, service_id)
+
+    def _successor(self, execution_id: str, service_id: str) -> wire.ServiceView | None:
+        services = self.execution(execution_id).services
+        own = next((service for service in services if service.id == service_id), None)
+        later = [one for one in services if own and one.name == own.name and one.attempt > own.attempt]
+        return min(later, key=lambda one: one.attempt, default=None)
+
+    def port_address(self, execution_id: str, service_id: str, port: str, *, direct: bool = False) -> wire.AddressView:
+        """Return the address of a named port of a running service: in the proxy, or the direct one if an operator asks
+        for it."""
+        path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/ports/{path_part(port)}"
+        return self.call(wire.AddressView, "GET", path, parameters={"direct": direct} if direct else None)
+
+    def open_port(self, execution_id: str, service_id: str, port: str) -> wire.OpenView:
+        """Return a URL that lets a browser into a proxied port, once and within a minute."""
+        path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/ports/{path_part(port)}/open"
+        return self.call(wire.OpenView, "POST", path)
+
+    def execution_usage(self, execution_id: str) -> wire.UsageList:
+        """Return samples of what an execution used."""
+        return self.call(wire.UsageList, "GET", f"/executions/{path_part(execution_id)}/usage")
+
+    # -- cluster ---------------------------------------------------------------------------------------------------
+    def nodes(self) -> wire.NodeList:
+        """Return all nodes."""
+        return self.call(wire.NodeList, "GET", "/nodes")
+
+    def usage(self) -> wire.UsageList:
+        """Return what running services use now."""
+        return self.call(wire.UsageList, "GET", "/usage")
+
+    def daily_use(self, from_s: float, to_s: float | None = None) -> wire.DailyUse:
+        """Return what was reserved on each day."""
+        return self.call(wire.DailyUse, "GET", "/usage/daily", parameters={"from_s": from_s, "to_s": to_s})
+
+    def quota(self) -> wire.QuotaMeters:
+        """Return how much of its limits the user's own tenant uses now."""
+        return self.call(wire.QuotaMeters, "GET", "/quota")
+
+    def policy(self) -> wire.PolicyView:
+        """Return the policy in force."""
+        return self.call(wire.PolicyView, "GET", "/policy")
+
+    def plugins(self) -> wire.PluginList:
+        """The filters, weighers and back-ends that are installed, and where each comes from."""
+        return self.call(wire.PluginList, "GET", "/plugins")
+
+    def try_policy(self, policy: wire.PolicyView) -> wire.DryRunView:
+        """Compare a proposed policy on the present queue; nothing is changed."""
+        return self.call(wire.DryRunView, "POST", "/policy/dry-run", body=policy, again=True)
+
+    def replay(self, wanted: wire.ReplayRequest) -> wire.ReplayView:
+        """Replay what happened, and with another policy, limits or nodes; this takes minutes at most."""
+        return self.call(wire.ReplayView, "POST", "/replays", body=wanted, timeout_s=_REPLAY_TIMEOUT_S)
+
+    def set_policy(self, policy: wire.PolicyView) -> wire.PolicyView:
+        """Put a policy in force; Conflict if it has changed since it was read."""
+        headers = {"If-Match": f'"{policy.version}"'}
+        return self.call(wire.PolicyView, "PUT", "/policy", body=policy, headers=headers)
+
+    def storage(self) -> wire.StorageView:
+        """Return the object store's bandwidth: capacity, grants, achieved bandwidth, and who waits."""
+        return self.call(wire.StorageView, "GET", "/storage")
+
+    def status(self) -> wire.StatusView:
+        """Return the state of the installation."""
+        return self.call(wire.StatusView, "GET", "/status")
+
+    # -- descriptions ----------------------------------------------------------------------------------------------
+    def validate(self, application: dict[str, Any]) -> wire.ValidateResponse:
+        """Check a description; nothing is stored."""
+        return self.call(
+            wire.ValidateResponse, "POST", "/validate", body=wire.ValidateRequest(application=application), again=True
+        )
+
+    def plan(self, application: dict[str, Any], priority: int | None = None) -> wire.PlanView:
+        """Return what would happen if it were submitted now; NeverFits if it can never run."""
+        body = wire.PlanRequest(application=application, priority=priority)
+        return self.call(wire.PlanView, "POST", "/plan", body=body, again=True)
+
+    def convert(self, document: object) -> wire.ConvertResponse:
+        """Return a description of an older format as version 4."""
+        return self.call(
+            wire.ConvertResponse, "POST", "/convert", body=wire.ConvertRequest(document=document), again=True
+        )
+
+    def catalogue(self) -> wire.CatalogueList:
+        """Return the descriptions of the catalogue."""
+        return self.call(wire.CatalogueList, "GET", "/catalogue")
+
+    # -- people ----------------------------------------------------------------------------------------------------
+    def me(self) -> wire.PrincipalView:
+        """Return the user, tenant and scopes of the token."""
+        return self.call(wire.PrincipalView, "GET", "/me")
+
+    def tokens(self) -> wire.TokenList:
+        """Return the user's tokens."""
+        return self.call(wire.TokenList, "GET", "/tokens")
+
+    def add_token(self, request: wire.TokenRequest) -> wire.TokenView:
+        """Make a token."""
+        return self.call(wire.TokenView, "POST", "/tokens", body=request)
+
+    def revoke_token(self, token_id: str) -> None:
+        """Revoke a token."""
+        self.answer("DELETE", f"/tokens/{path_part(token_id)}")
+
+    # -- credentials for the object store --------------------------------------------------------------------------
+    def storage_credentials(self, tenant: str | None = None) -> wire.CredentialList:
+        """Return the services with credentials, without their keys; admins may give another tenant."""
+        return self.call(wire.CredentialList, "GET", "/storage/credentials", parameters={"tenant": tenant})
+
+    def set_storage_credential(
+        self, service: str, request: wire.CredentialRequest, tenant: str | None = None
+    ) -> wire.CredentialView:
+        """Store how the tenant logs in to a service."""
+        path = f"/storage/credentials/{path_part(service)}"
+        return self.call(wire.CredentialView, "PUT", path, body=request, parameters={"tenant": tenant})
+
+    def remove_storage_credential(self, service: str, tenant: str | None = None) -> None:
+        """Remove how the tenant logs in to a service."""
+        self.answer("DELETE", f"/storage/credentials/{path_part(service)}", parameters={"tenant": tenant})
+
+
+_STATE_AFTER: dict[str, ExecutionState] = {
+    "submitted": ExecutionState.SUBMITTED,
+    "queued": ExecutionState.QUEUED,
+    "requeued": ExecutionState.QUEUED,
+    "start_planned": ExecutionState.STARTING,
+    "running": ExecutionState.RUNNING,
+    "stopping": ExecutionState.STOPPING,
+}

@@ -1,0 +1,96 @@
+"""What the SDK raises.
+
+ZoeError
+├── Unreachable            no answer from the server (or its database is away)
+├── TimedOut               waiting took longer than was allowed
+└── Refused                the server said no; has status, code, detail, hint, errors
+    ├── InvalidDescription     422 invalid_description
+    ├── NeverFits              422 never_fits
+    ├── QuotaExceeded          429 quota_exceeded
+    ├── Busy                   429 plan_busy, logs_busy, check_busy, too_many_streams; 503 queue_too_long
+    ├── NotFound               404
+    ├── NotAllowed             401, 403
+    └── Conflict               409, 412
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zoe_client.wire import Problem
+
+
+class ZoeError(Exception):
+    """Root of everything that the SDK raises."""
+
+
+class Unreachable(ZoeError):  # noqa: N818 - the names are the facts
+    """No answer from the server."""
+
+
+class TimedOut(ZoeError):  # noqa: N818
+    """Waiting took longer than allowed; the executions continue."""
+
+
+class Refused(ZoeError):  # noqa: N818
+    """The server refused the request."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(": ".join(part for part in (problem.title, problem.detail) if part))
+
+
+class InvalidDescription(Refused):
+    """The description has errors; `problem.errors` lists all of them."""
+
+
+class NeverFits(Refused):
+    """The application can never run on this installation."""
+
+
+class QuotaExceeded(Refused):
+    """The quota of waiting and running executions is used up."""
+
+
+class Busy(Refused):
+    """Too many questions or streams of this kind are in progress, or the queue is too long now; retry later."""
+
+
+class NotFound(Refused):
+    """It does not exist, or you may not see it."""
+
+
+class NotAllowed(Refused):
+    """The token is missing, unknown, or lacks a scope."""
+
+
+class Conflict(Refused):
+    """It was changed concurrently, or its state does not allow this."""
+
+
+_BY_CODE: dict[str, type[Refused]] = {
+    "invalid_description": InvalidDescription,
+    "never_fits": NeverFits,
+    "quota_exceeded": QuotaExceeded,
+    "plan_busy": Busy,
+    "logs_busy": Busy,
+    "check_busy": Busy,
+    "too_many_streams": Busy,
+    "queue_too_long": Busy,
+}
+_BY_STATUS: dict[int, type[Refused]] = {
+    401: NotAllowed,
+    403: NotAllowed,
+    404: NotFound,
+    409: Conflict,
+    412: Conflict,
+}
+
+
+def from_problem(problem: Problem) -> ZoeError:
+    """Return the exception for a problem."""
+    kind = _BY_CODE.get(problem.code)
+    if kind is None and problem.status == 503:
+        return Unreachable(": ".join(part for part in (problem.title, problem.detail) if part))
+    return (kind or _BY_STATUS.get(problem.status) or Refused)(problem)

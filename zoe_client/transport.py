@@ -1,0 +1,147 @@
+"""Requests of the SDK over HTTP: answers as models, retries, streams that resume."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import quote
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from zoe_client.errors import Unreachable, ZoeError
+from zoe_client.problems import problem_of, unreachable
+from zoe_client.sse import ServerEvent
+from zoe_client.streams import ResumedStream
+from zoe_client.tls import verification
+
+Model = TypeVar("Model", bound=BaseModel)
+
+# Seconds; pauses are random and double, so that clients of a restarted server do not return all at once.
+_SENTENCES_MAX = 3
+_RETRY_PAUSE_S = 0.3
+_RETRY_PAUSE_S_MAX = 3.0
+_NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+
+
+class Transport:
+    """Connection to a server. Use it as a context manager, or call `close`.
+
+    While the server does not answer, requests that may safely be repeated are retried for up to `patience_s`: reads,
+    and requests marked as safe. Others are retried only if no connection was made. `transport` replaces the network in
+    tests."""
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        timeout_s: float = 10.0,
+        patience_s: float = 0.0,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.url = url.rstrip("/")
+        self._patience_s = patience_s
+        self._http = httpx.Client(
+            base_url=self.url + "/api/v1",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=timeout_s,
+            transport=transport,
+            trust_env=False,
+            verify=verification(self.url),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._http.close()
+
+    def call(
+        self,
+        model: type[Model],
+        method: str,
+        path: str,
+        *,
+        body: BaseModel | None = None,
+        parameters: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
+        again: bool = False,
+        timeout_s: float | None = None,
+    ) -> Model:
+        """Make one request, and return its answer as this model."""
+        response = self.answer(
+            method, path, body=body, parameters=parameters, headers=headers, again=again, timeout_s=timeout_s
+        )
+        try:
+            return model.model_validate_json(response.content)
+        except ValidationError as error:
+            from zoe_client.plain_errors import sentences
+
+            found = "; ".join(islice(sentences(error), _SENTENCES_MAX))
+            raise ZoeError(f"the server at {self.url} sent an answer that this client cannot read: {found}") from None
+
+    def answer(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: BaseModel | None = None,
+        parameters: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
+        again: bool = False,
+        timeout_s: float | None = None,
+    ) -> httpx.Response:
+        """Make one request. `again`: it may be repeated without harm, like a read. `timeout_s` replaces the
+        client's."""
+        request = self._http.build_request(
+            method,
+            path,
+            json=None if body is None else body.model_dump(mode="json"),
+            params={key: value for key, value in (parameters or {}).items() if value is not None},
+            headers=headers,
+            timeout=httpx.USE_CLIENT_DEFAULT if timeout_s is None else timeout_s,
+        )
+        if not self._patience_s:
+            return self._once(request)
+        # Its import takes as long as a quick command, and few clients need it.
+        from tenacity import Retrying, retry_if_exception, stop_before_delay, wait_random_exponential
+
+        def harmless(error: BaseException) -> bool:
+            never_sent = isinstance(error.__cause__, _NEVER_SENT)
+            return isinstance(error, Unreachable) and (again or method == "GET" or never_sent)
+
+        retrying = Retrying(
+            retry=retry_if_exception(harmless),
+            stop=stop_before_delay(self._patience_s),
+            wait=wait_random_exponential(_RETRY_PAUSE_S, _RETRY_PAUSE_S_MAX),
+            reraise=True,
+        )
+        return retrying(self._once, request)
+
+    def _once(self, request: httpx.Request) -> httpx.Response:
+        try:
+            response = self._http.send(request)
+        except httpx.TransportError as error:
+            raise unreachable(self._http, error) from error
+        if response.is_error:
+            raise problem_of(response)
+        return response
+
+    def stream(
+        self, path: str, parameters: dict[str, str | int], deadline_s: float | None = None
+    ) -> Iterator[ServerEvent]:
+        """Yield the events of a stream, even if the server restarts; TimedOut after `deadline_s` of
+        `time.monotonic`."""
+        return iter(ResumedStream(self._http, path, parameters, self._patience_s, deadline_s))
+
+
+def path_part(text: str) -> str:
+    """Return a text as one part of a path, whatever it contains."""
+    return quote(text, safe="")

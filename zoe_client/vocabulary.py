@@ -1,0 +1,148 @@
+"""Names that clients and server share: states, marks, causes, reasons, roles. They never change their meaning."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+PRIORITY_MAX = 1000
+"""Highest priority of executions; the lowest is its negative."""
+
+
+class TextEnum(StrEnum):
+    """A StrEnum whose members are found in sets and dicts as quickly as text; those of the standard library hash by a
+    call of Python, many times for each event of the journal.
+    """
+
+    __hash__ = str.__hash__
+
+
+class ExecutionState(TextEnum):
+    """Where an execution is; the last three are terminal."""
+
+    SUBMITTED = "submitted"
+    QUEUED = "queued"
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class ServiceState(TextEnum):
+    """Where a service is; `ended` and `lost` are terminal."""
+
+    CREATED = "created"
+    STARTING = "starting"
+    READY = "ready"
+    STOPPING = "stopping"
+    ENDED = "ended"
+    LOST = "lost"
+
+
+class Outcome(TextEnum):
+    """How an execution ends; the terminal state of the same name follows when nothing is left."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Mark(TextEnum):
+    """The timeline of an execution; the same names everywhere."""
+
+    QUEUED = "queued"
+    ADMITTED = "admitted"
+    STORAGE_GRANTED = "storage_granted"
+    STORAGE_WITHDRAWN = "storage_withdrawn"
+    PLACED = "placed"
+    STARTED = "started"
+    READY = "ready"
+    IDLE_WARNED = "idle_warned"
+    VIEW_FAILED = "view_failed"
+    ENDED = "ended"
+
+
+class Cause(TextEnum):
+    """Why a service or an execution ended; stable names."""
+
+    EXITED = "exited"
+    OUT_OF_MEMORY = "out_of_memory"
+    NEVER_READY = "never_ready"
+    START_FAILED = "start_failed"
+    ENGINE_FAULT = "engine_fault"
+    IMAGE_UNAVAILABLE = "image_unavailable"
+    PORT_TAKEN = "port_taken"
+    NODE_LOST = "node_lost"
+    STOPPED = "stopped"
+    KILLED = "killed"
+    TIME_LIMIT = "time_limit"
+    IDLE = "idle"
+    CANCELLED = "cancelled"
+    CORE_ENDED = "core_ended"
+    PREEMPTED = "preempted"
+    NEVER_FITS = "never_fits"
+    DISK_FULL = "disk_full"
+    STORAGE_UNAVAILABLE = "storage_unavailable"
+
+
+TERMINAL_STATES = frozenset({ExecutionState.SUCCEEDED, ExecutionState.FAILED, ExecutionState.CANCELLED})
+
+
+class ReasonCode(TextEnum):
+    """Stable names: they never change their meaning and are never reused."""
+
+    NO_RESOURCES = "no_resources"
+    MAKING_ROOM = "making_room"
+    BEHIND_IN_QUEUE = "behind_in_queue"
+    NEVER_FITS = "never_fits"
+    NO_NODES = "no_nodes"
+    NODES_AWAY = "nodes_away"
+    FOREIGN_USE = "foreign_use"
+    RETRY_BACKOFF = "retry_backoff"
+    STORAGE_BANDWIDTH = "storage_bandwidth"
+    STORAGE_REFUSED = "storage_refused"
+    TENANT_LIMIT = "tenant_limit"
+    USER_LIMIT = "user_limit"
+    IMAGE_PULLING = "image_pulling"
+    LOCATING_INPUTS = "locating_inputs"
+    SCAN_LIMIT = "scan_limit"
+
+
+class WaitCause(StrEnum):
+    """Why time passed before the start; stable names."""
+
+    MASTER = "master"
+    CLUSTER_FULL = "cluster_full"
+    NODES_AWAY = "nodes_away"
+    FOREIGN_USE = "foreign_use"
+    OTHERS_AHEAD = "others_ahead"
+    QUOTA = "quota"
+    STORAGE = "storage"
+    IMAGE = "image"
+    MAKING_ROOM = "making_room"
+    OWN_FAILURE = "own_failure"
+    POLICY = "policy"
+    NEVER_FITS = "never_fits"
+
+
+class Scope(StrEnum):
+    """A right that a route asks for."""
+
+    READ = "read"
+    """See the user's own tenant, and the state of the cluster."""
+    SUBMIT = "submit"
+    """Submit and cancel in the user's own tenant; make tokens."""
+    OPERATE = "operate"
+    """See and cancel the executions of all tenants; drain and reserve nodes; replay the journal."""
+    ADMIN = "admin"
+    """Set the policy; change users, tenants, roles and quotas; read the audit log."""
+
+
+class Role(StrEnum):
+    """A user's role in a tenant; each includes the ones before."""
+
+    VIEWER = "viewer"
+    USER = "user"
+    OPERATOR = "operator"
+    ADMIN = "admin"

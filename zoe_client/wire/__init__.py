@@ -1,0 +1,126 @@
+"""Requests and responses of the API, shared by the server and the SDK. Times are seconds since the epoch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zoe_client.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from zoe_client.wire.base import *  # noqa: F403
+    from zoe_client.wire.cluster import *  # noqa: F403
+    from zoe_client.wire.credentials import *  # noqa: F403
+    from zoe_client.wire.documents import *  # noqa: F403
+    from zoe_client.wire.executions import *  # noqa: F403
+    from zoe_client.wire.following import *  # noqa: F403
+    from zoe_client.wire.people import *  # noqa: F403
+    from zoe_client.wire.places import *  # noqa: F403
+    from zoe_client.wire.policy import *  # noqa: F403
+    from zoe_client.wire.replays import *  # noqa: F403
+    from zoe_client.wire.storage import *  # noqa: F403
+    from zoe_client.wire.use import *  # noqa: F403
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "base": ("SECONDS_MAX", "Diagnostic", "Problem", "Wire"),
+        "cluster": ("NodeList", "NodeView", "StatusView", "UsageList", "UsageView", "UseOverTimeView", "UsePointView"),
+        "credentials": ("CredentialList", "CredentialRequest", "CredentialView"),
+        "documents": (
+            "AmountView",
+            "CatalogueEntryView",
+            "CatalogueList",
+            "ConvertRequest",
+            "ConvertResponse",
+            "DemandView",
+            "FillRequest",
+            "FillResponse",
+            "PlanRequest",
+            "PlanView",
+            "ValidateRequest",
+            "ValidateResponse",
+        ),
+        "executions": (
+            "ChangeView",
+            "Eta",
+            "BatchRequest",
+            "ExecutionBatch",
+            "ExecutionList",
+            "ExecutionSummary",
+            "ExecutionView",
+            "Explanation",
+            "ForecastView",
+            "InputReadView",
+            "ReasonView",
+            "ServiceView",
+            "SubmitRequest",
+        ),
+        "following": (
+            "AddressView",
+            "EventList",
+            "EventView",
+            "LogChunkView",
+            "OpenView",
+            "WaitShare",
+            "WaitSpan",
+            "WhyWaited",
+        ),
+        "places": ("HeldView", "InputPlacesView"),
+        "people": (
+            "AuditEntryView",
+            "AuditList",
+            "EndedAccessView",
+            "MemberView",
+            "NewTenant",
+            "NewUser",
+            "PasswordChange",
+            "PrincipalView",
+            "ProviderList",
+            "ProviderView",
+            "QuotaView",
+            "RoleChoice",
+            "SessionView",
+            "SignIn",
+            "TenantChoice",
+            "TenantDetail",
+            "TenantList",
+            "TokenList",
+            "TokenRequest",
+            "TokenView",
+            "UserChange",
+            "UserList",
+            "UserView",
+        ),
+        "policy": (
+            "DryRunView",
+            "NodeHoldView",
+            "PassView",
+            "PluginList",
+            "PluginView",
+            "PolicyView",
+            "TenantLimitView",
+            "UserLimitView",
+        ),
+        "replays": ("ReplayPointView", "ReplayRequest", "ReplayView"),
+        "storage": (
+            "BandwidthOverTimeView",
+            "BandwidthPointView",
+            "BandwidthView",
+            "StorageCaveatView",
+            "StorageView",
+            "StorageWaitView",
+            "TenantBandwidthView",
+        ),
+        "use": (
+            "DailyUse",
+            "DayUseView",
+            "LimitAmounts",
+            "LimitChange",
+            "LimitList",
+            "LimitView",
+            "Meter",
+            "MetersView",
+            "QuotaMeters",
+        ),
+    },
+)

@@ -1,0 +1,94 @@
+"""What all messages share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
+
+SECONDS_MAX = 100 * 365 * 86_400.0
+ID_MAX = 2**63 - 1
+INTEGER_MAX = 2**53
+"""The largest integer that every JSON reader represents exactly."""
+
+
+def _number(given: object) -> object:
+    if isinstance(given, bool):
+        raise PydanticCustomError("number_type", "{word} is not a number", {"word": str(given).lower()})
+    return given
+
+
+# For values of mappings; behind their bounds, which stay in the schema so.
+NUMBER = BeforeValidator(_number)
+
+
+def _printable(given: str) -> str:
+    if given and (not given.strip() or not given.isprintable()):
+        raise PydanticCustomError("name", "the name is empty, or contains control or invisible characters")
+    return given
+
+
+PrintableName = Annotated[str, AfterValidator(_printable)]
+"""A name in any script that lists show as it is, without characters that change the direction of text or are invisible.
+"""
+
+
+class Wire(BaseModel):
+    """Base of all messages; requests with unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", from_attributes=True)
+
+
+class Numbers(Wire):
+    """A message whose numbers do not accept `true` and `false`, which Python treats as 1 and 0."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_truth(cls, given: object, info: ValidationInfo) -> object:
+        wanted = cls.model_fields[str(info.field_name)].annotation
+        return given if wanted is bool else _number(given)
+
+
+class Diagnostic(Wire):
+    """One fault of a document: its place (JSON pointer), the message, and a hint."""
+
+    pointer: str
+    code: str
+    message: str
+    hint: str = ""
+
+
+class Problem(Wire):
+    """A refusal (RFC 9457). `code` is stable; `errors` holds every diagnostic of a bad document."""
+
+    type: str = Field(default="about:blank", description="`urn:zoe:problem:` and the code.")
+    title: str
+    status: int
+    code: str
+    detail: str = ""
+    hint: str = ""
+    instance: str = ""
+    errors: list[Diagnostic] = Field(default=[])
+    _retry_after_s: int | None = PrivateAttr(default=None)
+
+    @property
+    def retry_after_s(self) -> int | None:
+        """Return seconds after which the client should retry; sent in a header, since clients refuse keys that they do
+        not know."""
+        return self._retry_after_s
+
+    def after(self, seconds: float) -> Problem:
+        """Return the problem with the time after which the client should retry."""
+        later = self.model_copy()
+        later._retry_after_s = round(seconds)
+        return later

@@ -1,0 +1,119 @@
+"""Descriptions and the catalogue."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from zoe_client.wire.base import Numbers, Wire
+from zoe_client.wire.executions import ChangeView, ForecastView, ReasonView
+
+
+class ValidateRequest(Wire):
+    """A description to check; nothing is submitted."""
+
+    application: dict[str, Any]
+
+
+class ValidateResponse(Wire):
+    """The description with its frameworks expanded, and whether it could ever run here."""
+
+    expanded: dict[str, Any]
+    never_fits: ReasonView | None = None
+    notes: list[str] = Field(default=[])
+
+
+class PlanRequest(Numbers):
+    """An application to plan; nothing is submitted."""
+
+    application: dict[str, Any]
+    priority: int | None = Field(
+        default=None, ge=-1000, le=1000, description="Priority (default: the application's priority)."
+    )
+
+
+class AmountView(Wire):
+    """Number of services, and what they reserve together."""
+
+    services: int
+    cores: float
+    memory_bytes: int
+
+
+class DemandView(Wire):
+    """What an application takes of the cluster and of its tenant's quota."""
+
+    core: AmountView = Field(description="Amounts of the essential services.")
+    elastic: AmountView = Field(description="Maximum beyond the essential services.")
+    time_limit_s: float | None
+    executions: int = Field(description="Executions of the tenant that wait or run now.")
+    executions_max: int | None = Field(description="Quota of the tenant; null: unlimited.")
+    executions_of_user: int = Field(description="Executions of the user in the tenant that wait or run now.")
+    executions_of_user_max: int | None = Field(description="Quota of each user of the tenant; null: unlimited.")
+
+
+class PlanView(Wire):
+    """What would happen to an application if it were submitted now."""
+
+    starts_now: bool
+    reason: ReasonView | None = Field(default=None, description="Why it would wait.")
+    ahead: int = Field(default=0, description="Number of executions that the scheduler would consider first.")
+    change: ChangeView | None = Field(default=None, description="The smallest change that would start it now.")
+    change_sought: bool = Field(
+        default=True,
+        description="False if not all smaller changes were tried, because the queue is very long or "
+        "the search takes too long.",
+    )
+    forecast: ForecastView | None = Field(default=None, description="When the application would start and end.")
+    demand: DemandView
+    notes: list[str] = Field(default=[])
+
+
+class ConvertRequest(Wire):
+    """A description of any format version."""
+
+    document: Any
+
+
+class ConvertResponse(Wire):
+    """The description in version 4, and notes on what could not be converted."""
+
+    document: dict[str, Any]
+    notes: list[str]
+
+
+class CatalogueEntryView(Wire):
+    """A description of the catalogue."""
+
+    id: str
+    title: str
+    category: str
+    summary: str
+    document: dict[str, Any]
+    form: dict[str, Any] = Field(default={})
+
+
+class CatalogueList(Wire):
+    """The catalogue."""
+
+    entries: list[CatalogueEntryView]
+
+
+def _scalar(given: object) -> object:
+    if not isinstance(given, str | int | float):
+        raise PydanticCustomError("scalar_type", "must be a text, a number, or true or false")
+    return given
+
+
+class FillRequest(Wire):
+    """Values of the form of a catalogue entry, by field; fields that are missing keep their defaults."""
+
+    values: dict[str, Annotated[str | int | float | bool, BeforeValidator(_scalar)]] = Field(default={}, max_length=100)
+
+
+class FillResponse(Wire):
+    """The description of the entry with these values."""
+
+    document: dict[str, Any]

@@ -1,0 +1,215 @@
+"""Executions and their services."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from zoe_client.vocabulary import Cause, ExecutionState, Mark, Outcome, ServiceState
+from zoe_client.wire.base import SECONDS_MAX, Numbers, PrintableName, Wire
+from zoe_client.wire.places import InputPlacesView
+
+DETAIL = "The platform's own message if it says more; operators only, for one execution."
+STORAGE_PROBLEM = "Why the bandwidth that it asks for is not granted, or no longer; else empty."
+
+
+class SubmitRequest(Numbers):
+    """A submission: the description, and settings of this execution."""
+
+    application: dict[str, Any] = Field(description="The description, format version 4.")
+    name: PrintableName | None = Field(
+        default=None, max_length=128, description="Name of the execution (default: the application's name)."
+    )
+    priority: int | None = Field(default=None, ge=-1000, le=1000)
+    deadline_s: float | None = Field(
+        default=None, gt=0, le=SECONDS_MAX, description="Seconds from now by which the execution should have ended."
+    )
+
+
+BATCH_MAX = 100
+
+
+class BatchRequest(Numbers):
+    """Several submissions that are stored together, or not at all."""
+
+    executions: list[SubmitRequest] = Field(min_length=1, max_length=BATCH_MAX)
+
+
+class ReasonView(Wire):
+    """Why something waits."""
+
+    code: str
+    sentence: str
+    counts: dict[str, int] = Field(default={})
+    hint: str = ""
+
+
+class ServiceView(Wire):
+    """One service of an execution."""
+
+    id: str
+    name: str
+    component: str
+    index: int
+    core: bool
+    attempt: int
+    state: ServiceState
+    node: str | None
+    started_at_s: float | None
+    ready_at_s: float | None
+    ended_at_s: float | None
+    exit_code: int | None
+    cause: Cause | None
+    message: str
+    detail: str = Field(default="", description=DETAIL)
+
+
+class ForecastView(Wire):
+    """When an execution is expected to start and end, computed at `at_s`; times are null while they cannot be
+    estimated.
+
+    p50: half of all forecasts hold that it happens by then; p90: nine of ten do, judged by how `samples` earlier ones
+    turned out (0: a rule of thumb). `extrapolated`: the queue was too long to simulate all of it.
+    """
+
+    at_s: float
+    wait_s: float | None = Field(description="Simulated wait in seconds, before calibration.")
+    run_s: float | None = Field(description="Expected run time in seconds.")
+    start_p50_s: float | None
+    start_p90_s: float | None
+    end_p50_s: float | None
+    end_p90_s: float | None
+    samples: int
+    extrapolated: bool
+
+
+class Eta(Wire):
+    """The present forecast, and how accurate forecasts have been on this installation."""
+
+    state: ExecutionState
+    forecast: ForecastView | None = Field(
+        description="Null if the execution does not wait, or the master does not answer."
+    )
+    forecast_age_s: float | None = Field(
+        default=None,
+        description="Seconds since the forecast was computed: by the master in its last tick or, "
+        "while the master does not answer, when it was stored. Null without a forecast.",
+    )
+    reason: ReasonView | None = Field(default=None, description="Last known reason why the execution waits.")
+    run_time_source: str | None = Field(
+        default=None, description="Source of `run_s`: `declared`, `past_runs`, `time_limit` or `unknown`."
+    )
+    told: int = Field(default=0, description="Number of forecasts of waits whose outcome is known.")
+    held: int = Field(default=0, description="Number of these whose execution started by the forecast p90.")
+
+
+class ChangeView(Wire):
+    """A change that would let the application start now: fewer or smaller essential services of a component."""
+
+    component: str
+    part: Literal["essential_count", "memory_bytes", "cores_milli"]
+    before: int
+    after: int
+
+
+class ExecutionSummary(Wire):
+    """One execution as a line of a list."""
+
+    id: str
+    name: str
+    application: str
+    kind: str
+    tenant: str
+    user: str
+    state: ExecutionState
+    version: int
+    attempt: int
+    priority: int
+    deadline_s: float | None
+    submitted_at_s: float
+    marks: dict[Mark, float]
+    outcome: Outcome | None
+    exit_code: int | None
+    cause: Cause | None
+    message: str
+    reason: ReasonView | None
+    forecast: ForecastView | None = Field(
+        description="Forecast given when the execution began to wait; it does not change later."
+    )
+    core_total: int
+    core_ready: int
+    elastic_total: int
+    elastic_ready: int
+
+
+class InputReadView(Wire):
+    """How an input with a pushdown is read: through a view (its id), or plainly (null); `why` is a sentence."""
+
+    name: str
+    uri: str
+    view: str | None
+    columns: list[str]
+    why: str
+    decided: bool = Field(
+        description="Whether this is decided: once for each attempt, after it has its nodes and before it "
+        "starts anything."
+    )
+
+
+class ExecutionView(ExecutionSummary):
+    """One execution with its services, its notes and its description."""
+
+    services: list[ServiceView]
+    inputs: list[InputReadView] = Field(default=[], description="How each input with a pushdown is read.")
+    places: list[InputPlacesView] = Field(
+        default=[], description="How much of its inputs each node held when it was placed."
+    )
+    notes: list[str]
+    storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
+    detail: str = Field(default="", description=DETAIL)
+    description: dict[str, Any]
+
+
+class ExecutionList(Wire):
+    """A page of executions; `next_cursor` asks for the next one."""
+
+    executions: list[ExecutionSummary]
+    next_cursor: str | None = None
+    searched_to_s: float | None = Field(
+        default=None,
+        description="A search by name stopped here: it has looked through what was submitted since then, and the next "
+        "page goes on. Such a page may be short, or empty.",
+    )
+
+
+class ExecutionBatch(Wire):
+    """The executions of a batch, in the order of the request."""
+
+    ids: list[str]
+    executions: list[ExecutionSummary] = Field(default=[], description="Empty after `Prefer: return=minimal`.")
+
+
+class Explanation(Wire):
+    """Why an execution is not running: the reason, how many are ahead, and per node and component what refuses.
+
+    `inputs`: how those with a pushdown are read, whether it runs or not. One that starts and whose required bandwidth
+    the storage controller refuses has a reason, too.
+    """
+
+    state: ExecutionState
+    reason: ReasonView | None
+    ahead: int | None = None
+    ahead_of_tenant: int = Field(default=0, description="Number of these executions that belong to the same tenant.")
+    ahead_ids: list[str] = Field(
+        default=[],
+        description="Ids of the first of these, at most 10; ids of other tenants' executions are not returned.",
+    )
+    nodes: dict[str, dict[str, str]] = Field(default={})
+    change: ChangeView | None = Field(default=None, description="The smallest change that would let it start now.")
+    inputs: list[InputReadView] = Field(default=[])
+    places: list[InputPlacesView] = Field(default=[], description="How much of its inputs each node holds.")
+    storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
+    detailed: bool = Field(
+        description="False if the master does not answer; the response then contains stored data only."
+    )

@@ -1,0 +1,87 @@
+"""What happens: events, output, addresses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from zoe_client.vocabulary import WaitCause
+from zoe_client.wire.base import Wire
+
+
+class WaitSpan(Wire):
+    """A stretch of waiting under one cause; `sentence` is the reason given at that time."""
+
+    cause: WaitCause
+    since_s: float
+    until_s: float
+    sentence: str
+
+
+class WaitShare(Wire):
+    """Total time of one cause; the percentages of all causes add up to 100."""
+
+    cause: WaitCause
+    seconds: float
+    percent: int
+
+
+class WhyWaited(Wire):
+    """How the time before the start was spent, from the journal alone; every second of waiting has a cause."""
+
+    waited_s: float
+    causes: list[WaitShare]
+    spans: list[WaitSpan]
+
+
+class EventView(Wire):
+    """A fact from the journal. Ids only grow; a client that continues after an id misses nothing."""
+
+    id: int
+    kind: str
+    at_s: float
+    cause_id: str
+    execution_id: str | None
+    version: int | None
+    data: dict[str, Any]
+
+
+class EventList(Wire):
+    """Facts in order."""
+
+    events: list[EventView]
+
+
+class LogChunkView(Wire):
+    """A piece of a service's output; `data` is base64. Ask again from `next_offset` until `complete`.
+
+    `dropped_bytes`: how many before `offset` are no longer kept; with `dropped_at_least` it may be more.
+    """
+
+    data: str
+    offset: int
+    next_offset: int
+    complete: bool
+    dropped_bytes: int = 0
+    dropped_at_least: bool = False
+
+
+class OpenView(Wire):
+    """URL at which a browser enters an application, once and within a minute. It admits anyone who has it."""
+
+    url: str
+
+
+class AddressView(Wire):
+    """Where a port of a service answers. Of a proxied port it is the address in Zoe's proxy, with a `url` for browsers;
+    of others, and of all ports for operators who ask for it (`direct`), the one that the master's machine sees.
+
+    Every request to the latter must bear the `headers`, if there are any. They are secret: whoever has them may use the
+    port.
+    """
+
+    host: str
+    port: int
+    url: str | None = None
+    headers: dict[str, str] = Field(default={})

@@ -1,0 +1,134 @@
+"""The admin's policy."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from zoe_client.vocabulary import PRIORITY_MAX
+from zoe_client.wire.base import INTEGER_MAX, NUMBER, Numbers, Wire
+
+Order = Literal[
+    "fifo", "sjf", "size", "srpt", "hrrn", "las", "psbs", "edf", "fair-share",
+    "wfp3", "unicef", "f1", "f2", "f3", "f4",
+]  # fmt: skip
+
+
+TIME_MAX = 253_402_300_799.0
+"""The last second of the year 9999, since the epoch."""
+WEIGHT_MAX = 1e15
+"""Maximum of weights and shares, so that computed values stay finite."""
+
+
+SHARE_MIN = 1e-15
+"""The smallest share, so that ratios of two shares stay finite."""
+
+
+def _share(given: float) -> float:
+    if given < SHARE_MIN:
+        raise PydanticCustomError("greater_than_equal", "must be at least {ge}", {"ge": SHARE_MIN})
+    return given
+
+
+class TenantLimitView(Numbers):
+    """What the running services of one tenant may reserve, and have guaranteed of the object store, in total; null:
+    unlimited.
+    """
+
+    cores_milli: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
+    memory_bytes: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
+    read_bytes_per_s: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
+    write_bytes_per_s: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
+
+
+class UserLimitView(Numbers):
+    """What the running services of one user may reserve in a tenant, in total; null: unlimited."""
+
+    cores_milli: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
+    memory_bytes: int | None = Field(default=None, ge=0, le=INTEGER_MAX)
+
+
+class NodeHoldView(Numbers):
+    """A node that is drained (no tenant) or reserved for one tenant, from `since_s` until before `until_s`."""
+
+    tenant: str | None = None
+    since_s: float = Field(default=0.0, ge=0, le=TIME_MAX)
+    until_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    note: str = Field(default="", max_length=200)
+
+    @field_validator("until_s")
+    @classmethod
+    def _within_the_years_of_dates(cls, given: float | None) -> float | None:
+        if given is not None and given > TIME_MAX:
+            raise PydanticCustomError("less_than_equal", "must be at most {le}", {"le": TIME_MAX})
+        return given
+
+
+class PolicyView(Numbers):
+    """The admin's policy; see docs/reference/policy.md for every field."""
+
+    order: Order = "size"
+    backfill: Literal["none", "easy", "easy-sjbf", "conservative"] = "easy-sjbf"
+    backfill_depth_max: int = Field(default=100, ge=1, le=10_000)
+    preemption: Literal["none", "elastic"] = "elastic"
+    ageing_s: float = Field(default=36_000.0, ge=0, allow_inf_nan=False)
+    tenants: Literal["none", "drf"] = "none"
+    tenant_shares: dict[str, Annotated[float, Field(gt=0, le=WEIGHT_MAX), AfterValidator(_share), NUMBER]] = Field(
+        default={}
+    )
+    tenant_limits: dict[str, TenantLimitView] = Field(default={})
+    user_limits: dict[str, UserLimitView] = Field(default={})
+    priorities_max: dict[str, Annotated[int, Field(ge=-PRIORITY_MAX, le=PRIORITY_MAX), NUMBER]] = Field(default={})
+    usage_half_life_s: float = Field(default=7 * 86400.0, gt=0, allow_inf_nan=False)
+    fair_share_age_weight: float = Field(default=0.06, ge=0, allow_inf_nan=False)
+    interactive_share: float = Field(default=0.0, ge=0, le=1)
+    node_holds: dict[str, NodeHoldView] = Field(default={})
+    filters: list[str] = Field(default=[])
+    weighers: dict[str, Annotated[float, Field(ge=-WEIGHT_MAX, le=WEIGHT_MAX), NUMBER]] = Field(default={})
+    queue_scan_max: int = Field(default=100_000, ge=1, le=INTEGER_MAX)
+    placements_per_tick_max: int = Field(default=10_000, ge=1, le=INTEGER_MAX)
+    start_attempts_max: int = Field(default=3, ge=1, le=100)
+    elastic_failures_max: int = Field(default=5, ge=1, le=100)
+    elastic_backoff_s: float = Field(default=5.0, gt=0, le=3600)
+    retry_backoff_s: float = Field(default=1.0, gt=0, le=3600)
+    retry_backoff_max_s: float = Field(default=300.0, gt=0, le=86400)
+    storage_patience_s: float = Field(default=30.0, gt=0, le=86400)
+    idle_after_s: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    idle_warning_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
+    idle_cores_milli: int = Field(default=100, ge=0, le=INTEGER_MAX)
+    idle_without_ports: bool = False
+    version: int = 0
+
+
+class PluginView(Wire):
+    """A filter, weigher or back-end that is installed, and the distribution that it comes from."""
+
+    kind: Literal["filter", "weigher", "backend"]
+    name: str
+    distribution: str
+    version: str
+    problem: str = Field(default="", description="Why it cannot be used; empty when it can.")
+
+
+class PluginList(Wire):
+    """What policies and settings can name, Zoe's own first."""
+
+    plugins: list[PluginView]
+
+
+class PassView(Wire):
+    """One pass over the present queue: the first hundred in order, and the first hundred that would start."""
+
+    first: list[str]
+    starts: list[str]
+    starts_total: int
+    preempted_total: int = Field(description="Elastic services that would be stopped.")
+
+
+class DryRunView(Wire):
+    """What the policy in force and the proposed policy would do with the present queue."""
+
+    present: PassView
+    wanted: PassView
