@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-import zoe_client as sdk
 from zoe_cli.output import Format
-from zoe_client import wire
+
+if TYPE_CHECKING:
+    from zoe_client.client import Client
+    from zoe_client.quick import QuickClient
 
 DEFAULT_URL = "http://127.0.0.1:5100"
 # A command that follows an execution for hours should survive a restart of the API.
@@ -28,16 +30,28 @@ class Options:
     output: Format = Format.TABLE
     patience_s: float = 0.0
 
-    def client(self, patience_s: float = 0.0) -> sdk.Client:
+    def client(self, patience_s: float = 0.0) -> Client:
         """Return a client of the server; a usage error if the URL or the token is invalid."""
+        from zoe_client.client import Client
+
+        return Client(self.url, self._checked_token(), patience_s=max(self.patience_s, patience_s))
+
+    def quick(self) -> QuickClient:
+        """Return the same for the calls of quick commands."""
+        from zoe_client.quick import QuickClient
+
+        return QuickClient(self.url, self._checked_token(), patience_s=self.patience_s)
+
+    def _checked_token(self) -> str:
+        """Return the token; a usage error if the URL or the token is invalid."""
         if not self.url.startswith(("http://", "https://")) or not self.url.isprintable():
             raise typer.BadParameter(f"{self.url!r} is not an address such as {DEFAULT_URL} (--url or ZOE_URL)")
         token = self._token()
         if token is None:
             _without_token(self.url)
-        return sdk.Client(self.url, token, patience_s=max(self.patience_s, patience_s))
+        return token
 
-    def following(self) -> sdk.Client:
+    def following(self) -> Client:
         """Return a client for long operations, which survives a restart of the server."""
         return self.client(FOLLOWING_PATIENCE_S)
 
@@ -57,13 +71,16 @@ class Options:
 
 def _without_token(url: str) -> NoReturn:
     """Return the problem of a missing token, or that the server does not answer, which a newcomer must know first."""
+    from zoe_client import Client, NotAllowed
+    from zoe_client.wire import Problem
+
     try:
-        with sdk.Client(url, "none") as client:
+        with Client(url, "none") as client:
             client.me()
-    except sdk.NotAllowed:
+    except NotAllowed:
         pass
     hint = "set ZOE_TOKEN_FILE to a file with a token, or ZOE_TOKEN to one; `make serve` prints the line to copy"
-    raise sdk.NotAllowed(wire.Problem(title="A token is required", status=401, code="no_token", hint=hint))
+    raise NotAllowed(Problem(title="A token is required", status=401, code="no_token", hint=hint))
 
 
 def options(context: typer.Context) -> Options:

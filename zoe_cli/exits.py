@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from zoe_client import (
+from zoe_client.errors import (
     Busy,
     Conflict,
     InvalidDescription,

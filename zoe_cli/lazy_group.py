@@ -12,6 +12,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from zoe_cli.quick_values import read_simple_values
+
 # Command -> its module in `zoe_cli.commands`, in the order of `zoe --help`.
 MODULES = {
     "run": "run",
@@ -42,6 +44,8 @@ MODULES = {
     "token": "tokens",
     "admin": "admin",
 }
+
+read_simple_values()
 
 
 class LazyCommands(UserDict[str, Any]):

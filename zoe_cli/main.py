@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -14,7 +15,10 @@ from zoe_cli.context import DEFAULT_URL, Options
 from zoe_cli.exits import Exit, exit_of
 from zoe_cli.lazy_group import LazyGroup
 from zoe_cli.output import Format, note, report, write
-from zoe_client import ZoeError
+from zoe_client.errors import ZoeError
+
+# A quick command ends before there is garbage: collections while modules are imported would only take time.
+gc.set_threshold(50_000)
 
 # httpx's own command line, which is never called here, would import Click, Rich and Pygments; the search for plugins of
 # pydantic would read the metadata of every installed package.

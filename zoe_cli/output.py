@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast
 
+from zoe_cli.aligned import aligned
 from zoe_cli.exits import Exit
 from zoe_cli.rows import Rows
 from zoe_cli.text import json_text, printable
-from zoe_client import Refused, Unreachable, ZoeError
+from zoe_client.errors import Refused, Unreachable, ZoeError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
-
-    from zoe_client.wire import Diagnostic
 
 _UNREACHABLE_HINT = (
     "`make serve` starts Zoe on this machine; set another server with --url or ZOE_URL; --patience 60 keeps retrying"
@@ -32,10 +31,10 @@ class Format(StrEnum):
     NAME = "name"
 
 
-def emit(result: BaseModel | dict[str, Any], form: Format, rows: Rows) -> None:
+def emit(result: BaseModel | Mapping[str, object], form: Format, rows: Rows) -> None:
     """Write a result: as JSON or YAML, or as a table or its names."""
     if form in (Format.JSON, Format.YAML):
-        emit_data(result if isinstance(result, dict) else result.model_dump(mode="json"), form)
+        emit_data(result if isinstance(result, dict) else cast("BaseModel", result).model_dump(mode="json"), form)
     elif form is Format.NAME:
         write("".join(f"{printable(str(row[0]))}\n" for row in rows.rows))
     else:
@@ -85,7 +84,18 @@ def report(error: ZoeError) -> None:
         note(f"hint: {_UNREACHABLE_HINT}")
 
 
-def report_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
+class Finding(Protocol):
+    """One fault of a document, found here or by the server."""
+
+    @property
+    def pointer(self) -> str: ...  # noqa: D102
+    @property
+    def message(self) -> str: ...  # noqa: D102
+    @property
+    def hint(self) -> str: ...  # noqa: D102
+
+
+def report_diagnostics(diagnostics: Sequence[Finding]) -> None:
     """Write one line for each finding: place, message, hint."""
     for one in diagnostics:
         where = f"{one.pointer}: " if one.pointer else ""
@@ -94,6 +104,14 @@ def report_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
 
 def table(rows: Rows) -> str:
     """Return rows as aligned columns. On a terminal, fold sentences and shorten names so that lines fit."""
+    plain = None if _styled() else aligned(rows)
+    if plain is not None:
+        return plain
     from zoe_cli.tables import drawn
 
     return drawn(rows)
+
+
+def _styled() -> bool:
+    """Return whether Rich would fold, shorten or colour for a terminal."""
+    return sys.stdout.isatty() or any(os.environ.get(name) for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))

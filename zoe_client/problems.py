@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import httpx
+from typing import TYPE_CHECKING
+
 from pydantic import ValidationError
 
 from zoe_client import wire
 from zoe_client.errors import Unreachable, ZoeError, from_problem
 
+if TYPE_CHECKING:
+    import httpx
+
 
 def problem_of(response: httpx.Response) -> ZoeError:
     """Return the exception for a refusal; its body must have been read."""
+    return problem_in(response.content, response.status_code, response.url.host)
+
+
+def problem_in(content: bytes, status: int, host: str) -> ZoeError:
+    """Return the exception for the content of a refusal."""
     try:
-        return from_problem(wire.Problem.model_validate_json(response.content))
+        return from_problem(wire.Problem.model_validate_json(content))
     except ValidationError:
-        if response.status_code in (502, 503, 504):
-            return Unreachable(f"no answer from the server behind {response.url.host}")
-        title = f"HTTP {response.status_code}"
-        return from_problem(wire.Problem(title=title, status=response.status_code, code="http_error"))
+        if status in (502, 503, 504):
+            return Unreachable(f"no answer from the server behind {host}")
+        return from_problem(wire.Problem(title=f"HTTP {status}", status=status, code="http_error"))
 
 
 def unreachable(http: httpx.Client, error: httpx.TransportError) -> Unreachable:

@@ -13,9 +13,10 @@ from pydantic import BaseModel, ValidationError
 
 from zoe_client.errors import Unreachable, ZoeError
 from zoe_client.problems import problem_of, unreachable
+from zoe_client.proxies import proxy_for
 from zoe_client.sse import ServerEvent
 from zoe_client.streams import ResumedStream
-from zoe_client.tls import verification
+from zoe_client.tls import trust_of_this_machine
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -50,7 +51,8 @@ class Transport:
             timeout=timeout_s,
             transport=transport,
             trust_env=False,
-            verify=verification(self.url),
+            proxy=None if transport else proxy_for(self.url),
+            verify=trust_of_this_machine(self.url),
         )
 
     def __enter__(self) -> Self:
@@ -79,8 +81,12 @@ class Transport:
         response = self.answer(
             method, path, body=body, parameters=parameters, headers=headers, again=again, timeout_s=timeout_s
         )
+        return self.read(model, response.content)
+
+    def read(self, model: type[Model], content: bytes) -> Model:
+        """Return the content of an answer as this model."""
         try:
-            return model.model_validate_json(response.content)
+            return model.model_validate_json(content)
         except ValidationError as error:
             from zoe_client.plain_errors import sentences
 
@@ -93,17 +99,18 @@ class Transport:
         path: str,
         *,
         body: BaseModel | None = None,
+        json: dict[str, Any] | None = None,
         parameters: dict[str, Any] | None = None,
         headers: dict[str, str] | None = None,
         again: bool = False,
         timeout_s: float | None = None,
     ) -> httpx.Response:
-        """Make one request. `again`: it may be repeated without harm, like a read. `timeout_s` replaces the
-        client's."""
+        """Make one request, with a model or JSON as its body. `again`: it may be repeated without harm, like a read.
+        `timeout_s` replaces the client's."""
         request = self._http.build_request(
             method,
             path,
-            json=None if body is None else body.model_dump(mode="json"),
+            json=json if body is None else body.model_dump(mode="json"),
             params={key: value for key, value in (parameters or {}).items() if value is not None},
             headers=headers,
             timeout=httpx.USE_CLIENT_DEFAULT if timeout_s is None else timeout_s,

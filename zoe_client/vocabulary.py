@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+SECONDS_MAX = 100 * 365 * 86_400.0
+"""Longest time that a request may name."""
 PRIORITY_MAX = 1000
 """Highest priority of executions; the lowest is its negative."""
 
@@ -86,6 +88,7 @@ class Cause(TextEnum):
     STORAGE_UNAVAILABLE = "storage_unavailable"
 
 
+ACTIVE_STATES = frozenset({ExecutionState.STARTING, ExecutionState.RUNNING, ExecutionState.STOPPING})
 TERMINAL_STATES = frozenset({ExecutionState.SUCCEEDED, ExecutionState.FAILED, ExecutionState.CANCELLED})
 
 

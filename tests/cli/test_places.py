@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 from tests.support.applications import execution
 from zoe_api.wire_forms import stored_places
 from zoe_cli.commands.places import places_words
+from zoe_client import plain
 from zoe_lib.domain.execution import Execution, Service, ServiceState
 from zoe_lib.domain.locality import NODES_TOLD_MAX, InputObjects, InputPlaces, Places, places_of
 from zoe_lib.domain.storage import StorageObject, located
@@ -24,7 +26,7 @@ def words(places: Places | None, *nodes: str) -> str:
         Service(f"s{n}", "c", n, True, state=ServiceState.READY, node=node) for n, node in enumerate(nodes)
     )
     [told] = stored_places(replace(one, services=services))
-    return places_words(told)
+    return places_words(cast(plain.InputPlaces, told.model_dump()))
 
 
 def test_of_nodes_with_services_only_these_are_told() -> None:

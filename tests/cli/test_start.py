@@ -6,20 +6,24 @@ import pkgutil
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 import typer
 
+from tests.cli.server import ADMIN, Server
 from zoe_cli import commands
 from zoe_cli.lazy_group import MODULES, LazyCommands
 
-HEAVY = {"httpx", "pydantic", "rich.console", "yaml", "zoe_lib.descriptions", "pygments"}
+HEAVY = {"httpx", "httpcore", "pydantic", "rich.console", "yaml", "zoe_lib.descriptions", "pygments"}
 
 
-def imported(script: str) -> set[str]:
+def imported(script: str, **variables: str) -> set[str]:
     """The heavy modules that are there at the end of a script."""
     shown = f"import sys\n{script}\nprint(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", shown], env=variables or None, capture_output=True, text=True, check=True
+    )
     return HEAVY & set(done.stdout.split())
 
 
@@ -27,12 +31,37 @@ def imported(script: str) -> set[str]:
     ("module", "wanted"),
     [
         ("zoe_cli.main", set()),
-        ("zoe_cli.commands.listing", {"pydantic", "httpx"}),
+        ("zoe_cli.commands.listing", set()),
+        ("zoe_cli.commands.ending", set()),
+        ("zoe_cli.commands.run", set()),
         ("zoe_cli.commands.applications", {"pydantic", "httpx", "yaml", "zoe_lib.descriptions"}),
     ],
 )
 def test_no_command_imports_what_it_may_not_need(module: str, wanted: set[str]) -> None:
     assert imported(f"import zoe_cli.main\nimport {module}") <= wanted
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("ls",),
+        ("ls", "-s", "running", "-n", "5", "--all-tenants"),
+        ("show", "{id}"),
+        ("show", "{id}", "-o", "json"),
+        ("run", "{file}", "-o", "name"),
+        ("cancel", "{id}"),
+    ],
+    ids=" ".join,
+)
+def test_a_quick_command_loads_neither_models_nor_a_large_client(
+    arguments: tuple[str, ...], server: Server, submitted: str, app_file: Path
+) -> None:
+    given = [one.replace("{id}", submitted).replace("{file}", str(app_file)) for one in arguments]
+    script = (
+        f"sys.argv = {['zoe', *given]}\nfrom zoe_cli.main import main\ntry:\n    main()\n"
+        "except SystemExit as end:\n    assert not end.code, end.code"
+    )
+    assert not imported(script, ZOE_URL=server.url, ZOE_TOKEN=ADMIN)
 
 
 def test_every_command_of_every_module_can_be_called() -> None:

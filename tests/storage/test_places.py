@@ -205,11 +205,11 @@ def test_an_execution_goes_where_most_of_its_input_lies_and_says_so(
             (f"node{host[-1]}", held.objects, held.bytes) for host, held in disks.items()
         }
         said = f"{disks[best].objects} of {len(sizes)} objects"
-        assert places_words(told).startswith(said)
-        assert places_words(told).endswith(f"on node node{best[-1]} with 1 of its services")
+        assert places_words(told.model_dump()).startswith(said)
+        assert places_words(told.model_dump()).endswith(f"on node node{best[-1]} with 1 of its services")
         # It was submitted last, so its input may not have been located yet.
         [waiting] = until(lambda: client.explain(executions[3]).places)
-        assert places_words(waiting).startswith(said)
+        assert places_words(waiting.model_dump()).startswith(said)
         for one in executions:
             client.cancel(one)
         assert all(client.wait(one, 60).state is ExecutionState.CANCELLED for one in executions)

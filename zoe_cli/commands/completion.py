@@ -12,7 +12,7 @@ from zoe_cli.context import Options
 from zoe_cli.output import write
 from zoe_cli.registry import add
 from zoe_cli.text import printable
-from zoe_client import ZoeError
+from zoe_client.errors import ZoeError
 
 _IDS_MAX = 50
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import typer
 
-from zoe_client.wire.base import SECONDS_MAX
+from zoe_client.vocabulary import SECONDS_MAX
 
 _AGO = re.compile(r"(\d{1,6})([smhdw])")
 _UNIT_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}

@@ -16,7 +16,6 @@ from zoe_cli.text import printable
 from zoe_client.documents.bounds import DOCUMENT_BYTES_MAX
 from zoe_client.documents.diagnostics import DescriptionError
 from zoe_client.documents.load import load_json
-from zoe_client.wire import Diagnostic
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Description in JSON; - reads standard input.")]
 Settings = Annotated[
@@ -51,9 +50,7 @@ def load_description(file: Path, settings: Sequence[str] | None) -> dict[str, An
 def refuse(error: DescriptionError) -> NoReturn:
     """Report every finding, and end the command."""
     note("zoe: the description is not valid")
-    report_diagnostics(
-        [Diagnostic(pointer=d.pointer, code=d.code, message=d.message, hint=d.hint) for d in error.diagnostics]
-    )
+    report_diagnostics(error.diagnostics)
     raise typer.Exit(Exit.USAGE)
 
 

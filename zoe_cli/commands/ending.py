@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -14,9 +15,12 @@ from zoe_cli.exits import Exit, exit_of
 from zoe_cli.output import emit, note, report
 from zoe_cli.registry import add
 from zoe_cli.units import clock
-from zoe_client import Client, Refused
+from zoe_client.errors import Refused
+from zoe_client.plain import Execution
 from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState
-from zoe_client.wire import ExecutionView
+
+if TYPE_CHECKING:
+    from zoe_client.client import Client
 
 Timeout = Annotated[
     float | None,
@@ -35,11 +39,11 @@ def wait(
 ) -> None:
     """Wait until executions have ended; exit with 0 if all succeeded."""
     give_up_s = None if timeout is None else time.monotonic() + timeout
-    with options(context).client() as client:
+    with options(context).quick() as client:
         known = [client.execution(execution_id) for execution_id in execution_ids]
     with options(context).following() as client:
         ended = [wait_for(client, execution, give_up_s) for execution in known]
-    result = ended[0] if len(ended) == 1 else {"executions": [e.model_dump(mode="json") for e in ended]}
+    result: Mapping[str, object] = ended[0] if len(ended) == 1 else {"executions": ended}
     emit(result, options(context).output, rows_of(ended))
     for execution in ended:
         finish(execution, exit_code_from_app)
@@ -47,9 +51,9 @@ def wait(
 
 def cancel(context: typer.Context, execution_ids: Ids) -> None:
     """Cancel executions; those that are already stopping are left alone."""
-    cancelled: list[ExecutionView] = []
+    cancelled: list[Execution] = []
     refused: Refused | None = None
-    with options(context).client() as client:
+    with options(context).quick() as client:
         for execution_id in execution_ids:
             try:
                 cancelled.append(client.cancel(execution_id))
@@ -57,36 +61,36 @@ def cancel(context: typer.Context, execution_ids: Ids) -> None:
                 note(f"{execution_id}:")
                 report(error)
                 refused = refused or error
-    result = {"executions": [e.model_dump(mode="json") for e in cancelled]}
-    emit(result, options(context).output, rows_of(cancelled))
+    emit({"executions": cancelled}, options(context).output, rows_of(cancelled))
     if refused is not None:
         raise typer.Exit(exit_of(refused))
 
 
-def wait_for(client: Client, execution: ExecutionView, give_up_s: float | None) -> ExecutionView:
+def wait_for(client: Client, execution: Execution, give_up_s: float | None) -> Execution:
     """Return the ended execution, and report its progress to people; TimedOut after `give_up_s`."""
-    if execution.state in TERMINAL_STATES:
+    if execution["state"] in TERMINAL_STATES:
         return execution
-    for event, state in client.follow(execution.id, deadline_s=give_up_s):
+    for event, state in client.follow(execution["id"], deadline_s=give_up_s):
         if not on_terminal():
             continue
         if state is not None:
-            note(f"{clock(event.at_s)}  {execution.name}: {state.value}")
+            note(f"{clock(event.at_s)}  {execution['name']}: {state.value}")
         elif event.kind == "reason_changed":
             reason = event.data.get("reason")
             note(f"{clock(event.at_s)}  waits: {reason.get('sentence') if isinstance(reason, dict) else ''}")
-    return client.execution(execution.id)
+    return cast(Execution, client.execution(execution["id"]).model_dump(mode="json"))
 
 
-def finish(execution: ExecutionView, exit_code_from_app: bool) -> None:
+def finish(execution: Execution, exit_code_from_app: bool) -> None:
     """End this command as the application ended, unless it succeeded."""
-    if execution.state is ExecutionState.SUCCEEDED:
+    if execution["state"] == ExecutionState.SUCCEEDED:
         return
-    message = f": {execution.message}" if execution.message else ""
-    note(f"zoe: {execution.name} ({execution.id}) {_HOW[execution.state]}{message}")
-    if exit_code_from_app and execution.exit_code:
-        raise typer.Exit(execution.exit_code)
+    message = f": {execution['message']}" if execution["message"] else ""
+    note(f"zoe: {execution['name']} ({execution['id']}) {_HOW[execution['state']]}{message}")
+    code = execution["exit_code"]
+    if exit_code_from_app and code:
+        raise typer.Exit(code)
     raise typer.Exit(Exit.APPLICATION_FAILED)
 
 
-_HOW = {ExecutionState.FAILED: "failed", ExecutionState.CANCELLED: "was cancelled"}
+_HOW: dict[str, str] = {ExecutionState.FAILED: "failed", ExecutionState.CANCELLED: "was cancelled"}

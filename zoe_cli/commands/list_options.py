@@ -11,16 +11,16 @@ import typer
 
 from zoe_cli.commands.views import run_s
 from zoe_cli.text import printable
-from zoe_client.wire import ExecutionSummary
+from zoe_client.plain import Summary
 
-_SORTS: dict[str, Callable[[ExecutionSummary, float], Any]] = {
-    "id": lambda e, _: e.id,
-    "name": lambda e, _: e.name.casefold(),
-    "user": lambda e, _: e.user,
-    "state": lambda e, _: e.state.value,
-    "age": lambda e, now_s: now_s - e.submitted_at_s,
+_SORTS: dict[str, Callable[[Summary, float], Any]] = {
+    "id": lambda e, _: e["id"],
+    "name": lambda e, _: e["name"].casefold(),
+    "user": lambda e, _: e["user"],
+    "state": lambda e, _: e["state"],
+    "age": lambda e, now_s: now_s - e["submitted_at_s"],
     "ran": lambda e, now_s: run_s(e, now_s) or 0.0,
-    "priority": lambda e, _: e.priority,
+    "priority": lambda e, _: e["priority"],
 }
 
 
@@ -31,7 +31,7 @@ def sort_key(text: str) -> str:
     return text
 
 
-def sort(executions: Sequence[ExecutionSummary], key: str) -> list[ExecutionSummary]:
+def sort(executions: Sequence[Summary], key: str) -> list[Summary]:
     """Return executions in this order; equal ones stay in theirs."""
     now_s, of = time.time(), _SORTS[key.removeprefix("-")]
     return sorted(executions, key=lambda execution: of(execution, now_s), reverse=key.startswith("-"))
@@ -39,7 +39,7 @@ def sort(executions: Sequence[ExecutionSummary], key: str) -> list[ExecutionSumm
 
 def line_format(text: str) -> str:
     """Return a format such as '{id} {state}'; BadParameter if it names what an execution does not have."""
-    known = ExecutionSummary.model_fields
+    known = Summary.__annotations__
     try:
         names = [name for _, name, spec, conversion in string.Formatter().parse(text) if _plain(name, spec, conversion)]
     except ValueError as error:
@@ -59,12 +59,12 @@ def _plain(name: str | None, spec: str | None, conversion: str | None) -> bool:
     return True
 
 
-def lines(executions: Sequence[ExecutionSummary], text: str) -> str:
+def lines(executions: Sequence[Summary], text: str) -> str:
     """Return a line for each execution; what it does not have is empty."""
     return "".join(printable(text.format_map(_texts(execution))) + "\n" for execution in executions)
 
 
-def _texts(execution: ExecutionSummary) -> dict[str, str]:
-    values = execution.model_dump(mode="json")
-    values["reason"] = execution.reason.sentence if execution.reason is not None else ""
+def _texts(execution: Summary) -> dict[str, str]:
+    reason = execution["reason"]
+    values = {**execution, "reason": "" if reason is None else reason["sentence"]}
     return {name: "" if value is None else str(value) for name, value in values.items()}

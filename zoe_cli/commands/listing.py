@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -14,15 +13,15 @@ import typer
 from zoe_cli.commands.arguments import Id
 from zoe_cli.commands.dates import since
 from zoe_cli.commands.list_options import line_format, lines, sort, sort_key
-from zoe_cli.commands.storage import bandwidth_of
-from zoe_cli.commands.views import facts, rows_of, service_rows, timeline
+from zoe_cli.commands.views import asks_for_bandwidth, facts, rows_of, service_rows, timeline
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add
 from zoe_cli.text import printable
-from zoe_client import Client, ZoeError
+from zoe_client.errors import ZoeError
+from zoe_client.plain import Execution, Page, Service, Summary
+from zoe_client.quick import QuickClient
 from zoe_client.vocabulary import ExecutionState, ServiceState
-from zoe_client.wire import ExecutionList, ExecutionView, ServiceView
 
 _PAGE_MAX = 500
 _OPENS_MAX = 10  # Each of these is a question to the master.
@@ -84,31 +83,37 @@ def ls(
     from the placement to the end. WHY: the reason for waiting, or the cause of a failure. --sort and --format apply to
     the executions listed; the names for --format are those of -o json.
     """
-    query = partial(_pages, states=state, user=user, name=name, submitted_from_s=since_s, all_tenants=all_tenants)
-    with options(context).client() as client:
+    query = {
+        "state": [one.value for one in state or ()],
+        "user": user,
+        "name": name,
+        "submitted_from_s": since_s,
+        "all_tenants": all_tenants or None,
+    }
+    with options(context).quick() as client:
         while True:
-            _write_list(query(client, limit, cursor), options(context).output, sort_by, line)
+            _write_list(_pages(client, query, limit, cursor), options(context).output, sort_by, line)
             if not watch:
                 return
             time.sleep(_WATCH_S)
             write(_CLEAR if sys.stdout.isatty() else "\n")
 
 
-def _write_list(page: ExecutionList, form: Format, sort_by: str | None, line: str | None) -> None:
+def _write_list(page: Page, form: Format, sort_by: str | None, line: str | None) -> None:
     if sort_by is not None:
-        page = page.model_copy(update={"executions": sort(page.executions, sort_by)})
+        page["executions"] = sort(page["executions"], sort_by)
     if line is not None:
-        write(lines(page.executions, line))
+        write(lines(page["executions"], line))
     else:
-        emit(page, form, rows_of(page.executions))
-    if page.next_cursor:
-        note(f"more: --cursor {page.next_cursor}")
+        emit(page, form, rows_of(page["executions"]))
+    if page["next_cursor"]:
+        note(f"more: --cursor {page['next_cursor']}")
 
 
 def show(context: typer.Context, execution_id: Id) -> None:
     """Show one execution: why it waits or how it ended, its timeline and its services."""
     form = options(context).output
-    with options(context).client() as client:
+    with options(context).quick() as client:
         execution = client.execution(execution_id)
         more = list(_more(client, execution)) if form is Format.TABLE else []
     if form is not Format.TABLE:
@@ -119,41 +124,43 @@ def show(context: typer.Context, execution_id: Id) -> None:
     write(table(service_rows(execution)))
 
 
-def _more(client: Client, execution: ExecutionView) -> Iterator[tuple[str, str]]:
+def _more(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]]:
     """Return what only the master knows; nothing while it does not answer."""
-    with suppress(ZoeError):
-        yield from bandwidth_of(client, execution)
+    if asks_for_bandwidth(execution):
+        from zoe_cli.commands.storage import bandwidth_of
+
+        with suppress(ZoeError):
+            yield from bandwidth_of(client.sdk, execution)
     yield from _opens(client, execution)
 
 
-def _opens(client: Client, execution: ExecutionView) -> Iterator[tuple[str, str]]:
+def _opens(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]]:
     """Return where and how to open the ports meant for users, as far as the master knows."""
     ports = {
         str(component["name"]): [str(port["name"]) for port in component.get("ports", []) if port.get("proxied")]
-        for component in execution.description.get("components", [])
+        for component in execution["description"].get("components", [])
     }
-    ready = [s for s in execution.services if s.state is ServiceState.READY]
-    wanted = [(service, port) for service in ready for port in ports.get(service.component, [])]
+    ready = [s for s in execution["services"] if s["state"] == ServiceState.READY]
+    wanted = [(service, port) for service in ready for port in ports.get(service["component"], [])]
     for service, port in wanted[:_OPENS_MAX]:
         with suppress(ZoeError):
-            address = client.port_address(execution.id, service.id, port)
+            address = client.sdk.port_address(execution["id"], service["id"], port)
             yield (
                 "open",
-                (f"{address.url} ({service.name}, {port}); to open it in a browser: {_open_command(service, port)}"),
+                (f"{address.url} ({service['name']}, {port}); to open it in a browser: {_open_command(service, port)}"),
             )
 
 
-def _open_command(service: ServiceView, port: str) -> str:
-    return f"zoe open {service.id.partition('.')[0]} --service {service.name} --port {port}"
+def _open_command(service: Service, port: str) -> str:
+    return f"zoe open {service['id'].partition('.')[0]} --service {service['name']} --port {port}"
 
 
-def _pages(client: Client, limit: int, cursor: str | None, **query: Any) -> ExecutionList:
+def _pages(client: QuickClient, query: dict[str, Any], limit: int, cursor: str | None) -> Page:
     """Return this many executions, in as many pages as the server makes of them."""
-    listed = ExecutionList(executions=[], next_cursor=cursor)
-    while len(listed.executions) < limit:
-        page_size = min(limit - len(listed.executions), _PAGE_MAX)
-        page = client.executions(**query, limit=page_size, cursor=listed.next_cursor)
-        listed = ExecutionList(executions=listed.executions + page.executions, next_cursor=page.next_cursor)
-        if page.next_cursor is None:
-            break
-    return listed
+    found: list[Summary] = []
+    while True:
+        page = client.executions(**query, limit=min(limit - len(found), _PAGE_MAX), cursor=cursor)
+        found += page["executions"]
+        cursor = page["next_cursor"]
+        if cursor is None or len(found) >= limit:
+            return {"executions": found, "next_cursor": cursor, "searched_to_s": None}

@@ -10,12 +10,11 @@ import typer
 from zoe_cli.commands.arguments import ExitCodeFromApp
 from zoe_cli.commands.documents import File, Settings, load_description
 from zoe_cli.commands.ending import Timeout, finish, wait_for
-from zoe_cli.commands.output_of import choose, follow
 from zoe_cli.commands.views import rows_of
 from zoe_cli.context import options
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
-from zoe_client.wire import ExecutionView
+from zoe_client.plain import Execution
 
 _EXAMPLES = (
     "zoe run app.json",
@@ -58,23 +57,25 @@ def run(
     if following and timeout is not None:
         raise typer.BadParameter("--timeout works with --wait, not with --follow")
     document = load_description(file, settings)
-    with options(context).client() as client:
+    with options(context).quick() as client:
         execution = client.submit(document, name=name, priority=priority, deadline_s=deadline, idempotency_key=key)
-    for text in execution.notes:
+    for text in execution["notes"]:
         note(f"note: {text}")
     if not (wait or following or exit_code_from_app or timeout is not None):
         emit(execution, options(context).output, rows_of([execution]))
         return
-    note(f"{execution.name} is {execution.id}")
+    note(f"{execution['name']} is {execution['id']}")
     execution = _wait(context, execution, timeout, following)
     if not following:
         emit(execution, options(context).output, rows_of([execution]))
     finish(execution, exit_code_from_app)
 
 
-def _wait(context: typer.Context, execution: ExecutionView, timeout: float | None, following: bool) -> ExecutionView:
+def _wait(context: typer.Context, execution: Execution, timeout: float | None, following: bool) -> Execution:
     give_up_s = None if timeout is None else time.monotonic() + timeout
     with options(context).following() as client:
         if following:
-            follow(client, execution.id, choose(execution, None).id)
+            from zoe_cli.commands.output_of import choose, follow
+
+            follow(client, execution["id"], choose(client.execution(execution["id"]), None).id)
         return wait_for(client, execution, give_up_s)

@@ -14,8 +14,9 @@ from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, rate
 from zoe_client import Client
+from zoe_client.plain import Execution
 from zoe_client.vocabulary import Mark
-from zoe_client.wire import BandwidthView, ExecutionView, StorageView
+from zoe_client.wire import BandwidthView, StorageView
 
 app = typer.Typer(help="The object store: bandwidth and credentials.", no_args_is_help=True)
 app.add_typer(credentials.app, name="credentials")
@@ -50,26 +51,24 @@ def status(context: typer.Context) -> None:
 app.command("status", epilog="Examples:\n\n  zoe storage status\n\n  zoe storage status -o json")(with_output(status))
 
 
-def bandwidth_of(client: Client, execution: ExecutionView) -> Iterator[tuple[str, str]]:
-    """Return the bandwidth that a running execution is granted, and what its tenant gets."""
-    wanted = (execution.description.get("storage") or {}).get("bandwidth")
-    if not wanted or execution.state.value not in ("starting", "running", "stopping"):
-        return
+def bandwidth_of(client: Client, execution: Execution) -> Iterator[tuple[str, str]]:
+    """Return the bandwidth that an execution which asks for some is granted, and what its tenant gets."""
+    wanted = execution["description"]["storage"]["bandwidth"]
     demand = ", ".join(f"{rate(wanted[way])} to {way}" for way in ("read", "write") if wanted.get(way))
     yield "bandwidth", f"{demand} {_granted(execution)}"
-    rates = {one.tenant: one for one in client.storage().tenants}.get(execution.tenant)
+    rates = {one.tenant: one for one in client.storage().tenants}.get(execution["tenant"])
     if rates is not None:
         subject = (
             f"{both(rates.achieved)} by" if rates.achieved is not None else "not reported by the storage controller, of"
         )
-        yield "achieved", f"{subject} all of {execution.tenant}, who are granted {both(rates.granted)}"
+        yield "achieved", f"{subject} all of {execution['tenant']}, who are granted {both(rates.granted)}"
 
 
-def _granted(execution: ExecutionView) -> str:
-    if Mark.STORAGE_GRANTED in execution.marks:
+def _granted(execution: Execution) -> str:
+    if Mark.STORAGE_GRANTED in execution["marks"]:
         return "granted"
-    since = " any more" if Mark.STORAGE_WITHDRAWN in execution.marks else ""
-    why = f": {execution.storage_problem}" if execution.storage_problem else ""
+    since = " any more" if Mark.STORAGE_WITHDRAWN in execution["marks"] else ""
+    why = f": {execution['storage_problem']}" if execution["storage_problem"] else ""
     return f"not granted{since}{why}"
 
 

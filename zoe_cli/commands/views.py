@@ -8,21 +8,21 @@ from collections.abc import Iterator, Sequence
 from zoe_cli.commands.places import places_words
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration
-from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, Mark
-from zoe_client.wire import ExecutionSummary, ExecutionView, ServiceView
+from zoe_client.plain import Execution, Service, Summary
+from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, ExecutionState, Mark
 
 
-def rows_of(executions: Sequence[ExecutionSummary]) -> Rows:
+def rows_of(executions: Sequence[Summary]) -> Rows:
     """Return executions as a table."""
     now_s = time.time()
     rows = [
         (
-            e.id,
-            e.name,
-            e.user,
-            e.state.value,
+            e["id"],
+            e["name"],
+            e["user"],
+            e["state"],
             _ready(e),
-            duration(now_s - e.submitted_at_s),
+            duration(now_s - e["submitted_at_s"]),
             _ran(e, now_s),
             _why(e),
         )
@@ -31,93 +31,102 @@ def rows_of(executions: Sequence[ExecutionSummary]) -> Rows:
     return Rows(("id", "name", "user", "state", "ready", "age", "ran", "why"), rows)
 
 
-def service_rows(execution: ExecutionView) -> Rows:
+def service_rows(execution: Execution) -> Rows:
     """Return the services of an execution as a table, including earlier attempts."""
     rows = [
         (
-            s.name,
-            "essential" if s.core else "elastic",
-            s.attempt,
-            s.state.value,
-            s.node,
+            s["name"],
+            "essential" if s["core"] else "elastic",
+            s["attempt"],
+            s["state"],
+            s["node"],
             _service_ran(s),
-            s.exit_code,
-            s.cause.value if s.cause else "",
-            s.message + (f" ({s.detail})" if s.detail else ""),
+            s["exit_code"],
+            s["cause"] or "",
+            s["message"] + (f" ({s['detail']})" if s["detail"] else ""),
         )
-        for s in execution.services
+        for s in execution["services"]
     ]
     return Rows(("service", "kind", "try", "state", "node", "ran", "exit", "cause", "message"), rows)
 
 
-def facts(execution: ExecutionView) -> Iterator[tuple[str, str]]:
+def facts(execution: Execution) -> Iterator[tuple[str, str]]:
     """Return the facts about an execution, most important first."""
-    yield "id", execution.id
-    yield "name", execution.name
-    yield "application", f"{execution.application} ({execution.kind})"
-    yield "owner", f"{execution.user} of {execution.tenant}"
-    yield "state", execution.state.value
-    if execution.reason is not None:
-        yield "waits", execution.reason.sentence
-        if execution.reason.hint:
-            yield "hint", execution.reason.hint
-    if execution.outcome is not None:
-        yield "outcome", execution.outcome.value + (f", cause {execution.cause.value}" if execution.cause else "")
-    if execution.exit_code is not None:
-        yield "exit code", str(execution.exit_code)
-    if execution.message:
-        yield "message", execution.message
-    if execution.detail:
-        yield "detail", execution.detail
-    if execution.priority:
-        yield "priority", str(execution.priority)
-    if execution.deadline_s is not None:
-        yield "deadline", clock(execution.deadline_s)
-    if execution.attempt > 1:
-        yield "try", str(execution.attempt)
-    for read in execution.inputs:
-        yield f"input {read.name}", f"{read.uri} ({read.why})"
-    for one in execution.places:
-        yield f"places {one.name}", places_words(one)
-    for text in execution.notes:
+    yield "id", execution["id"]
+    yield "name", execution["name"]
+    yield "application", f"{execution['application']} ({execution['kind']})"
+    yield "owner", f"{execution['user']} of {execution['tenant']}"
+    yield "state", execution["state"]
+    if execution["reason"] is not None:
+        yield "waits", execution["reason"]["sentence"]
+        if execution["reason"]["hint"]:
+            yield "hint", execution["reason"]["hint"]
+    if execution["outcome"] is not None:
+        yield "outcome", execution["outcome"] + (f", cause {execution['cause']}" if execution["cause"] else "")
+    if execution["exit_code"] is not None:
+        yield "exit code", str(execution["exit_code"])
+    if execution["message"]:
+        yield "message", execution["message"]
+    if execution["detail"]:
+        yield "detail", execution["detail"]
+    if execution["priority"]:
+        yield "priority", str(execution["priority"])
+    if execution["deadline_s"] is not None:
+        yield "deadline", clock(execution["deadline_s"])
+    if execution["attempt"] > 1:
+        yield "try", str(execution["attempt"])
+    for read in execution["inputs"]:
+        yield f"input {read['name']}", f"{read['uri']} ({read['why']})"
+    for one in execution["places"]:
+        yield f"places {one['name']}", places_words(one)
+    for text in execution["notes"]:
         yield "note", text
 
 
-def timeline(execution: ExecutionView) -> Iterator[tuple[str, str]]:
+def asks_for_bandwidth(execution: Execution) -> bool:
+    """Return whether it runs, and its description asks for bandwidth of the object store."""
+    wanted = (execution["description"].get("storage") or {}).get("bandwidth")
+    return bool(wanted) and execution["state"] in ACTIVE_STATES
+
+
+def timeline(execution: Execution) -> Iterator[tuple[str, str]]:
     """Return the marks reached so far, by time, with the seconds since the submission."""
-    yield "submitted", clock(execution.submitted_at_s)
-    for mark, at_s in sorted(execution.marks.items(), key=lambda reached: reached[1]):
-        yield mark.value, f"{clock(at_s)}  {at_s - execution.submitted_at_s:+.2f} s"
+    yield "submitted", clock(execution["submitted_at_s"])
+    for mark, at_s in sorted(execution["marks"].items(), key=lambda reached: reached[1]):
+        yield mark, f"{clock(at_s)}  {at_s - execution['submitted_at_s']:+.2f} s"
 
 
-def _ready(execution: ExecutionSummary) -> str:
+def _ready(execution: Summary) -> str:
     """Return ready essential services of all, and elastic ones after a plus; after the end, only their numbers."""
-    parts = [(execution.core_ready, execution.core_total), (execution.elastic_ready, execution.elastic_total)]
-    over = execution.state in TERMINAL_STATES
+    parts = [
+        (execution["core_ready"], execution["core_total"]),
+        (execution["elastic_ready"], execution["elastic_total"]),
+    ]
+    over = execution["state"] in TERMINAL_STATES
     return "+".join(str(total) if over else f"{ready}/{total}" for ready, total in parts if total)
 
 
-def run_s(execution: ExecutionSummary, now_s: float) -> float | None:
+def run_s(execution: Summary, now_s: float) -> float | None:
     """Return the seconds from its placement to its end, or until now; None before."""
-    if Mark.PLACED not in execution.marks:
+    if Mark.PLACED not in execution["marks"]:
         return None
-    return execution.marks.get(Mark.ENDED, now_s) - execution.marks[Mark.PLACED]
+    return execution["marks"].get(Mark.ENDED, now_s) - execution["marks"][Mark.PLACED]
 
 
-def _ran(execution: ExecutionSummary, now_s: float) -> str:
+def _ran(execution: Summary, now_s: float) -> str:
     ran_s = run_s(execution, now_s)
     return "" if ran_s is None else duration(ran_s)
 
 
-def _service_ran(service: ServiceView) -> str:
-    if service.started_at_s is None:
+def _service_ran(service: Service) -> str:
+    if service["started_at_s"] is None:
         return ""
-    return duration((service.ended_at_s or time.time()) - service.started_at_s)
+    return duration((service["ended_at_s"] or time.time()) - service["started_at_s"])
 
 
-def _why(execution: ExecutionSummary) -> str:
-    if execution.reason is not None:
-        return execution.reason.code
-    if execution.cause is None or execution.state is ExecutionState.SUCCEEDED:
+def _why(execution: Summary) -> str:
+    if execution["reason"] is not None:
+        return execution["reason"]["code"]
+    if execution["cause"] is None or execution["state"] == ExecutionState.SUCCEEDED:
         return ""
-    return execution.cause.value
+    return execution["cause"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import typer
 
@@ -16,6 +17,7 @@ from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
 from zoe_client import Client
+from zoe_client.plain import InputPlaces
 from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, ReasonCode, WaitCause
 from zoe_client.wire import Eta, EventList, Explanation
 
@@ -158,7 +160,7 @@ def _about(answer: Eta) -> list[str]:
 
 def _sentences(answer: Explanation) -> list[str]:
     inputs = (f"Input {read.name}: {read.why}." for read in answer.inputs)
-    places = (f"Input {one.name}: {places_words(one)}." for one in answer.places)
+    places = (f"Input {one.name}: {places_words(cast(InputPlaces, one.model_dump()))}." for one in answer.places)
     return [*_waits(answer), *_without(answer), *inputs, *places]
 
 

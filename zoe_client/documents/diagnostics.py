@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from enum import StrEnum
 
 DIAGNOSTICS_MAX = 100
@@ -73,6 +72,8 @@ def index_of(part: str) -> int | None:
 
 def did_you_mean(wrong: str, known: Sequence[str]) -> str:
     """Return a hint with the closest known word, or with the known words when none is close."""
+    from difflib import get_close_matches
+
     close = get_close_matches(wrong[:64], known[:200], n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"

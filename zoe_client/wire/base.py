@@ -16,7 +16,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-SECONDS_MAX = 100 * 365 * 86_400.0
+from zoe_client.vocabulary import SECONDS_MAX as SECONDS_MAX  # noqa: PLC0414 - the models' modules read it here
+
 ID_MAX = 2**63 - 1
 INTEGER_MAX = 2**53
 """The largest integer that every JSON reader represents exactly."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from zoe_client.vocabulary import TERMINAL_STATES, Cause, ExecutionState, Mark, Outcome, ServiceState
+from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, Cause, ExecutionState, Mark, Outcome, ServiceState
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
@@ -49,7 +49,6 @@ PLATFORM_CAUSES = frozenset(
     }
 )
 
-ACTIVE_STATES = frozenset({ExecutionState.STARTING, ExecutionState.RUNNING, ExecutionState.STOPPING})
 WAITING_STATES = frozenset({ExecutionState.SUBMITTED, ExecutionState.QUEUED})
 SERVICE_TERMINAL_STATES = frozenset({ServiceState.ENDED, ServiceState.LOST})
 

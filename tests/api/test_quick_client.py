@@ -1,0 +1,71 @@
+"""The client of quick commands: the SDK's errors, connections that end, proxies, answers of other servers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.scripted import ScriptedServer, answer
+from zoe_client import Conflict, NotFound, Unreachable, ZoeError
+from zoe_client.quick import QuickClient
+
+EMPTY: dict[str, Any] = {"executions": [], "next_cursor": None, "searched_to_s": None}
+PAGE = answer("200 OK", json.dumps(EMPTY).encode())
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"<html>", "must be JSON, is a text"),
+        (b"[]", "must be an object, is a list"),
+        (b"{}", "executions: is missing"),
+    ],
+)
+def test_an_answer_of_another_kind_is_an_error(body: bytes, said: str) -> None:
+    page = [answer("200 OK", body)]
+    with ScriptedServer(page) as server, QuickClient(server.url, "t") as client, pytest.raises(ZoeError) as told:
+        client.executions()
+    assert str(told.value) == f"the server at {server.url} sent an answer that this client cannot read: {said}"
+
+
+def test_what_an_older_server_leaves_out_has_its_default() -> None:
+    older = answer("200 OK", b'{"executions": []}')
+    with ScriptedServer([older]) as server, QuickClient(server.url, "t") as client:
+        assert client.executions() == EMPTY
+
+
+def test_refusals_are_the_errors_of_the_sdk() -> None:
+    problem = {"title": "gone", "status": 404, "code": "not_found"}
+    missing = [answer("404 Not Found", json.dumps(problem).encode())]
+    # Each script is a connection: the first ends between two requests.
+    with ScriptedServer(missing, [answer("409 Conflict", b"no")]) as server, QuickClient(server.url, "t") as client:
+        with pytest.raises(NotFound, match="gone"):
+            client.execution("x")
+        with pytest.raises(Conflict, match="HTTP 409"):
+            client.cancel("x")
+
+
+def test_no_server_is_unreachable() -> None:
+    with (
+        QuickClient("http://127.0.0.1:1", "t") as client,
+        pytest.raises(Unreachable, match=r"127\.0\.0\.1:1/: .*refused"),
+    ):
+        client.executions()
+
+
+def test_a_query_keeps_lists_and_leaves_out_what_is_not_given() -> None:
+    with ScriptedServer([PAGE]) as server, QuickClient(server.url + "/", "t") as client:
+        client.executions(state=["queued", "running"], user=None, all_tenants=True, limit=5)
+    assert b"GET /api/v1/executions?state=queued&state=running&all_tenants=true&limit=5 " in server.requests[0]
+
+
+def test_a_proxy_of_the_environment_gets_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedServer([PAGE]) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        with QuickClient("http://zoe.example.org", "t") as client:
+            assert client.executions() == EMPTY
+    assert b"GET http://zoe.example.org/api/v1/executions" in proxy.requests[0]

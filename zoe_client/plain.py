@@ -1,0 +1,145 @@
+"""Answers of the API as plain JSON, with types: a model of pydantic takes longer to import than a quick command runs.
+
+A test compares each with its model in `zoe_client.wire`."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import UnionType
+from typing import Any, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
+
+
+class Reason(TypedDict):
+    """Why something waits."""
+
+    code: str
+    sentence: str
+    counts: dict[str, int]
+    hint: str
+
+
+class Service(TypedDict):
+    """One service of an execution."""
+
+    id: str
+    name: str
+    component: str
+    index: int
+    core: bool
+    attempt: int
+    state: str
+    node: str | None
+    started_at_s: float | None
+    ready_at_s: float | None
+    ended_at_s: float | None
+    exit_code: int | None
+    cause: str | None
+    message: str
+    detail: str
+
+
+class Summary(TypedDict):
+    """One execution as a line of a list."""
+
+    id: str
+    name: str
+    application: str
+    kind: str
+    tenant: str
+    user: str
+    state: str
+    version: int
+    attempt: int
+    priority: int
+    deadline_s: float | None
+    submitted_at_s: float
+    marks: dict[str, float]
+    outcome: str | None
+    exit_code: int | None
+    cause: str | None
+    message: str
+    reason: Reason | None
+    forecast: dict[str, Any] | None
+    core_total: int
+    core_ready: int
+    elastic_total: int
+    elastic_ready: int
+
+
+class InputRead(TypedDict):
+    """How an input with a pushdown is read."""
+
+    name: str
+    uri: str
+    view: str | None
+    columns: list[str]
+    why: str
+    decided: bool
+
+
+class Held(TypedDict):
+    """How many of the examined objects a node holds."""
+
+    node: str
+    objects: int
+    bytes: int
+    services: int
+
+
+class InputPlaces(TypedDict):
+    """Where the objects of an input lie."""
+
+    name: str
+    known: bool
+    objects: int
+    bytes: int
+    listed: int
+    complete: bool
+    nodes: list[Held]
+
+
+class Execution(Summary):
+    """One execution with its services, its notes and its description."""
+
+    services: list[Service]
+    inputs: list[InputRead]
+    places: list[InputPlaces]
+    notes: list[str]
+    storage_problem: str
+    detail: str
+    description: dict[str, Any]
+
+
+class Page(TypedDict):
+    """A page of executions."""
+
+    executions: list[Summary]
+    next_cursor: str | None
+    searched_to_s: float | None
+
+
+def fits(value: object, kind: Any) -> bool:
+    """Return whether JSON has the keys and types of a kind; other keys, of newer servers, are allowed."""
+    if is_typeddict(kind):
+        return isinstance(value, dict) and all(
+            name in value and fits(value[name], part) for name, part in _parts(kind).items()
+        )
+    origin = get_origin(kind)
+    if origin is UnionType:
+        return any(fits(value, one) for one in get_args(kind))
+    if origin is list:
+        return isinstance(value, list) and all(fits(one, get_args(kind)[0]) for one in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(fits(one, get_args(kind)[1]) for one in value.values())
+    return kind is Any or _is(value, kind)
+
+
+def _is(value: object, kind: type) -> bool:
+    if kind in (int, float) and isinstance(value, bool):
+        return False
+    return isinstance(value, int | float if kind is float else kind)
+
+
+@cache
+def _parts(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)

@@ -1,0 +1,173 @@
+"""The few calls that quick commands make, as plain JSON over the standard library's HTTP client.
+
+The SDK's imports take longer than such a call. What this client does not do itself, it leaves to the SDK: proxies,
+retries, answers of other shapes."""
+
+from __future__ import annotations
+
+import json
+import os
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from urllib.parse import quote, urlencode, urlsplit
+
+from zoe_client.errors import Unreachable
+from zoe_client.plain import Execution, Page, fits
+from zoe_client.proxies import proxy_for
+from zoe_client.tls import trust_of_this_machine
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from zoe_client.client import Client
+
+Answer = TypeVar("Answer")
+_TIMEOUT_S = 10.0
+
+
+class QuickClient:
+    """Client of one Zoe. Use it as a context manager, or call `close`."""
+
+    def __init__(self, url: str, token: str, *, patience_s: float = 0.0) -> None:
+        self.url = url.rstrip("/")
+        self._token = token
+        self._patience_s = patience_s
+        self._parts = urlsplit(self.url)
+        self._connection: HTTPConnection | None = None
+        self._client: Client | None = None
+        self._simple = not patience_s and _simple(self.url) and proxy_for(self.url) is None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection."""
+        if self._connection is not None:
+            self._connection.close()
+        if self._client is not None:
+            self._client.close()
+
+    @property
+    def sdk(self) -> Client:
+        """The SDK's client of the same server."""
+        if self._client is None:
+            from zoe_client.client import Client
+
+            self._client = Client(self.url, self._token, patience_s=self._patience_s)
+        return self._client
+
+    def execution(self, execution_id: str) -> Execution:
+        """Return one execution."""
+        return self._read(Execution, "ExecutionView", "GET", f"/executions/{_part(execution_id)}")
+
+    def executions(self, **query: str | float | list[str] | None) -> Page:
+        """Return one page of executions, newest first; parameters as those of the API."""
+        return self._read(Page, "ExecutionList", "GET", "/executions", parameters=query)
+
+    def cancel(self, execution_id: str) -> Execution:
+        """Cancel an execution."""
+        return self._read(Execution, "ExecutionView", "POST", f"/executions/{_part(execution_id)}/cancel")
+
+    def submit(
+        self,
+        application: dict[str, Any],
+        *,
+        name: str | None = None,
+        priority: int | None = None,
+        deadline_s: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> Execution:
+        """Submit an application; the same idempotency key returns the same execution."""
+        body = {"application": application, "name": name, "priority": priority, "deadline_s": deadline_s}
+        headers = {"Idempotency-Key": idempotency_key or os.urandom(16).hex()}
+        return self._read(Execution, "ExecutionView", "POST", "/executions", body=body, headers=headers)
+
+    def _read(
+        self,
+        kind: type[Answer],
+        model: str,
+        method: str,
+        path: str,
+        *,
+        parameters: dict[str, Any] | None = None,
+        body: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> Answer:
+        """Make one request, which may be repeated without harm; return its answer as this kind."""
+        if self._simple:
+            content = self._send(method, path + _query(parameters), body, headers or {})
+        else:
+            content = self.sdk.answer(
+                method, path, json=body, parameters=parameters, headers=headers, again=True
+            ).content
+        try:
+            answer = json.loads(content)
+        except ValueError:
+            answer = None
+        return cast(Answer, answer if fits(answer, kind) else self._as_model(model, content))
+
+    def _as_model(self, name: str, content: bytes) -> dict[str, Any]:
+        """Return the answer of another version with its defaults; ZoeError if it is none."""
+        from zoe_client import wire
+
+        model: type[BaseModel] = getattr(wire, name)
+        return self.sdk.read(model, content).model_dump(mode="json")
+
+    def _send(self, method: str, path: str, body: dict[str, Any] | None, headers: dict[str, str]) -> bytes:
+        """Return the content of the answer; Refused, or Unreachable."""
+        sent = None if body is None else json.dumps(body).encode()
+        given = {"Authorization": f"Bearer {self._token}", "Accept": "application/json", **headers}
+        if sent is not None:
+            given["Content-Type"] = "application/json"
+        while True:
+            kept, connection = self._connection, self._connection or self._connect()
+            self._connection = None
+            try:
+                connection.request(method, f"{self._parts.path}/api/v1{path}", sent, given)
+                response = connection.getresponse()
+                content = response.read()
+                break
+            except (OSError, HTTPException) as error:
+                connection.close()
+                if kept is None:
+                    raise Unreachable(f"no answer from {self.url}/: {error or type(error).__name__}") from error
+                # The server closed the connection since the last request: try a new one.
+        self._connection = None if response.will_close else connection
+        if response.status >= 400:
+            from zoe_client.problems import problem_in
+
+            raise problem_in(content, response.status, self._parts.hostname or "")
+        return content
+
+    def _connect(self) -> HTTPConnection:
+        host, port = self._parts.hostname or "", self._parts.port
+        if self._parts.scheme == "http":
+            return HTTPConnection(host, port, timeout=_TIMEOUT_S)
+        return HTTPSConnection(host, port, timeout=_TIMEOUT_S, context=trust_of_this_machine(self.url))
+
+
+def _simple(url: str) -> bool:
+    """Return whether the URL has only a scheme, a host, a port and a path, in ASCII."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return False
+    return url.isascii() and bool(parts.hostname) and not (parts.username or parts.query or parts.fragment)
+
+
+def _query(parameters: dict[str, Any] | None) -> str:
+    given = {key: _text(value) for key, value in (parameters or {}).items() if value is not None}
+    return "?" + urlencode(given, doseq=True) if given else ""
+
+
+def _text(value: Any) -> Any:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _part(text: str) -> str:
+    return quote(text, safe="")
