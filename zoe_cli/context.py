@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -24,49 +26,76 @@ FOLLOWING_PATIENCE_S = 30.0
 class Options:
     """The global options."""
 
-    url: str = DEFAULT_URL
+    url: str | None = None
     token: str | None = None
     token_file: Path | None = None
     output: Format = Format.TABLE
     patience_s: float = 0.0
+    context: str | None = None
 
     def client(self, patience_s: float = 0.0) -> Client:
         """Return a client of the server; a usage error if the URL or the token is invalid."""
         from zoe_client.client import Client
 
-        return Client(self.url, self._checked_token(), patience_s=max(self.patience_s, patience_s))
+        return Client(*self._server(), patience_s=max(self.patience_s, patience_s))
 
     def quick(self) -> QuickClient:
         """Return the same for the calls of quick commands."""
         from zoe_client.quick import QuickClient
 
-        return QuickClient(self.url, self._checked_token(), patience_s=self.patience_s)
-
-    def _checked_token(self) -> str:
-        """Return the token; a usage error if the URL or the token is invalid."""
-        if not self.url.startswith(("http://", "https://")) or not self.url.isprintable():
-            raise typer.BadParameter(f"{self.url!r} is not an address such as {DEFAULT_URL} (--url or ZOE_URL)")
-        token = self._token()
-        if token is None:
-            _without_token(self.url)
-        return token
+        return QuickClient(*self._server(), patience_s=self.patience_s)
 
     def following(self) -> Client:
         """Return a client for long operations, which survives a restart of the server."""
         return self.client(FOLLOWING_PATIENCE_S)
 
-    def _token(self) -> str | None:
-        token = self.token
-        if not token and self.token_file is not None:
-            try:
-                token = self.token_file.read_text("utf-8").strip()
-            except OSError as error:
-                raise typer.BadParameter(f"cannot read the token in {self.token_file}: {error.strerror}") from None
-            except UnicodeDecodeError:
-                raise typer.BadParameter(f"{self.token_file} does not contain a token") from None
-        if token and not (token.isascii() and token.isprintable() and " " not in token):
-            raise typer.BadParameter("the token contains characters that a token cannot have")
-        return token or None
+    def _server(self) -> tuple[str, str]:
+        """Return URL and token: those given, else of the context. A token goes to the server of its context only."""
+        url, token = self.url, self.token or (None if self.token_file is None else token_in(self.token_file))
+        if not (url and token):
+            from zoe_client.contexts import read_contexts
+
+            with plainly():
+                chosen = read_contexts().chosen(self.context)
+            if chosen is not None and (url is None or url.rstrip("/") == chosen.url):
+                url, token = chosen.url, token or chosen.token
+        url = checked_url(url or DEFAULT_URL)
+        return url, checked_token(token) if token else _without_token(url)
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Report what is wrong with the file of contexts as a usage error."""
+    from zoe_client.contexts import ContextError
+
+    try:
+        yield
+    except ContextError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def checked_url(url: str) -> str:
+    """Return the address of a server, without a slash at its end; a usage error if it is none."""
+    if not url.startswith(("http://", "https://")) or not url.isprintable():
+        raise typer.BadParameter(f"{url!r} is not an address such as {DEFAULT_URL} (--url or ZOE_URL)")
+    return url.rstrip("/")
+
+
+def checked_token(token: str) -> str:
+    """Return a token; a usage error if it cannot be one."""
+    if not (token and token.isascii() and token.isprintable() and " " not in token):
+        raise typer.BadParameter("the token is empty, or contains characters that a token cannot have")
+    return token
+
+
+def token_in(file: Path) -> str | None:
+    """Return the token in a file, None if it is empty; a usage error if it cannot be read."""
+    try:
+        return file.read_text("utf-8").strip() or None
+    except OSError as error:
+        raise typer.BadParameter(f"cannot read the token in {file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise typer.BadParameter(f"{file} does not contain a token") from None
 
 
 def _without_token(url: str) -> NoReturn:
@@ -79,7 +108,10 @@ def _without_token(url: str) -> NoReturn:
             client.me()
     except NotAllowed:
         pass
-    hint = "set ZOE_TOKEN_FILE to a file with a token, or ZOE_TOKEN to one; `make serve` prints the line to copy"
+    hint = (
+        "`zoe login URL` keeps one; or set ZOE_TOKEN_FILE to a file with a token, or ZOE_TOKEN to one; `make serve` "
+        "prints the line to copy"
+    )
     raise NotAllowed(Problem(title="A token is required", status=401, code="no_token", hint=hint))
 
 

@@ -42,20 +42,35 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        write(f"zoe {version('zoe-analytics')}\n")
+        write(f"zoe {_installed()}\n")
         raise typer.Exit
+
+
+def _installed() -> str:
+    """Return the version of the package that is installed: the whole of Zoe, or the client."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("zoe-analytics")
+    except PackageNotFoundError:
+        return version("zoe-client")
 
 
 @app.callback()
 def _options(
     context: typer.Context,
-    url: Annotated[str, typer.Option(envvar="ZOE_URL", help="The server.")] = DEFAULT_URL,
+    url: Annotated[
+        str | None,
+        typer.Option(envvar="ZOE_URL", help=f"The server (default: that of the context, or {DEFAULT_URL})."),
+    ] = None,
     token: Annotated[
         str | None, typer.Option(envvar="ZOE_TOKEN", help="API token; other users can see it in the list of processes.")
     ] = None,
     token_file: Annotated[Path | None, typer.Option(envvar="ZOE_TOKEN_FILE", help="File with the token.")] = None,
+    context_name: Annotated[
+        str | None,
+        typer.Option("--context", envvar="ZOE_CONTEXT", help="Server that you signed in to (see `zoe context list`)."),
+    ] = None,
     output: Annotated[Format, typer.Option("--output", "-o", help="Output format.")] = Format.TABLE,
     patience: Annotated[
         float, typer.Option(min=0, help="Seconds for which to retry while the server does not answer.")
@@ -64,7 +79,18 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    context.obj = Options(url, token, token_file, output, patience)
+    if _typed(context, "context_name"):
+        # A context that is asked for by name comes before what the environment says.
+        url = url if _typed(context, "url") else None
+        token = token if _typed(context, "token") else None
+        token_file = token_file if _typed(context, "token_file") else None
+    context.obj = Options(url or None, token, token_file, output, patience, context_name or None)
+
+
+def _typed(context: typer.Context, name: str) -> bool:
+    """Return whether an option stands on the command line, not in the environment."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def main() -> None:

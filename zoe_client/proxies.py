@@ -14,7 +14,7 @@ def proxy_for(url: str) -> str | None:
     if not any(os.environ.get(name) or os.environ.get(name.upper()) for name in _VARIABLES):
         return None
     parts = urlsplit(url)
-    if _loopback(parts.hostname or ""):
+    if on_this_machine(parts.hostname or ""):
         return None
     # Its import takes as long as a quick command.
     from urllib.request import getproxies, proxy_bypass
@@ -26,7 +26,8 @@ def proxy_for(url: str) -> str | None:
     return found if found is None or "://" in found else f"http://{found}"
 
 
-def _loopback(host: str) -> bool:
+def on_this_machine(host: str) -> bool:
+    """Return whether the name or address of a server is a loopback one."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     from ipaddress import ip_address

@@ -74,10 +74,13 @@ def server(database_url: str) -> Iterator[Server]:
 
 
 @pytest.fixture
-def zoe(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest) -> Zoe:
+def zoe(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest, tmp_path: Path
+) -> Zoe:
     """Run the command line in this process, as the admin of the module's server or of the stack if there is one."""
-    for name in ("ZOE_TOKEN", "ZOE_TOKEN_FILE", "NO_COLOR", "FORCE_COLOR"):
+    for name in ("ZOE_CONTEXT", "ZOE_TOKEN", "ZOE_TOKEN_FILE", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     if "server" in request.fixturenames:
         monkeypatch.setenv("ZOE_URL", request.getfixturevalue("server").url)
         monkeypatch.setenv("ZOE_TOKEN", ADMIN)

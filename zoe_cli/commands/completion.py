@@ -38,9 +38,10 @@ def completion(shell: Annotated[Shell, typer.Argument(help="Shell to complete in
 
 def execution_ids(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """Return the newest executions whose id begins so, with descriptions; none if the server does not answer."""
-    given = {key: value for key, value in context.find_root().params.items() if key in ("url", "token", "token_file")}
+    params = context.find_root().params
+    given = {key: params[key] for key in ("url", "token", "token_file") if params.get(key)}
     try:
-        with Options(**given).client() as client:
+        with Options(**given, context=params.get("context_name")).client() as client:
             found = client.executions(limit=_IDS_MAX).executions
     except (ZoeError, typer.BadParameter):
         return []

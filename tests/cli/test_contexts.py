@@ -1,0 +1,121 @@
+"""zoe login, logout, context: servers and tokens that are kept, and what comes before them."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Zoe
+from tests.cli.server import ADMIN, READER, Server
+from zoe_lib.api_tokens import TokenText
+from zoe_lib.domain.roles import Scope
+from zoe_lib.store.people import Token
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    return tmp_path / "config" / "zoe" / "contexts.json"
+
+
+@pytest.fixture
+def laptop(zoe: Zoe, server: Server, monkeypatch: pytest.MonkeyPatch) -> Zoe:
+    """The command line where no variable names a server."""
+    assert server.url
+    monkeypatch.setenv("ZOE_URL", "")
+    monkeypatch.delenv("ZOE_TOKEN")
+    return zoe
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.replace("│", " ").split())
+
+
+def test_after_login_commands_need_nothing_else(laptop: Zoe, server: Server, kept: Path) -> None:
+    signed_in = laptop("login", server.url + "/", stdin=f"{READER}\n".encode())
+    assert signed_in.code == 0, signed_in.err
+    assert READER not in signed_in.out + signed_in.err
+    assert laptop("whoami", "-o", "json").json()["user"] == "bob"
+    assert laptop("ls").code == 0
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
+    assert [path.name for path in kept.parent.iterdir()] == [kept.name]
+
+
+def test_a_token_that_the_server_refuses_is_not_kept(laptop: Zoe, server: Server, kept: Path, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("zoe_nobody_x")
+    assert laptop("login", server.url, "--token-file", str(file)).code == 4
+    assert laptop("login", server.url, stdin=b"two words").code == 2
+    assert laptop("login", "zoe.example.org", stdin=b"x").code == 2
+    assert not kept.exists()
+
+
+def test_contexts_are_listed_used_and_removed(laptop: Zoe, server: Server) -> None:
+    laptop("login", server.url, "--name", "lab", stdin=READER.encode())
+    assert laptop("context", "add", "cloud", "https://zoe.example.org/").code == 0
+    assert laptop("context", "list", "-o", "json").json() == {
+        "current": "lab",
+        "contexts": [
+            {"name": "cloud", "url": "https://zoe.example.org", "signed_in": False},
+            {"name": "lab", "url": server.url, "signed_in": True},
+        ],
+    }
+    assert laptop("context", "use", "cloud").code == 0
+    assert laptop("context", "list", "-o", "json").json()["current"] == "cloud"
+    assert laptop("--context", "lab", "ls").code == 0
+    assert laptop("context", "remove", "cloud").code == 0
+    assert laptop("context", "list", "-o", "name").out == "lab\n"
+    missing = laptop("context", "use", "cloud")
+    assert (missing.code, "there is no context 'cloud'; there are: lab" in one_line(missing.err)) == (2, True)
+
+
+def test_variables_come_before_the_context_in_use(laptop: Zoe, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    def user(*more: str) -> str:
+        return str(laptop(*more, "whoami", "-o", "json").json()["user"])
+
+    laptop("login", server.url, "--name", "lab", stdin=READER.encode())
+    monkeypatch.setenv("ZOE_TOKEN", ADMIN)
+    assert user() == "ada"  # the token of the environment, for the server of the context
+    assert user("--context", "lab") == "bob"  # a context asked for by name comes first
+    monkeypatch.delenv("ZOE_TOKEN")
+    laptop("context", "add", "cloud", "http://127.0.0.1:1")
+    laptop("context", "use", "cloud")
+    monkeypatch.setenv("ZOE_CONTEXT", "lab")
+    assert user() == "bob"
+    monkeypatch.setenv("ZOE_URL", "http://127.0.0.1:1")
+    assert laptop("whoami").code == 75
+
+
+def test_a_token_goes_to_no_other_server(laptop: Zoe, server: Server) -> None:
+    laptop("login", server.url, "--name", "lab", stdin=READER.encode())
+    refused = laptop("--url", server.url.replace("127.0.0.1", "localhost"), "whoami")
+    assert (refused.code, "A token is required" in refused.err) == (4, True)
+    assert laptop("--url", server.url + "/", "whoami").code == 0
+
+
+def test_logout_forgets_the_token_and_may_revoke_it(laptop: Zoe, server: Server) -> None:
+    text = "zoe_laptop_secret"
+    token = TokenText.read(text)
+    assert token is not None
+    server.store.accounts.add_token(
+        Token(token.id, "eve", "other", token.hashed, frozenset({Scope.READ, Scope.SUBMIT}), 0.0, None, "laptop")
+    )
+    assert laptop("login", server.url, "--name", "lab", stdin=text.encode()).code == 0
+    assert laptop("logout").code == 0
+    signed_out = laptop("--url", server.url, "whoami")
+    assert (signed_out.code, "A token is required" in signed_out.err) == (4, True)
+    assert laptop("context", "list", "-o", "name").out == "lab\n"
+    laptop("login", server.url, stdin=text.encode())
+    assert laptop("logout", "--revoke").code == 0
+    assert laptop("login", server.url, stdin=text.encode()).code == 4
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"contexts": {"lab": {}}}', '{"contexts": []}'])
+def test_a_file_that_is_none_of_contexts_is_named(laptop: Zoe, kept: Path, text: str) -> None:
+    kept.parent.mkdir(parents=True)
+    kept.write_text(text)
+    refused = laptop("ls")
+    assert (refused.code, "not a file of contexts" in one_line(refused.err)) == (2, True)
+    assert kept.read_text() == text
