@@ -6,7 +6,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
+.PHONY: wheels test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -127,6 +127,10 @@ sbom: setup ## a software bill of materials (CycloneDX) of every lock file, in b
 
 audit: setup ## known vulnerabilities of what the lock files name, where the package index tells them
 	@$(RUN) -m scripts.supply_chain audit
+
+wheels: web ## build two wheels in dist/: zoe_analytics, all of Zoe, and zoe_client, the command line and SDK for laptops
+	@$(RUN) -m hatchling build -t wheel -d dist
+	@cd packaging/client && $(CURDIR)/$(RUN) -m hatchling build -t wheel -d $(CURDIR)/dist
 
 docs: setup ## write the pages of docs/reference that come from the code again
 	@$(RUN) -m scripts.reference

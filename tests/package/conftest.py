@@ -64,8 +64,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     directory = tmp_path_factory.mktemp("installed")
-    python = directory / "venv" / "bin" / "python"
-    assert build(UV, "venv", "-q", "--python", sys.executable, directory / "venv").returncode == 0
+    made = installation_of(directory, sys.executable)
+    python = made.path("python")
     into = (UV, "pip", "install", "-q", "--offline", "--python", python)
     locked = build(*into, "--constraint", "requirements/zoe.lock", wheel)
     if locked.returncode != 0:
@@ -73,5 +73,12 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
         assert build(*into, "--no-deps", wheel).returncode == 0
         site = next((directory / "venv" / "lib").glob("python3*/site-packages"))
         (site / "locked.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return made
+
+
+def installation_of(directory: Path, interpreter: str) -> Installed:
+    """An environment in which nothing is installed yet."""
+    python = directory / "venv" / "bin" / "python"
+    assert build(UV, "venv", "-q", "--python", interpreter, directory / "venv").returncode == 0
     kept = {key: os.environ[key] for key in ("LANG", "LC_ALL", "TMPDIR") if key in os.environ}
     return Installed(directory, {**kept, "PATH": f"{python.parent}:/usr/bin:/bin", "HOME": str(directory)})

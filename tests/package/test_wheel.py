@@ -41,6 +41,7 @@ def test_migrations_and_catalogue_lie_inside_the_library(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     packages = {name.split("/")[0] for name in names if ".dist-info" not in name}
     assert packages == {
+        "zoe_client",
         "zoe_lib",
         "zoe_master",
         "zoe_api",

@@ -1,0 +1,106 @@
+"""The wheel for laptops, installed alone by each Python of Debian, against a real API."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import structlog
+
+from tests.cli.conftest import APP
+from tests.cli.server import OTHER, Server
+from tests.docs.documents import ROOT
+from tests.package.conftest import TIMEOUT_S, UV, Installed, build, installation_of
+from tests.support.postgres import PostgresServer
+
+PYTHONS = ("3.11", "3.13")
+OURS = {"zoe_client", "zoe_cli"}
+
+
+@pytest.fixture(scope="module")
+def client_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("client-wheel")
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", directory],
+        cwd=ROOT / "packaging" / "client",
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (built,) = directory.glob("zoe_client-*.whl")
+    return built
+
+
+def found_python(version: str) -> str | None:
+    """An interpreter of this version on this machine, of the system or of pyenv."""
+    found = build(UV, "python", "find", "--no-python-downloads", version)
+    if found.returncode == 0:
+        return found.stdout.strip()
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    return next((str(path) for path in sorted(pyenv.glob(f"{version}.*/bin/python"))), None)
+
+
+@pytest.fixture(scope="module", params=PYTHONS)
+def laptop(request: pytest.FixtureRequest, client_wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    interpreter = found_python(request.param)
+    if interpreter is None:
+        pytest.skip(f"needs Python {request.param}")
+    directory = tmp_path_factory.mktemp("laptop")
+    made = installation_of(directory, interpreter)
+    into = (UV, "pip", "install", "-q", "--python", directory / "venv" / "bin" / "python")
+    arguments = ("--constraint", "requirements/zoe.lock", client_wheel)
+    if build(*into, "--offline", *arguments).returncode != 0:
+        online = build(*into, *arguments)
+        if online.returncode != 0:
+            pytest.skip(f"needs the client's packages for Python {request.param}: {online.stderr[-200:]}")
+    return made
+
+
+@pytest.fixture(scope="module")
+def server(postgres_server: PostgresServer) -> Iterator[Server]:
+    url = postgres_server.create_database()
+    structlog.configure(logger_factory=structlog.ReturnLoggerFactory(), cache_logger_on_first_use=False)
+    with Server(url) as server:
+        yield server
+    structlog.reset_defaults()
+    postgres_server.drop_database(url)
+
+
+def test_it_holds_the_client_alone(client_wheel: Path, laptop: Installed) -> None:
+    site = next((laptop.directory / "venv" / "lib").glob("python3*/site-packages"))
+    assert {path.name for path in site.glob("zoe_*") if path.is_dir() and ".dist-info" not in path.name} == OURS
+    assert not list(site.glob("storage_*"))
+    for package in ("sqlalchemy", "psycopg2", "fastapi", "zmq", "numpy"):
+        assert not (site / package).exists()
+    assert client_wheel.stat().st_size < 500_000
+
+
+def test_from_login_to_a_list(laptop: Installed, server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "app.json"
+    file.write_text(json.dumps(APP))
+    token = tmp_path / "token"
+    token.write_text(OTHER)
+    own = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    assert "zoe" in laptop.run("zoe", "--help", **own)
+    assert laptop.run("zoe", "--version", **own).startswith("zoe 0.")
+    laptop.run("zoe", "login", server.url, "--token-file", str(token), **own)
+    submitted = laptop.run("zoe", "run", str(file), "--set", "worker.total_count=3", "-o", "name", **own).strip()
+    assert laptop.run("zoe", "ls", "-n", "1", "-o", "name", **own).strip() == submitted
+    shown = json.loads(laptop.run("zoe", "show", submitted, "-o", "json", **own))
+    assert len(shown["services"]) == 4
+    assert "sums" in laptop.run("zoe", "ls", **own)
+    laptop.run("zoe", "validate", str(file), **own)
+    assert "signed_in: true" in laptop.run("zoe", "context", "list", "-o", "yaml", **own)
+    assert json.loads(laptop.run("zoe", "convert", str(file), **own))["version"] == 4
+
+
+def test_the_sdk_works_alone(laptop: Installed, server: Server) -> None:
+    script = f"from zoe_client import Client; print(Client({server.url!r}, {OTHER!r}).me().user)"
+    assert laptop.run("python", "-c", script) == "eve\n"
