@@ -6,7 +6,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: wheels test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-storage bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
+.PHONY: wheels test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -87,6 +87,9 @@ bench: setup ## submission, wake-up to plan and first process, the first three s
 	@$(RUN) -m benchmarks.submission
 	@$(RUN) -m benchmarks.wake_to_plan
 	@$(RUN) -m benchmarks.submit_to_process
+
+bench-cli: setup ## CPU time of quick commands beside `python -c pass` (a minute)
+	@$(RUN) -m benchmarks.command_line
 
 bench-slurm: setup ## submissions and short jobs beside Debian's Slurm (as root; packages slurmctld slurmd slurm-client munge; minutes)
 	@$(RUN) -m benchmarks.beside_slurm
