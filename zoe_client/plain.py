@@ -110,6 +110,23 @@ class Execution(Summary):
     description: dict[str, Any]
 
 
+class Usage(TypedDict):
+    """What a service used: CPU seconds since its start, and memory in bytes at that time."""
+
+    execution_id: str
+    service_id: str
+    node: str
+    at_s: float
+    cpu_s: float
+    memory_bytes: int
+
+
+class UsageList(TypedDict):
+    """Samples of usage."""
+
+    usage: list[Usage]
+
+
 class Page(TypedDict):
     """A page of executions."""
 

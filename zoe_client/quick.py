@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 from zoe_client.errors import Unreachable
-from zoe_client.plain import Execution, Page, fits
+from zoe_client.plain import Execution, Page, UsageList, fits
 from zoe_client.proxies import proxy_for
 from zoe_client.tls import trust_of_this_machine
 
@@ -67,6 +67,10 @@ class QuickClient:
     def executions(self, **query: str | float | list[str] | None) -> Page:
         """Return one page of executions, newest first; parameters as those of the API."""
         return self._read(Page, "ExecutionList", "GET", "/executions", parameters=query)
+
+    def execution_usage(self, execution_id: str) -> UsageList:
+        """Return samples of what an execution used."""
+        return self._read(UsageList, "UsageList", "GET", f"/executions/{_part(execution_id)}/usage")
 
     def cancel(self, execution_id: str) -> Execution:
         """Cancel an execution."""

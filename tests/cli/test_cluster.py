@@ -9,6 +9,7 @@ from typing import Any, cast
 from tests.cli.conftest import Zoe
 from tests.cli.server import GIB, READER, Server
 from zoe_cli.commands.cluster import _state
+from zoe_lib.store.values import UsageSample
 
 
 def test_nodes(server: Server, zoe: Zoe, submitted: str) -> None:
@@ -47,6 +48,31 @@ def test_top(server: Server, zoe: Zoe, submitted: str) -> None:
     assert [line.split()[0][-3:] for line in lines[1:]] == ["1.1", "0.1"]
     assert "2 GiB" in lines[1]
     server.end(submitted)
+
+
+def test_top_of_one_execution_shows_now_and_peak(server: Server, zoe: Zoe, submitted: str) -> None:
+    assert "no service of it has been sampled" in zoe("top", submitted).err
+    server.start(submitted)
+    began_s = server.get(submitted).services[0].started_at_s
+    assert began_s is not None
+    main = f"{submitted}.main.0.1"
+    # CPU seconds and memory after 10, 20 and 30 seconds: one core, a half, a tenth.
+    for after_s, cpu_s, memory in ((10, 5.0, GIB // 2), (20, 15.0, 3 * GIB // 4), (30, 16.0, GIB // 4)):
+        server.store.add_usage([UsageSample(submitted, main, "node-1", began_s + after_s, cpu_s, memory)])
+    lines = zoe("top", submitted).out.splitlines()
+    assert lines[1].split() == [
+        "main-0", "node-1", "0.10", "1.00", "1", "256", "MiB", "768", "MiB", "1", "GiB",
+    ]  # fmt: skip
+    [use] = zoe("top", submitted, "-o", "json").json()["services"]
+    assert (use["memory_peak_bytes"], use["cpu_s"], use["service_id"]) == (3 * GIB // 4, 16.0, main)
+    assert abs(use["sampled_s"] - 30) < 0.001
+    assert "used CPU" not in zoe("show", submitted).out
+    server.end(submitted)
+    shown = zoe("show", submitted).out
+    assert "used CPU          16.0 s, 53% of the reserved cores" in shown
+    assert "peak memory       768 MiB in main-0, 75% of its reservation" in shown
+    assert zoe("top", submitted).out.splitlines()[1].split()[2:4] == ["1.00", "1"]
+    assert zoe("top", "x000000000000000").code == 3
 
 
 def test_status_with_and_without_a_master(server: Server, zoe: Zoe) -> None:

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from zoe_cli.commands.dates import date
+from zoe_cli.commands.usage_of import use_data, use_rows, uses_of
 from zoe_cli.context import options
-from zoe_cli.output import emit
+from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration, rate, size
@@ -19,7 +20,7 @@ from zoe_client.wire import Meter, NodeView, StatusView
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    add(app, "top", top, ("watch zoe top",))
+    add(app, "top", top, ("watch zoe top", "zoe top x1m7xhnzn3f4144"))
     add(app, "quota", quota, ("zoe quota",))
     add(app, "usage", usage, ("zoe usage --from 2026-11-01", "zoe usage --from 2026-11-01 -o json"))
     add(app, "status", status, ("zoe status",))
@@ -85,13 +86,34 @@ def quota(context: typer.Context) -> None:
     emit(answer, options(context).output, Rows(("what", "used", "limit"), rows))
 
 
-def top(context: typer.Context) -> None:
-    """Show what running services use now, most memory first."""
+def top(
+    context: typer.Context,
+    execution_id: Annotated[
+        str | None,
+        typer.Argument(metavar="ID", help="Show the services of this execution, now and at their peak."),
+    ] = None,
+) -> None:
+    """Show what running services use now, most memory first; with ID, what those of one execution use and used.
+
+    Peaks are those of the stored samples: 720 of each service, which is an hour at one in five seconds.
+    """
+    if execution_id is not None:
+        _top_of(context, execution_id)
+        return
     with options(context).client() as client:
         answer = client.usage()
     ordered = sorted(answer.usage, key=lambda u: -u.memory_bytes)
     rows = [(u.service_id, u.node, f"{u.cpu_s:.1f}", size(u.memory_bytes)) for u in ordered]
     emit(answer, options(context).output, Rows(("service", "node", "cpu s", "memory"), rows))
+
+
+def _top_of(context: typer.Context, execution_id: str) -> None:
+    with options(context).quick() as client:
+        execution = client.execution(execution_id)
+        uses = uses_of(execution, client.execution_usage(execution_id)["usage"])
+    if not uses:
+        note("no service of it has been sampled yet")
+    emit(use_data(execution, uses), options(context).output, use_rows(uses))
 
 
 def status(context: typer.Context) -> None:

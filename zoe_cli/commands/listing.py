@@ -13,6 +13,7 @@ import typer
 from zoe_cli.commands.arguments import Id
 from zoe_cli.commands.dates import since
 from zoe_cli.commands.list_options import line_format, lines, sort, sort_key
+from zoe_cli.commands.usage_of import efficiency, uses_of
 from zoe_cli.commands.views import asks_for_bandwidth, facts, rows_of, service_rows, timeline
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
@@ -21,7 +22,7 @@ from zoe_cli.text import printable
 from zoe_client.errors import ZoeError
 from zoe_client.plain import Execution, Page, Service, Summary
 from zoe_client.quick import QuickClient
-from zoe_client.vocabulary import ExecutionState, ServiceState
+from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, ServiceState
 
 _PAGE_MAX = 500
 _OPENS_MAX = 10  # Each of these is a question to the master.
@@ -125,12 +126,15 @@ def show(context: typer.Context, execution_id: Id) -> None:
 
 
 def _more(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]]:
-    """Return what only the master knows; nothing while it does not answer."""
+    """Return what the execution itself does not say; nothing that the server or its master cannot tell now."""
     if asks_for_bandwidth(execution):
         from zoe_cli.commands.storage import bandwidth_of
 
         with suppress(ZoeError):
             yield from bandwidth_of(client.sdk, execution)
+    if execution["state"] in TERMINAL_STATES:
+        with suppress(ZoeError):
+            yield from efficiency(uses_of(execution, client.execution_usage(execution["id"])["usage"]))
     yield from _opens(client, execution)
 
 

@@ -18,6 +18,8 @@ PAIRS: list[tuple[Any, type[BaseModel]]] = [
     (plain.InputPlaces, wire.InputPlacesView),
     (plain.Held, wire.HeldView),
     (plain.Page, wire.ExecutionList),
+    (plain.Usage, wire.UsageView),
+    (plain.UsageList, wire.UsageList),
 ]
 REASON = {"code": "no_resources", "sentence": "full", "counts": {"node": 1}, "hint": ""}
 
