@@ -1,12 +1,12 @@
 # Two commands: `make demo` runs a real Spark application through Zoe, `make test` passes the tests.
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PYTHON ?= $(shell command -v python3.11 || command -v python3.13 || command -v python3)
 # Without bytecode every process compiles what it imports, a second and more.
 unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: wheels test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
+.PHONY: wheels test-python test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -46,6 +46,9 @@ check: setup ## lint, and the unit tests that the present change can reach (BASE
 
 test: setup web ## all tests, with a closing table of what was skipped and the time of each part (ZOE_STRICT=1: no second tries)
 	@$(RUN) -m scripts.run_tests
+
+test-python: setup ## the unit tests with another Python (VERSION=3.13), in an environment of its own
+	@$(RUN) -m scripts.other_python $(or $(VERSION),3.13)
 
 test-all: setup web ## the same with 100,000 property checks and all published traces (needs ZOE_TEST_DATA; an hour and more)
 	@$(RUN) -m scripts.run_tests --all

@@ -16,7 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 STAMP = VENV / "zoe.stamp"
 INPUTS = ("requirements/bootstrap.lock", "requirements/zoe.lock", "pyproject.toml")
-SUPPORTED = (3, 11)
+SUPPORTED = ((3, 11), (3, 13))
+"""Those of Debian 12 and 13."""
 APT = "apt-get install -y git make python3.11 python3.11-venv"
 
 
@@ -36,9 +37,10 @@ def main() -> int:
 
 def missing() -> str | None:
     """Return what this machine lacks, in words; None if nothing."""
-    if sys.version_info[:2] != SUPPORTED:
+    if sys.version_info[:2] not in SUPPORTED:
         found = ".".join(map(str, sys.version_info[:2]))
-        return f"Zoe is tested on Python {SUPPORTED[0]}.{SUPPORTED[1]}; this is Python {found} ({sys.executable})."
+        tested = " and ".join(f"{major}.{minor}" for major, minor in SUPPORTED)
+        return f"Zoe is tested on Python {tested}; this is Python {found} ({sys.executable})."
     if sys.platform != "linux":
         return f"Zoe runs on Linux; this is {sys.platform}."
     if importlib.util.find_spec("ensurepip") is None:
@@ -72,10 +74,10 @@ def build() -> None:
 
 
 def works(python: Path) -> bool:
-    """Return whether this interpreter exists and has the supported version; otherwise it is created again."""
+    """Return whether this interpreter exists and has the version of the present one; else it is created again."""
     if not python.exists():
         return False
-    code = f"import sys, pip; sys.exit(sys.version_info[:2] != {SUPPORTED})"
+    code = f"import sys, pip; sys.exit(sys.version_info[:2] != {sys.version_info[:2]})"
     return subprocess.run([str(python), "-c", code], check=False, capture_output=True).returncode == 0
 
 

@@ -27,6 +27,7 @@ _REQUIREMENTS = CLONE / "requirements"
 _PAGE_CONFIG = CLONE / "app_descriptions" / "images" / "jupyter-spark" / "page_config.json"
 _SPARK = "pyspark"
 _LAYOUT = 2
+_PYTHON = (3, 11)
 """Increase it to have every runtime built again."""
 _NOTEBOOK_STAMP = "zoe-notebook.stamp"
 _FROM_CALLER = ("JDK_JAVA_OPTIONS",)
@@ -110,15 +111,22 @@ def describe(directory: Path) -> Runtime:
 
 
 def shared_python() -> Path:
-    """Return a Python 3.11 that the user of components may execute; if Zoe is root, components are not."""
+    """Return a Python 3.11 that the user of components may execute; if Zoe is root, components are not.
+
+    Spark, Java and this Python are tested with each other, whichever Python Zoe itself runs on."""
     own = Path(sys.executable).resolve()
-    candidates = [own, Path("/usr/bin/python3.11"), Path("/usr/local/bin/python3.11")]
+    name = f"python{_PYTHON[0]}.{_PYTHON[1]}"
+    candidates = [own] if sys.version_info[:2] == _PYTHON else []
+    candidates += [Path(found) for found in [shutil.which(name)] if found]
+    candidates += [Path("/usr/bin") / name, Path("/usr/local/bin") / name]
     for candidate in candidates:
         if candidate.exists() and (os.getuid() != 0 or _open_to_all(candidate.resolve())):
             return candidate
+    if sys.version_info[:2] != _PYTHON:
+        raise RuntimeBuildError(f"Spark and Swift need {name}, but Zoe runs on {own}; install {name} for all users")
     raise RuntimeBuildError(
         f"{own} lies in a private directory, so components, which do not run as root, cannot use it.\n"
-        "Install a system Python:  apt-get install -y python3.11"
+        f"Install a system Python:  apt-get install -y {name}"
     )
 
 

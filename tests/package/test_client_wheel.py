@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 import structlog
 
+from scripts.other_python import find
 from tests.cli.conftest import APP
 from tests.cli.server import OTHER, Server
 from tests.docs.documents import ROOT
@@ -38,18 +38,9 @@ def client_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def found_python(version: str) -> str | None:
-    """An interpreter of this version on this machine, of the system or of pyenv."""
-    found = build(UV, "python", "find", "--no-python-downloads", version)
-    if found.returncode == 0:
-        return found.stdout.strip()
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    return next((str(path) for path in sorted(pyenv.glob(f"{version}.*/bin/python"))), None)
-
-
 @pytest.fixture(scope="module", params=PYTHONS)
 def laptop(request: pytest.FixtureRequest, client_wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    interpreter = found_python(request.param)
+    interpreter = find(request.param)
     if interpreter is None:
         pytest.skip(f"needs Python {request.param}")
     directory = tmp_path_factory.mktemp("laptop")
