@@ -1,5 +1,5 @@
 # Two commands: `make demo` runs a real Spark application through Zoe, `make test` passes the tests.
-PYTHON ?= $(shell command -v python3.11 || command -v python3.13 || command -v python3)
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
 # Without bytecode every process compiles what it imports, a second and more.
 unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
