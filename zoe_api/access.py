@@ -145,15 +145,18 @@ def _by_token(accounts: AccountStore, text: str, with_terms: bool) -> Asker:
     raise ApiProblem(Code.BAD_TOKEN, hint="ask an admin or the user for a new one")
 
 
-def entry(principal: Principal, request: Request, action: str) -> AuditEntry:
-    """Return the audit entry of a change that is about to be made."""
+def entry(
+    principal: Principal, request: Request, action: str, target: str | None = None, status: int | None = None
+) -> AuditEntry:
+    """Return the audit entry of a change that is about to be made, or of a look at this target."""
     return AuditEntry(
         at_s=time.time(),
         user=principal.user,
         tenant=principal.tenant,
         action=action,
-        target=request.url.path,
+        target=request.url.path if target is None else target,
         request_id=request.state.request_id,
         by=principal.token_id or "session",
         address=address_of(request),
+        status=status,
     )

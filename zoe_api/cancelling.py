@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 
 import structlog
+from fastapi import Request
 
 from zoe_api.codes import Code
-from zoe_api.dependencies import check_if_match, visible_execution
+from zoe_api.dependencies import Services, check_if_match
 from zoe_api.problems import ApiProblem
+from zoe_api.visibility import visible_execution
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import will_retry
 from zoe_lib.domain.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
-from zoe_lib.messaging.client import MasterClient
+from zoe_lib.domain.sharing import ShareLevel
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import ConcurrentUpdate
 from zoe_lib.store.people import Principal
@@ -23,23 +25,18 @@ _CANCEL_ATTEMPTS_MAX = 5
 
 
 def cancel(
-    store: ExecutionStore,
-    master: MasterClient,
-    principal: Principal,
-    execution_id: str,
-    request_id: str,
-    if_match: str | None = None,
+    services: Services, principal: Principal, execution_id: str, request: Request, if_match: str | None = None
 ) -> Execution:
     """Return the execution after the cancel. Idempotent while it stops; 409 if it has already
     ended for another reason."""
     for _ in range(_CANCEL_ATTEMPTS_MAX):
-        execution = visible_execution(store, principal, execution_id)
+        execution = visible_execution(services, principal, execution_id, request, ShareLevel.CONTROL)
         check_if_match(if_match, execution.version)
         try:
-            cancelled = _cancel(store, execution, principal, request_id)
+            cancelled = _cancel(services.store, execution, principal, request.state.request_id)
         except ConcurrentUpdate:
             continue
-        master.hint()
+        services.master.hint()
         log.info("cancelled", execution=execution_id, user=principal.user, state=cancelled.state.value)
         return cancelled
     raise ApiProblem(Code.CONFLICT, "the execution changes too often to be cancelled; try again")

@@ -19,6 +19,8 @@ class Code(StrEnum):
     SESSION_OVER = "session_over"
     SESSION_NEEDED = "session_needed"
     CSRF_TOKEN_MISSING = "csrf_token_missing"  # noqa: S105 - a name
+    SHARE_TOO_LOW = "share_too_low"
+    TOO_MANY_SHARES = "too_many_shares"
     FOREIGN_ORIGIN = "foreign_origin"
     HOST_NOT_ALLOWED = "host_not_allowed"
     SOCKET_REFUSED = "socket_refused"
@@ -78,6 +80,8 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.SCOPE_MISSING: (403, "The token lacks a scope"),
     Code.NOT_ADMIN: (403, "Only admins may do this"),
     Code.ROLE_MISSING: (403, "Your role in this tenant does not allow this"),
+    Code.SHARE_TOO_LOW: (403, "Its owner does not share this with you"),
+    Code.TOO_MANY_SHARES: (409, "It is shared as often as it may be: end another share first"),
     Code.SESSION_OVER: (401, "The session has ended: sign in again"),
     Code.SESSION_NEEDED: (403, "This needs a browser session; a token is not enough"),
     Code.CSRF_TOKEN_MISSING: (403, "Changes made in a session need its CSRF token"),

@@ -11,6 +11,7 @@ from fastapi import Depends, Header, Request
 
 from zoe_api.codes import Code
 from zoe_api.journal_news import JournalNews
+from zoe_api.looks import Looks
 from zoe_api.master_status import MasterStatus
 from zoe_api.output_reads import OutputReads
 from zoe_api.problems import ApiProblem, from_master
@@ -18,13 +19,10 @@ from zoe_api.sign_in.audit import SignInAudit
 from zoe_api.sign_in.password_checks import PasswordChecks
 from zoe_api.stream_places import StreamPlaces
 from zoe_lib.config import Settings
-from zoe_lib.domain.execution import Execution
 from zoe_lib.messaging.client import MasterClient, MasterRefused
 from zoe_lib.messaging.refusal import Refusal
 from zoe_lib.messaging.slow_lane import Bounds, Places
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.postgres import PostgresStore
 
@@ -46,6 +44,7 @@ class Services:
     checks: Places = field(default_factory=Places)
     password_checks: PasswordChecks = field(default_factory=PasswordChecks)
     sign_in_audit: SignInAudit = field(default_factory=SignInAudit)
+    looks: Looks = field(default_factory=Looks)
 
     @property
     def accounts(self) -> AccountStore:
@@ -81,20 +80,6 @@ StoreDep = Annotated[PostgresStore, Depends(get_store)]
 AccountsDep = Annotated[AccountStore, Depends(get_accounts)]
 MasterDep = Annotated[MasterClient, Depends(get_master)]
 ServicesDep = Annotated[Services, Depends(get_services)]
-
-
-def visible_execution(store: ExecutionStore, principal: Principal, execution_id: str) -> Execution:
-    """Return the execution if the principal may see it; else NotFound.
-
-    Both refusals are identical, so that they do not reveal whether another tenant's execution exists."""
-    unknown = NotFound(f"execution {execution_id} does not exist")
-    try:
-        execution = store.execution(execution_id)
-    except NotFound:
-        raise unknown from None
-    if execution.tenant != principal.tenant and not principal.operator:
-        raise unknown
-    return execution
 
 
 @contextmanager

@@ -12,7 +12,8 @@ import anyio
 import anyio.to_thread
 import structlog
 
-from zoe_api.recent_journal import RecentJournal
+from zoe_api.recent_journal import RecentJournal, SharesById
+from zoe_lib.domain.sharing import ALL, Visibility
 from zoe_lib.store.base import ExecutionStore, Subscription
 from zoe_lib.store.errors import StoreUnavailable
 from zoe_lib.store.values import JournalEntry
@@ -34,14 +35,11 @@ _THREADS_MAX = 16
 
 @dataclass(slots=True, eq=False)
 class _Watch:
-    """The subject of a watch: a tenant, an execution, or everything."""
+    """The subject of a watch: an execution, or all that is visible to a client."""
 
-    tenant: str | None
+    visibility: Visibility
     execution_id: str | None
     news: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def concerns(self, entry: JournalEntry) -> bool:
-        return _concerns(entry, self.tenant, self.execution_id)
 
 
 class JournalNews:
@@ -78,9 +76,9 @@ class JournalNews:
         return len(self._watches)
 
     @contextmanager
-    def watch(self, tenant: str | None, execution_id: str | None) -> Iterator[asyncio.Event]:
-        """Yield an event that is set by news of the tenant and the execution (None: any), and once at first."""
-        watch = _Watch(tenant, execution_id)
+    def watch(self, visibility: Visibility, execution_id: str | None) -> Iterator[asyncio.Event]:
+        """Yield an event that is set by visible news of the execution (None: of any), and once at first."""
+        watch = _Watch(visibility, execution_id)
         watch.news.set()
         self._watches.add(watch)
         if self.recent.to_id is None:
@@ -91,13 +89,13 @@ class JournalNews:
             self._watches.discard(watch)
 
     async def follow(
-        self, after_id: int, tenant: str | None, execution_id: str | None
+        self, after_id: int, visibility: Visibility, execution_id: str | None
     ) -> AsyncGenerator[Sequence[JournalEntry] | None, None]:
         """Yield batches of entries after an id, forever: an empty one if nothing is new, None while the store is away.
 
         A stream reads the journal itself until it has caught up, and from then on takes what the process has read.
         """
-        with self.watch(tenant, execution_id) as news:
+        with self.watch(visibility, execution_id) as news:
             behind = True
             while True:
                 entries: Sequence[JournalEntry] | None = ()
@@ -105,9 +103,10 @@ class JournalNews:
                     news.clear()
                     recent = None if behind else self.recent.after(after_id, _ENTRIES_PER_READ)
                     if recent is None:
-                        entries, after_id, behind = await self._read(after_id, tenant, execution_id)
+                        entries, after_id, behind = await self._read(after_id, visibility, execution_id)
                     elif recent:
-                        entries, after_id = [e for e in recent if _concerns(e, tenant, execution_id)], recent[-1].id
+                        seen = [e for e in recent if self._concerns(e, visibility, execution_id)]
+                        entries, after_id = seen, recent[-1].id
                     if behind or (recent is not None and len(recent) == _ENTRIES_PER_READ):
                         news.set()
                 yield entries
@@ -116,11 +115,13 @@ class JournalNews:
                 elif not news.is_set():
                     await _pause(news, TICK_S)
 
-    async def _read(self, after_id: int, tenant: str | None, execution_id: str | None) -> _Read:
+    async def _read(self, after_id: int, visibility: Visibility, execution_id: str | None) -> _Read:
         """Entries from the store, the id up to which that is all of them, and whether there may be more."""
         known = self.recent.to_id
         try:
-            read = await self._in_thread(lambda: self._store.journal(after_id, _ENTRIES_PER_READ, tenant, execution_id))
+            read = await self._in_thread(
+                lambda: self._store.journal(after_id, _ENTRIES_PER_READ, visibility, execution_id)
+            )
         except StoreUnavailable:
             return None, after_id, True
         if len(read) == _ENTRIES_PER_READ:
@@ -146,11 +147,12 @@ class JournalNews:
         """Read on, and wake the followers of new entries; wake all if the new entries are unknown."""
         seen = self.recent.to_id
         entries: Sequence[JournalEntry] = ()
+        shares: SharesById = {}
         try:
             if seen is None:
                 self.recent.begin(await self._in_thread(self._store.last_journal_id))
             else:
-                entries = await self._in_thread(lambda: self._store.journal(seen, _ENTRIES_PER_READ))
+                entries, shares = await self._in_thread(lambda: self._entries_after(seen))
         except StoreUnavailable:
             self.recent.begin(None)
             return
@@ -159,12 +161,26 @@ class JournalNews:
             log.exception("reading the journal for streams failed")
             self.recent.begin(None)
             return
-        self.recent.add(entries)
+        self.recent.add(entries, shares)
         if len(entries) == _ENTRIES_PER_READ:
             self._told.set()
         for watch in self._watches:
-            if seen is None or any(map(watch.concerns, entries)):
+            if seen is None or any(self._concerns(one, watch.visibility, watch.execution_id) for one in entries):
                 watch.news.set()
+
+    def _entries_after(self, after_id: int) -> tuple[Sequence[JournalEntry], SharesById]:
+        """Read on, and who may see what was read: asked once for all streams, and only if there are entries."""
+        entries = self._store.journal(after_id, _ENTRIES_PER_READ)
+        ids = {entry.execution_id for entry in entries if entry.execution_id is not None}
+        return entries, self._store.shares_of(ids) if ids else {}
+
+    def _concerns(self, entry: JournalEntry, visibility: Visibility, execution_id: str | None) -> bool:
+        """Return whether the store would return an entry for this client and this execution."""
+        if entry.execution_id is None:
+            return execution_id is None and (visibility.tenant is None or entry.tenant in (None, visibility.tenant))
+        if execution_id not in (None, entry.execution_id):
+            return False
+        return visibility == ALL or self.recent.seen_by(entry.execution_id, visibility)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await anyio.to_thread.run_sync(work, limiter=self.threads)
@@ -174,13 +190,6 @@ class JournalNews:
         # Without followers, commits would only wake the event loop. A follower reads for itself at first.
         if self._watches and loop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(self._told.set)
-
-
-def _concerns(entry: JournalEntry, tenant: str | None, execution_id: str | None) -> bool:
-    """Return whether the store would return an entry for this tenant and this execution."""
-    return (execution_id is None or entry.execution_id == execution_id) and (
-        tenant is None or entry.tenant is None or entry.tenant == tenant
-    )
 
 
 async def _pause(news: asyncio.Event, longest_s: float) -> None:

@@ -13,6 +13,7 @@ from zoe_api.output_reads import OutputReads, Piece
 from zoe_api.sse import sse
 from zoe_api.stream import Batches
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.sharing import ALL
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import NotFound, StoreUnavailable
@@ -38,7 +39,7 @@ class LogTail:
 
     async def follow(self, offset: int) -> Batches:
         """Yield batches of events; the id of each is the next offset."""
-        with self._news.watch(None, self._execution_id) as news:
+        with self._news.watch(ALL, self._execution_id) as news:
             async with aclosing(self._followed(offset, news)) as batches:
                 async for batch in batches:
                     yield batch

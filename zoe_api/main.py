@@ -43,6 +43,7 @@ from zoe_api.routers import (
     people,
     ports,
     session,
+    shares,
     storage,
     submissions,
 )
@@ -78,6 +79,7 @@ ROUTES = tuple(
         oidc,
         administration,
         limits,
+        shares,
         credentials,
         storage,
         use,

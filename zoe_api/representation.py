@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fastapi import Response
 
 from zoe_api.dependencies import etag
 from zoe_api.wire_forms import execution_view
 from zoe_client.wire import ExecutionView
 from zoe_lib.descriptions import to_document
+from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution
 
 
-def viewed(execution: Execution, response: Response) -> ExecutionView:
-    """Return the view of an execution, with its ETag."""
+def viewed(execution: Execution, response: Response, with_secrets: bool = True) -> ExecutionView:
+    """Return the view of an execution, with its ETag; without secrets, values of environment variables are empty."""
     response.headers["ETag"] = etag(execution.version)
-    return execution_view(execution, to_document(execution.application))
+    application = execution.application if with_secrets else without_environment(execution.application)
+    return execution_view(execution, to_document(application))
+
+
+def without_environment(application: Application) -> Application:
+    """Return the application with the names of environment variables, but not their values."""
+    components = tuple(
+        replace(one, environment=tuple((name, "") for name, _ in one.environment)) for one in application.components
+    )
+    return replace(application, components=components)

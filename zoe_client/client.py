@@ -12,7 +12,7 @@ from uuid import uuid4
 from zoe_client import wire
 from zoe_client.administration import Administration
 from zoe_client.transport import Transport, path_part
-from zoe_client.vocabulary import ExecutionState
+from zoe_client.vocabulary import ExecutionState, ShareLevel
 
 # Longer than servers let a replay take.
 _REPLAY_TIMEOUT_S = 3600.0
@@ -86,6 +86,21 @@ class Client(Transport):
     def cancel(self, execution_id: str) -> wire.ExecutionView:
         """Cancel an execution."""
         return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/cancel", again=True)
+
+    def shares(self, execution_id: str) -> wire.ShareList:
+        """Return with whom an execution is shared; for its owner."""
+        return self.call(wire.ShareList, "GET", f"/executions/{path_part(execution_id)}/shares")
+
+    def share(self, execution_id: str, level: ShareLevel, user: str | None = None) -> wire.ShareView:
+        """Share an execution with a user of the tenant, or without a user with all members."""
+        body = wire.ShareRequest(user=user, level=level)
+        path = f"/executions/{path_part(execution_id)}/shares"
+        return self.call(wire.ShareView, "PUT", path, body=body, again=True)
+
+    def end_share(self, execution_id: str, user: str | None = None) -> None:
+        """End the share with a user, or the share with all members of the tenant."""
+        path = f"/executions/{path_part(execution_id)}/shares"
+        self.answer("DELETE", path, parameters={"user": user})
 
     def explain(self, execution_id: str) -> wire.Explanation:
         """Explain why it is not running."""

@@ -133,9 +133,9 @@ class Scope(StrEnum):
     """A right that a route asks for."""
 
     READ = "read"
-    """See the user's own tenant, and the state of the cluster."""
+    """See one's own executions, those that others share, the tenant's use, and the state of the cluster."""
     SUBMIT = "submit"
-    """Submit and cancel in the user's own tenant; make tokens."""
+    """Submit in the user's own tenant; cancel, open and share one's own executions; make tokens."""
     OPERATE = "operate"
     """See and cancel the executions of all tenants; drain and reserve nodes; replay the journal."""
     ADMIN = "admin"
@@ -149,3 +149,19 @@ class Role(StrEnum):
     USER = "user"
     OPERATOR = "operator"
     ADMIN = "admin"
+
+
+class ShareLevel(StrEnum):
+    """What a share gives; each level includes the ones before."""
+
+    LOOK = "look"
+    """State, description without values of the environment, output, events and reasons."""
+    OPEN = "open"
+    """The application through the proxy, too."""
+    CONTROL = "control"
+    """Cancel, too."""
+
+    def includes(self, other: ShareLevel) -> bool:
+        """Return whether this level gives what the other one gives."""
+        order = list(ShareLevel)
+        return order.index(self) >= order.index(other)

@@ -16,6 +16,7 @@ from tests.support.waiting import until
 from zoe_api.apps import targets
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.sharing import ShareLevel
 from zoe_master.backends.base import PortAddress
 
 
@@ -38,10 +39,13 @@ def test_the_secret_is_told_to_those_who_may_open_it(opened: Opened) -> None:
     store, path = opened.api.store, f"{opened.path}/signed"
     direct = {"direct": True}
     own = opened.api.http(make_token(store, "oda", "red", "operator", ALL_SCOPES))
+    assert own.get(path, params=direct).json()["headers"] == {}
+    opened.api.client().share(opened.execution.id, ShareLevel.OPEN, "oda")
     assert own.get(path, params=direct).json()["headers"]["Authorization"].startswith("token ")
     other = opened.api.http(make_token(store, "olga", "blue", "operator", ALL_SCOPES))
     reader = opened.api.http(make_token(store, "oda", "red", "operator", ("read", "operate")))
     viewer = opened.api.http(make_token(store, "vic", "red", "viewer"))
+    opened.api.client().share(opened.execution.id, ShareLevel.OPEN, "vic")
     for answer in (other.get(path, params=direct), reader.get(path, params=direct), own.get(path), viewer.get(path)):
         assert (answer.status_code, answer.json()["headers"]) == (200, {})
 
@@ -81,16 +85,15 @@ def test_nobody_else_gets_a_ticket(opened: Opened) -> None:
     api = opened.api
     of_another = make_token(api.store, "eve", "blue")
     operator_of_another = make_token(api.store, "op", "blue", "admin", ALL_SCOPES)
+    colleague, operator = make_token(api.store, "bob"), make_token(api.store, "olga", "red", "operator", ALL_SCOPES)
     others = {
-        "not_found": [of_another, operator_of_another],
+        "not_found": [of_another, operator_of_another, colleague, operator],
         "role_missing": [make_token(api.store, "vera", role="viewer")],
         "scope_missing": [make_token(api.store, scopes=("read",))],
     }
     for code, tokens in others.items():
         for token in tokens:
             assert problem(api.http(token).post(f"{opened.path}/web/open"))["code"] == code
-    colleague = api.http(make_token(api.store, "bob"))
-    assert opened.enter(http=colleague).get("/").status_code == 200
 
 
 def test_without_a_cookie_or_with_anothers_there_is_nothing(opened: Opened) -> None:
@@ -171,6 +174,7 @@ def test_pages_of_other_origins_get_nothing(opened: Opened) -> None:
 @pytest.mark.parametrize("end", ["sign out", "disable", "demote"])
 def test_the_way_in_ends_with_the_session(alone: Opened, end: str) -> None:
     http = Browser(alone.api).use()
+    alone.api.client().share(alone.execution.id, ShareLevel.OPEN, "ben")
     inside = alone.enter(http=http)
     assert inside.get("/").status_code == 200
     unused = alone.ticket(http)

@@ -16,6 +16,7 @@ from tests.support.upstream import application
 from tests.support.waiting import until
 from zoe_api.apps import activity
 from zoe_api.cookies import OURS
+from zoe_lib.domain.sharing import ShareLevel
 
 
 def test_what_the_application_is_told_and_what_it_is_not(opened: Opened) -> None:
@@ -111,7 +112,9 @@ def test_redirections_and_cookies_stay_at_the_applications_origin(opened: Opened
 
 def test_a_cookie_stays_with_the_browser_that_was_given_it(opened: Opened) -> None:
     """Neither another user of the same application nor another application hears of it."""
-    first, second = opened.enter(), opened.enter(http=opened.api.http(make_token(opened.api.store, "bob")))
+    bob = opened.api.http(make_token(opened.api.store, "bob"))
+    opened.api.client().share(opened.execution.id, ShareLevel.OPEN, "bob")
+    first, second = opened.enter(), opened.enter(http=bob)
     assert first.get("/cookies").cookies["mine"] == "1"
     for inside in (second, opened.enter("ui")):
         assert "cookie" not in dict(inside.get("/").json()["headers"])

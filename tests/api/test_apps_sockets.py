@@ -98,7 +98,7 @@ def close_code(talking: ClientConnection) -> int:
 
 def test_who_signs_out_loses_open_websockets(alone: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sockets, "_CHECK_S", 0.05)
-    http = Browser(alone.api).use()
+    http = Browser(alone.api, "ada").use()
     with alone.talk(alone.enter(http=http)) as talking:
         talking.recv()
         http.delete("/api/v1/session")

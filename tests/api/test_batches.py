@@ -14,6 +14,7 @@ from tests.support.statements import statements_of
 from zoe_client import Conflict
 from zoe_client.wire import SubmitRequest
 from zoe_client.wire.executions import BATCH_MAX
+from zoe_lib.domain.sharing import Visibility
 
 PATH = "/api/v1/executions:batch"
 
@@ -70,7 +71,7 @@ def test_a_quota_that_some_do_not_fit_in_refuses_all(api: Api) -> None:
     assert (refusal["code"], refusal["status"]) == ("quota_exceeded", 429)
     assert [error["pointer"] for error in refusal["errors"]] == ["/executions/2"]
     assert stored(api) == []
-    assert api.store.journal(0, 10, tenant="red") == []
+    assert api.store.journal(0, 10, Visibility("red")) == []
     assert len(api.client().submit_batch(batch(2)).ids) == 2
 
 

@@ -15,6 +15,7 @@ from tests.support.documents import job
 from tests.support.people import make_token
 from tests.support.postgres import connect
 from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.sharing import ShareLevel
 from zoe_lib.store.errors import StoreUnavailable
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>&{{ 7*7 }}"
@@ -36,7 +37,7 @@ class Markup(HTMLParser):
         self.attributes |= {name for name, _ in attrs}
 
 
-def signed_in(api: Api, user: str = "ben", role: str = "user", tenant: str = "red") -> tuple[httpx.Client, str]:
+def signed_in(api: Api, user: str = "ada", role: str = "user", tenant: str = "red") -> tuple[httpx.Client, str]:
     """A browser, and the first page that it is shown."""
     http = Browser(api, user, role, tenant).http
     answer = http.post("/lite/sign-in", data={"user": user, "password": PASSWORD})
@@ -69,7 +70,7 @@ def checked(answer: httpx.Response) -> str:
 def test_sign_in_list_and_cancel_without_a_script(api: Api) -> None:
     stranger = api.http(None)
     assert "Sign in" in checked(stranger.get("/lite/"))
-    wrong = stranger.post("/lite/sign-in", data={"user": "ben", "password": "wrong password"})
+    wrong = stranger.post("/lite/sign-in", data={"user": "ada", "password": "wrong password"})
     assert wrong.status_code == 401
     assert "wrong" in checked(wrong)
     execution = api.client().submit(job())
@@ -89,7 +90,7 @@ def test_sign_in_list_and_cancel_without_a_script(api: Api) -> None:
     ended = pressed(http, after.text, "/lite/?ended=1")
     assert execution.id in checked(ended)
     assert execution.id not in checked(pressed(http, ended.text, "/lite/"))
-    written = [(e.action, e.status) for e in api.store.accounts.audit(None, 10, "ben") if e.action != "sign_in"]
+    written = [(e.action, e.status) for e in api.store.accounts.audit(None, 10, "ada") if e.action.startswith("lite")]
     assert written == [("lite_cancel", status) for status in (200, 403, 403)]
     assert pressed(http, ended.text, "/lite/sign-out").status_code == 303
     assert "Sign in" in http.get("/lite/").text
@@ -126,9 +127,17 @@ def test_names_do_not_become_markup(api: Api, postgres_url: str) -> None:
 
 def test_roles_and_tenants_hold_here_too(api: Api) -> None:
     execution = api.client().submit(job())
+    _, page = signed_in(api, "vic", "viewer")
+    assert execution.id not in page
+    api.client().share(execution.id, ShareLevel.CONTROL, "vic")
     viewer, page = signed_in(api, "vic", "viewer")
     assert (execution.id in page, "Cancel" in page) == (True, False)
     assert viewer.post(f"/lite/executions/{execution.id}/cancel", data={"csrf": csrf(page)}).status_code == 403
+    for level, cancels in ((ShareLevel.LOOK, False), (ShareLevel.CONTROL, True)):
+        api.store.accounts.ensure_member("bob", "red", "user")
+        api.client().share(execution.id, level, "bob")
+        _, page = signed_in(api, "bob")
+        assert (execution.id in page, "Cancel" in page) == (True, cancels)
     other, page = signed_in(api, "eva", "user", "blue")
     assert execution.id not in page + other.get("/lite/?all=1&ended=1").text
     assert other.post(f"/lite/executions/{execution.id}/cancel", data={"csrf": csrf(page)}).status_code == 404

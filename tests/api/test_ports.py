@@ -15,6 +15,7 @@ from tests.support.waiting import until
 from zoe_client import NotAllowed, NotFound, Unreachable
 from zoe_client.wire import ExecutionView
 from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.sharing import ShareLevel
 from zoe_master.backends.base import PortAddress
 
 PORTS = [
@@ -62,6 +63,7 @@ def test_a_cookie_alone_is_not_told_what_requests_must_bear(api: Api) -> None:
     master.backend.address = lambda *_: PortAddress("127.0.0.1", 1, headers={"X-Zoe-Secret": "s3cret"})
     path = f"/api/v1/executions/{execution.id}/services/{execution.services[0].id}/ports/web?direct=true"
     browser = Browser(api, "olga", "operator")
+    api.client().share(execution.id, ShareLevel.OPEN, "olga")
     proved = browser.use()
     stolen = api.http(None, cookies=dict(proved.cookies))
     assert proved.get(path).json()["headers"] == {"X-Zoe-Secret": "s3cret"}

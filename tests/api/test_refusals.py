@@ -31,10 +31,13 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, ExecutionState, Outcome
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.sharing import ShareLevel
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.messaging.slow_lane import Bounds
 from zoe_lib.sign_in_settings import LdapSettings
 from zoe_lib.store.errors import ConcurrentUpdate, StoreUnavailable, Unstorable
+from zoe_lib.store.people import Share
+from zoe_lib.store.sql.shares import SHARES_MAX
 
 Raise = Callable[[str, Exception], None]
 BODY = {"application": job()}
@@ -85,6 +88,22 @@ def not_admin(api: Api, _: Raise) -> httpx.Response:
 
 def role_missing(api: Api, _: Raise) -> httpx.Response:
     return api.http(make_token(api.store, "vera", role="viewer")).post("/api/v1/executions", json=BODY)
+
+
+def share_too_low(api: Api, _: Raise) -> httpx.Response:
+    bob, execution_id = make_token(api.store, "bob"), submitted(api)
+    api.client().share(execution_id, ShareLevel.LOOK, "bob")
+    return api.http(bob).post(f"/api/v1/executions/{execution_id}/cancel")
+
+
+def too_many_shares(api: Api, _: Raise) -> httpx.Response:
+    execution_id = submitted(api)
+    for number in range(SHARES_MAX + 1):
+        api.store.accounts.ensure_member(f"user{number}", "red", "user")
+    for number in range(SHARES_MAX):
+        api.store.accounts.share(Share(execution_id, "red", "ada", f"user{number}", ShareLevel.LOOK, 1.0))
+    body = {"user": f"user{SHARES_MAX}", "level": "look"}
+    return api.http().put(f"/api/v1/executions/{execution_id}/shares", json=body)
 
 
 def session_over(api: Api, _: Raise) -> httpx.Response:

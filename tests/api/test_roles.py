@@ -94,7 +94,8 @@ def test_another_tenants_are_as_if_they_were_not_there_on_every_route(shared_api
         for method, path in routes:
             mine = path.format(execution_id=execution.id, service_id=service, port="p")
             nothing = path.format(execution_id="nothing", service_id=service, port="p")
-            hidden, missing = problem(stranger.request(method, mine)), problem(stranger.request(method, nothing))
+            body = {"level": "look"} if method == "PUT" else None
+            hidden, missing = (problem(stranger.request(method, one, json=body)) for one in (mine, nothing))
             assert hidden["code"] == missing["code"] == "not_found", path
             assert hidden["detail"].replace(execution.id, "nothing") == missing["detail"]
         assert stranger.get(f"{PREFIX}/executions").json()["executions"] == []

@@ -134,7 +134,7 @@ def test_one_session_for_one_tenant_and_a_choice_between_them(api: Api) -> None:
     browser = Browser(api)
     api.store.accounts.ensure_member("ben", "blue", "viewer")
     http = browser.use("red")
-    api.client().submit(job())
+    api.client(make_token(api.store, "ben")).submit(job())
     assert len(http.get("/api/v1/executions").json()["executions"]) == 1
     before = dict(http.cookies)
     told = http.put(f"{SESSION}/tenant", json={"tenant": "blue"}).json()

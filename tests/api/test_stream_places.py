@@ -20,6 +20,7 @@ from tests.support.waiting import until
 from zoe_api import journal_news
 from zoe_api.stream_places import StreamPlaces
 from zoe_lib.domain.execution import ExecutionState
+from zoe_lib.domain.sharing import ShareLevel
 
 OF_TOKEN, OF_USER = 2, 3
 
@@ -48,6 +49,7 @@ def test_streams_are_bounded_by_token_and_by_user_and_others_get_theirs(few: Api
     path = "/api/v1/events" if of == "events" else logs
     first, second = few.http(), few.http(make_token(few.store, tenant="red"))
     colleague = few.http(make_token(few.store, "bob", "red"))
+    client.share(submitted.id, ShareLevel.LOOK, "bob")
     with ExitStack() as held:
         for _ in range(OF_TOKEN):
             assert opened(first, path, held).status_code == 200

@@ -126,17 +126,18 @@ def test_cancel_of_what_has_ended_is_a_conflict(server: Server, zoe: Zoe, submit
     assert zoe("cancel", submitted).code == 5
 
 
-def test_explain(server: Server, zoe: Zoe, submitted: str) -> None:
+def test_explain(server: Server, zoe: Zoe, submitted: str, app_file: Path) -> None:
     reason = {"code": "no_resources", "sentence": "No room.", "counts": {"resources": 1}, "hint": "wait"}
     nodes = {"node-1": {"worker": "memory: 9 GiB needed, 1 GiB free"}}
     server.master.explanation = {"reason": reason, "ahead": 2, "nodes": nodes}
     assert "\n2 executions are ahead of it: 2 of other tenants.\n" in zoe("explain", submitted).out
-    server.master.explanation |= {"ahead": 14, "ahead_of_tenant": 12, "ahead_ids": ["x1", "x2"]}
-    told = "\n14 executions are ahead of it: 12 of its tenant (x1, x2, ...), 2 of other tenants.\n"
+    one, two = (zoe("run", str(app_file), "-o", "name").out.strip() for _ in range(2))
+    server.master.explanation |= {"ahead": 14, "ahead_of_tenant": 12, "ahead_ids": [one, two, "not-theirs"]}
+    told = f"\n14 executions are ahead of it: 12 of its tenant ({one}, {two}, ...), 2 of other tenants.\n"
     assert told in zoe("explain", submitted).out
-    server.master.explanation |= {"ahead": 1, "ahead_of_tenant": 1, "ahead_ids": ["x1"]}
+    server.master.explanation |= {"ahead": 1, "ahead_of_tenant": 1, "ahead_ids": [one]}
     text = zoe("explain", submitted).out
-    assert text.startswith("No room.\n1 execution is ahead of it: 1 of its tenant (x1).\nHint: wait\n\nNODE")
+    assert text.startswith(f"No room.\n1 execution is ahead of it: 1 of its tenant ({one}).\nHint: wait\n\nNODE")
     assert "9 GiB needed" in text
     assert zoe("explain", submitted, "-o", "json").json()["reason"] == reason
     server.master.there = False
@@ -200,6 +201,8 @@ def test_events(server: Server, zoe: Zoe, submitted: str) -> None:
 
 def test_others_see_and_do_what_they_may(zoe: Zoe, submitted: str, app_file: Path) -> None:
     assert zoe("show", submitted, token=OTHER).code == 3
+    assert zoe("show", submitted, token=READER).code == 3
+    assert zoe("share", submitted, "--with", "bob").code == 0
     assert zoe("show", submitted, token=READER).code == 0
     assert zoe("cancel", submitted, token=READER).code == 4
     assert zoe("run", str(app_file), token=READER).code == 4

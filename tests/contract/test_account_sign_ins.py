@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -28,11 +29,15 @@ def job(number: int, tenant: str = "red", user: str = "ada") -> Execution:
     return replace(execution(number), tenant=tenant, user=user)
 
 
-def test_a_ticket_enters_once_and_its_access_ends_with_its_session(open_accounts: OpenAccounts) -> None:
+def test_a_ticket_enters_once_and_its_access_ends_with_its_session(
+    open_accounts: OpenAccounts, postgres_url: str
+) -> None:
     accounts = open_accounts()
     accounts.ensure_member("ada", "red", "user")
     accounts.add_session(SESSION)
-    ticket = AppAccess("ticket", "ada", "red", "s1", None, "e1", 2, 5.0)
+    with closing(PostgresStore(postgres_url)) as store:
+        execution_id = store.submit(job(1), "request").id
+    ticket = AppAccess("ticket", "ada", "red", "s1", None, execution_id, 2, 5.0)
     accounts.add_app_access(ticket)
     with pytest.raises(NotFound):
         accounts.add_app_access(replace(ticket, id="other", session_id="unknown"))

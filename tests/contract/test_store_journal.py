@@ -8,6 +8,7 @@ from dataclasses import replace
 from tests.support.applications import execution
 from tests.support.store_events import OpenStore, queued, refused
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.sharing import Visibility
 from zoe_lib.store.base import ExecutionStore
 
 
@@ -26,9 +27,9 @@ def test_the_journal_of_a_tenant_has_what_is_nobodys(any_store: ExecutionStore) 
     any_store.set_policy(any_store.policy(), 0, 1.0, "admin")
     any_store.submit(execution(2, tenant="other"), "request")
     any_store.submit(execution(3), "request")
-    assert [e.tenant for e in any_store.journal(0, 10, tenant="iostack")] == ["iostack", None, "iostack"]
-    assert [e.tenant for e in any_store.journal(0, 2, tenant="iostack")] == ["iostack", None]
-    assert [e.tenant for e in any_store.journal(0, 10, tenant="other")] == [None, "other"]
+    assert [e.tenant for e in any_store.journal(0, 10, Visibility("iostack"))] == ["iostack", None, "iostack"]
+    assert [e.tenant for e in any_store.journal(0, 2, Visibility("iostack"))] == ["iostack", None]
+    assert [e.tenant for e in any_store.journal(0, 10, Visibility("other"))] == [None, "other"]
     assert [e.tenant for e in any_store.journal(0, 10)] == ["iostack", None, "other", "iostack"]
 
 
@@ -46,8 +47,8 @@ def test_the_journal_of_one_execution(any_store: ExecutionStore) -> None:
     any_store.submit(execution(2), "request")
     any_store.append(execution(1).id, [queued()], 1, None)
     assert [e.kind for e in any_store.journal(0, 10, execution_id=execution(1).id)] == ["submitted", "queued"]
-    assert len(any_store.journal(0, 10, tenant="iostack", execution_id=execution(1).id)) == 2
-    assert not any_store.journal(0, 10, tenant="other", execution_id=execution(1).id)
+    assert len(any_store.journal(0, 10, Visibility("iostack"), execution_id=execution(1).id)) == 2
+    assert not any_store.journal(0, 10, Visibility("other"), execution_id=execution(1).id)
 
 
 def test_a_reader_by_id_misses_nothing(open_store: OpenStore) -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests.support.applications import execution
 from tests.support.store_events import queued, refused
 from zoe_lib.domain.execution import Execution, ExecutionState
+from zoe_lib.domain.sharing import Visibility
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import InvalidCursor
 from zoe_lib.store.values import ExecutionQuery
@@ -61,13 +62,13 @@ def test_filters(any_store: ExecutionStore) -> None:
     any_store.submit(execution(2, name="sums_2", user="bob"), "request")
     any_store.submit(execution(3, name="Größe", tenant="other"), "request")
     any_store.append(execution(1).id, [queued()], 1, None)
-    assert names(any_store, tenant="iostack") == ["sums_2", "Sums 100%"]
-    assert names(any_store, tenant="iostack", user="bob") == ["sums_2"]
+    assert names(any_store, visibility=Visibility("iostack")) == ["sums_2", "Sums 100%"]
+    assert names(any_store, visibility=Visibility("iostack"), user="bob") == ["sums_2"]
     assert names(any_store, states=frozenset({ExecutionState.QUEUED})) == ["Sums 100%"]
     assert names(any_store, states=frozenset()) == []
     some = frozenset({execution(1).id, execution(3).id, "unknown", "\x00"})
     assert names(any_store, ids=some) == ["Größe", "Sums 100%"]
-    assert names(any_store, ids=some, tenant="other") == ["Größe"]
+    assert names(any_store, ids=some, visibility=Visibility("other")) == ["Größe"]
     assert names(any_store, ids=frozenset()) == []
     assert names(any_store, submitted_from_s=execution(2).submitted_at_s) == ["Größe", "sums_2"]
     between = {"submitted_from_s": execution(2).submitted_at_s, "submitted_to_s": execution(2).submitted_at_s}
@@ -77,7 +78,7 @@ def test_filters(any_store: ExecutionStore) -> None:
     assert names(any_store, name_contains="0%") == ["Sums 100%"]
     assert names(any_store, name_contains="s_") == ["sums_2"]
     assert names(any_store, name_contains="GRÖ") == ["Größe"]
-    assert names(any_store, name_contains="a\x00") == names(any_store, tenant="\ud800") == []
+    assert names(any_store, name_contains="a\x00") == names(any_store, visibility=Visibility("\ud800")) == []
 
 
 def test_a_search_by_name_says_where_it_stopped_and_goes_on_there(any_store: ExecutionStore) -> None:
@@ -85,7 +86,7 @@ def test_a_search_by_name_says_where_it_stopped_and_goes_on_there(any_store: Exe
     for number in range(1, 15):
         any_store.submit(execution(number, name="needle" if number in (1, 9) else "hay"), "request")
         any_store.submit(execution(100 + number, tenant="other", submitted_at_s=float(number)), "request")
-    query, pages = ExecutionQuery(tenant="iostack", name_contains="NEEDLE", limit=2), []
+    query, pages = ExecutionQuery(visibility=Visibility("iostack"), name_contains="NEEDLE", limit=2), []
     while True:
         page = any_store.executions(query)
         pages.append(([e.id for e in page.executions], page.searched_to_s))
@@ -93,7 +94,7 @@ def test_a_search_by_name_says_where_it_stopped_and_goes_on_there(any_store: Exe
             break
         query = replace(query, cursor=page.next_cursor)
     assert pages == [([], 10.0), ([execution(9).id], 5.0), ([execution(1).id], None)]
-    unnamed = any_store.executions(ExecutionQuery(tenant="iostack", limit=10))
+    unnamed = any_store.executions(ExecutionQuery(visibility=Visibility("iostack"), limit=10))
     assert len(unnamed.executions) == 10
     assert unnamed.searched_to_s is None
 

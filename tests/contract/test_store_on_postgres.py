@@ -23,6 +23,7 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.sharing import ALL, Visibility
 from zoe_lib.store.codec import event_of
 from zoe_lib.store.cursors import encode_cursor
 from zoe_lib.store.documents import Applications
@@ -274,15 +275,16 @@ CURSOR = encode_cursor(execution(1))
 LISTS: dict[str, Select[Any]] = {
     "newest": reading.page_query(ExecutionQuery(), 100),
     "next page": reading.page_query(ExecutionQuery(cursor=CURSOR), 100),
-    "of a tenant": reading.page_query(ExecutionQuery(tenant="t", cursor=CURSOR), 100),
+    "of a tenant": reading.page_query(ExecutionQuery(visibility=Visibility("t"), cursor=CURSOR), 100),
     "of a user": reading.page_query(ExecutionQuery(user="u"), 100),
     "in a state": reading.page_query(ExecutionQuery(states=frozenset({ExecutionState.RUNNING})), 100),
-    "with a name": reading.page_query(ExecutionQuery(tenant="t", name_contains="sums"), 100),
+    "with a name": reading.page_query(ExecutionQuery(visibility=Visibility("t"), name_contains="sums"), 100),
     "active": reading.active_query(),
     "services": reading.services_query(["a", "b"]),
-    "journal": journal.query(5, 10, None, None),
-    "journal of an execution": journal.query(5, 10, None, "e"),
-    "journal of a tenant": journal.query(5, 10, "t", None),
+    "journal": journal.query(5, 10, ALL, None),
+    "journal of an execution": journal.query(5, 10, ALL, "e"),
+    "journal of a tenant": journal.query(5, 10, Visibility("t"), None),
+    "journal of a user": journal.query(5, 10, Visibility("t", "u"), None),
 }
 
 
@@ -302,7 +304,7 @@ def test_a_name_that_nothing_has_reads_as_many_as_a_search_may(postgres_url: str
     with closing(PostgresStore(postgres_url, StoreLimits(searched_max=200))) as store:
         copy_execution(postgres_url, store.submit(execution(1), "request").id, 1500)
         with statements_of(store) as asked:
-            page = store.executions(ExecutionQuery(tenant="iostack", name_contains="nothing has this"))
+            page = store.executions(ExecutionQuery(visibility=Visibility("iostack"), name_contains="nothing has this"))
         assert (page.executions, page.searched_to_s) == ([], execution(1).submitted_at_s - 199)
         assert len(asked) == 2
         assert rows_read(postgres_url, asked) <= 2 * 200

@@ -19,6 +19,7 @@ from zoe_lib.domain.gateway import NO_GATEWAY, held
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.limits import LimitSubject, used
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.sharing import Visibility
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.postgres import PostgresStore
@@ -109,8 +110,11 @@ def check(store: ExecutionStore) -> None:
         } == held_by_all(active, gateway)
     ids = {f"{execution(number).id}" for number in range(EXECUTIONS)}
     for tenant in (None, "red"):
-        assert set(store.active_among(ids, tenant)) == {e.id for e in active if tenant in (None, e.tenant)}
-    assert not store.active_among([], None)
+        of_tenant = [e for e in active if tenant in (None, e.tenant)]
+        assert set(store.active_among(ids, Visibility(tenant))) == {e.id for e in of_tenant}
+        of_user = {e.id for e in of_tenant if tenant is None or e.user == active[0].user}
+        assert set(store.active_among(ids, Visibility(tenant, active[0].user))) == of_user
+    assert not store.active_among([])
 
 
 def test_a_long_queue_costs_no_services(bounded_store: PostgresStore, postgres_url: str) -> None:
@@ -120,6 +124,6 @@ def test_a_long_queue_costs_no_services(bounded_store: PostgresStore, postgres_u
     with statements_of(bounded_store) as asked:
         assert bounded_store.used()[LimitSubject(waiting.tenant)]["executions"] == COPIES + 1
         assert bounded_store.held_on_nodes(GATEWAY) == {}
-        assert bounded_store.active_among([waiting.id], waiting.tenant) == {waiting.id}
+        assert bounded_store.active_among([waiting.id], Visibility(waiting.tenant, waiting.user)) == {waiting.id}
     assert len(asked) == 6
     assert rows_read(postgres_url, asked) <= COPIES + 1 + 20

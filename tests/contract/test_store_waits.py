@@ -18,6 +18,7 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.promises import refused
 from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.sharing import Visibility
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.postgres import PostgresStore
@@ -70,13 +71,16 @@ def test_they_are_those_of_all_executions(seed: int, any_store: ExecutionStore) 
     for number in range(EXECUTIONS):
         owner = {"tenant": chance.choice(["red", "blue"]), "user": chance.choice(["ada", "bob"])}
         one = any_store.submit(execution(number, application=some_application(chance), **owner), "request")
-        told = list(some_history(one, chance))
-        if told:
-            any_store.append(one.id, told, one.version, None)
+        history = list(some_history(one, chance))
+        if history:
+            any_store.append(one.id, history, one.version, None)
         active = any_store.active()
         for tenant in (None, "red", "blue", "nobody"):
-            found = any_store.waiting_for_store(tenant)
-            assert [(w.execution_id, w.tenant, w.user, w.sentence) for w in found] == waiting_of_all(active, tenant)
+            found = any_store.waiting_for_store(Visibility(tenant))
+            told = [(w.execution_id, w.tenant, w.user, w.sentence) for w in found]
+            assert told == waiting_of_all(active, tenant)
+            of_ada = any_store.waiting_for_store(Visibility(tenant, "ada"))
+            assert [w for w in found if tenant is None or w.user == "ada"] == of_ada
     for wait in any_store.waiting_for_store():
         seen["refused" if "refuses" in wait.sentence else "told"] += 1
     assert min(seen["refused"], seen["told"]) > 0, seen

@@ -44,11 +44,11 @@ def slos(one: World) -> dict[str, BandwidthSlo]:
 
 
 def kinds(one: World, execution_id: str) -> list[str]:
-    return [entry.kind for entry in one.store.journal(0, 1000, None, execution_id)]
+    return [entry.kind for entry in one.store.journal(0, 1000, execution_id=execution_id)]
 
 
 def of_kind(one: World, execution_id: str, kind: str) -> list[Mapping[str, Any]]:
-    return [entry.data for entry in one.store.journal(0, 1000, None, execution_id) if entry.kind == kind]
+    return [entry.data for entry in one.store.journal(0, 1000, execution_id=execution_id) if entry.kind == kind]
 
 
 def test_the_promise_is_in_force_before_anything_starts_and_is_gone_at_the_end() -> None:

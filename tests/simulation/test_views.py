@@ -122,7 +122,9 @@ def test_a_try_after_one_that_failed_reads_plainly_and_says_so(cause: Cause, vie
     one.tick()
     assert decided(one, execution_id).view
     one.run(600.0)
-    entries = [entry for entry in one.store.journal(0, 1000, None, execution_id) if entry.kind == "inputs_decided"]
+    entries = [
+        entry for entry in one.store.journal(0, 1000, execution_id=execution_id) if entry.kind == "inputs_decided"
+    ]
     first, second = (entry.data["inputs"][0] for entry in entries)  # type: ignore[index]
     assert first["view"]
     assert bool(second["view"]) is view
@@ -187,7 +189,7 @@ def test_a_program_that_never_began_has_no_view_to_blame() -> None:
 
 
 def requeued(one: World, execution_id: str) -> list[JournalEntry]:
-    return [entry for entry in one.store.journal(0, 1000, None, execution_id) if entry.kind == "requeued"]
+    return [entry for entry in one.store.journal(0, 1000, execution_id=execution_id) if entry.kind == "requeued"]
 
 
 def test_an_input_of_records_of_several_lines_has_no_view_and_says_why() -> None:
@@ -205,7 +207,7 @@ def test_without_a_controller_jobs_read_the_plain_objects() -> None:
     assert one.state(execution_id) is ExecutionState.SUCCEEDED
     assert (
         "no storage controller is configured"
-        in one.store.journal(0, 1000, None, execution_id)[3].data["inputs"][0]["why"]
+        in one.store.journal(0, 1000, execution_id=execution_id)[3].data["inputs"][0]["why"]
     )  # type: ignore[index]
 
 
@@ -253,7 +255,7 @@ def test_one_whose_bandwidth_is_never_put_in_force_goes_back_to_the_queue_and_gi
     assert (one.state(waits), one.state(other)) == (ExecutionState.STARTING, ExecutionState.QUEUED)
     one.run(2.0)
     assert one.state(waits) is ExecutionState.QUEUED
-    entries = [entry for entry in one.store.journal(0, 1000, None, waits) if entry.kind == "stopping"]
+    entries = [entry for entry in one.store.journal(0, 1000, execution_id=waits) if entry.kind == "stopping"]
     assert entries[0].data["cause"] == Cause.STORAGE_UNAVAILABLE
     assert "did not guarantee the required bandwidth" in str(entries[0].data["message"])
     assert there(one) == []

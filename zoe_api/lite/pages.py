@@ -23,11 +23,14 @@ from zoe_api.dependencies import Services
 from zoe_api.password_sign_in import signed_in
 from zoe_api.problems import ApiProblem
 from zoe_api.refusals import note_refused
+from zoe_api.request_context import PREFIX
 from zoe_api.sign_in.passwords import LOCAL
+from zoe_api.visibility import levels_of, note_look
 from zoe_client.wire import SignIn
-from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState
+from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.roles import Scope
+from zoe_lib.domain.sharing import ALL, ShareLevel
 from zoe_lib.messaging.client import MasterUnreachable
 from zoe_lib.store.errors import InvalidCursor, NotFound, StoreUnavailable
 from zoe_lib.store.people import Principal
@@ -120,18 +123,21 @@ def _list(services: Services, request: Request, principal: Principal, proof: str
     every = "all" in request.query_params and principal.operator
     states = None if "ended" in request.query_params else frozenset(ExecutionState) - TERMINAL_STATES
     try:
-        query = ExecutionQuery(
-            tenant=None if every else principal.tenant, states=states, limit=_PER_PAGE, cursor=cursor
+        visibility = ALL if every else principal.visibility
+        page = services.store.executions(
+            ExecutionQuery(visibility=visibility, states=states, limit=_PER_PAGE, cursor=cursor)
         )
-        page = services.store.executions(query)
     except InvalidCursor:
         return RedirectResponse(HOME, 303, _HEADERS)
+    levels = levels_of(services, principal, page.executions)
+    if principal.operator:
+        note_look(services, principal, request, f"{PREFIX}/executions")
     switches = {name: "1" for name in ("ended", "all") if name in request.query_params}
     more = f"{HOME}?{urlencode({**switches, 'cursor': page.next_cursor})}" if page.next_cursor else ""
     return _page(
         "executions.html",
         principal=principal,
-        executions=[(one, _can_cancel(principal, one)) for one in page.executions],
+        executions=[(one, _can_cancel(principal, one, levels)) for one in page.executions],
         more=more,
         ended="ended" in request.query_params,
         csrf=proof,
@@ -172,7 +178,7 @@ def _sign_out(services: Services, request: Request, fields: Mapping[str, str]) -
 def _cancel(services: Services, request: Request, fields: Mapping[str, str]) -> Response:
     principal = _changing(services, request, fields, "lite_cancel").principal
     access.check(principal, Scope.SUBMIT)
-    cancel(services.store, services.master, principal, request.path_params["execution_id"], request.state.request_id)
+    cancel(services, principal, request.path_params["execution_id"], request)
     return _list(services, request, principal, fields[_PROOF])
 
 
@@ -190,10 +196,9 @@ def _changing(services: Services, request: Request, fields: Mapping[str, str], a
     return asker
 
 
-def _can_cancel(principal: Principal, execution: Execution) -> bool:
-    return (
-        Scope.SUBMIT in principal.scopes and not execution.terminal and execution.state is not ExecutionState.STOPPING
-    )
+def _can_cancel(principal: Principal, execution: Execution, levels: Mapping[ExecutionId, ShareLevel]) -> bool:
+    ends = execution.terminal or execution.state is ExecutionState.STOPPING
+    return Scope.SUBMIT in principal.scopes and not ends and levels[execution.id] is ShareLevel.CONTROL
 
 
 def _sign_in_page(services: Services, message: str, status: int) -> Response:

@@ -7,25 +7,22 @@ from collections.abc import Iterator
 from contextlib import aclosing
 from typing import Annotated
 
-from fastapi import Header, Query
+from fastapi import Header, Query, Request
 from fastapi.responses import StreamingResponse
 
-from zoe_api.access import Reader, check, still
-from zoe_api.dependencies import (
-    ServicesDep,
-    StoreDep,
-    stream_place,
-    visible_execution,
-)
+from zoe_api.access import Reader, check
+from zoe_api.dependencies import ServicesDep, stream_place
 from zoe_api.journal_news import JournalNews
 from zoe_api.routing import api_router
 from zoe_api.sse import sse
 from zoe_api.stream import Batches, EventStream, resume_point
 from zoe_api.views import all_entries, event_view
+from zoe_api.visibility import note_look, still_visible, visible_execution
 from zoe_client.wire import EventList, WaitShare, WaitSpan, WhyWaited
 from zoe_client.wire.base import ID_MAX
 from zoe_lib.domain.events import EVENT_TYPES, Ended, Event, Refused
 from zoe_lib.domain.roles import Scope
+from zoe_lib.domain.sharing import ALL, Visibility
 from zoe_lib.domain.waiting import shares, spans
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import event_of
@@ -40,21 +37,23 @@ _LAST_KINDS = (Ended.kind, Refused.kind)
 @router.get("/executions/{execution_id}/events", response_model=EventList)
 def execution_events(
     execution_id: str,
+    request: Request,
     principal: Reader,
-    store: StoreDep,
+    services: ServicesDep,
     after: Annotated[int, Query(ge=0, le=ID_MAX)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 500,
 ) -> EventList:
     """Return the events of an execution, in order."""
-    visible_execution(store, principal, execution_id)
-    return EventList(events=[event_view(e, principal) for e in store.journal(after, limit, execution_id=execution_id)])
+    visible_execution(services, principal, execution_id, request)
+    entries = services.store.journal(after, limit, execution_id=execution_id)
+    return EventList(events=[event_view(e, principal) for e in entries])
 
 
 @router.get("/executions/{execution_id}/waits", response_model=WhyWaited)
-def execution_waits(execution_id: str, principal: Reader, store: StoreDep) -> WhyWaited:
+def execution_waits(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> WhyWaited:
     """Return how the time before its start was spent; every second of waiting has a cause."""
-    visible_execution(store, principal, execution_id)
-    waits = spans(_all_events(store, execution_id), time.time())
+    visible_execution(services, principal, execution_id, request)
+    waits = spans(_all_events(services.store, execution_id), time.time())
     return WhyWaited(
         waited_s=sum(span.until_s - span.since_s for span in waits),
         causes=[WaitShare.model_validate(share) for share in shares(waits)],
@@ -64,6 +63,7 @@ def execution_waits(execution_id: str, principal: Reader, store: StoreDep) -> Wh
 
 @router.get("/events", response_class=StreamingResponse)
 def stream_events(
+    request: Request,
     principal: Reader,
     services: ServicesDep,
     execution_id: str | None = None,
@@ -85,20 +85,28 @@ def stream_events(
     # An id that does not exist yet comes from before a restore: to wait for it would miss what happens until then.
     after = newest if after is None else min(after, newest)
     # Looked up after that id, or an end between the two would be missed.
-    execution = None if execution_id is None else visible_execution(services.store, principal, execution_id)
-    tenant = None if all_tenants or execution is not None else principal.tenant
+    execution = None if execution_id is None else visible_execution(services, principal, execution_id, request)
+    visibility = ALL if all_tenants or execution is not None else principal.visibility
+    if execution is None and principal.operator:
+        note_look(services, principal, request, request.url.path)
     over = execution is not None and execution.terminal
-    batches = _encoded(services.news, after, tenant, execution_id, over, principal)
-    return EventStream(batches, lambda: still(services.accounts, principal), stream_place(services, principal))
+    batches = _encoded(services.news, after, visibility, execution_id, over, principal)
+    place = stream_place(services, principal)
+    return EventStream(batches, lambda: still_visible(services, principal, execution), place)
 
 
 async def _encoded(
-    news: JournalNews, after: int, tenant: str | None, execution_id: str | None, over: bool, principal: Principal
+    news: JournalNews,
+    after: int,
+    visibility: Visibility,
+    execution_id: str | None,
+    over: bool,
+    principal: Principal,
 ) -> Batches:
     """Yield batches of events; `over` says that the execution ended before the first read, so nothing follows an empty
     batch.
     """
-    async with aclosing(news.follow(after, tenant, execution_id)) as batches:
+    async with aclosing(news.follow(after, visibility, execution_id)) as batches:
         async for entries in batches:
             if entries:
                 after = entries[-1].id
@@ -112,7 +120,7 @@ async def _encoded(
 
 
 def _text(news: JournalNews, entry: JournalEntry, principal: Principal) -> bytes:
-    """What the principal is sent; of an execution all members are sent the same, and all operators."""
+    """What the principal is sent; of an execution all who see it are sent the same, and all operators."""
 
     def make() -> bytes:
         return sse(entry.id, entry.kind, event_view(entry, principal).model_dump(mode="json"))

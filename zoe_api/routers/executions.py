@@ -10,16 +10,11 @@ from fastapi import Query, Request, Response
 
 from zoe_api.access import Reader, Submitter, check
 from zoe_api.cancelling import cancel
-from zoe_api.dependencies import (
-    IfMatch,
-    MasterDep,
-    ServicesDep,
-    StoreDep,
-    visible_execution,
-)
+from zoe_api.dependencies import IfMatch, ServicesDep
 from zoe_api.representation import viewed
 from zoe_api.routing import api_router
 from zoe_api.views import all_entries, node_texts, waited_for, with_details
+from zoe_api.visibility import may_see_secrets, note_look, visible_execution
 from zoe_api.wire_forms import execution_summary, input_reads, reason_view, reported_places, stored_places
 from zoe_client.wire import (
     Eta,
@@ -40,16 +35,19 @@ from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.promises import refused
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.roles import Scope
+from zoe_lib.domain.sharing import ALL
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 from zoe_lib.store.codec import decode
 from zoe_lib.store.values import ExecutionQuery
 
 log = structlog.get_logger(__name__)
 router = api_router("/executions", tag="executions")
+_AHEAD_IDS_MAX = 10
 
 
 @router.get("", response_model=ExecutionList)
 def list_executions(
+    request: Request,
     principal: Reader,
     services: ServicesDep,
     ids: Annotated[list[str] | None, Query(alias="id", max_length=100, description="Only these executions.")] = None,
@@ -63,12 +61,14 @@ def list_executions(
     limit: Annotated[int, Query(ge=1)] = 50,
     cursor: str | None = None,
 ) -> ExecutionList:
-    """List executions of your tenant (of all tenants for operators), newest first."""
+    """List your executions and those shared with you, newest first; for operators, those of the tenant or all."""
     if all_tenants:
         check(principal, Scope.OPERATE)
+    if principal.operator:
+        note_look(services, principal, request, request.url.path)
     query = ExecutionQuery(
         ids=None if ids is None else frozenset(ids),
-        tenant=None if all_tenants else principal.tenant,
+        visibility=ALL if all_tenants else principal.visibility,
         user=user,
         states=frozenset(state) if state else None,
         name_contains=name,
@@ -85,10 +85,15 @@ def list_executions(
 
 
 @router.get("/{execution_id}", response_model=ExecutionView)
-def show_execution(execution_id: str, principal: Reader, store: StoreDep, response: Response) -> ExecutionView:
-    """Return an execution with its services and its description."""
-    view = viewed(visible_execution(store, principal, execution_id), response)
-    return with_details(view, all_entries(store, execution_id) if principal.operator else (), principal)
+def show_execution(
+    execution_id: str, request: Request, principal: Reader, services: ServicesDep, response: Response
+) -> ExecutionView:
+    """Return an execution with its services and its description. If it is only shared with you, the values of
+    environment variables are left out.
+    """
+    execution = visible_execution(services, principal, execution_id, request)
+    view = viewed(execution, response, may_see_secrets(principal, execution))
+    return with_details(view, all_entries(services.store, execution_id) if principal.operator else (), principal)
 
 
 @router.post("/{execution_id}/cancel", response_model=ExecutionView)
@@ -97,8 +102,7 @@ def cancel_execution(
     request: Request,
     response: Response,
     principal: Submitter,
-    store: StoreDep,
-    master: MasterDep,
+    services: ServicesDep,
     if_match: IfMatch = None,
 ) -> ExecutionView:
     """Cancel an execution. This is idempotent while the execution stops; 409 if it has already ended for another
@@ -106,17 +110,16 @@ def cancel_execution(
 
     An execution that is already stopping keeps its outcome, unless it was about to be retried.
     """
-    return viewed(cancel(store, master, principal, execution_id, request.state.request_id, if_match), response)
+    execution = cancel(services, principal, execution_id, request, if_match)
+    return viewed(execution, response, may_see_secrets(principal, execution))
 
 
 @router.get("/{execution_id}/explain", response_model=Explanation)
-def explain_execution(
-    execution_id: str, request: Request, principal: Reader, store: StoreDep, master: MasterDep
-) -> Explanation:
+def explain_execution(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> Explanation:
     """Explain why an execution is not running, and how its inputs are read; from stored data if the master does not
     answer.
     """
-    execution = visible_execution(store, principal, execution_id)
+    execution, store = visible_execution(services, principal, execution_id, request), services.store
     facts: dict[str, Any] = {
         "state": execution.state,
         "inputs": input_reads(execution),
@@ -127,22 +130,27 @@ def explain_execution(
         facts["nodes"] = waited_for(execution, store.platform(), principal)
         return Explanation(**facts, reason=_reason(refused(execution)), detailed=True)
     try:
-        answer = master.ask("explain", {"execution_id": execution_id}, request.state.request_id, principal.user)
+        answer = services.master.ask(
+            "explain", {"execution_id": execution_id}, request.state.request_id, principal.user
+        )
     except (MasterUnreachable, MasterRefused):
         return Explanation(**facts, reason=_reason(execution.reason), detailed=False)
     facts["places"] = reported_places(decode(InputPlaces, one) for one in answer.pop("places", ()))
+    ahead = answer.get("ahead_ids", [])
+    visible = store.active_among(ahead, principal.visibility)
+    answer["ahead_ids"] = [one for one in ahead if one in visible][:_AHEAD_IDS_MAX]
     answer["nodes"] = node_texts(answer["nodes"], store.platform(), principal)
     return Explanation(**facts, **answer, detailed=True)
 
 
 @router.get("/{execution_id}/eta", response_model=Eta)
-def execution_eta(execution_id: str, request: Request, principal: Reader, store: StoreDep, master: MasterDep) -> Eta:
+def execution_eta(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> Eta:
     """Return when an execution is expected to start and end; the stored forecast if the master does not answer."""
-    execution = visible_execution(store, principal, execution_id)
+    execution = visible_execution(services, principal, execution_id, request)
     if execution.state not in WAITING_STATES:
         return Eta(state=execution.state, forecast=None)
     try:
-        answer = master.ask("eta", {"execution_id": execution_id}, request.state.request_id, principal.user)
+        answer = services.master.ask("eta", {"execution_id": execution_id}, request.state.request_id, principal.user)
     except (MasterUnreachable, MasterRefused):
         forecast = None if execution.forecast is None else ForecastView.model_validate(execution.forecast)
         answer = {"forecast": forecast}
@@ -153,10 +161,10 @@ def execution_eta(execution_id: str, request: Request, principal: Reader, store:
 
 
 @router.get("/{execution_id}/usage", response_model=UsageList)
-def execution_usage(execution_id: str, principal: Reader, store: StoreDep) -> UsageList:
+def execution_usage(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> UsageList:
     """Return samples of what the services of an execution used, oldest first."""
-    visible_execution(store, principal, execution_id)
-    return UsageList(usage=[UsageView.model_validate(s) for s in store.usage(execution_id)])
+    visible_execution(services, principal, execution_id, request)
+    return UsageList(usage=[UsageView.model_validate(s) for s in services.store.usage(execution_id)])
 
 
 def _reason(reason: Reason | None) -> ReasonView | None:

@@ -7,19 +7,13 @@ from typing import Annotated
 from fastapi import Header, Query, Request
 from fastapi.responses import StreamingResponse
 
-from zoe_api.access import Reader, still
-from zoe_api.dependencies import (
-    MasterDep,
-    ServicesDep,
-    StoreDep,
-    ask,
-    stream_place,
-    visible_execution,
-)
+from zoe_api.access import Reader
+from zoe_api.dependencies import ServicesDep, ask, stream_place
 from zoe_api.log_tail import LogTail, is_alive
 from zoe_api.problems import ApiProblem
 from zoe_api.routing import api_router
 from zoe_api.stream import EventStream, resume_point
+from zoe_api.visibility import still_visible, visible_execution
 from zoe_client.wire import LogChunkView
 
 router = api_router("/executions/{execution_id}/services/{service_id}/logs", tag="logs")
@@ -35,8 +29,7 @@ def read_logs(
     service_id: str,
     request: Request,
     principal: Reader,
-    store: StoreDep,
-    master: MasterDep,
+    services: ServicesDep,
     offset: Annotated[int, Query(ge=0, le=_OFFSET_MAX)] = 0,
     limit: Annotated[int, Query(ge=1, le=_BYTES_MAX)] = _BYTES_DEFAULT,
 ) -> LogChunkView:
@@ -44,10 +37,10 @@ def read_logs(
 
     It is empty if the service has not started yet.
     """
-    alive = is_alive(visible_execution(store, principal, execution_id), service_id)
+    alive = is_alive(visible_execution(services, principal, execution_id, request), service_id)
     try:
         body = {"service_id": service_id, "offset": offset, "limit": limit}
-        return LogChunkView(**ask(master, "logs", body, request, principal.user))
+        return LogChunkView(**ask(services.master, "logs", body, request, principal.user))
     except ApiProblem as refused:
         if alive and refused.problem.status == 404:
             return LogChunkView(data="", offset=offset, next_offset=offset, complete=False)
@@ -58,6 +51,7 @@ def read_logs(
 def stream_logs(
     execution_id: str,
     service_id: str,
+    request: Request,
     principal: Reader,
     services: ServicesDep,
     offset: Annotated[int, Query(ge=0, le=_OFFSET_MAX)] = 0,
@@ -68,9 +62,10 @@ def stream_logs(
 
     Events: `log` with a LogChunk, `waiting` while there is nothing to read from, `end`.
     """
-    execution = visible_execution(services.store, principal, execution_id)
+    execution = visible_execution(services, principal, execution_id, request)
     is_alive(execution, service_id)
     resumed = resume_point(last_event_id)
     tail = LogTail(services.store, services.output, services.news, execution, service_id)
     batches = tail.follow(offset if resumed is None else resumed)
-    return EventStream(batches, lambda: still(services.accounts, principal), stream_place(services, principal))
+    place = stream_place(services, principal)
+    return EventStream(batches, lambda: still_visible(services, principal, execution), place)

@@ -10,14 +10,17 @@ from fastapi import Query, Request
 from zoe_api.access import Reader, Submitter, check, proved
 from zoe_api.apps.access import entrance, host_of, ticket_for
 from zoe_api.apps.port_numbers import number_of
-from zoe_api.dependencies import Services, ServicesDep, visible_execution
+from zoe_api.dependencies import Services, ServicesDep
 from zoe_api.routing import api_router
+from zoe_api.visibility import owns, visible_execution
 from zoe_client.wire import AddressView, OpenView
 from zoe_lib.domain.application import Port, PortProtocol
 from zoe_lib.domain.execution import Execution, Service
 from zoe_lib.domain.roles import Scope
+from zoe_lib.domain.sharing import ShareLevel
 from zoe_lib.messaging.client import MasterRefused
 from zoe_lib.store.errors import NotFound
+from zoe_lib.store.people import Principal
 
 router = api_router("/executions/{execution_id}/services/{service_id}/ports", tag="executions")
 Direct = Annotated[bool, Query(description="Return the service's own address, also of a proxied port; operators only.")]
@@ -38,10 +41,10 @@ def get_port_address(
     .../open` lets a browser into; for another port the address that the master's machine sees.
 
     With `direct`, operators get the latter for proxied ports, too. The headers that a request there needs are returned
-    only to members of the execution's tenant who may submit, and never for a session's cookie alone."""
+    only to those who may open the application, and never for a session's cookie alone."""
     if direct:
         check(principal, Scope.OPERATE)
-    execution = visible_execution(services.store, principal, execution_id)
+    execution = visible_execution(services, principal, execution_id, request)
     service = _running(execution, service_id)
     described = next((one for one in execution.component_of(service).ports if one.name == port), None)
     if described is None:
@@ -51,7 +54,7 @@ def get_port_address(
         address = AddressView(**services.master.ask("address", body, request.state.request_id))
     except MasterRefused as refused:
         raise NotFound(str(refused)) from None
-    if execution.tenant != principal.tenant or Scope.SUBMIT not in principal.scopes or not proved(request):
+    if Scope.SUBMIT not in principal.scopes or not proved(request) or not _may_open(services, principal, execution):
         address.headers = {}
     if direct and described.protocol is PortProtocol.HTTP:
         address.url = f"http://{address.host}:{address.port}{described.path}"
@@ -80,14 +83,21 @@ def _in_the_proxy(
 def open_port(
     execution_id: str, service_id: str, port: str, request: Request, principal: Submitter, services: ServicesDep
 ) -> OpenView:
-    """Return a URL that lets a browser into a proxied port. It works once, within a minute, for your tenant only."""
-    execution = visible_execution(
-        services.store, replace(principal, scopes=principal.scopes - {Scope.OPERATE}), execution_id
-    )
+    """Return a URL that lets a browser into a proxied port. It works once, within a minute: for the owner, and for
+    those with whom the execution is shared for `open` or `control`; operators are no exception."""
+    person = replace(principal, scopes=principal.scopes - {Scope.OPERATE})
+    execution = visible_execution(services, person, execution_id, request, ShareLevel.OPEN)
     number = number_of(execution, _running(execution, service_id), port).number
     ticket = ticket_for(services.accounts, principal, execution_id, number)
     domain = services.settings.apps_domain + (f":{request.url.port}" if request.url.port else "")
     return OpenView(url=entrance(request.url.scheme, domain, execution_id, number, ticket))
+
+
+def _may_open(services: Services, principal: Principal, execution: Execution) -> bool:
+    if owns(principal, execution):
+        return True
+    given = services.accounts.shared_level(execution.id, principal.tenant, principal.user)
+    return given is not None and given.includes(ShareLevel.OPEN)
 
 
 def _running(execution: Execution, service_id: str) -> Service:

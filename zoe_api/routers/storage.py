@@ -14,6 +14,7 @@ from zoe_api.spans import FromS, ToS, stretch_of
 from zoe_api.wire_forms import bandwidth_view, known_bandwidth
 from zoe_client.wire import BandwidthOverTimeView, BandwidthPointView, StorageView, StorageWaitView
 from zoe_lib.domain.roles import Scope
+from zoe_lib.domain.sharing import ALL
 from zoe_lib.store.people import Principal
 
 router = api_router(tag="storage")
@@ -23,7 +24,7 @@ router = api_router(tag="storage")
 def get_storage(principal: Reader, store: StoreDep, master: MasterDep, request: Request) -> StorageView:
     """Return capacity, grants, achieved bandwidth and waiting executions; only operators see other tenants."""
     storage = StorageView(**ask(master, "storage", {}, request))
-    waiting = store.waiting_for_store(None if principal.operator else principal.tenant)
+    waiting = store.waiting_for_store(ALL if principal.operator else principal.visibility)
     return storage.model_copy(
         update={
             "tenants": [one for one in storage.tenants if principal.operator or one.tenant == principal.tenant],

@@ -20,6 +20,7 @@ from zoe_api.problems import ApiProblem, problem_of
 from zoe_api.representation import viewed
 from zoe_api.routing import api_router
 from zoe_api.submission import Checked, checked
+from zoe_api.visibility import owns
 from zoe_api.wire_forms import execution_summary
 from zoe_client.wire import (
     BatchRequest,
@@ -29,7 +30,7 @@ from zoe_client.wire import (
     SubmitRequest,
 )
 from zoe_lib.domain.execution import Execution
-from zoe_lib.store.errors import BatchRefused
+from zoe_lib.store.errors import BatchRefused, IdempotencyConflict
 from zoe_lib.store.people import Principal
 from zoe_lib.store.sql.installation import TermsVersions
 
@@ -70,6 +71,7 @@ def submit_execution(
         if stored.id == execution.id:
             services.master.hint()
             log.info("submitted", execution=stored.id, tenant=stored.tenant, user=stored.user)
+    _check_own(principal, [stored])
     response.headers["Location"] = f"/api/v1/executions/{stored.id}"
     view = viewed(stored, response)
     if _minimal(prefer, response):
@@ -103,6 +105,7 @@ def submit_batch(
             raise
     else:
         stored = _submitted(body, fits, request, principal, services, idempotency_key)
+    _check_own(principal, stored)
     ids = [execution.id for execution in stored]
     if _minimal(prefer, response):
         return ExecutionBatch(ids=ids)
@@ -127,6 +130,12 @@ def _submitted(
         services.master.hint()
         log.info("submitted", executions=[e.id for e in stored], tenant=principal.tenant, user=principal.user)
     return stored
+
+
+def _check_own(principal: Principal, stored: Sequence[Execution]) -> None:
+    """Raise IdempotencyConflict if another user of the tenant used the same key for the same request."""
+    if not all(owns(principal, one) for one in stored):
+        raise IdempotencyConflict("the idempotency key was used for a different request")
 
 
 def _execution(body: SubmitRequest, fit: Checked, principal: Principal) -> Execution:

@@ -25,6 +25,7 @@ from zoe_client.wire import (
     UsePointView,
 )
 from zoe_lib.domain.limits import LimitSubject
+from zoe_lib.domain.sharing import ALL
 from zoe_lib.domain.use import DAY_S
 
 router = api_router(tag="use")
@@ -34,11 +35,11 @@ _AS_CSV = {_CSV: {"schema": {"type": "string"}}}
 
 @router.get("/usage", response_model=UsageList)
 def current_usage(principal: Reader, store: StoreDep, master: MasterDep, request: Request) -> UsageList:
-    """Return what running services use now: those of your tenant, or all for operators."""
+    """Return what running services use now: your own and those shared with you, or all for operators."""
     answer = ask(master, "usage", {}, request)
     views = [UsageView(**one) for one in answer["usage"]]
     running = {view.execution_id for view in views}
-    visible = store.active_among(running, None if principal.operator else principal.tenant)
+    visible = store.active_among(running, ALL if principal.operator else principal.visibility)
     return UsageList(usage=[view for view in views if view.execution_id in visible])
 
 

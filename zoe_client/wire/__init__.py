@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.places import *  # noqa: F403
     from zoe_client.wire.policy import *  # noqa: F403
     from zoe_client.wire.replays import *  # noqa: F403
+    from zoe_client.wire.sharing import *  # noqa: F403
     from zoe_client.wire.storage import *  # noqa: F403
     from zoe_client.wire.use import *  # noqa: F403
 
@@ -102,6 +103,7 @@ __getattr__ = lazy_names(
             "UserLimitView",
         ),
         "replays": ("ReplayPointView", "ReplayRequest", "ReplayView"),
+        "sharing": ("ShareList", "ShareRequest", "ShareView"),
         "storage": (
             "BandwidthOverTimeView",
             "BandwidthPointView",

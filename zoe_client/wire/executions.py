@@ -203,7 +203,7 @@ class Explanation(Wire):
     ahead_of_tenant: int = Field(default=0, description="Number of these executions that belong to the same tenant.")
     ahead_ids: list[str] = Field(
         default=[],
-        description="Ids of the first of these, at most 10; ids of other tenants' executions are not returned.",
+        description="Ids of the first of these that you may see, at most 10.",
     )
     nodes: dict[str, dict[str, str]] = Field(default={})
     change: ChangeView | None = Field(default=None, description="The smallest change that would let it start now.")

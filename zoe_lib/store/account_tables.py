@@ -105,6 +105,24 @@ app_accesses = Table(
     Index("ix_app_accesses_token", "token_id"),
 )
 
+shares = Table(
+    "shares",
+    metadata,
+    Column("execution_id", Text, ForeignKey("executions.id", ondelete="CASCADE"), nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("user_name", Text),  # none: all members of the tenant
+    Column("level", Text, nullable=False),
+    Column("at_s", Double, nullable=False),
+    ForeignKeyConstraint(["owner", "tenant"], ["memberships.user_name", "memberships.tenant"], ondelete="CASCADE"),
+    ForeignKeyConstraint(["user_name", "tenant"], ["memberships.user_name", "memberships.tenant"], ondelete="CASCADE"),
+)
+OF_TENANT = text("user_name IS NULL")
+Index("ix_shares_user", shares.c.execution_id, shares.c.user_name, unique=True)
+Index("ix_shares_tenant", shares.c.execution_id, unique=True, postgresql_where=OF_TENANT)
+Index("ix_shares_given", shares.c.tenant, shares.c.user_name)
+Index("ix_shares_owner", shares.c.tenant, shares.c.owner)
+
 sign_ins = Table(
     "sign_ins",
     metadata,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from zoe_lib.store.sql import audit as audit_log
 from zoe_lib.store.sql import credentials, people, signing_in
+from zoe_lib.store.sql import shares as share_rows
 from zoe_lib.store.sql.database import Database, looks, reads, writes
 from zoe_lib.store.values import StoreLimits
 
@@ -56,6 +57,11 @@ class AccountStore:
     storage_credentials = reads(credentials.read)
     reseal_storage_credential = writes(credentials.reseal)
     remove_storage_credential = writes(credentials.remove)
+
+    share = writes(share_rows.put)
+    end_share = writes(share_rows.end)
+    shares = reads(share_rows.read)
+    shared_level = looks(share_rows.given)
 
     add_audit = writes(audit_log.add)
     end_audit = writes(audit_log.end)

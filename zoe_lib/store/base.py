@@ -14,6 +14,7 @@ from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.sharing import ALL, ExecutionShares, Visibility
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds
 from zoe_lib.store.values import (
     ExecutionChange,
@@ -121,13 +122,13 @@ class ExecutionStore(Protocol):
         """Return how many executions wait or run, by tenant and user; those with none are missing."""
         ...
 
-    def active_among(self, ids: Collection[ExecutionId], tenant: str | None = None) -> Collection[ExecutionId]:
-        """Return which of these executions are not terminal; with `tenant`, only those of that tenant."""
+    def active_among(self, ids: Collection[ExecutionId], visibility: Visibility = ALL) -> Collection[ExecutionId]:
+        """Return which of these executions are visible and not terminal."""
         ...
 
-    def waiting_for_store(self, tenant: str | None = None) -> Sequence[StoreWait]:
-        """Return the executions, of one tenant or of all, that wait for the object store
-        (`zoe_lib.domain.promises.waits_for_store`), oldest first.
+    def waiting_for_store(self, visibility: Visibility = ALL) -> Sequence[StoreWait]:
+        """Return the visible executions that wait for the object store (`zoe_lib.domain.promises.waits_for_store`),
+        oldest first.
         """
         ...
 
@@ -144,14 +145,18 @@ class ExecutionStore(Protocol):
         self,
         after_id: int,
         limit: int,
-        tenant: str | None = None,
+        visibility: Visibility = ALL,
         execution_id: ExecutionId | None = None,
         with_data: bool = True,
     ) -> Sequence[JournalEntry]:
-        """Return entries with a greater id, in order. `tenant` also includes entries that belong to no tenant.
+        """Return visible entries with a greater id, in order; those that belong to no tenant are visible to all.
 
         Without `with_data` their data are empty, for readers that only need to know which executions changed.
         """
+        ...
+
+    def shares_of(self, ids: Collection[ExecutionId]) -> Mapping[ExecutionId, ExecutionShares]:
+        """Return who may see these executions; unknown ones are missing."""
         ...
 
     def last_journal_id(self) -> int:

@@ -34,6 +34,10 @@ class QuotaExceeded(StoreError):  # noqa: N818
         )
 
 
+class TooManyShares(StoreError):  # noqa: N818
+    """The execution is shared as often as it may be."""
+
+
 class TimeLimitTooLong(StoreError):  # noqa: N818
     """The requested time limit exceeds the longest one that the tenant allows."""
 

@@ -13,12 +13,13 @@ from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.limits import LimitSubject, used
 from zoe_lib.domain.promises import waits_for_store
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.sharing import ALL, ExecutionShares, Visibility
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.store.base import Subscription
 from zoe_lib.store.cursors import decode_cursor, encode_cursor, position
 from zoe_lib.store.errors import ConcurrentUpdate, IdempotencyConflict
 from zoe_lib.store.memory_installation import MemoryInstallation
-from zoe_lib.store.memory_state import MemorySubscription, add_use
+from zoe_lib.store.memory_state import MemorySubscription, add_use, unshared
 from zoe_lib.store.quotas import admitted, same_submission
 from zoe_lib.store.text import check_submission, checked, checked_changes, shown_key
 from zoe_lib.store.values import (
@@ -191,18 +192,18 @@ class MemoryStore(MemoryInstallation):
         with self._reached() as state:
             return +state.active_of_user
 
-    def active_among(self, ids: Collection[ExecutionId], tenant: str | None = None) -> Collection[ExecutionId]:
-        """Those of these that are not terminal."""
+    def active_among(self, ids: Collection[ExecutionId], visibility: Visibility = ALL) -> Collection[ExecutionId]:
+        """Those of these that are visible and not terminal."""
         with self._reached() as state:
             found = (state.active[one] for one in ids if one in state.active)
-            return {execution.id for execution in found if tenant in (None, execution.tenant)}
+            return {execution.id for execution in found if visibility.includes(unshared(execution))}
 
-    def waiting_for_store(self, tenant: str | None = None) -> Sequence[StoreWait]:
+    def waiting_for_store(self, visibility: Visibility = ALL) -> Sequence[StoreWait]:
         """Executions that wait for the object store."""
         return [
             StoreWait(one.id, one.tenant, one.user, reason.sentence)
             for one in self.active()
-            if tenant in (None, one.tenant) and (reason := waits_for_store(one)) is not None
+            if visibility.includes(unshared(one)) and (reason := waits_for_store(one)) is not None
         ]
 
     def used(self) -> Mapping[LimitSubject, Mapping[str, int]]:
@@ -218,13 +219,18 @@ class MemoryStore(MemoryInstallation):
         self,
         after_id: int,
         limit: int,
-        tenant: str | None = None,
+        visibility: Visibility = ALL,
         execution_id: ExecutionId | None = None,
         with_data: bool = True,
     ) -> Sequence[JournalEntry]:
         """Return entries after an id."""
         with self._reached() as state:
-            return [record.entry(with_data) for record in state.records(after_id, limit, tenant, execution_id)]
+            return [record.entry(with_data) for record in state.records(after_id, limit, visibility, execution_id)]
+
+    def shares_of(self, ids: Collection[ExecutionId]) -> Mapping[ExecutionId, ExecutionShares]:
+        """Return the owners: nothing is shared in memory."""
+        with self._reached() as state:
+            return {one: unshared(state.executions[one]) for one in ids if one in state.executions}
 
     def last_journal_id(self) -> int:
         """Return the newest id."""
@@ -269,7 +275,7 @@ class MemoryStore(MemoryInstallation):
 
 def _matches(query: ExecutionQuery, execution: Execution) -> bool:
     return (
-        (query.tenant is None or execution.tenant == query.tenant)
+        query.visibility.includes(unshared(execution))
         and (query.user is None or execution.user == query.user)
         and (query.states is None or execution.state in query.states)
         and (query.ids is None or execution.id in query.ids)

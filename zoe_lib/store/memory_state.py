@@ -15,6 +15,7 @@ from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mar
 from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity
+from zoe_lib.domain.sharing import ExecutionShares, Visibility
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.domain.values import value
 from zoe_lib.store.codec import event_data
@@ -128,19 +129,23 @@ class State:
         self.journal.append(Record(self._newest_id, fact))
 
     def records(
-        self, after_id: int, limit: int, tenant: str | None, execution_id: ExecutionId | None
+        self, after_id: int, limit: int, visibility: Visibility, execution_id: ExecutionId | None
     ) -> Iterable[Record]:
         """Return the records after an id."""
         # Pruning leaves gaps in the ids, so counting back from the end starts early enough.
         at_least = max(len(self.journal) - (self._newest_id - after_id), 0)
         start = bisect_right(self.journal, after_id, lo=at_least, key=lambda record: record.id)
-        if tenant is None and execution_id is None:
+        if visibility.tenant is None and execution_id is None:
             return self.journal[start : start + limit]
         matching = (
             record
             for record in map(self.journal.__getitem__, range(start, len(self.journal)))
             if (execution_id is None or record.execution_id == execution_id)
-            and (tenant is None or record.tenant is None or record.tenant == tenant)
+            and (
+                record.tenant in (None, visibility.tenant)
+                if record.execution_id is None
+                else visibility.includes(unshared(self.executions[record.execution_id]))
+            )
         )
         return islice(matching, limit)
 
@@ -184,6 +189,11 @@ class MemorySubscription:
         """End the subscription."""
         with self._state:
             self._state.subscribers.pop(self, None)
+
+
+def unshared(execution: Execution) -> ExecutionShares:
+    """Return who may see an execution of which nothing is shared."""
+    return ExecutionShares(execution.tenant, execution.user, {})
 
 
 def add_use(total: dict[DayOfUser, ResourceSeconds], more: Mapping[DayOfUser, ResourceSeconds]) -> None:

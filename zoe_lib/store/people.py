@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from zoe_lib.domain.roles import SCOPES, Role, Scope
+from zoe_lib.domain.sharing import ShareLevel, Visibility
 
 SIGN_INS_MAX = 10_000
 Limits = Mapping[str, tuple[float, int]]
@@ -48,6 +49,11 @@ class Principal:
     def operator(self) -> bool:
         """Return whether the executions of all tenants may be seen."""
         return Scope.OPERATE in self.scopes
+
+    @property
+    def visibility(self) -> Visibility:
+        """Return whose executions are shown in the own tenant: to operators all, to others theirs and shared ones."""
+        return Visibility(self.tenant, None if self.operator else self.user)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +168,18 @@ class AppAccess:
     number: int
     expires_at_s: float
     entered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What the owner of an execution gives another user of the tenant; without a user, all members."""
+
+    execution_id: str
+    tenant: str
+    owner: str
+    user: str | None
+    level: ShareLevel
+    at_s: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.limits import LimitSubject
 from zoe_lib.domain.platform import Platform
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.sharing import ALL, Visibility
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.base import Subscription
@@ -26,6 +27,7 @@ from zoe_lib.store.sql import (
     bandwidth,
     installation,
     present_use,
+    shares,
     store_waits,
     submitting,
     sums,
@@ -218,7 +220,8 @@ class PostgresStore:
 
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
         """Return a page of executions."""
-        if not storable(query.tenant, query.user, query.name_contains):
+        seen = query.visibility
+        if not storable(seen.tenant, seen.user, query.user, query.name_contains):
             return ExecutionPage((), None)
         searched_max = self._limits.searched_max
         return self.database.read(lambda c: execution_rows.page(c, self._applications, query, searched_max))
@@ -241,16 +244,17 @@ class PostgresStore:
         """What is held on each node."""
         return self.database.read(lambda c: present_use.held_on_nodes(c, self._applications, gateway))
 
-    def waiting_for_store(self, tenant: str | None = None) -> Sequence[StoreWait]:
+    def waiting_for_store(self, visibility: Visibility = ALL) -> Sequence[StoreWait]:
         """Return the executions that wait for the object store."""
-        if not storable(tenant):
+        if not storable(visibility.tenant, visibility.user):
             return []
-        return self.database.read(lambda c: store_waits.waiting(c, self._applications, tenant))
+        return self.database.read(lambda c: store_waits.waiting(c, self._applications, visibility))
 
     counts = reads(sums.counts)
 
     # -- journal ---------------------------------------------------------------------------------------------------
     journal = reads(journal_rows.read)
+    shares_of = reads(shares.of_executions)
     last_journal_id = reads(journal_rows.last_id)
 
     def subscribe(self, notify: Callable[[], None]) -> Subscription:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.promises import TenantBandwidth
+from zoe_lib.domain.sharing import ALL, Visibility
 from zoe_lib.domain.values import value
 
 
@@ -62,7 +63,7 @@ class ExecutionQuery:
     """
 
     ids: frozenset[ExecutionId] | None = None
-    tenant: str | None = None
+    visibility: Visibility = ALL
     user: str | None = None
     states: frozenset[ExecutionState] | None = None
     name_contains: str | None = None

@@ -11,6 +11,7 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import TERMINAL_STATES, Cause, Execution, ExecutionId, ServiceId
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.sharing import ALL, Visibility
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import decode, event_of
 from zoe_lib.store.values import ExecutionQuery, JournalEntry, TickRecord
@@ -210,7 +211,7 @@ def _pages(store: ExecutionStore, query: ExecutionQuery) -> Iterator[Execution]:
 
 def _journal(store: ExecutionStore, execution_id: ExecutionId | None) -> Iterator[JournalEntry]:
     newest = 0
-    tenant = _NOBODY if execution_id is None else None
-    while entries := store.journal(newest, _PAGE, tenant=tenant, execution_id=execution_id):
+    visibility = Visibility(_NOBODY) if execution_id is None else ALL
+    while entries := store.journal(newest, _PAGE, visibility, execution_id):
         newest = entries[-1].id
         yield from entries

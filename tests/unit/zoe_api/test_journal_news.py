@@ -10,6 +10,7 @@ from tests.support.applications import execution
 from zoe_api.journal_news import JournalNews
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Outcome
+from zoe_lib.domain.sharing import ALL, ExecutionShares, ShareLevel, Visibility
 from zoe_lib.store.memory import MemoryStore
 from zoe_lib.store.values import JournalEntry
 
@@ -23,29 +24,38 @@ def test_the_first_batch_has_what_the_reader_of_the_process_has_not_seen_yet() -
     async def first() -> Sequence[JournalEntry] | None:
         news = JournalNews(store, poll_s=60.0)
         news.recent.begin(0)
-        async with aclosing(news.follow(0, None, execution(1).id)) as batches:
+        async with aclosing(news.follow(0, ALL, execution(1).id)) as batches:
             return await anext(batches)
 
     assert [entry.kind for entry in asyncio.run(first()) or ()] == ["submitted", "refused"]
 
 
+SHARES = {
+    "of red": ExecutionShares("red", "ada", {}),
+    "of blue": ExecutionShares("blue", "eve", {"bob": ShareLevel.LOOK}),
+}
+
+
 def test_facts_of_the_installation_reach_a_tenant_and_no_execution() -> None:
     store = MemoryStore()
 
-    async def kinds(tenant: str | None, execution_id: str | None) -> list[str]:
+    async def kinds(visibility: Visibility, execution_id: str | None) -> list[str]:
         news = JournalNews(store, poll_s=60.0)
         news.recent.begin(0)
-        async with aclosing(news.follow(99, tenant, execution_id)) as batches:
+        async with aclosing(news.follow(99, visibility, execution_id)) as batches:
             assert await anext(batches) == []
             news.recent.begin(99)
-            news.recent.add([JournalEntry(100, "policy_set", 0.0, "", {}), *_of(101, "red"), *_of(102, "blue")])
+            news.recent.add([JournalEntry(100, "policy_set", 0.0, "", {}), *_of(101, "red"), *_of(102, "blue")], SHARES)
             for watch in news._watches:
                 watch.news.set()
             return [str(entry.kind) for entry in await anext(batches) or ()]
 
-    assert asyncio.run(kinds("red", None)) == ["policy_set", "red"]
-    assert asyncio.run(kinds(None, None)) == ["policy_set", "red", "blue"]
-    assert asyncio.run(kinds(None, "of blue")) == ["blue"]
+    assert asyncio.run(kinds(Visibility("red"), None)) == ["policy_set", "red"]
+    assert asyncio.run(kinds(Visibility("red", "ada"), None)) == ["policy_set", "red"]
+    assert asyncio.run(kinds(Visibility("red", "bob"), None)) == ["policy_set"]
+    assert asyncio.run(kinds(Visibility("blue", "bob"), None)) == ["policy_set", "blue"]
+    assert asyncio.run(kinds(ALL, None)) == ["policy_set", "red", "blue"]
+    assert asyncio.run(kinds(ALL, "of blue")) == ["blue"]
 
 
 class FailsOnce(MemoryStore):
@@ -57,14 +67,14 @@ class FailsOnce(MemoryStore):
         self,
         after_id: int,
         limit: int,
-        tenant: str | None = None,
+        visibility: Visibility = ALL,
         execution_id: str | None = None,
         with_data: bool = True,
     ) -> Sequence[JournalEntry]:
-        if tenant is None and not self.failed:
+        if visibility == ALL and not self.failed:
             self.failed = True
             raise RuntimeError("unexpected")
-        return super().journal(after_id, limit, tenant, execution_id, with_data)
+        return super().journal(after_id, limit, visibility, execution_id, with_data)
 
 
 def test_the_reader_of_the_process_goes_on_after_an_error() -> None:
@@ -74,7 +84,7 @@ def test_the_reader_of_the_process_goes_on_after_an_error() -> None:
         news = JournalNews(store, poll_s=0.05)
         news.open()
         try:
-            async with asyncio.timeout(30), aclosing(news.follow(0, "iostack", None)) as batches:
+            async with asyncio.timeout(30), aclosing(news.follow(0, Visibility("iostack"), None)) as batches:
                 assert await anext(batches) == []
                 while not store.failed:
                     await asyncio.sleep(0.01)
@@ -109,7 +119,7 @@ def test_without_followers_a_commit_does_not_wake_the_event_loop() -> None:
             store.submit(execution(1), "request")
             await asyncio.sleep(0.01)
             alone = calls
-            with news.watch(None, None):
+            with news.watch(ALL, None):
                 calls = 0
                 store.submit(execution(2), "request")
                 await asyncio.sleep(0.01)

@@ -28,7 +28,7 @@ def test_it_gives_all_after_an_id_or_none(seed: int, monkeypatch: pytest.MonkeyP
             known = newest
         new = [entry(newest + 1 + 2 * i) for i in range(chance.randrange(4))]
         if recent.to_id is not None:
-            recent.add(new)
+            recent.add(new, {})
         journal += new
         after, limit = chance.randrange(newest + 5), chance.randrange(1, 8)
         answer = recent.after(after, limit)
@@ -48,13 +48,13 @@ def test_texts_are_made_once_and_go_with_their_entries(monkeypatch: pytest.Monke
         return made[-1]
 
     recent.begin(0)
-    recent.add([entry(1), entry(2)])
+    recent.add([entry(1), entry(2)], {})
     for _ in range(3):
         assert recent.text(entry(1), False, make) == b"text"
     assert len(made) == 1
     recent.text(entry(1), True, make)
     assert len(made) == 2
-    recent.add([entry(number) for number in (3, 4)])
+    recent.add([entry(number) for number in (3, 4)], {})
     recent.text(entry(1), False, make)
     recent.text(entry(1), False, make)
     assert len(made) == 4

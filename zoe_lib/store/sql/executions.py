@@ -15,6 +15,7 @@ from sqlalchemy import (
     Select,
     Text,
     TextClause,
+    and_,
     any_,
     exists,
     func,
@@ -23,15 +24,18 @@ from sqlalchemy import (
     select,
     text,
     tuple_,
+    union_all,
 )
 
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, ExecutionId, Service
+from zoe_lib.domain.sharing import Visibility
 from zoe_lib.store.cursors import decode_cursor, encode_cursor, encode_position
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.execution_tables import NEWEST_FIRST, NOT_TERMINAL, executions, journal, services
 from zoe_lib.store.rows import to_execution, to_service
+from zoe_lib.store.sql.shares import ids_given
 from zoe_lib.store.text import storable
 from zoe_lib.store.values import ExecutionPage, ExecutionQuery
 
@@ -53,7 +57,8 @@ def page(connection: Connection, applications: Applications, query: ExecutionQue
     if len(found) > query.limit:
         return ExecutionPage(found[:-1], encode_cursor(found[-2]))
     if query.name_contains is not None:
-        last = connection.execute(_ordered(_matching(query, *NEWEST_FIRST)).offset(searched_max - 1).limit(1)).first()
+        newest = _newest(query, searched_max, *NEWEST_FIRST)
+        last = connection.execute(newest.offset(searched_max - 1).limit(1)).first()
         if last is not None:
             return ExecutionPage(found, encode_position((last.submitted_at_s, last.id)), last.submitted_at_s)
     return ExecutionPage(found, None)
@@ -64,24 +69,48 @@ def page_query(query: ExecutionQuery, searched_max: int) -> Select[Any]:
 
     No index helps to find part of a name, so a search looks through a limited number of the newest executions.
     """
-    statement = _ordered(_matching(query, *_LIGHT))
     if query.name_contains is None:
-        return statement.limit(query.limit + 1)
-    searched = statement.limit(searched_max).subquery("executions")
+        return _newest(query, query.limit + 1, *_LIGHT).limit(query.limit + 1)
+    searched = _newest(query, searched_max, *_LIGHT).limit(searched_max).subquery("executions")
     named = select(searched).where(searched.c.name.icontains(query.name_contains, autoescape=True))
     newest_first = (searched.c[column.name].desc() for column in NEWEST_FIRST)
     return named.order_by(*newest_first).limit(query.limit + 1)
 
 
-def _ordered(statement: Select[Any]) -> Select[Any]:
-    return statement.order_by(*(column.desc() for column in NEWEST_FIRST))
+def _newest(query: ExecutionQuery, limit: int, *columns: Column[Any]) -> Select[Any]:
+    """Return the executions of the query by time, except for its condition on the name; each is among the first
+    `limit`.
+
+    A user's own and shared executions are read apart: in one scan, all executions of the tenant would be looked at.
+    """
+    seen, ordered = query.visibility, [column.desc() for column in NEWEST_FIRST]
+    matching = _matching(query, *columns)
+    if seen.tenant is None:
+        return matching.order_by(*ordered)
+    matching = matching.where(executions.c.tenant == seen.tenant)
+    if seen.user is None:
+        return matching.order_by(*ordered)
+    mine = executions.c.user_name == seen.user
+    parts = (mine, and_(~mine, executions.c.id.in_(ids_given(seen.tenant, seen.user))))
+    first = (select(matching.where(one).order_by(*ordered).limit(limit).subquery()) for one in parts)
+    both = union_all(*first).subquery("executions")
+    return select(both).order_by(*(both.c[column.name].desc() for column in NEWEST_FIRST))
+
+
+def visible(visibility: Visibility) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions of what is visible, for statements that choose few executions."""
+    if visibility.tenant is None:
+        return ()
+    here = executions.c.tenant == visibility.tenant
+    if visibility.user is None:
+        return (here,)
+    shared = executions.c.id.in_(ids_given(visibility.tenant, visibility.user))
+    return here, or_(executions.c.user_name == visibility.user, shared)
 
 
 def _matching(query: ExecutionQuery, *columns: Column[Any]) -> Select[Any]:
-    """Return the conditions of the query, except the one on the name."""
+    """Return the conditions of the query, except those on visibility and name."""
     statement = select(*columns)
-    if query.tenant is not None:
-        statement = statement.where(executions.c.tenant == query.tenant)
     if query.user is not None:
         statement = statement.where(executions.c.user_name == query.user)
     if query.states is not None:

@@ -6,14 +6,16 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, func, literal_column, select, text, union_all
+from sqlalchemy import ColumnElement, Connection, Select, func, literal_column, or_, select, text, union_all
 from sqlalchemy.dialects.postgresql import JSONB
 
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.sharing import ALL, Visibility
 from zoe_lib.store.codec import event_data
-from zoe_lib.store.execution_tables import journal
+from zoe_lib.store.execution_tables import executions, journal
 from zoe_lib.store.rows import from_row
+from zoe_lib.store.sql.shares import ids_given
 from zoe_lib.store.text import storable
 from zoe_lib.store.values import JournalEntry
 
@@ -77,23 +79,24 @@ def read(
     connection: Connection,
     after_id: int,
     limit: int,
-    tenant: str | None = None,
+    visibility: Visibility = ALL,
     execution_id: ExecutionId | None = None,
     with_data: bool = True,
 ) -> Sequence[JournalEntry]:
-    """Return entries after an id, in order."""
-    if not storable(tenant, execution_id):
+    """Return visible entries after an id, in order."""
+    if not storable(visibility.tenant, visibility.user, execution_id):
         return ()
     return [
         from_row(JournalEntry, row)
-        for row in connection.execute(query(after_id, limit, tenant, execution_id, with_data))
+        for row in connection.execute(query(after_id, limit, visibility, execution_id, with_data))
     ]
 
 
 def query(
-    after_id: int, limit: int, tenant: str | None, execution_id: ExecutionId | None, with_data: bool = True
+    after_id: int, limit: int, visibility: Visibility, execution_id: ExecutionId | None, with_data: bool = True
 ) -> Select[Any]:
     """Return the statement of `read`. Two ordered scans for a tenant: with an OR, the whole journal would be sorted."""
+    tenant, user = visibility.tenant, visibility.user
     columns = [column for column in journal.c if with_data or column is not journal.c.data]
     nothing = () if with_data else (literal_column("'{}'::jsonb", JSONB).label("data"),)
 
@@ -102,14 +105,26 @@ def query(
             select(*columns, *nothing).where(journal.c.id > after_id, *conditions).order_by(journal.c.id).limit(limit)
         )
 
+    visible = [] if tenant is None else [journal.c.tenant == tenant]
+    if tenant is not None and user is not None:
+        visible.append(_seen_by(tenant, user))
     if execution_id is not None:
-        of_tenant = [journal.c.tenant == tenant] if tenant is not None else []
-        return part(journal.c.execution_id == execution_id, *of_tenant)
+        return part(journal.c.execution_id == execution_id, *visible)
     if tenant is None:
         return part()
-    own, nobodys = part(journal.c.tenant == tenant), part(journal.c.tenant.is_(None))
+    own, nobodys = part(*visible), part(journal.c.tenant.is_(None))
     both = union_all(select(own.subquery()), select(nobodys.subquery())).subquery()
     return select(both).order_by(both.c.id).limit(limit)
+
+
+def _seen_by(tenant: str, user: str) -> ColumnElement[bool]:
+    """Return the condition for entries of a user's own and shared executions, and of none.
+
+    The owner comes from a scalar subquery: as a join, it could change the order of the scan, and all would be sorted.
+    """
+    owner = select(executions.c.user_name).where(executions.c.id == journal.c.execution_id).scalar_subquery()
+    shared = journal.c.execution_id.in_(ids_given(tenant, user))
+    return or_(journal.c.execution_id.is_(None), owner == user, shared)
 
 
 def last_id(connection: Connection) -> int:

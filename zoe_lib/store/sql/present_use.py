@@ -13,9 +13,10 @@ from zoe_lib.domain.gateway import NO_GATEWAY, HeldOnNode, bearing_component
 from zoe_lib.domain.limits import LimitSubject
 from zoe_lib.domain.promises import required
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.sharing import ALL, Visibility
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.execution_tables import HOLDS_RESERVATION, NOT_TERMINAL, executions
-from zoe_lib.store.sql.executions import active_counts, applications_of
+from zoe_lib.store.sql.executions import active_counts, applications_of, visible
 
 # Begins with the services, which an index finds by their reservation: most executions may be waiting.
 _HOLDING = f"""
@@ -58,14 +59,14 @@ _GATEWAYS = text(f"""
 
 
 def active_among(
-    connection: Connection, ids: Collection[ExecutionId], tenant: str | None = None
+    connection: Connection, ids: Collection[ExecutionId], visibility: Visibility = ALL
 ) -> Collection[ExecutionId]:
-    """Those of these executions, of one tenant or of all, that are not terminal."""
+    """Those of these executions that are visible and not terminal."""
     if not ids:
         return set()
     wanted = any_(literal(sorted(ids), ARRAY(Text)))
     found = select(executions.c.id).where(executions.c.id == wanted, text(NOT_TERMINAL))
-    return set(connection.execute(found if tenant is None else found.where(executions.c.tenant == tenant)).scalars())
+    return set(connection.execute(found.where(*visible(visibility))).scalars())
 
 
 def used(connection: Connection, applications: Applications) -> Mapping[LimitSubject, Mapping[str, int]]:

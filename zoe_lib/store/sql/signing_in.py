@@ -26,6 +26,7 @@ from zoe_lib.store.rows import from_row, row_of
 from zoe_lib.store.sql.installation import TERMS_VERSIONS, TermsVersions, versions_of
 from zoe_lib.store.sql.people import check_member
 from zoe_lib.store.sql.prepared import Prepared
+from zoe_lib.store.sql.shares import may_open
 from zoe_lib.store.text import check_names, storable
 
 SIGN_IN_LOCK = 0x5A6F65_04
@@ -170,7 +171,8 @@ def enter_app(
 def read_app_access(connection: Connection, access_id: str, now_s: float) -> AppAccess | None:
     """Return an access that was entered.
 
-    None if it, its session or its token has expired, or if its user is disabled or may no longer submit there.
+    None if it, its session or its token has expired, if its user is disabled or may no longer submit there, or if the
+    execution is neither the user's nor shared so that the user may open it.
     """
     here = (app_accesses.c.id == access_id, app_accesses.c.entered, app_accesses.c.expires_at_s > now_s)
     row = connection.execute(select(app_accesses).where(*here)).one_or_none()
@@ -180,7 +182,9 @@ def read_app_access(connection: Connection, access_id: str, now_s: float) -> App
     if row.token_id:
         token_holder = principal(connection, row.token_id, now_s)
         holder = None if token_holder is None else token_holder[0]
-    return from_row(AppAccess, row) if holder is not None and Scope.SUBMIT in holder.scopes else None
+    if holder is None or Scope.SUBMIT not in holder.scopes:
+        return None
+    return from_row(AppAccess, row) if may_open(connection, row.execution_id, row.tenant, row.user_name) else None
 
 
 def app_accesses_among(connection: Connection, ids: Collection[str], execution_id: str, number: int) -> Collection[str]:

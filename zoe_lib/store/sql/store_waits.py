@@ -7,22 +7,21 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, Connection, TextClause, select, text
 
 from zoe_lib.domain.promises import OF_THE_STORE, waits_for_store
+from zoe_lib.domain.sharing import ALL, Visibility
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.execution_tables import NEWEST_FIRST, NOT_TERMINAL, executions
-from zoe_lib.store.sql.executions import among
+from zoe_lib.store.sql.executions import among, visible
 from zoe_lib.store.values import StoreWait
 
 _REASON = executions.c.reason
 
 
-def waiting(connection: Connection, applications: Applications, tenant: str | None = None) -> Sequence[StoreWait]:
-    """Return them oldest first: of one tenant, or of all.
+def waiting(connection: Connection, applications: Applications, visibility: Visibility = ALL) -> Sequence[StoreWait]:
+    """Return the visible ones, oldest first.
 
     Whether a refused guarantee makes an execution wait depends on its services, so these few are read as a whole.
     """
-    here: list[ColumnElement[bool] | TextClause] = [text(NOT_TERMINAL)]
-    if tenant is not None:
-        here.append(executions.c.tenant == tenant)
+    here: list[ColumnElement[bool] | TextClause] = [text(NOT_TERMINAL), *visible(visibility)]
     sentence = _REASON["sentence"].astext.label("sentence")
     columns = (*NEWEST_FIRST, executions.c.tenant, executions.c.user_name, sentence)
     told = select(*columns).where(*here, _REASON["code"].astext.in_([code.value for code in OF_THE_STORE]))

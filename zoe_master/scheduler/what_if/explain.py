@@ -28,7 +28,7 @@ _ABOUT_ITS_SIZE = (
 )
 # Maximum texts about nodes; a thousand components on a thousand nodes would make a million.
 _TEXTS_MAX = 10_000
-# Maximum executions ahead that are named.
+# Maximum executions ahead that are named: of the user, and of the tenant, whose operators see all.
 _IDS_MAX = 10
 
 
@@ -36,7 +36,8 @@ _IDS_MAX = 10
 class Explanation:
     """The reason, the executions ahead, and by node and component the filter that refuses and why.
 
-    `ahead` counts all of them, `ahead_of_tenant` those of the same tenant, whose first ids are in `ahead_ids`. `change`
+    `ahead` counts all of them, `ahead_of_tenant` those of the same tenant. `ahead_ids` has the first of these and the
+    first of the same user; the API leaves out those that its client may not see. `change`
     is the smallest one that would let it start now, if any; it is not sought in a very long queue, nor for longer than
     the client waits. `nodes` has at most 10,000 texts. `places`: what nodes hold of its inputs.
     """
@@ -68,11 +69,14 @@ def explain(
     nodes = {} if isinstance(admit(execution, placer), tuple) else _refusals(execution, placer)
     reason = plan.reasons.get(execution_id)
     position = ordered.index(execution)
-    own = [e.id for e in ordered[:position] if e.tenant == execution.tenant]
+    of_tenant = [e for e in ordered[:position] if e.tenant == execution.tenant]
+    own = [e for e in of_tenant if e.user == execution.user]
+    named = {e.id for e in (*of_tenant[:_IDS_MAX], *own[:_IDS_MAX])}
+    ids = [e.id for e in of_tenant if e.id in named]
     change = _what_helps(snapshot, policy, execution, reason, give_up)
     storage = execution.application.storage
     places = places_of(storage.inputs, execution.tenant, snapshot.locality) if storage is not None else ()
-    return Explanation(reason, position, len(own), own[:_IDS_MAX], nodes, change, places)
+    return Explanation(reason, position, len(of_tenant), ids, nodes, change, places)
 
 
 def _refusals(wanted: Execution, placer: ServicePlacer) -> dict[str, dict[str, str]]:

@@ -1,0 +1,90 @@
+"""Which executions a client sees, and what it may do to them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from fastapi import Request
+
+from zoe_api.access import entry, still
+from zoe_api.codes import Code
+from zoe_api.dependencies import Services
+from zoe_api.problems import ApiProblem
+from zoe_api.request_context import PREFIX
+from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.sharing import ShareLevel
+from zoe_lib.store.errors import NotFound, StoreUnavailable
+from zoe_lib.store.people import Principal
+
+LOOK = "look"
+"""The action in the audit log of an operator who looks at what is not their own."""
+
+
+def visible_execution(
+    services: Services,
+    principal: Principal,
+    execution_id: str,
+    request: Request,
+    level: ShareLevel = ShareLevel.LOOK,
+) -> Execution:
+    """Return the execution if it is the principal's, shared, or the principal is an operator; else NotFound.
+
+    Both refusals are identical, so that they do not reveal whether another user's execution exists. 403 if what is
+    shared does not include the level. A look of an operator is recorded."""
+    unknown = NotFound(f"execution {execution_id} does not exist")
+    try:
+        execution = services.store.execution(execution_id)
+    except NotFound:
+        raise unknown from None
+    if owns(principal, execution):
+        return execution
+    if principal.operator:
+        note_look(services, principal, request, f"{PREFIX}/executions/{execution.id}")
+        return execution
+    given = services.accounts.shared_level(execution.id, principal.tenant, principal.user)
+    if given is None:
+        raise unknown
+    if not given.includes(level):
+        hint = f"ask {execution.user} to share it for `{level}`"
+        raise ApiProblem(Code.SHARE_TOO_LOW, f"it is shared with you for `{given}`", hint)
+    return execution
+
+
+def owns(principal: Principal, execution: Execution) -> bool:
+    """Return whether the execution is the principal's own."""
+    return (principal.tenant, principal.user) == (execution.tenant, execution.user)
+
+
+def may_see_secrets(principal: Principal, execution: Execution) -> bool:
+    """Return whether the values of environment variables may be shown: to the owner and to operators."""
+    return principal.operator or owns(principal, execution)
+
+
+def still_visible(services: Services, principal: Principal, execution: Execution | None) -> bool:
+    """Return whether a stream may go on: its client may still do what it did, and still see the execution.
+
+    True also while the database cannot tell."""
+    if not still(services.accounts, principal):
+        return False
+    if execution is None or principal.operator or owns(principal, execution):
+        return True
+    try:
+        return services.accounts.shared_level(execution.id, principal.tenant, principal.user) is not None
+    except StoreUnavailable:
+        return True
+
+
+def levels_of(
+    services: Services, principal: Principal, executions: Collection[Execution]
+) -> Mapping[ExecutionId, ShareLevel]:
+    """Return what the principal may do to executions that are visible to them; owners and operators may do all."""
+    theirs = [one.id for one in executions if not principal.operator and not owns(principal, one)]
+    shares = services.store.shares_of(theirs) if theirs else {}
+    levels = {one: given.level_of(principal.tenant, principal.user) for one, given in shares.items()}
+    full = {one.id: ShareLevel.CONTROL for one in executions if one.id not in theirs}
+    return full | {one: levels.get(one) or ShareLevel.LOOK for one in theirs}
+
+
+def note_look(services: Services, principal: Principal, request: Request, target: str) -> None:
+    """Record the look of an operator before anything is shown, unless there is a recent entry; StoreUnavailable."""
+    services.looks.record(services.accounts, entry(principal, request, LOOK, target, status=200))
