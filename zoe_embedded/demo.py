@@ -52,7 +52,7 @@ def main() -> int:
 
 def _run(console: Console, stack: Stack) -> bool:
     console.print("[bold]2[/bold] Put smart-meter readings into the workspace")
-    data = Dataset(stack.workspace / "energy-report", stack.home.component_account)
+    data = Dataset(stack.workspace / "energy-report", stack.component_account)
     prepare(console, data)
     console.print("[bold]3[/bold] Submit app_descriptions/energy-report.json and follow it")
     document = json.loads((CLONE / "app_descriptions" / "energy-report.json").read_text())

@@ -1,4 +1,4 @@
-"""The demo's input in the tenant's workspace: readings, the program, and the expected result."""
+"""The demo's input in the user's workspace: readings, the program, and the expected result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RESULTS = ("result", "swift")
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Readings of smart meters below `directory`, owned by the user of components."""
+    """Readings of smart meters below `directory`, owned by the account that runs the user's components."""
 
     directory: Path
     owner: Account | None

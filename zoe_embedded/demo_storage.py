@@ -65,7 +65,7 @@ def main() -> int:
 def _run(console: Console, site: Site, rows: int) -> str | None:
     """Return the last line of the application's output; None if something is not as expected."""
     console.print("[bold]2[/bold] Copy smart-meter readings into the store")
-    data = Dataset(site.stack.workspace / "energy-report", site.stack.home.component_account, rows)
+    data = Dataset(site.stack.workspace / "energy-report", site.stack.component_account, rows)
     prepare(console, data)
     _upload(console, site, data.directory / "readings")
     console.print("[bold]3[/bold] Submit app_descriptions/energy-report-swift.json and follow it")

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT_HOMES = Path("/var/lib/zoe")
-# Both exist on every Debian, so that root need not create an account: one runs the database, one the components.
+# It exists on every Debian, so that root need not create an account. Components run as numbers without one.
 SERVER_ACCOUNT = "daemon"
-COMPONENT_ACCOUNT = "nobody"
+_FORMER_COMPONENT_ACCOUNT = "nobody"
 SECRET_BYTES = 32
 
 
@@ -44,8 +44,9 @@ class Account:
 class Home:
     """The directory of one installation.
 
-    If root runs Zoe, the database belongs to `daemon` and components' files to `nobody`, so that a component can read
-    neither secrets nor the database. Otherwise everything belongs to the present user, and components can read it.
+    If root runs Zoe, the database belongs to `daemon` and components' files to a number for each user. So a component
+    can read neither secrets nor the database, nor files of other users. Otherwise everything belongs to the present
+    user, and components can read it.
     """
 
     path: Path
@@ -105,11 +106,6 @@ class Home:
         """Return the account that runs the database; None: the present user."""
         return Account.named(SERVER_ACCOUNT) if self.by_root else None
 
-    @property
-    def component_account(self) -> Account | None:
-        """Return the account that runs components; None: the present user."""
-        return Account.named(COMPONENT_ACCOUNT) if self.by_root else None
-
     def create(self) -> Home:
         """Create missing directories. Existing ones are checked and never changed; HomeError if one is not as
         expected.
@@ -122,8 +118,10 @@ class Home:
         make_directory(self.secrets, 0o700)
         make_directory(self.postgres, 0o700, self.server_account)
         make_directory(self.runtime, 0o755 if self.by_root else 0o700)
-        make_directory(self.scratch, 0o700, self.component_account)
-        make_directory(self.workspaces, 0o700, self.component_account)
+        for path in (self.scratch, self.workspaces):
+            if self.by_root:
+                _take_back(path)
+            make_directory(path, 0o711 if self.by_root else 0o700)
         make_directory(self.logs, 0o700)
         make_directory(self.state, 0o700)
         return self
@@ -155,6 +153,16 @@ def make_directory(path: Path, mode: int, account: Account | None = None) -> Non
             f"{path} should be a directory of user {uid} with mode {mode:o}, but it belongs to user {status.st_uid} "
             f"and has mode {stat.S_IMODE(status.st_mode):o}: correct it, or choose another ZOE_HOME"
         )
+
+
+def _take_back(path: Path) -> None:
+    """Give root a directory that belonged to the one account of all components before version 0.3."""
+    if path.is_symlink() or not path.is_dir():
+        return
+    former, status = Account.named(_FORMER_COMPONENT_ACCOUNT), path.lstat()
+    if (status.st_uid, stat.S_IMODE(status.st_mode)) == (former.uid, 0o700):
+        os.chown(path, 0, 0, follow_symlinks=False)
+        path.chmod(0o711)
 
 
 def write_private(path: Path, text: str) -> None:

@@ -14,24 +14,31 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
 import httpx
 import tomli_w
+from pydantic import SecretStr
 
 from zoe_api.sign_in.passwords import hashed
 from zoe_client.tls import verification
-from zoe_embedded.home import Home, make_directory
+from zoe_embedded.home import Account, Home, make_directory
 from zoe_embedded.log_files import log_to
 from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.runtime import Runtime, ensure_runtime
 from zoe_embedded.services import stop_all_services
 from zoe_lib.api_tokens import FIRST_TENANT, FIRST_USER, TokenText, add_admin_token
+from zoe_lib.config import Settings
 from zoe_lib.messaging.keys import ensure_keys
 from zoe_lib.store.migrate import upgrade
 from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.sql.system_ids import IdKind
+from zoe_master.backends.failures import CannotStartError
+from zoe_master.backends.local.directories import ComponentUser
+from zoe_master.backends.local.workspaces import workspaces
 
 PREFERRED_PORT = 5100
 _PASSWORD_BYTES = 12
@@ -104,8 +111,21 @@ class Stack:
 
     @property
     def workspace(self) -> Path:
-        """Return the workspace of the only tenant."""
-        return self.home.workspaces / FIRST_TENANT
+        """Return the workspace of the admin, who is the first user of the only tenant."""
+        return self.home.workspaces / FIRST_TENANT / FIRST_USER
+
+    @property
+    def component_account(self) -> Account | None:
+        """Return the account that runs the admin's components; None: the present user."""
+        if not self.home.by_root:
+            return None
+        settings = Settings(database_url=SecretStr(self.database_url))
+        with closing(PostgresStore(self.database_url)) as store:
+            numbers = [
+                store.accounts.system_id(kind, name, settings.user_ids_first, settings.user_ids_last)
+                for kind, name in ((IdKind.USER, FIRST_USER), (IdKind.TENANT, FIRST_TENANT))
+            ]
+        return Account(FIRST_USER, *numbers)
 
     def stop(self) -> None:
         """Stop API, master, services and database, in this order."""
@@ -147,7 +167,7 @@ class Stack:
         upgrade(database_url)
         _prepare_people(database_url, self._ensure_token(), self._new_password())
         ensure_keys(self.home.secrets / "keys")
-        make_directory(self.workspace, 0o700, self.home.component_account)
+        self._make_workspace()
         self._choose_port(PREFERRED_PORT, database_url, runtime)
         if self._master:
             self._processes.append(self._spawn(_MASTER))
@@ -158,6 +178,15 @@ class Stack:
             self._processes.pop()
             self._choose_port(0, database_url, runtime)
             self._processes.append(self._spawn(_API))
+
+    def _make_workspace(self) -> None:
+        """Make the admin's workspace before anything runs, so that files can be put there."""
+        account = self.component_account
+        owner = ComponentUser(account.uid, account.gid) if account is not None else None
+        try:
+            workspaces(self.home.workspaces, FIRST_TENANT, FIRST_USER, owner)
+        except CannotStartError as error:
+            raise StackError(str(error)) from None
 
     def _choose_port(self, preferred: int, database_url: str, runtime: Runtime | None) -> None:
         port = _free_port(preferred)
@@ -193,7 +222,6 @@ class Stack:
             images["zoe/spark"] = {"path": list(runtime.path), "environment": runtime.environment}
         if runtime is not None and runtime.notebook:
             images["zoe/jupyter-spark"] = images["zoe/spark"]
-        account = home.component_account
         config: dict[str, object] = {
             "database_url": database_url,
             "keys_dir": str(home.secrets / "keys"),
@@ -206,8 +234,6 @@ class Stack:
             "local_volumes_dir": str(home.workspaces / ".volumes"),
             "local_images": images,
         }
-        if account is not None:
-            config["local_user"] = account.name
         return {**config, **self._settings}
 
     def _spawn(self, module: str) -> subprocess.Popen[bytes]:

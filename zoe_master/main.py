@@ -40,6 +40,7 @@ from zoe_master.background.retention import ExecutionRetention, removal_interval
 from zoe_master.crash_points import Hit, crash_point_of
 from zoe_master.loop.master import Master
 from zoe_master.loop.port_secrets import PURPOSE, PortSecrets
+from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick_recorder import TickRecorder
 from zoe_master.plugins import PluginRefused, Plugins, load_plugins
 from zoe_master.rpc.handlers import RpcHandlers
@@ -144,6 +145,9 @@ class Process:
                 tick_recorder=tick_recorder,
                 spark_config=connectors_of(self._settings, self._store.accounts),
                 port_secrets=PortSecrets(derived_key(self._settings.keys_dir, PURPOSE)),
+                system_users=SystemUsers(
+                    self._store.accounts, self._settings.user_ids_first, self._settings.user_ids_last
+                ),
             )
             report = storage.report if storage is not None else None
             name = self._settings.master_name

@@ -38,7 +38,7 @@ AWAITS: Mapping[Store, frozenset[str]] = {
     Store.INPUT: frozenset({"storage_granted", "inputs_decided"}),
 }
 """What must be in the journal before anything of it starts."""
-_SIGNS = "echo $ZOE_SERVICE_ID {word} $(date +%s.%N) >> {{workspace}}/history"
+_SIGNS = "echo $ZOE_SERVICE_ID {word} $(date +%s.%N) >> {{shared}}/history"
 _INPUTS = [
     {
         "name": "meters",

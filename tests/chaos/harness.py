@@ -20,7 +20,7 @@ from tests.chaos.history import Entry, History, Line
 from tests.chaos.links import ZoeLinks
 from tests.chaos.messages import Forwarder
 from tests.chaos.world import Blow, World
-from tests.support.installation import TENANT, Installation, Program, free_port
+from tests.support.installation import Installation, Program, free_port
 from tests.support.postgres import PostgresServer, connect
 from zoe_client import Client, ZoeError
 from zoe_client.wire import CredentialRequest, LimitAmounts
@@ -244,7 +244,7 @@ class Chaos:
     def _lines(self) -> list[Line] | None:
         if not self._world.programs_know_their_service:
             return None
-        path = self._world.workspaces() / TENANT / "history"
+        path = self._world.shared() / "history"
         words = [line.split() for line in path.read_text().splitlines()] if path.exists() else []
         return [Line(service_id, word, float(at_s)) for service_id, word, at_s in words]
 

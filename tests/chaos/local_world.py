@@ -13,7 +13,7 @@ import psutil
 from tests.chaos.applications import Store
 from tests.chaos.disk import SmallDisk
 from tests.chaos.world import After, Blow
-from tests.support.installation import Installation
+from tests.support.installation import TENANT, Installation
 
 
 class LocalWorld:
@@ -64,9 +64,9 @@ class LocalWorld:
         if self._disk is not None:
             self._disk.clear()
 
-    def workspaces(self) -> Path:
+    def shared(self) -> Path:
         """Return the installation's."""
-        return self._known.workspaces
+        return self._known.workspaces / TENANT / "shared"
 
     def left(self) -> list[str]:
         """Return processes, scratch directories and control groups."""

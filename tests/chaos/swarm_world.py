@@ -146,9 +146,9 @@ class SwarmWorld:
             state = partial(self._cluster.node_state, host.name)
             wait_for(lambda of=state: of() == "ready", lambda of=state: of(), _READY_S)
 
-    def workspaces(self) -> Path:
+    def shared(self) -> Path:
         """Return the directory that every node mounts."""
-        return self._base
+        return self._base / TENANT
 
     def left(self) -> list[str]:
         """Return services, secrets, networks and containers."""

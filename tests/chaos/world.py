@@ -45,8 +45,8 @@ class World(Protocol):
     def mend(self) -> None:
         """End what still goes on."""
 
-    def workspaces(self) -> Path:
-        """Return the directory with a workspace for each tenant."""
+    def shared(self) -> Path:
+        """Return the directory that all users of the tenant share."""
 
     def left(self) -> list[str]:
         """Return what is left of services."""

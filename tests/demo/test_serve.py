@@ -108,7 +108,7 @@ def test_what_is_killed_is_started_again_and_its_applications_go_on(serve: Calla
         for count, victim in enumerate(victims, start=1):
             victim.kill()
             until(lambda count=count: running.output.count("was restarted") >= count, lambda: running.output)
-        (running.home / "workspaces/default/go").touch()
+        (running.home / "workspaces/default/admin/go").touch()
         ended = api.wait(through.id, 60)
         assert (ended.state, ended.attempt) == (ExecutionState.SUCCEEDED, 1)
         assert api.wait(api.submit(job("true")).id, 60).state is ExecutionState.SUCCEEDED

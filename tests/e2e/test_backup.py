@@ -133,7 +133,7 @@ def test_a_destroyed_installation_goes_on_from_its_backup(
 
     until(lambda: not traces_of(installation, lost.id), lambda: traces_of(installation, lost.id))
     assert client.execution(done.id).state is ExecutionState.SUCCEEDED
-    (installation.workspaces / TENANT / "go").touch()
+    (installation.workspace / "go").touch()
     ended = client.wait(running.id, 60)
     assert (ended.state, ended.attempt, len(ended.services)) == (ExecutionState.SUCCEEDED, 1, 1)
     assert b"".join(client.follow_logs(running.id, ended.services[0].id)) == b"begun\n"

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.balancer import Balancer
 from tests.support.documents import Document, job
-from tests.support.installation import TENANT, Installation, free_port
+from tests.support.installation import Installation, free_port
 from tests.support.waiting import until
 from zoe_client import Client
 from zoe_lib.domain.execution import ExecutionState
@@ -104,7 +104,7 @@ def test_killed_while_events_and_output_are_followed(pair: Pair) -> None:
         pair.start(pair.kill_the_one_with_a_stream())
         until(lambda: b"line 150\n" in b"".join(output))
         pair.kill_the_one_with_a_stream()
-        (pair.installation.workspaces / TENANT / "go").touch()
+        (pair.installation.workspace / "go").touch()
         events = [view for view, _ in client.follow(execution.id)]
         reader.join(60)
         assert not reader.is_alive()

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from tests.support.documents import job, sized
-from tests.support.installation import TENANT, Installation, free_port
+from tests.support.installation import Installation, free_port
 from tests.support.postgres import PostgresServer, connect
 from tests.support.waiting import until
 from zoe_api import setup
@@ -64,7 +64,7 @@ def test_what_runs_during_an_upgrade_of_old_tables_is_adopted(
         assert setup.main() == 0
         installation.start_master()
         installation.start_api(port)
-        (installation.workspaces / TENANT / "go").touch()
+        (installation.workspace / "go").touch()
         for execution in (running, waiting):
             ended = client.wait(execution.id, 60)
             assert (ended.state, ended.attempt, len(ended.services)) == (ExecutionState.SUCCEEDED, 1, 1)

@@ -16,7 +16,7 @@ import pytest
 from zoe_lib.domain.application import Component, Port, Probe, ProbeKind
 from zoe_lib.domain.execution import ServiceId
 from zoe_lib.domain.resources import Resources
-from zoe_master.backends.base import Observation, ObservedState, PeerService, ServiceStart
+from zoe_master.backends.base import Observation, ObservedState, PeerService, ServiceStart, SystemUser
 from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime
 from zoe_master.backends.local.cgroups import find_parent
 from zoe_master.backends.local.hints import hint_name
@@ -26,6 +26,8 @@ from zoe_master.waker import TickWaker
 DEADLINE_S = 60.0
 MIB = 2**20
 IS_ROOT = os.geteuid() == 0
+ANN, BOB = SystemUser(450_001, 450_009), SystemUser(450_002, 450_009)
+"""Two users of the tenant."""
 NODES = (LocalNode("node-1", 4000, 4096 * MIB), LocalNode("node-2", 4000, 4096 * MIB))
 
 needs_root = pytest.mark.skipif(not IS_ROOT, reason="privilege: only root can run components as another user")
@@ -178,4 +180,4 @@ def start_of(
     execution, _, index, _ = service.rsplit(".", 3)
     peers = (PeerService(service, component.name, int(index), node),)
     start = ServiceStart(service, execution, "tenant", "ann", component, int(index), node, peers, "cause-1")
-    return replace(start, **changes)  # type: ignore[arg-type]
+    return replace(replace(start, system_user=ANN), **changes)  # type: ignore[arg-type]

@@ -44,7 +44,7 @@ class OldBackend:
         directory = self._settings.state_dir / "services" / SERVICE
         directory.mkdir(mode=0o700)
         scratch, workspace = self._settings.scratch_dir / SERVICE, self._settings.workspaces_dir / "tenant"
-        owner = pwd.getpwnam(self._settings.run_as_user)
+        owner = pwd.getpwnam("nobody")
         for owned in (scratch, workspace):
             owned.mkdir(mode=0o700, exist_ok=True)
             if IS_ROOT:

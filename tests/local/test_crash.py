@@ -47,5 +47,5 @@ def test_killed_while_it_starts_services(world: LocalWorld, after_s: float) -> N
     start_all(world)
     world.until(lambda: all(world.state(service) is ObservedState.ENDED for service in SERVICES))
     assert {o.exit_code for o in world.backend.observe()} == {3}
-    ran = (world.settings.workspaces_dir / "tenant" / "ran").read_text().split()
+    ran = (world.settings.workspaces_dir / "tenant" / "ann" / "ran").read_text().split()
     assert sorted(ran) == sorted(str(index) for index in range(len(SERVICES)))

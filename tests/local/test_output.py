@@ -167,7 +167,7 @@ def test_a_full_disk_drops_output_and_nothing_else(full_disk: LocalWorld) -> Non
     size = len(world.output(service))
     record = world.backend._records[service]
     world.until(lambda: world.state(service) is ObservedState.READY)
-    (world.settings.workspaces_dir / "tenant" / "go").touch()
+    (world.settings.workspaces_dir / "tenant" / "ann" / "go").touch()
     supervisor = record.status["shim_pid"] if record.status else 0
     world.until(lambda: not has_children(supervisor))
     (world.base / "state" / "filler").unlink()

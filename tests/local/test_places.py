@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.local.support import IS_ROOT, LocalWorld, component, needs_root, server, shell, start_of
+from tests.local.support import LocalWorld, component, needs_root, server, shell, start_of
 from zoe_lib.domain.application import Component, Port, Volume
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.storage import InputRead
@@ -37,7 +37,7 @@ def test_every_template_is_filled(world: LocalWorld) -> None:
     port = world.backend.address(service, "main").port
     assert first == f"127.0.0.1 {port} 2 e ann {{}}"
     assert scratch == str(world.settings.scratch_dir / service)
-    assert place == str(world.settings.workspaces_dir / "tenant" / "x")
+    assert place == str(world.settings.workspaces_dir / "tenant" / "ann" / "x")
 
 
 def test_peers_agree_on_ports_whoever_starts_first(world: LocalWorld) -> None:
@@ -98,7 +98,7 @@ def test_scratch_is_private_and_goes_workspace_stays(world: LocalWorld) -> None:
     home, here, *modes = printed(world, service)
     assert home == here == str(world.settings.scratch_dir / service)
     assert modes == ["700", "700"]
-    assert (world.settings.workspaces_dir / "tenant" / "b").read_text() == "b\n"
+    assert (world.settings.workspaces_dir / "tenant" / "ann" / "b").read_text() == "b\n"
     world.until(lambda: not (world.settings.scratch_dir / service).exists())
 
 
@@ -134,9 +134,10 @@ def test_a_host_path_needs_the_admins_leave(world: LocalWorld) -> None:
 @pytest.mark.parametrize(
     ("work_dir", "expected"),
     [
-        ("sub/dir", "workspaces/tenant/sub/dir"),
+        ("sub/dir", "workspaces/tenant/ann/sub/dir"),
         ("{scratch}/deep", "scratch/e.c.0.1/deep"),
-        ("{workspace}", "workspaces/tenant"),
+        ("{workspace}", "workspaces/tenant/ann"),
+        ("{shared}/sub", "workspaces/tenant/shared/sub"),
         ("/data/inner", "volumes/tenant/data/inner"),
     ],
 )
@@ -180,7 +181,8 @@ def test_a_link_in_place_of_a_tenants_directory_is_refused(world: LocalWorld) ->
 def test_state_is_for_zoe_alone(world: LocalWorld) -> None:
     world.backend.observe()
     assert (world.base / "state").stat().st_mode & 0o777 == 0o700
-    assert (world.settings.scratch_dir.stat().st_uid != os.geteuid()) is IS_ROOT
+    for path in (world.settings.scratch_dir, world.settings.workspaces_dir, world.settings.volumes_dir):
+        assert (path.stat().st_uid, path.stat().st_mode & 0o777) == (os.geteuid(), 0o711)
 
 
 @needs_root
@@ -209,7 +211,7 @@ def test_configuration_is_in_files_for_the_component_alone_and_goes_with_it(worl
     )
     world.backend.start(replace(start_of(shell(script), "e.c.0.1"), storage=access))
     first, key, one, other, directory, user, path = printed(world, "e.c.0.1")
-    workspace = world.settings.workspaces_dir / "tenant"
+    workspace = world.settings.workspaces_dir / "tenant" / "ann"
     assert first == f"file://{workspace}/x swift2d://v.z/data a,b, . swift2d://results.zoe/x"
     assert key == "a-key"
     assert (one, other, directory) == (f"600 {user}", f"600 {user}", f"700 {user}")

@@ -61,7 +61,7 @@ def test_after_sigkill_of_the_master_everything_is_adopted(world: LocalWorld) ->
     before = {o.service_id: o for o in world.backend.observe()}
     assert before["e.c.0.1"].state is ObservedState.READY
     assert before["e.c.1.1"].state is ObservedState.READY
-    (world.settings.workspaces_dir / "tenant" / "go").touch()
+    (world.settings.workspaces_dir / "tenant" / "ann" / "go").touch()
     assert world.ended("e.c.1.1").exit_code == 9
     world.backend.stop(["e.c.0.1"])
     assert world.ended("e.c.0.1").cause is Cause.STOPPED
@@ -71,7 +71,7 @@ def test_an_end_while_no_backend_lives_is_found_with_its_exit_code(world: LocalW
     with holder(world) as process:
         process.send_signal(signal.SIGKILL)
         process.wait(DEADLINE_S)
-    (world.settings.workspaces_dir / "tenant" / "go").touch()
+    (world.settings.workspaces_dir / "tenant" / "ann" / "go").touch()
     status = world.base / "state" / "services" / "e.c.1.1" / files.STATUS
     until_file_says(world, status, "ended")
     found = next(o for o in world.backend.observe() if o.service_id == "e.c.1.1")
@@ -170,7 +170,7 @@ def test_what_another_master_put_away_meanwhile_is_not_run_again(world: LocalWor
 
     The window is short, so the worker is asked as if its back-end had looked before.
     """
-    lines = world.settings.workspaces_dir / "tenant" / "lines"
+    lines = world.settings.workspaces_dir / "tenant" / "ann" / "lines"
     component = shell("echo ran >> {workspace}/lines")
     service = world.start(component)
     world.ended(service)

@@ -125,7 +125,7 @@ def left(whole: Whole) -> tuple[dict[str, Any], list[str], list[str]]:
 
 def check_start(installation: Installation, execution_id: str) -> None:
     """Each time that it ran, the promise was in force and the view was there."""
-    told = (installation.workspaces / "acme" / execution_id).read_text().splitlines()
+    told = (installation.workspaces / "acme" / "ann" / execution_id).read_text().splitlines()
     assert len(told) == 1, told
     found = json.loads(told[0])
     assert found["slos"]["acme"]["read_bytes_per_s"] >= REQUIRED

@@ -28,7 +28,7 @@ from zoe_master.backends.local.supervisor import processes
 
 REPOSITORY = Path(__file__).parents[2]
 GIB = 2**30
-TENANT = "red"
+TENANT, USER = "red", "root"
 Program = subprocess.Popen[bytes] | Forked
 
 
@@ -43,6 +43,7 @@ class Installation:
         self.database_url = database_url
         self.base = make_home()
         self.workspaces = self.base / "workspaces"
+        self.workspace = self.workspaces / TENANT / USER
         self.secrets = self.base / "secrets"
         self.secrets.mkdir(mode=0o700)
         self.keys_dir = self.secrets / "keys"
@@ -65,7 +66,7 @@ class Installation:
         self.config_file.write_text(tomli_w.dumps({**values, **settings}))
         self.config_file.chmod(0o600)
         self.store = PostgresStore(database_url)
-        self.token = make_token(self.store, "root", TENANT, "admin", ALL_SCOPES)
+        self.token = make_token(self.store, USER, TENANT, "admin", ALL_SCOPES)
         self._processes: list[Program] = []
         self.exits = ExitStack()
         """What is undone before its directories are removed."""
@@ -89,7 +90,7 @@ class Installation:
 
     def ran(self, execution_id: str) -> list[str]:
         """What components wrote to the file of their execution when they started."""
-        path = self.workspaces / TENANT / execution_id
+        path = self.workspace / execution_id
         return sorted(path.read_text().split()) if path.exists() else []
 
     def stop(self, process: Program) -> int:

@@ -175,8 +175,9 @@ def _of_workspace(place: tuple[str | int, ...], component: Component, able: Back
         ((*place, "work_dir"), component.work_dir or ""),
     ]
     for where, text in texts:
-        if any(template.kind is TemplateKind.WORKSPACE for template in references(text)):
-            message = "{workspace}: this installation has no workspaces"
+        kinds = {template.kind for template in references(text)}
+        for kind in (one for one in (TemplateKind.WORKSPACE, TemplateKind.SHARED) if one in kinds):
+            message = f"{{{kind}}}: this installation has no workspaces"
             yield Finding(where, "no_workspaces", message, "use a named volume or {scratch}")
 
 

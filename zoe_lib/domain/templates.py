@@ -10,7 +10,8 @@ One description runs on every back-end because it never holds an address, only t
 | `{port:NAME}`           | number of the service's own port of that name                             |
 | `{port:COMPONENT.NAME}` | number of that port at the first instance of that component               |
 | `{scratch}`             | a private directory that goes with the service                            |
-| `{workspace}`           | the tenant's directory that stays                                         |
+| `{workspace}`           | the user's directory in the tenant, which stays                           |
+| `{shared}`              | the directory of all users of the tenant, which stays                     |
 | `{index}`               | index of the service within its component                                 |
 | `{execution}`           | id of the execution                                                       |
 | `{user}`                | name of the user who submitted it                                         |
@@ -43,6 +44,7 @@ class TemplateKind(StrEnum):
     PORT = "port"
     SCRATCH = "scratch"
     WORKSPACE = "workspace"
+    SHARED = "shared"
     INDEX = "index"
     EXECUTION = "execution"
     USER = "user"
@@ -122,6 +124,7 @@ _PLAIN = frozenset(
     {
         TemplateKind.SCRATCH,
         TemplateKind.WORKSPACE,
+        TemplateKind.SHARED,
         TemplateKind.INDEX,
         TemplateKind.EXECUTION,
         TemplateKind.USER,

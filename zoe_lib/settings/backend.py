@@ -72,7 +72,24 @@ class BackendSettings(FileSettings):
     local_log_bytes_max: int = Field(
         default=16 << 20, gt=0, description="Maximum output kept of one service, in bytes."
     )
-    local_user: str = Field(default="nobody", description="User that runs components when Zoe runs as root.")
+    local_user: str = Field(
+        default="",
+        description="One system user for all components when Zoe runs as root (default: one for each user of Zoe, so "
+        "that their programs cannot read each other's files).",
+    )
+    user_ids_first: int = Field(
+        default=400_000,
+        ge=1000,
+        lt=2**31,
+        description="First number for the system users of components; nothing else on the machines may use the range.",
+    )
+    user_ids_last: int = Field(
+        default=499_999,
+        ge=1000,
+        lt=2**31,
+        description="Last number for the system users (one for each user of Zoe) and groups (one for each tenant) of "
+        "components. A number is never given twice.",
+    )
     local_host_paths: list[str] = Field(default=[], description="Host paths that descriptions may mount.")
     local_nodes: list[NodeSettings] = Field(
         default=[], description="Virtual nodes (default: one of the machine's size)."

@@ -123,6 +123,16 @@ Index("ix_shares_tenant", shares.c.execution_id, unique=True, postgresql_where=O
 Index("ix_shares_given", shares.c.tenant, shares.c.user_name)
 Index("ix_shares_owner", shares.c.tenant, shares.c.owner)
 
+# System users and groups of programs. Rows are never removed: a number that is given again would own old files.
+system_ids = Table(
+    "system_ids",
+    metadata,
+    Column("kind", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("number", BigInteger, nullable=False),
+    Index("ix_system_ids_number", "number", unique=True),
+)
+
 sign_ins = Table(
     "sign_ins",
     metadata,

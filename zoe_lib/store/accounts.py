@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zoe_lib.store.sql import audit as audit_log
-from zoe_lib.store.sql import credentials, people, signing_in
+from zoe_lib.store.sql import credentials, people, signing_in, system_ids
 from zoe_lib.store.sql import shares as share_rows
 from zoe_lib.store.sql.database import Database, looks, reads, writes
 from zoe_lib.store.values import StoreLimits
@@ -57,6 +57,8 @@ class AccountStore:
     storage_credentials = reads(credentials.read)
     reseal_storage_credential = writes(credentials.reseal)
     remove_storage_credential = writes(credentials.remove)
+
+    system_id = writes(system_ids.assign)
 
     share = writes(share_rows.put)
     end_share = writes(share_rows.end)

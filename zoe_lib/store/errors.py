@@ -34,6 +34,10 @@ class QuotaExceeded(StoreError):  # noqa: N818
         )
 
 
+class NoSystemIds(StoreError):  # noqa: N818
+    """The range of system users and groups is used up."""
+
+
 class TooManyShares(StoreError):  # noqa: N818
     """The execution is shared as often as it may be."""
 

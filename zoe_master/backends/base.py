@@ -70,6 +70,14 @@ def joined_modules(environment: dict[str, str], own: Mapping[str, str]) -> dict[
 
 
 @value(frozen=True, slots=True)
+class SystemUser:
+    """The numbers that a user's services run as: the user's uid, and the gid of the tenant."""
+
+    uid: int
+    gid: int
+
+
+@value(frozen=True, slots=True)
 class ServiceStart:
     """Everything needed to start one service; the same service id is always started with the same value.
 
@@ -77,7 +85,8 @@ class ServiceStart:
     execution: what its services share must not be shared with those of an earlier attempt. `bears_gateway`: if a
     back-end reaches proxied ports through a gateway, the execution's gateway is on this service's node. `cause_id` goes
     into labels and logs. `secret`: authenticates the proxy at the service's ports; only the service's user may read it,
-    from the file that `{secret_file}` names, and it is stored nowhere else. Empty if no port needs one.
+    from the file that `{secret_file}` names, and it is stored nowhere else. Empty if no port needs one. `system_user`:
+    what the service runs as, where the back-end may choose; None if no number is left.
     """
 
     service_id: ServiceId
@@ -93,6 +102,7 @@ class ServiceStart:
     bears_gateway: bool = False
     storage: ServiceStorage = field(default_factory=ServiceStorage)
     secret: str = field(default="", repr=False)
+    system_user: SystemUser | None = None
 
 
 class ObservedState(TextEnum):

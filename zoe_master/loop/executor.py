@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import structlog
 
@@ -23,6 +24,7 @@ from zoe_master.backends.base import (
 )
 from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.loop.port_secrets import PortSecrets
+from zoe_master.loop.system_users import SystemUsers
 from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
@@ -38,12 +40,19 @@ class PlanExecutor:
     """Turn decisions into events, and hand services to the back-end."""
 
     def __init__(
-        self, cache: StateCache, backend: Backend, spark_config: SparkConfig, port_secrets: PortSecrets, hit: Hit
+        self,
+        cache: StateCache,
+        backend: Backend,
+        spark_config: SparkConfig,
+        port_secrets: PortSecrets,
+        system_users: SystemUsers,
+        hit: Hit,
     ) -> None:
         self._cache = cache
         self._backend = backend
         self._connectors = spark_config
         self._sign_ins = port_secrets
+        self._system_users = system_users
         self._hit = hit
 
     def carry_out(self, plan: Plan, tick: TickContext, locality: Told) -> None:
@@ -131,8 +140,10 @@ class PlanExecutor:
                 any(c.has_secret for c in execution.application.components),
             )
             secret = self._sign_ins.secret(execution) if needs_secret else ""
+            system_user = self._system_users.of(execution.tenant, execution.user)
             for service in to_start:
-                self._hand_over(start_of(execution, service, tick.plan_id, access, secret))
+                start = start_of(execution, service, tick.plan_id, access, secret)
+                self._hand_over(replace(start, system_user=system_user))
             self._hit(CrashPoint.SERVICE_HANDED_OVER)
 
     def _hand_over(self, start: ServiceStart) -> None:

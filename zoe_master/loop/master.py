@@ -27,6 +27,7 @@ from zoe_master.loop.image_gate import ImageGate
 from zoe_master.loop.observer import ServiceObserver
 from zoe_master.loop.port_secrets import PortSecrets
 from zoe_master.loop.reason_writer import ReasonWriter
+from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick import Tick
 from zoe_master.loop.tick_recorder import Inputs, TickInputs, TickRecorder, without_own
 from zoe_master.scheduler.cycle import schedule
@@ -61,6 +62,7 @@ class Master:
         tick_recorder: TickRecorder | None = None,
         spark_config: SparkConfig | None = None,
         port_secrets: PortSecrets | None = None,
+        system_users: SystemUsers | None = None,
         last_uses: LastUses | None = None,
         paths: Look | None = None,
         changes_per_set: int = CHANGES_PER_SET,
@@ -74,7 +76,8 @@ class Master:
         self._observer = ServiceObserver(self._cache, backend, hit)
         self._image_gate = ImageGate(self._cache, backend)
         self.port_secrets = port_secrets or PortSecrets()
-        self._executor = PlanExecutor(self._cache, backend, spark_config, self.port_secrets, hit)
+        users = system_users or SystemUsers()
+        self._executor = PlanExecutor(self._cache, backend, spark_config, self.port_secrets, users, hit)
         self._reasons = ReasonWriter(self._cache)
         self._culling = ExecutionCulling(self._cache, last_uses or store.last_uses)
         self._grants = GuaranteeGrants(

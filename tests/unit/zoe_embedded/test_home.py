@@ -65,10 +65,25 @@ def test_whoever_writes_a_secret_first_wins(tmp_path: Path) -> None:
 def test_by_root_accounts_are_kept_apart(directory: Path) -> None:
     home = Home(directory / "home", by_root=True).create()
     assert mode(home.path) == 0o711
-    daemon, nobody = Account.named("daemon"), Account.named("nobody")
+    daemon = Account.named("daemon")
     assert (home.postgres.stat().st_uid, mode(home.postgres)) == (daemon.uid, 0o700)
-    assert home.workspaces.stat().st_uid == home.scratch.stat().st_uid == nobody.uid
+    for path in (home.workspaces, home.scratch):
+        assert (path.stat().st_uid, mode(path)) == (0, 0o711)
     assert mode(home.runtime) == 0o755
+
+
+@needs_root
+def test_what_all_components_wrote_as_one_user_becomes_root_s(directory: Path) -> None:
+    home, nobody = Home(directory / "home", by_root=True).create(), Account.named("nobody")
+    for path in (home.workspaces, home.scratch):
+        os.chown(path, nobody.uid, nobody.gid)
+        path.chmod(0o700)
+    home.create()
+    for path in (home.workspaces, home.scratch):
+        assert (path.stat().st_uid, mode(path)) == (0, 0o711)
+    home.workspaces.chmod(0o755)
+    with pytest.raises(HomeError, match="workspaces"):
+        home.create()
 
 
 def test_by_a_user_all_is_the_users(directory: Path) -> None:

@@ -48,8 +48,9 @@ class LocalBackend:
 
     Supervisors (see `supervisor`) outlive it: a new back-end on the same directories adopts all services, restarts
     those handed over but not begun, and ends those whose supervisor is gone. Only one back-end at a time may use a
-    state directory; the leader lock of the master ensures that. Components run as `settings.run_as_user` if Zoe is
-    root. Otherwise they run as the same user as Zoe and can read what Zoe can read, keys included.
+    state directory; the leader lock of the master ensures that. If Zoe is root, components run as the system user of
+    their owner, or as `settings.run_as_user`. Otherwise they run as the same user as Zoe and can read what Zoe can
+    read, keys included.
     """
 
     def __init__(self, settings: LocalSettings, waker: TickWaker) -> None:

@@ -29,14 +29,23 @@ def is_safe_name(name: str) -> bool:
     return _SAFE_NAME.fullmatch(name) is not None
 
 
-def make_base(path: Path, owner: ComponentUser | None, mode: int) -> None:
-    """Create a directory of the back-end; an existing one keeps its mode and owner."""
+def make_base(path: Path, mode: int) -> None:
+    """Create a directory of the back-end; an existing one keeps its mode."""
     if path.is_dir():
         return
     path.mkdir(mode=mode, parents=True)
     path.chmod(mode)
-    if owner is not None:
-        os.chown(path, owner.uid, owner.gid)
+
+
+def take_base(path: Path) -> None:
+    """Make a directory, below which are those of components, one that only root changes and everybody may enter.
+
+    Before version 0.3 it belonged to the one user of all components.
+    """
+    make_base(path, 0o711)
+    if os.geteuid() == 0 and path.stat().st_uid != 0:
+        os.chown(path, 0, 0)
+        path.chmod(0o711)
 
 
 def write_owned(base: Path, names: tuple[str, ...], files: Mapping[str, str], owner: ComponentUser | None) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import pwd
 import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -12,13 +10,13 @@ from pathlib import Path
 from zoe_lib.domain.execution import ServiceId
 from zoe_master.backends.base import ObservedState
 from zoe_master.backends.local import cgroups, directories
-from zoe_master.backends.local.directories import ComponentUser
 from zoe_master.backends.local.hints import hint_name
 from zoe_master.backends.local.ports import PortBook, below_ephemeral
 from zoe_master.backends.local.records import Record, found_record
 from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.specification import BackendContext
 from zoe_master.backends.local.supervisor import files
+from zoe_master.backends.local.users import ComponentUsers
 
 # What another master made and did not begin within that time is removed; it can then not begin it any more.
 _BEGIN_S = 60.0
@@ -29,21 +27,22 @@ class StatePaths:
 
     def __init__(self, settings: LocalSettings) -> None:
         self.settings = settings
-        owner = _owner(settings.run_as_user)
         state_dir = settings.state_dir
         self.services_dir = state_dir / "services"
         self.kept_dir = state_dir / "kept"
-        directories.make_base(state_dir, None, 0o700)
+        directories.make_base(state_dir, 0o700)
         for directory in (self.services_dir, self.kept_dir, state_dir / "ports"):
-            directories.make_base(directory, None, 0o700)
+            directories.make_base(directory, 0o700)
         for directory in (settings.scratch_dir, settings.workspaces_dir, settings.volumes_dir):
-            directories.make_base(directory, owner, 0o711)
+            directories.take_base(directory)
         self.hint = hint_name(state_dir)
         first, last = below_ephemeral(settings.port_first, settings.port_last)
         self.ports = PortBook(state_dir / "ports", first, last)
         # One parent for each state directory, so that two installations do not share a group.
         self._cgroups = cgroups.find_parent(self.hint) if settings.cgroups else None
-        self.around = BackendContext(settings, self.ports, owner, self._cgroups, self.hint)
+        self.around = BackendContext(
+            settings, self.ports, ComponentUsers(settings.run_as_user), self._cgroups, self.hint
+        )
 
     def service(self, service: ServiceId) -> Path:
         """Return the directory of a known service."""
@@ -112,14 +111,6 @@ class StatePaths:
         """Remove empty control groups."""
         if self._cgroups is not None:
             self._cgroups.remove()
-
-
-def _owner(user: str) -> ComponentUser | None:
-    """Return the user for components; None if we may not change to one."""
-    if os.geteuid() != 0:
-        return None
-    entry = pwd.getpwnam(user)
-    return ComponentUser(entry.pw_uid, entry.pw_gid)
 
 
 def _is_old(path: Path) -> bool:

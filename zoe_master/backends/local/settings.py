@@ -32,14 +32,15 @@ class LocalSettings:
     """Settings of the local back-end.
 
     state_dir: for Zoe alone (mode 0700). scratch_dir, workspaces_dir, volumes_dir: components write below them, so
-    `run_as_user` must be able to enter them. images: image name to runtime; a name without a tag stands for all its
-    tags. nodes: if empty, one node of the machine's size. host_paths_allowed: directories that volumes with a host path
-    may mount, subdirectories included. run_as_user: the user of components if Zoe is root; otherwise they run as Zoe's
-    own user, and can read whatever that user can. cgroups: False samples memory even if control groups are permitted.
-    output_bytes_max: bound of the output kept of one service. kept_logs_bytes_max, kept_logs_age_max_s: bounds of the
-    output kept of forgotten services. port_first, port_last: ports for components, below the range that the kernel
-    gives to clients. workers: services handed over at the same time, which takes milliseconds each; supervisors do the
-    rest. look_interval_s: how often everything is polled; hints report changes earlier. insecure: see `refuse_reason`.
+    their users must be able to enter them. images: image name to runtime; a name without a tag stands for all its tags.
+    nodes: if empty, one node of the machine's size. host_paths_allowed: directories that volumes with a host path may
+    mount, subdirectories included. run_as_user: one user for all components if Zoe is root; empty: those that the
+    master assigns. If Zoe is not root, they run as Zoe's own user, and can read whatever that user can. cgroups: False
+    samples memory even if control groups are permitted. output_bytes_max: bound of the output kept of one service.
+    kept_logs_bytes_max, kept_logs_age_max_s: bounds of the output kept of forgotten services. port_first, port_last:
+    ports for components, below the range that the kernel gives to clients. workers: services handed over at the same
+    time, which takes milliseconds each; supervisors do the rest. look_interval_s: how often everything is polled; hints
+    report changes earlier. insecure: see `refuse_reason`.
     """
 
     state_dir: Path
@@ -49,7 +50,7 @@ class LocalSettings:
     images: Mapping[str, Runtime] = field(default_factory=dict)
     nodes: tuple[LocalNode, ...] = ()
     host_paths_allowed: tuple[Path, ...] = ()
-    run_as_user: str = "nobody"
+    run_as_user: str = ""
     cgroups: bool = True
     output_bytes_max: int = 16 * 2**20
     kept_logs_bytes_max: int = 4 * 2**30

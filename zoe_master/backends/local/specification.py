@@ -19,7 +19,9 @@ from zoe_master.backends.local.ports import PortBook
 from zoe_master.backends.local.settings import LocalSettings, Runtime
 from zoe_master.backends.local.supervisor import files
 from zoe_master.backends.local.supervisor.spec import ProbeSpec, ProcessSpec
+from zoe_master.backends.local.users import ComponentUsers
 from zoe_master.backends.local.volumes import variable_of, volume_directories, working_directory
+from zoe_master.backends.local.workspaces import workspaces
 from zoe_master.backends.peers import data_meant, instances_meant, peer_meant
 
 HOST = "127.0.0.1"
@@ -39,7 +41,7 @@ class BackendContext:
 
     settings: LocalSettings
     ports: PortBook
-    owner: ComponentUser | None
+    users: ComponentUsers
     cgroups: CgroupParent | None
     hint: str
 
@@ -51,6 +53,7 @@ class _Places:
     scratch: Path
     configuration: Path
     workspace: Path
+    shared: Path
     volumes: Mapping[Volume, Path]
 
 
@@ -61,7 +64,8 @@ def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
         raise CannotStartError(f"node {start.node} does not exist")
     runtime = runtime_of(component.image, around.settings.images)
     ports = around.ports.allocate(start.execution_id, start.service_id, (port.name for port in component.ports))
-    places = _make_places(start, around)
+    owner = around.users.of(start)
+    places = _make_places(start, around.settings, owner)
     filled = _Filler(start, around.ports, places)
     try:
         argv = [filled(word) for word in component.command or runtime.command]
@@ -70,6 +74,7 @@ def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
             filled(component.work_dir) if component.work_dir is not None else None,
             places.scratch,
             places.workspace,
+            places.shared,
             places.volumes,
         )
     except TemplateError as error:
@@ -90,7 +95,7 @@ def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
         "work_dir": str(work_dir),
         "make_work_dir": make,
         "scratch": str(places.scratch),
-        "user": {"uid": around.owner.uid, "gid": around.owner.gid} if around.owner else None,
+        "user": around.users.spec(owner),
         "memory_limit_bytes": _memory_limit(component),
         "cores_limit_milli": component.cores_limit_milli,
         "cgroup": around.cgroups.spec(start.service_id) if around.cgroups else None,
@@ -126,6 +131,8 @@ class _Filler:
                 text = str(self._places.scratch)
             case TemplateKind.WORKSPACE:
                 text = str(self._places.workspace)
+            case TemplateKind.SHARED:
+                text = str(self._places.shared)
             case TemplateKind.INDEX:
                 text = str(self._start.index)
             case TemplateKind.EXECUTION:
@@ -146,8 +153,8 @@ class _Filler:
         return self._ports.allocate(self._start.execution_id, service, (template.port,))[template.port]
 
 
-def _make_places(start: ServiceStart, around: BackendContext) -> _Places:
-    settings, owner = around.settings, around.owner
+def _make_places(start: ServiceStart, settings: LocalSettings, owner: ComponentUser | None) -> _Places:
+    workspace, shared = workspaces(settings.workspaces_dir, start.tenant, start.user, owner)
     scratch = make_owned(settings.scratch_dir, (start.service_id,), owner)
     if start.storage.files:
         write_owned(settings.scratch_dir, (start.service_id, _CONFIGURATION), start.storage.files, owner)
@@ -156,7 +163,8 @@ def _make_places(start: ServiceStart, around: BackendContext) -> _Places:
     return _Places(
         scratch=scratch,
         configuration=scratch / _CONFIGURATION,
-        workspace=make_owned(settings.workspaces_dir, (start.tenant,), owner),
+        workspace=workspace,
+        shared=shared,
         volumes=volume_directories(start.component.volumes, start.tenant, settings, owner),
     )
 

@@ -10,8 +10,9 @@ from pathlib import Path, PurePosixPath
 from zoe_lib.domain.application import Volume
 from zoe_lib.domain.paths import is_below
 from zoe_master.backends.failures import CannotStartError
-from zoe_master.backends.local.directories import ComponentUser, make_owned
+from zoe_master.backends.local.directories import ComponentUser
 from zoe_master.backends.local.settings import LocalSettings
+from zoe_master.backends.local.workspaces import tenant_volume
 
 
 def variable_of(volume: Volume) -> str:
@@ -34,7 +35,7 @@ def volume_directories(
 
 def _directory_of(volume: Volume, tenant: str, settings: LocalSettings, owner: ComponentUser | None) -> Path:
     if volume.name is not None:
-        return make_owned(settings.volumes_dir, (tenant, volume.name), owner)
+        return tenant_volume(settings.volumes_dir, tenant, volume.name, owner)
     if volume.host_path is None:
         raise CannotStartError(f"the volume at {volume.target} has neither a name nor a host path")
     return allowed_host_path(volume.host_path, settings.host_paths_allowed)
@@ -61,12 +62,12 @@ def allowed_bases(allowed: Iterable[Path]) -> tuple[str, ...]:
 
 
 def working_directory(
-    working_dir: str | None, scratch: Path, workspace: Path, volumes: Mapping[Volume, Path]
+    working_dir: str | None, scratch: Path, workspace: Path, shared: Path, volumes: Mapping[Volume, Path]
 ) -> tuple[Path, bool]:
     """Return where the component starts, and whether its user may create that directory.
 
     None is the scratch directory; a relative path is below the workspace; a path at or below a volume's target is that
-    place in the volume; any other must be below scratch or workspace, or exist on this machine.
+    place in the volume; any other must be below scratch, workspace or `shared`, or exist on this machine.
     """
     if working_dir is None:
         return scratch, False
@@ -77,14 +78,14 @@ def working_directory(
             inner = str(PurePosixPath(working_dir).relative_to(volume.target))
             return _below(directory, inner, working_dir), True
     normal = Path(os.path.normpath(working_dir))
-    if any(normal.is_relative_to(base) for base in (scratch, workspace, *volumes.values())):
+    if any(normal.is_relative_to(base) for base in (scratch, workspace, shared, *volumes.values())):
         return normal, True
     if normal.is_dir():
         return normal, False
     problem = "is not a directory" if normal.exists() else "does not exist"
     raise CannotStartError(
         f"working directory {working_dir} {problem} on this machine; "
-        "use {workspace}, {scratch}, a path relative to the workspace, or a volume's target"
+        "use {workspace}, {shared}, {scratch}, a path relative to the workspace, or a volume's target"
     )
 
 

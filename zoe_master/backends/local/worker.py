@@ -16,6 +16,7 @@ from zoe_master.backends.local.records import FINAL_STATES, Record, RecordStage,
 from zoe_master.backends.local.rescue import end_leftovers
 from zoe_master.backends.local.specification import specify
 from zoe_master.backends.local.supervisor import files
+from zoe_master.backends.local.users import write_accounts
 
 KILLED_EXIT_CODE = 137
 ERRORS_BYTES_MAX = 500
@@ -36,6 +37,9 @@ class ServiceWorker:
                 self._leave(record)
                 return
             spec = specify(start, self._layout.around)
+            owner = self._layout.around.users.of(start)
+            if owner is not None and spec["user"] and write_accounts(record.directory, start, owner, spec["scratch"]):
+                spec["user"]["accounts"] = str(record.directory)
             files.write_json(str(record.directory / files.START), dict(spec))
         except CannotStartError as error:
             self._end(record, error.cause, str(error))

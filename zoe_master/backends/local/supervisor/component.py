@@ -140,6 +140,11 @@ def _redirect(output: int) -> None:
 def _drop_privileges(spec: ProcessSpec, parent: int) -> None:
     user = spec["user"]
     if user is not None:
+        os.umask(user.get("umask", UMASK))
+        if "accounts" in user:
+            # Where this is not permitted, as in some containers, programs find no name for their user.
+            with contextlib.suppress(OSError):
+                kernel.show_accounts(user["accounts"])
         os.setgroups([])
         os.setresgid(user["gid"], user["gid"], user["gid"])
         os.setresuid(user["uid"], user["uid"], user["uid"])

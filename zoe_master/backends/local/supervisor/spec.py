@@ -28,10 +28,14 @@ class CgroupSpec(TypedDict):
 
 
 class UserSpec(TypedDict):
-    """The user that the component runs as."""
+    """The user that the component runs as; `accounts` is where `passwd` and `group` are that name it, if nothing else
+    does. `umask`: what new files are closed to.
+    """
 
     uid: int
     gid: int
+    accounts: NotRequired[str]
+    umask: NotRequired[int]
 
 
 class ProcessSpec(TypedDict):

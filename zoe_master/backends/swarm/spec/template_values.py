@@ -44,8 +44,8 @@ class TemplateFiller:
                 text = str(self._port(template))
             case TemplateKind.SCRATCH:
                 text = SCRATCH
-            case TemplateKind.WORKSPACE:
-                text = self._workspace()
+            case TemplateKind.WORKSPACE | TemplateKind.SHARED:
+                text = self._workspace()  # one directory for all users of the tenant
             case TemplateKind.INDEX:
                 text = str(self._start.index)
             case TemplateKind.EXECUTION:

@@ -73,7 +73,7 @@ def test_a_host_path_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 def test_a_target_of_a_volume_stands_for_its_directory(tmp_path: Path) -> None:
     volumes = {Volume("/data", name="d"): tmp_path / "d"}
-    places = (tmp_path / "scratch", tmp_path / "workspace", volumes)
+    places = (tmp_path / "scratch", tmp_path / "workspace", tmp_path / "shared", volumes)
     assert working_directory("/data", *places) == (tmp_path / "d", True)
     assert working_directory("/data/a/b", *places) == (tmp_path / "d/a/b", True)
     assert working_directory(None, *places) == (tmp_path / "scratch", False)
