@@ -1,13 +1,15 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { api, asDescription, told } from "../../api/client";
-import { useMay } from "../../api/session";
+import { useMay, useSession } from "../../api/session";
 import { useSubmission } from "../../api/submission";
 import { ErrorBox } from "../../components/feedback";
+import { Share } from "./sharing";
 import type { Execution } from "./types";
 
 export function Actions({ execution }: { execution: Execution }) {
   const may = useMay("submit");
+  const { user, tenant } = useSession();
   const queries = useQueryClient();
   const cancel = useMutation({
     mutationFn: () =>
@@ -47,6 +49,7 @@ export function Actions({ execution }: { execution: Execution }) {
         <Link className="button" to={`/new?from=${execution.id}`}>
           Clone and edit
         </Link>
+        {user === execution.user && tenant === execution.tenant && <Share executionId={execution.id} />}
       </div>
       <ErrorBox error={cancel.error ?? again.error} />
     </div>
