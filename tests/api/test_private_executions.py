@@ -194,6 +194,8 @@ def test_one_user_s_idempotency_key_does_not_give_another_the_execution(lab: Lab
     )
     assert (answer.status_code, problem(answer)["code"]) == (409, "idempotency_conflict")
     assert mine.id not in answer.text
+    [entry] = [one for one in lab.api.store.accounts.audit(None, 10, "bob") if one.action == "submit_execution"]
+    assert entry.status == 409
 
 
 def test_what_is_ahead_is_counted_but_not_named(lab: Lab) -> None:

@@ -49,6 +49,8 @@ def test_the_same_key_gives_the_first_execution(any_store: ExecutionStore) -> No
     assert any_store.submit(execution(2), "request-2", "key", "same") == first
     assert any_store.submit(execution(3), "request-3", "other key", "same") != first
     assert any_store.submit(execution(4, tenant="other"), "request-4", "key", "same") != first
+    with pytest.raises(IdempotencyConflict):
+        any_store.submit(execution(5, user="bob"), "request-5", "key", "same")
     assert any_store.submitted_with(first.tenant, "key", "same") == first
     assert any_store.submitted_with("nobody", "key", "same") is None
     assert any_store.submitted_with(first.tenant, "never used", "same") is None

@@ -20,7 +20,6 @@ from zoe_api.problems import ApiProblem, problem_of
 from zoe_api.representation import viewed
 from zoe_api.routing import api_router
 from zoe_api.submission import Checked, checked
-from zoe_api.visibility import owns
 from zoe_api.wire_forms import execution_summary
 from zoe_client.wire import (
     BatchRequest,
@@ -30,8 +29,9 @@ from zoe_client.wire import (
     SubmitRequest,
 )
 from zoe_lib.domain.execution import Execution
-from zoe_lib.store.errors import BatchRefused, IdempotencyConflict
+from zoe_lib.store.errors import BatchRefused
 from zoe_lib.store.people import Principal
+from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.sql.installation import TermsVersions
 
 log = structlog.get_logger(__name__)
@@ -134,8 +134,8 @@ def _submitted(
 
 def _check_own(principal: Principal, stored: Sequence[Execution]) -> None:
     """Raise IdempotencyConflict if another user of the tenant used the same key for the same request."""
-    if not all(owns(principal, one) for one in stored):
-        raise IdempotencyConflict("the idempotency key was used for a different request")
+    for one in stored:
+        check_owner(one, principal.user)
 
 
 def _execution(body: SubmitRequest, fit: Checked, principal: Principal) -> Execution:

@@ -52,12 +52,12 @@ class ExecutionStore(Protocol):
     ) -> Execution:
         """Store a new execution with its services and the `submitted` event, in one transaction.
 
-        `execution` is fresh (version 0, no services); the returned one is as stored. The same key of the same tenant
-        with the same fingerprint returns the execution stored first; with another fingerprint it raises
-        IdempotencyConflict. The same id by the same user also returns what is stored; by another user it raises
-        ConcurrentUpdate. The same transaction checks the limits: QuotaExceeded if the tenant or its user has reached
-        one, TimeLimitTooLong. An execution without a time limit is stored with the longest one allowed, and with a note
-        that says so.
+        `execution` is fresh (version 0, no services); the returned one is as stored. The same key of the same user in
+        the tenant with the same fingerprint returns the execution stored first; with another fingerprint, or of another
+        user, it raises IdempotencyConflict. The same id by the same user also returns what is stored; by another user
+        it raises ConcurrentUpdate. The same transaction checks the limits: QuotaExceeded if the tenant or its user has
+        reached one, TimeLimitTooLong. An execution without a time limit is stored with the longest one allowed, and
+        with a note that says so.
         """
         ...
 

@@ -20,7 +20,7 @@ from zoe_lib.store.cursors import decode_cursor, encode_cursor, position
 from zoe_lib.store.errors import ConcurrentUpdate, IdempotencyConflict
 from zoe_lib.store.memory_installation import MemoryInstallation
 from zoe_lib.store.memory_state import MemorySubscription, add_use, unshared
-from zoe_lib.store.quotas import admitted, same_submission
+from zoe_lib.store.quotas import admitted, check_owner, same_submission
 from zoe_lib.store.text import check_submission, checked, checked_changes, shown_key
 from zoe_lib.store.values import (
     ExecutionChange,
@@ -86,6 +86,7 @@ class MemoryStore(MemoryInstallation):
         if idempotency_key is not None:
             earlier = self._with_key(execution.tenant, idempotency_key, fingerprint)
             if earlier is not None:
+                check_owner(earlier, execution.user)
                 return earlier
         stored = self._state.executions.get(execution.id)
         if stored is None:

@@ -21,6 +21,7 @@ from zoe_lib.store.documents import Applications
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.grouping import Grouping
 from zoe_lib.store.people import AuditEntry
+from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.recent import RecentExecutions
 from zoe_lib.store.revision import read_revision
 from zoe_lib.store.sql import (
@@ -126,7 +127,9 @@ class PostgresStore:
         return stored
 
     def _stored_before(self, submission: Submission) -> Execution:
-        return self.database.read(lambda c: submitting.already_there(c, self._applications, submission))
+        stored = self.database.read(lambda c: submitting.already_there(c, self._applications, submission))
+        check_owner(stored, submission.execution.user)
+        return stored
 
     def submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Execution | None:
         """Return the execution of a key."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.limits import Limits
-from zoe_lib.store.errors import QuotaExceeded, TimeLimitTooLong
+from zoe_lib.store.errors import IdempotencyConflict, QuotaExceeded, TimeLimitTooLong
 
 
 def admitted(execution: Execution, limits: Limits, executions: int, executions_of_user: int) -> Execution:
@@ -45,6 +45,12 @@ def check_counts(tenant: str, user: str, limits: Limits, executions: int, execut
     ):
         if limit.executions is not None and there >= limit.executions:
             raise QuotaExceeded(holder, limit.executions)
+
+
+def check_owner(stored: Execution, user: str) -> None:
+    """Raise IdempotencyConflict if another user of the tenant submitted this with the same key."""
+    if stored.user != user:
+        raise IdempotencyConflict("the idempotency key was used for a different request")
 
 
 def same_submission(stored: Execution, submission: Execution) -> bool:
