@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -13,6 +14,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -57,12 +59,15 @@ def setup(url: str, keys_dir: Path, *arguments: object) -> Done:
     return Done(code, said.getvalue(), complained.getvalue())
 
 
-def executed(url: str, keys_dir: Path, *arguments: object) -> Done:
+def executed(url: str, keys_dir: Path, *arguments: object, memory_bytes: int = resource.RLIM_INFINITY) -> Done:
     """Run it as an operator does."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith("ZOE_")}
     environment = {**clean, "ZOE_DATABASE_URL": url, "ZOE_KEYS_DIR": str(keys_dir)}
     command = [str(SETUP), *map(str, arguments)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    bounded = partial(resource.setrlimit, resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=120, check=False, preexec_fn=bounded
+    )
     return Done(done.returncode, done.stdout, done.stderr)
 
 
@@ -230,6 +235,14 @@ def test_what_cannot_be_restored_changes_nothing(
         "newer",
         "zoe.backup",
     ]
+
+
+def test_only_a_regular_file_is_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, Path("/dev/zero"), tmp_path):
+        done = executed("postgresql:///none", tmp_path / "keys", "restore", path, memory_bytes=2 << 30)
+        assert refused(done) == f"zoe-setup: {path} is not a regular file\n"
 
 
 def changed(file: Path, target: Path, name: str, change: Callable[[bytes], bytes]) -> None:

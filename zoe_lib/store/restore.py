@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from sqlalchemy import Connection, inspect, text, update
 
@@ -31,7 +35,7 @@ def restore(url: str, path: Path, keys_dir: Path, at_s: float) -> Manifest:
 
     The key of credentials goes to `keys_dir` unless it is there."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with _regular(path) as file, zipfile.ZipFile(file) as archive:
             manifest = _manifest(archive, path)
             key_file = keys_dir / KEY_FILE
             key = archive.read(KEY_MEMBER) if KEY_MEMBER in archive.namelist() else None
@@ -46,6 +50,19 @@ def restore(url: str, path: Path, keys_dir: Path, at_s: float) -> Manifest:
     except OSError as error:
         raise StoreError(f"cannot restore {path}: {error.strerror or error}") from error
     return manifest
+
+
+@contextmanager
+def _regular(path: Path) -> Iterator[IO[bytes]]:
+    """Open a regular file. A pipe or a device may have no end, and opening a pipe may wait for ever."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise StoreError(f"{path} is not a regular file")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            yield file
+    finally:
+        os.close(descriptor)
 
 
 def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
