@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
 import sys
 import tomllib
 from collections.abc import Sequence
@@ -35,8 +37,15 @@ class FileSettings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Given values first, then the environment, then the file."""
         file = os.environ.get(cls.file_variable)
-        toml = (TomlConfigSettingsSource(settings_cls, Path(file)),) if file is not None else ()
+        toml = (TomlConfigSettingsSource(settings_cls, _checked(Path(file))),) if file else ()
         return (init_settings, env_settings, *toml)
+
+
+def _checked(path: Path) -> Path:
+    """Return the path of a regular file, or raise OSError: the source takes anything else for an empty file."""
+    if stat.S_ISREG(path.stat().st_mode):
+        return path
+    raise OSError(errno.EINVAL, "it is not a regular file")
 
 
 S = TypeVar("S", bound=FileSettings)
@@ -51,6 +60,8 @@ def read_settings(kind: type[S], program: str, **given: Any) -> S:
     except SettingsError as error:
         field = _FIELD.search(str(error))
         messages = [f"{_named(kind, [field.group(1)])}: must be valid JSON" if field else str(error)]
+    except UnicodeDecodeError:
+        messages = [f"{os.environ.get(kind.file_variable)} is not valid TOML: it is not a text in UTF-8"]
     except tomllib.TOMLDecodeError as error:
         messages = [f"{os.environ.get(kind.file_variable)} is not valid TOML: {error}"]
     except OSError as error:

@@ -11,11 +11,16 @@ import pytest
 
 PROGRAMS = {
     "zoe-api": ("zoe_api.main", "ZOE_"),
+    "zoe-keys": ("zoe_api.key_rotation", "ZOE_"),
     "zoe-master": ("zoe_master.main", "ZOE_"),
     "zoe-setup": ("zoe_api.setup", "ZOE_"),
     "zoe-storage": ("storage_controller.__main__", "ZOE_SDS_"),
 }
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("ZOE_")}
+
+
+# What a program needs before it reads its settings.
+WORDS = {"zoe-keys": ("rotate", "messaging")}
 
 
 def run(program: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -37,7 +42,7 @@ def test_help_is_shown_whatever_the_settings_are(program: str) -> None:
 def test_a_wrong_setting_is_a_sentence_and_no_traceback(program: str, tmp_path: Path) -> None:
     port = "PORT" if program == "zoe-storage" else "API_PORT"
     prefix = PROGRAMS[program][1]
-    told = run(program, **{f"{prefix}{port}": "70000"})
+    told = run(program, *WORDS.get(program, ()), **{f"{prefix}{port}": "70000"})
     assert told.returncode == 2
     expected = f"{program}: setting {port.lower()} ({prefix}{port}): must be at most 65535, is 70000"
     assert expected in told.stderr.splitlines()
@@ -45,5 +50,13 @@ def test_a_wrong_setting_is_a_sentence_and_no_traceback(program: str, tmp_path: 
     assert "pydantic" not in told.stderr
     file = tmp_path / "zoe.toml"
     file.write_text("this is = no toml")
-    told = run(program, **{f"{prefix}CONFIG": str(file)})
+    told = run(program, *WORDS.get(program, ()), **{f"{prefix}CONFIG": str(file)})
     assert (told.returncode, told.stderr.startswith(f"{program}: {file} is not valid TOML: ")) == (2, True)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_file_of_settings_that_cannot_be_read_is_refused(program: str, tmp_path: Path) -> None:
+    for name, why in (("none", "No such file or directory"), (".", "it is not a regular file")):
+        file = str(tmp_path / name)
+        told = run(program, *WORDS.get(program, ()), **{f"{PROGRAMS[program][1]}CONFIG": file})
+        assert (told.returncode, told.stderr) == (2, f"{program}: {file} cannot be read: {why}\n")

@@ -1,0 +1,49 @@
+"""The file that a variable names is read, or the program ends with a sentence."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from storage_controller.settings import ControllerSettings
+from zoe_lib.config import Settings
+from zoe_lib.file_settings import FileSettings, read_settings
+
+
+def said(kind: type[FileSettings], capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as ended:
+        read_settings(kind, "zoe")
+    assert ended.value.code == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", [Settings, ControllerSettings])
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda path: None, "cannot be read: No such file or directory"),
+        (Path.mkdir, "cannot be read: it is not a regular file"),
+        (os.mkfifo, "cannot be read: it is not a regular file"),
+        (lambda path: path.write_bytes(b"\xff\xfe\x80"), "is not valid TOML: it is not a text in UTF-8"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused(
+    kind: type[FileSettings],
+    make: Callable[[Path], object],
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "zoe.toml"
+    make(path)
+    monkeypatch.setenv(kind.file_variable, str(path))
+    assert said(kind, capsys) == f"zoe: {path} {why}\n"
+
+
+def test_an_empty_name_is_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ZOE_CONFIG", "")
+    assert read_settings(Settings, "zoe").api_port == Settings.model_fields["api_port"].default
