@@ -7,6 +7,7 @@ import logging
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
@@ -28,13 +29,14 @@ from storage_controller.sweeper import ViewSweeper
 from storage_controller.swift_places import SwiftPlaces
 from storage_controller.swift_views import SwiftAdmin, SwiftViews
 from zoe_lib.file_settings import read_settings
+from zoe_lib.store.revision import TablesTooOld, check_tables, read_revision
 from zoe_lib.store.sql.database import with_driver
 
 _log = logging.getLogger(__name__)
 
 
 def main() -> int:
-    """Serve until a signal; return 2 if the settings are wrong."""
+    """Serve until a signal; return 2 if the settings are wrong or the tables too old."""
     argparse.ArgumentParser(
         prog="zoe-storage",
         description="Serve the storage controller. Settings: ZOE_SDS_ variables, or the file in ZOE_SDS_CONFIG.",
@@ -50,6 +52,12 @@ def main() -> int:
         return 2
     engine = sa.create_engine(with_driver(settings.database_url.get_secret_value()), pool_pre_ping=True)
     sa.event.listen(engine, "connect", partial(_bound_transactions, settings.lead_lease_s))
+    try:
+        _check_tables(engine)
+    except TablesTooOld as refusal:
+        print(f"zoe-storage: {refusal}", file=sys.stderr)
+        engine.dispose()
+        return 2
     lead = Lead(engine, settings.name or f"{socket.gethostname()}:{settings.port}", settings.lead_lease_s)
     ledger = Ledger(engine, check=lead.check)
     regulation = Regulation(
@@ -84,6 +92,12 @@ def main() -> int:
         lead.close()
         engine.dispose()
     return 0
+
+
+def _check_tables(engine: sa.Engine) -> None:
+    """Raise TablesTooOld if this version cannot use the database; a database that is away is waited for."""
+    with suppress(sa.exc.OperationalError), engine.connect() as connection:
+        check_tables(read_revision(connection))
 
 
 def _bound_transactions(seconds: float, connection: Any, _: object) -> None:

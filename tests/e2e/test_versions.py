@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from contextlib import closing
+from pathlib import Path
 
 import pytest
+import zmq
 
 from tests.support.documents import job, sized
-from tests.support.installation import Installation, free_port
+from tests.support.installation import REPOSITORY, Installation, free_port
 from tests.support.postgres import PostgresServer, connect
 from tests.support.waiting import until
 from zoe_api import setup
@@ -33,6 +38,43 @@ def test_new_programs_on_old_tables_say_what_to_run(postgres_server: PostgresSer
             assert words in log
             assert "run zoe-setup" in log
             assert "Traceback" not in log
+    postgres_server.drop_database(url)
+
+
+@pytest.mark.parametrize("tables", ["older", "none"])
+def test_a_new_storage_controller_on_old_tables_says_what_to_run(
+    postgres_server: PostgresServer, tmp_path: Path, tables: str
+) -> None:
+    url = postgres_server.create_database()
+    migrate.downgrade(url, "0028" if tables == "older" else "base")
+    (tmp_path / "token").write_text("a-token")
+    (tmp_path / "keys").write_bytes(b"\n".join((*zmq.curve_keypair(), zmq.curve_keypair()[0])))
+    settings = {
+        "database_url": url,
+        "port": free_port(),
+        "token_file": tmp_path / "token",
+        "key_file": tmp_path / "keys",
+        "limits_endpoint": f"ipc://{tmp_path}/limits",
+        "usage_endpoint": f"ipc://{tmp_path}/usage",
+        "read_bytes_per_s": 1000,
+        "write_bytes_per_s": 1000,
+        "proxies": '{"p1": 1000}',
+    }
+    environment = {f"ZOE_SDS_{name.upper()}": str(value) for name, value in settings.items()}
+    done = subprocess.run(
+        [sys.executable, "-m", "storage_controller"],
+        env={**os.environ, **environment},
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    words = "the tables of an older version (0028" if tables == "older" else "no tables of Zoe"
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"zoe-storage: the database has {words}")
+    assert "run zoe-setup" in done.stderr
+    assert done.stderr.count("\n") == 1
     postgres_server.drop_database(url)
 
 
