@@ -6,6 +6,8 @@ import logging
 import threading
 from collections.abc import Callable
 
+from storage_controller.answers import Refused
+
 _INTERVAL_S = 5.0
 _log = logging.getLogger(__name__)
 
@@ -13,8 +15,9 @@ _log = logging.getLogger(__name__)
 class ViewSweeper:
     """A separate thread; failed removals are retried."""
 
-    def __init__(self, sweep: Callable[[], None]) -> None:
+    def __init__(self, sweep: Callable[[], None], interval_s: float = _INTERVAL_S) -> None:
         self._sweep = sweep
+        self._interval_s = interval_s
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="zoe-view-sweeper", daemon=True)
 
@@ -28,8 +31,10 @@ class ViewSweeper:
         self._thread.join()
 
     def _run(self) -> None:
-        while not self._closing.wait(_INTERVAL_S):
+        while not self._closing.wait(self._interval_s):
             try:
                 self._sweep()
+            except Refused as refusal:  # another controller leads, and removes them
+                _log.debug("no expired views are removed: %s", refusal)
             except Exception:  # without this thread, nothing would ever be removed
                 _log.exception("cannot remove expired views now")
