@@ -44,11 +44,11 @@ def restore(url: str, path: Path, keys_dir: Path, at_s: float) -> Manifest:
                 _check_empty(connection)
                 _fill(connection, archive, manifest, at_s)
                 if key is not None and not key_file.exists():
-                    _write_key(key, key_file)
+                    write_key(key, key_file)
     except (zipfile.BadZipFile, EOFError) as error:
         raise StoreError(f"{path} is not a complete backup: {error}") from error
     except OSError as error:
-        raise StoreError(f"cannot restore {path}: {error.strerror or error}") from error
+        raise StoreError(f"cannot read {path}: {error.strerror or error}") from error
     return manifest
 
 
@@ -79,7 +79,11 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
 
 
 def _check_key(key: bytes | None, key_file: Path) -> None:
-    if key is not None and key_file.exists() and key_file.read_bytes() != key:
+    try:
+        present = key_file.read_bytes() if key is not None and key_file.exists() else key
+    except OSError as error:
+        raise StoreError(f"cannot read {key_file}: {error.strerror}") from error
+    if present != key:
         raise StoreError(
             f"{key_file} is not the key of the backup, so the restored credentials could not be decrypted: move it away"
         )
@@ -123,12 +127,22 @@ def _set_number(connection: Connection, table: str, column: str, number: int) ->
     connection.execute(statement, {"table": table, "column": column, "number": number})
 
 
-def _write_key(key: bytes, path: Path) -> None:
-    """Write the key file, as the last step before the commit, for the owner of the directory, who runs Zoe."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    owner = path.parent.stat()
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
-        file.write(key)
-        file.flush()
-        os.fsync(file.fileno())
+def write_key(key: bytes, path: Path) -> None:
+    """Write the key file, as the last step before the commit, for the owner of the directory, who runs Zoe.
+
+    It takes its name once it is complete and on the disk, so a failure leaves nothing that refuses the next try."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        owner = path.parent.stat()
+        try:
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
+                file.write(key)
+                file.flush()
+                os.fsync(file.fileno())
+            os.link(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot write {path.parent}: {error.strerror}") from error
