@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -10,6 +11,9 @@ import msgspec
 from zoe_lib.domain.events import EVENT_TYPES, Event
 
 T = TypeVar("T")
+# While msgspec examines a type, it keeps what it has so far where other threads find it, and these crash the process.
+_examined: set[Any] = set()
+_examining = threading.Lock()
 Json = Any  # None, bool, int, float, str, list or tuple of Json, dict of str to Json
 
 
@@ -36,6 +40,10 @@ def decode(wanted: type[T], data: Json) -> T:
 
     Raises msgspec.ValidationError for anything that does not fit.
     """
+    if wanted not in _examined:
+        with _examining:
+            msgspec.json.Decoder(wanted)
+            _examined.add(wanted)
     return msgspec.convert(data, wanted, strict=False, str_keys=True)
 
 

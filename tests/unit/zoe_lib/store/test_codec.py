@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import dataclass, field
 
 import msgspec
@@ -74,3 +76,29 @@ def test_what_has_no_json_form_is_refused() -> None:
 def test_sets_are_sorted() -> None:
     assert encode(frozenset({"write", "read"})) == ["read", "write"]
     assert decode(frozenset[str], ["a", "a"]) == frozenset("a")  # type: ignore[arg-type]
+
+
+FIRST_OF_EACH_TYPE = """
+import sys, threading
+from dataclasses import make_dataclass
+from zoe_lib.store.codec import decode
+sys.setswitchinterval(1e-6)
+for number in range(100):
+    inner = make_dataclass("Inner", [(f"of_{number}", int)])
+    outer = make_dataclass("Outer", [("one", inner), ("other", list[inner])])
+    value = {f"of_{number}": number}
+    begin = threading.Barrier(8)
+    def decode_once():
+        begin.wait()
+        decode(outer, {"one": value, "other": [value]})
+    threads = [threading.Thread(target=decode_once) for _ in range(8)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+print("done")
+"""
+
+
+def test_threads_that_are_the_first_to_decode_a_type_do_not_crash() -> None:
+    """As in a process that has just started, and gets many requests at once."""
+    done = subprocess.run([sys.executable, "-c", FIRST_OF_EACH_TYPE], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
