@@ -14,8 +14,9 @@ from zoe_lib.config import Settings
 from zoe_lib.file_settings import read_settings
 from zoe_lib.sealing import KEY_FILE
 from zoe_lib.store.accounts import AccountStore
-from zoe_lib.store.backup import Manifest, back_up
+from zoe_lib.store.backup import back_up
 from zoe_lib.store.errors import StoreError, StoreUnavailable
+from zoe_lib.store.manifest import Manifest
 from zoe_lib.store.migrate import upgrade
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.restore import restore
@@ -71,8 +72,11 @@ workspaces, volumes and kept output, tables of the storage controller"""
 
 def _restore(options: argparse.Namespace, settings: Settings) -> str:
     url = settings.database_url.get_secret_value()
-    made = restore(url, options.file, Path(settings.keys_dir), time.time())
+    keys_dir = Path(settings.keys_dir)
+    made = restore(url, options.file, keys_dir, time.time())
+    missing = f"No {KEY_FILE} was in it: one is made when it is needed.\n"
     return f"""restored {_described(made)}
+{"" if (keys_dir / KEY_FILE).exists() else missing}\
 Tokens, sessions and roles are those of that time: revoke again what was revoked since. Now start master and API."""
 
 

@@ -85,6 +85,15 @@ def new_key() -> str:
     return AESGCM.generate_key(_KEY_BITS).hex() + "\n"
 
 
+def is_key_text(text: bytes) -> bool:
+    """Return whether this is the text of a key file: a key in hexadecimal digits on each line, newest first."""
+    try:
+        keys = [bytes.fromhex(line) for line in text.decode("ascii").split()]
+    except ValueError:
+        return False
+    return bool(keys) and all(len(key) * 8 == _KEY_BITS for key in keys)
+
+
 def _make(path: Path) -> None:
     """Make the file once, even if others try at the same moment: a link to a complete file is made, or
     already exists."""

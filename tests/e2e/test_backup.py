@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import resource
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import threading
@@ -16,6 +18,7 @@ from contextlib import closing, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -204,6 +207,9 @@ def test_what_cannot_be_restored_changes_nothing(
     Seal.of(keys)
     accepted(setup(postgres_url, keys, "backup", file))
     assert "exists already" in refused(setup(postgres_url, keys, "backup", file))
+    for name in ("zoe.backup/x", "x" * 300):
+        said = refused(setup(postgres_url, keys, "backup", tmp_path / name))
+        assert said.startswith(f"zoe-setup: cannot write {tmp_path / name}: ")
     assert "no tables of Zoe" in refused(setup(empty_url, keys, "backup", tmp_path / "another"))
 
     installation.store.last_journal_id()
@@ -218,9 +224,18 @@ def test_what_cannot_be_restored_changes_nothing(
     changed(file, fewer, "tables/tokens", lambda content: b"")
     assert "rows of tokens" in refused(setup(empty_url, keys, "restore", fewer))
     changed(file, garbage, "tables/tokens", lambda content: b"garbage\n")
-    assert "missing data" in refused(setup(empty_url, keys, "restore", garbage))
+    assert "the backup is damaged: tables/tokens (missing data" in refused(setup(empty_url, keys, "restore", garbage))
     changed(file, newer, "manifest.json", lambda content: content.replace(b'"revision": "00', b'"revision": "99'))
     assert "newer version" in refused(setup(empty_url, keys, "restore", newer))
+    flipped = tmp_path / "flipped"
+    flip_a_byte_of(file, flipped, "tables/tokens")
+    said = refused(setup(empty_url, keys, "restore", flipped))
+    assert said == "zoe-setup: the backup is damaged: tables/tokens\n"
+    for change in OTHER_TABLES:
+        changed(file, garbage, "manifest.json", lambda content, change=change: edited(content, change))
+        said = refused(setup(empty_url, keys, "restore", garbage))
+        assert "not a backup of Zoe" in said
+        assert said.count("\n") == 1
     other = tmp_path / "keys"
     other.mkdir()
     Seal.of(other)
@@ -230,6 +245,7 @@ def test_what_cannot_be_restored_changes_nothing(
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "cut",
         "fewer",
+        "flipped",
         "garbage",
         "keys",
         "newer",
@@ -243,6 +259,34 @@ def test_only_a_regular_file_is_read(tmp_path: Path) -> None:
     for path in (pipe, Path("/dev/zero"), tmp_path):
         done = executed("postgresql:///none", tmp_path / "keys", "restore", path, memory_bytes=2 << 30)
         assert refused(done) == f"zoe-setup: {path} is not a regular file\n"
+
+
+def edited(content: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
+    """Return a manifest with a change."""
+    manifest = json.loads(content)
+    change(manifest)
+    return json.dumps(manifest).encode()
+
+
+# Manifests whose form is right, but which are not of the tables of their revision.
+OTHER_TABLES: list[Callable[[dict[str, Any]], None]] = [
+    lambda manifest: manifest.update(tables=[]),
+    lambda manifest: manifest["tables"].pop(),
+    lambda manifest: manifest["tables"].append(manifest["tables"][0]),
+    lambda manifest: manifest["tables"][0]["columns"].pop(),
+    lambda manifest: manifest["numbers"].update({"tokens.id": 1}),
+]
+
+
+def flip_a_byte_of(file: Path, target: Path, name: str) -> None:
+    """Copy a backup with one bit of a member's content changed."""
+    with zipfile.ZipFile(file) as source:
+        member = source.getinfo(name)
+    content = bytearray(file.read_bytes())
+    begin = member.header_offset
+    name_bytes, extra_bytes = struct.unpack("<HH", content[begin + 26 : begin + 30])
+    content[begin + 30 + name_bytes + extra_bytes + member.compress_size // 2] ^= 1
+    target.write_bytes(content)
 
 
 def changed(file: Path, target: Path, name: str, change: Callable[[bytes], bytes]) -> None:

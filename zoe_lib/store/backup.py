@@ -11,7 +11,7 @@ import os
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,42 +20,14 @@ from sqlalchemy import Connection, Engine, MetaData, Table, create_engine, exc, 
 
 from zoe_lib.sealing import KEY_FILE
 from zoe_lib.store.errors import StoreError, StoreUnavailable
+from zoe_lib.store.manifest import FORMAT, MANIFEST, Manifest, TableRows
 from zoe_lib.store.revision import read_revision
 from zoe_lib.store.sql.database import with_driver
 from zoe_lib.store.sql.journal import last_id
 
-FORMAT = 1
-MANIFEST = "manifest.json"
-KEY_MEMBER = KEY_FILE
-_REVISION_TABLE = "alembic_version"
+REVISION_TABLE = "alembic_version"
 # Copying millions of rows takes longer than any statement of a program that serves users may.
 _OPTIONS = "-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c lock_timeout=20s -c timezone=UTC"
-
-
-@dataclass(frozen=True, slots=True)
-class TableRows:
-    """A table of a backup: its columns in the order of the copy, and the number of rows."""
-
-    name: str
-    columns: tuple[str, ...]
-    rows: int
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What a backup contains; `numbers` are the last values of identity columns, by `table.column`."""
-
-    format: int
-    version: str
-    revision: str
-    at_s: float
-    journal_id: int
-    tables: tuple[TableRows, ...]
-    numbers: dict[str, int]
-
-    def rows(self, table: str) -> int:
-        """Return the number of rows of a table."""
-        return sum(copied.rows for copied in self.tables if copied.name == table)
 
 
 def back_up(url: str, path: Path, key_file: Path, version: str, at_s: float) -> Manifest:
@@ -68,7 +40,7 @@ def back_up(url: str, path: Path, key_file: Path, version: str, at_s: float) -> 
         if _key(key_file) != key:
             raise StoreError("the key of credentials was replaced meanwhile; back up again when zoe-keys has ended")
         if key is not None:
-            archive.writestr(KEY_MEMBER, key)
+            archive.writestr(KEY_FILE, key)
         archive.writestr(MANIFEST, json.dumps(asdict(manifest)))
     return manifest
 
@@ -88,19 +60,25 @@ def one_transaction(url: str, isolation_level: Any = "READ COMMITTED") -> Iterat
         engine.dispose()
 
 
+class UnfitRows(StoreError):  # noqa: N818 - the name is the fact
+    """The database refuses rows of a copy for what they contain."""
+
+
 def quoted(connection: Connection, *names: str) -> str:
     """Return names as SQL."""
     return ", ".join(connection.dialect.identifier_preparer.quote_identifier(name) for name in names)
 
 
-def copy(connection: Connection, statement: str, file: IO[bytes]) -> int:
+def copy(connection: Connection, statement: str, file: Any) -> int:
     """Run a COPY from or to the file; return the number of rows."""
     cursor: Any = connection.connection.cursor()
     with closing(cursor):
         try:
             cursor.copy_expert(statement, file)
+        except (psycopg2.DataError, psycopg2.IntegrityError) as error:
+            raise UnfitRows(_first_line(error)) from error
         except psycopg2.Error as error:
-            raise StoreError(str(error).strip()) from error
+            raise StoreError(_first_line(error)) from error
         return int(cursor.rowcount)
 
 
@@ -110,7 +88,7 @@ def _copy_tables(connection: Connection, archive: zipfile.ZipFile, version: str,
         raise StoreError("the database has no tables of Zoe")
     metadata = MetaData()
     metadata.reflect(connection)
-    tables = [table for table in metadata.sorted_tables if table.name != _REVISION_TABLE]
+    tables = [table for table in metadata.sorted_tables if table.name != REVISION_TABLE]
     copied = tuple(_copy_table(connection, archive, table) for table in tables)
     # Numbers do not belong to the transaction, so they are read last: none of a copied row is above them.
     numbers = {f"{table.name}.{name}": number for table in tables for name, number in _numbers(connection, table)}
@@ -140,13 +118,17 @@ def _key(path: Path) -> bytes | None:
     return None
 
 
+def _first_line(error: psycopg2.Error) -> str:
+    return str(error).strip().split("\n", 1)[0]
+
+
 @contextmanager
 def _new_file(path: Path) -> Iterator[IO[bytes]]:
     """Yield a draft beside the path, which takes its name once it is complete and on the disk."""
-    if path.exists():
-        raise StoreError(f"{path} exists already; choose another name, or move it away")
     draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
     try:
+        if path.exists():
+            raise StoreError(f"{path} exists already; choose another name, or move it away")
         with os.fdopen(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             yield file
             file.flush()
@@ -155,4 +137,5 @@ def _new_file(path: Path) -> Iterator[IO[bytes]]:
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}") from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):  # it is not there if it could not be made
+            draft.unlink()

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
-import stat
-import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
-from sqlalchemy import Connection, inspect, text, update
+from sqlalchemy import Connection, MetaData, inspect, text, update
 
 from zoe_lib.sealing import KEY_FILE
 from zoe_lib.store import migrate
-from zoe_lib.store.backup import FORMAT, KEY_MEMBER, MANIFEST, Manifest, TableRows, copy, one_transaction, quoted
+from zoe_lib.store.backup import REVISION_TABLE, UnfitRows, copy, one_transaction, quoted
+from zoe_lib.store.backup_file import BackupFile, damaged, member_of, open_backup
 from zoe_lib.store.errors import StoreError
 from zoe_lib.store.installation_tables import leader, lease
+from zoe_lib.store.manifest import Manifest, TableRows
 from zoe_lib.store.sql.journal import write_fact
 
+_NO_BACKUP = "the file is not a backup of Zoe"
 # The lost database had given more numbers than the backup knows. None of them is used again: so a client, an API or a
 # master of that time never takes a new entry for one that it has seen, and no epoch of that time can write.
 _SKIPPED_JOURNAL_IDS = 10**9
@@ -34,48 +31,15 @@ def restore(url: str, path: Path, keys_dir: Path, at_s: float) -> Manifest:
     """Restore a file of `back_up` of this or an older version; StoreError, with nothing changed, if that fails.
 
     The key of credentials goes to `keys_dir` unless it is there."""
-    try:
-        with _regular(path) as file, zipfile.ZipFile(file) as archive:
-            manifest = _manifest(archive, path)
-            key_file = keys_dir / KEY_FILE
-            key = archive.read(KEY_MEMBER) if KEY_MEMBER in archive.namelist() else None
-            _check_key(key, key_file)
-            with one_transaction(url) as connection:
-                _check_empty(connection)
-                _fill(connection, archive, manifest, at_s)
-                if key is not None and not key_file.exists():
-                    write_key(key, key_file)
-    except (zipfile.BadZipFile, EOFError) as error:
-        raise StoreError(f"{path} is not a complete backup: {error}") from error
-    except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror or error}") from error
-    return manifest
-
-
-@contextmanager
-def _regular(path: Path) -> Iterator[IO[bytes]]:
-    """Open a regular file. A pipe or a device may have no end, and opening a pipe may wait for ever."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise StoreError(f"{path} is not a regular file")
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
-            yield file
-    finally:
-        os.close(descriptor)
-
-
-def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
-    if MANIFEST not in archive.namelist():
-        raise StoreError(f"{path} is not a complete backup: it has no {MANIFEST}")
-    values = json.loads(archive.read(MANIFEST))
-    if values["format"] != FORMAT or not migrate.known(values["revision"]):
-        raise StoreError(
-            f"{path} is of a newer version of Zoe ({values['version']}, revision {values['revision']}): "
-            "install that version or a newer one"
-        )
-    tables = (TableRows(table["name"], tuple(table["columns"]), table["rows"]) for table in values["tables"])
-    return Manifest(**{**values, "tables": tuple(tables)})
+    key_file = keys_dir / KEY_FILE
+    with open_backup(path) as backup:
+        _check_key(backup.key, key_file)
+        with one_transaction(url) as connection:
+            _check_empty(connection)
+            _fill(connection, backup, at_s)
+            if backup.key is not None and not key_file.exists():
+                write_key(backup.key, key_file)
+        return backup.manifest
 
 
 def _check_key(key: bytes | None, key_file: Path) -> None:
@@ -102,13 +66,13 @@ def _check_empty(connection: Connection) -> None:
         )
 
 
-def _fill(connection: Connection, archive: zipfile.ZipFile, manifest: Manifest, at_s: float) -> None:
+def _fill(connection: Connection, backup: BackupFile, at_s: float) -> None:
+    manifest = backup.manifest
     migrate.upgrade_within(connection, manifest.revision)
+    _check_tables(connection, manifest)
     for table in manifest.tables:
-        columns = quoted(connection, *table.columns)
         connection.execute(text(f"DELETE FROM {quoted(connection, table.name)}"))  # noqa: S608 - what migrations insert
-        with archive.open(f"tables/{table.name}") as member:
-            rows = copy(connection, f"COPY {quoted(connection, table.name)} ({columns}) FROM STDIN", member)
+        rows = _copy(connection, backup, table)
         if rows != table.rows:
             raise StoreError(f"the backup has {rows} rows of {table.name}, and its manifest says {table.rows}")
     for name, number in manifest.numbers.items():
@@ -120,6 +84,37 @@ def _fill(connection: Connection, archive: zipfile.ZipFile, manifest: Manifest, 
     connection.execute(update(lease).values(epoch=lease.c.epoch + _SKIPPED_EPOCHS))
     write_fact(connection, "restored", at_s, "zoe-setup", {"backup_at_s": manifest.at_s})
     connection.execute(text("ANALYZE"))
+
+
+def _check_tables(connection: Connection, manifest: Manifest) -> None:
+    """Raise StoreError unless the manifest names each table and column of its revision, once."""
+    metadata = MetaData()
+    metadata.reflect(connection)
+    expected = {table.name: table for table in metadata.sorted_tables if table.name != REVISION_TABLE}
+    given = [table.name for table in manifest.tables]
+    if sorted(given) != sorted(expected):
+        different = min(set(given) ^ set(expected), default="a table twice")
+        raise StoreError(f"{_NO_BACKUP}: its tables are not those of revision {manifest.revision} ({different})")
+    for table in manifest.tables:
+        if sorted(table.columns) != sorted(expected[table.name].columns.keys()):
+            raise StoreError(f"{_NO_BACKUP}: the columns of {table.name} are not those of revision {manifest.revision}")
+    identities = {f"{t.name}.{c.name}" for t in expected.values() for c in t.columns if c.identity is not None}
+    if unknown := manifest.numbers.keys() - identities:
+        raise StoreError(f"{_NO_BACKUP}: {min(unknown)} has no numbers")
+
+
+def _copy(connection: Connection, backup: BackupFile, table: TableRows) -> int:
+    """Fill a table; return the number of rows."""
+    statement = f"COPY {quoted(connection, table.name)} ({quoted(connection, *table.columns)}) FROM STDIN"
+    with backup.rows(table.name) as member:
+        try:
+            return copy(connection, statement, member)
+        except UnfitRows as error:
+            raise StoreError(f"{damaged(member_of(table.name))} ({error})") from error
+        except StoreError:
+            if member.error is not None:
+                raise StoreError(damaged(member_of(table.name))) from member.error
+            raise
 
 
 def _set_number(connection: Connection, table: str, column: str, number: int) -> None:
