@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from zoe_lib.file_settings import FileSettings
+from zoe_lib.settings.database_url import DEFAULT_URL, DatabaseUrl
 
 
 class ControllerSettings(FileSettings):
@@ -17,7 +18,7 @@ class ControllerSettings(FileSettings):
     file_variable: ClassVar[str] = "ZOE_SDS_CONFIG"
     model_config = SettingsConfigDict(env_prefix="ZOE_SDS_", env_nested_delimiter="__", extra="forbid")
 
-    database_url: SecretStr = Field(default=SecretStr("postgresql+psycopg2:///zoe"), description="PostgreSQL URL.")
+    database_url: DatabaseUrl = Field(default=DEFAULT_URL, description="PostgreSQL URL.")
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=5560, ge=0, le=65535, description="Port to listen on.")
     name: str = Field(

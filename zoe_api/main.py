@@ -53,7 +53,7 @@ from zoe_api.web_ui import WebUi
 from zoe_lib.config import Settings
 from zoe_lib.file_settings import read_settings
 from zoe_lib.messaging.client import MasterClient
-from zoe_lib.messaging.keys import ensure_keys
+from zoe_lib.messaging.keys import CannotMakeKeys, ensure_keys
 from zoe_lib.plugins import installed
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import StoreUnavailable
@@ -171,7 +171,11 @@ def main() -> int:
     argparse.ArgumentParser(prog="zoe-api", description="Serve the API and the web UI.").parse_args()
     settings = read_settings(Settings, "zoe-api")
     configure_logging(settings.log_format, settings.log_level, "api", _TROUBLES_A_SECOND_MAX)
-    ensure_keys(Path(settings.keys_dir))
+    try:
+        ensure_keys(Path(settings.keys_dir))
+    except CannotMakeKeys as refusal:
+        print(f"zoe-api: {refusal}", file=sys.stderr)
+        return 2
     installed()  # read now: what is installed later counts after a restart, as for the master
     store = PostgresStore(settings.database_url.get_secret_value())
     try:

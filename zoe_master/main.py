@@ -20,7 +20,7 @@ from zoe_lib.config import Settings
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.storage import Credential
 from zoe_lib.file_settings import read_settings
-from zoe_lib.messaging.keys import ensure_keys
+from zoe_lib.messaging.keys import CannotMakeKeys, ensure_keys
 from zoe_lib.sealing import CannotOpen, Seal, derived_key
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import NotLeader, StoreUnavailable
@@ -272,7 +272,11 @@ def main() -> int:
     """Run the master until SIGTERM or SIGINT."""
     settings = _settings()
     configure_logging(settings.log_format, settings.log_level, "master")
-    ensure_keys(Path(settings.keys_dir))
+    try:
+        ensure_keys(Path(settings.keys_dir))
+    except CannotMakeKeys as refusal:
+        print(f"zoe-master: {refusal}", file=sys.stderr)
+        return 2
     waker = TickWaker()
     limits = StoreLimits(retention_s=settings.retention_s)
     store = PostgresStore(settings.database_url.get_secret_value(), limits)

@@ -35,18 +35,29 @@ class Only:
         return domain is not None and key in self._allowed
 
 
+class CannotMakeKeys(Exception):  # noqa: N818 - the name is the fact
+    """The directory of the keys cannot be used; the message names it, and the setting."""
+
+
 def ensure_keys(directory: Path) -> None:
     """Make the key pairs of master and API where they are missing; secret halves are readable by the owner only.
+    CannotMakeKeys if that fails.
 
     A public half alone is a pair that was made elsewhere: its secret stays with the other side.
     """
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not _missing(directory):
-        return
-    with (directory / "lock").open("w") as lock:  # master and API may start at the same moment
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        for name in _missing(directory):
-            _make_keys(directory, name)
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _missing(directory):
+            return
+        with (directory / "lock").open("w") as lock:  # master and API may start at the same moment
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            for name in _missing(directory):
+                _make_keys(directory, name)
+    except OSError as error:
+        raise CannotMakeKeys(
+            f"cannot make keys in {directory}: {error.strerror}; set keys_dir (ZOE_KEYS_DIR) to a directory "
+            "that this program may write"
+        ) from error
 
 
 def replace_keys(directory: Path) -> None:

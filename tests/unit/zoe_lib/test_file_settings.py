@@ -47,3 +47,25 @@ def test_a_file_that_cannot_be_read_is_refused(
 def test_an_empty_name_is_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ZOE_CONFIG", "")
     assert read_settings(Settings, "zoe").api_port == Settings.model_fields["api_port"].default
+
+
+@pytest.mark.parametrize("kind", [Settings, ControllerSettings])
+@pytest.mark.parametrize(
+    "url", ["postgres//zoe", "mysql://x/hunter2", "postgres://x/y", "postgresql+none://x/y", "postgresql://h:x/y", ""]
+)
+def test_a_database_that_is_not_postgresql_is_refused(
+    kind: type[FileSettings], url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    variable = f"{kind.model_config['env_prefix']}DATABASE_URL"
+    monkeypatch.setenv(variable, url)
+    words = "must be a URL such as postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
+    told = said(kind, capsys)
+    assert told.startswith(f"zoe: setting database_url ({variable}): {words}\n")
+    assert "hunter2" not in told
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql:///zoe", "postgresql+psycopg2://u:p@/zoe?host=h1:1&host=h2:2&connect_timeout=3"]
+)
+def test_urls_of_postgresql_are_accepted(url: str) -> None:
+    assert Settings(database_url=url).database_url.get_secret_value() == url

@@ -60,3 +60,11 @@ def test_a_file_of_settings_that_cannot_be_read_is_refused(program: str, tmp_pat
         file = str(tmp_path / name)
         told = run(program, *WORDS.get(program, ()), **{f"{PROGRAMS[program][1]}CONFIG": file})
         assert (told.returncode, told.stderr) == (2, f"{program}: {file} cannot be read: {why}\n")
+
+
+@pytest.mark.parametrize("program", ["zoe-api", "zoe-master"])
+def test_a_directory_of_keys_that_cannot_be_made_is_a_sentence(program: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    told = run(program, ZOE_KEYS_DIR=str(tmp_path / "file" / "keys"))
+    words = f"{program}: cannot make keys in {tmp_path}/file/keys: Not a directory; set keys_dir (ZOE_KEYS_DIR)"
+    assert (told.returncode, told.stderr.startswith(words), told.stderr.count("\n")) == (2, True, 1)
