@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import errno
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -62,6 +64,7 @@ from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.revision import TablesTooOld, check_tables
 from zoe_lib.telemetry import configure_logging
 
+_OF_PORT = (errno.EADDRINUSE, errno.EACCES)
 _TROUBLES_A_SECOND_MAX = 5  # warnings and errors in the log
 # Made once for all applications of a process: FastAPI works out their parameters, which takes longer than a request.
 ROUTES = tuple(
@@ -166,6 +169,36 @@ class _Audit:
             self._accounts.add_audit(entry)
 
 
+class _NoSocket(Exception):  # noqa: N818 - the name is the fact
+    """The machine has no addresses of this family; the server leaves them out as well."""
+
+
+def _probe(family: int, kind: int, protocol: int) -> socket.socket:
+    try:
+        probe = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise _NoSocket from error
+    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if family == socket.AF_INET6:
+        probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    return probe
+
+
+def listening_trouble(host: str, port: int) -> str | None:
+    """Return why the API cannot listen there, and which setting to change; None if it can."""
+    try:
+        places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, kind, protocol, _, address in places:
+            with suppress(_NoSocket), _probe(family, kind, protocol) as probe:
+                probe.bind(address)
+    except UnicodeError:
+        return f"cannot listen on {host} port {port}: it is no name of a host; change api_host (ZOE_API_HOST)"
+    except OSError as error:
+        name, variable = ("api_port", "ZOE_API_PORT") if error.errno in _OF_PORT else ("api_host", "ZOE_API_HOST")
+        return f"cannot listen on {host} port {port}: {error.strerror}; change {name} ({variable})"
+    return None
+
+
 def main() -> int:
     """Run one API process until SIGTERM or SIGINT."""
     argparse.ArgumentParser(prog="zoe-api", description="Serve the API and the web UI.").parse_args()
@@ -175,6 +208,9 @@ def main() -> int:
         ensure_keys(Path(settings.keys_dir))
     except CannotMakeKeys as refusal:
         print(f"zoe-api: {refusal}", file=sys.stderr)
+        return 2
+    if trouble := listening_trouble(settings.api_host, settings.api_port):
+        print(f"zoe-api: {trouble}", file=sys.stderr)
         return 2
     installed()  # read now: what is installed later counts after a restart, as for the master
     store = PostgresStore(settings.database_url.get_secret_value())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 
 import httpx
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tests.support.browser import PASSWORD
 from tests.support.installation import Installation, free_port
 from tests.support.waiting import until
+from zoe_api.main import listening_trouble
 from zoe_api.sign_in import brake, passwords
 from zoe_lib.store.people import User
 
@@ -57,3 +59,24 @@ def test_only_a_proxy_that_is_trusted_says_who_asks_and_how(installation: Instal
 def test_a_proxy_that_is_no_address_is_refused_at_the_start(installation: Installation) -> None:
     process = installation.start_api(free_port(), ZOE_TRUSTED_PROXIES='["proxy.example.org"]')
     assert process.wait(30) != 0
+
+
+def test_a_taken_port_is_a_sentence(installation: Installation) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert installation.start_api(port).wait(30) == 2
+    words = f"cannot listen on 127.0.0.1 port {port}: Address already in use; change api_port (ZOE_API_PORT)"
+    assert installation.log(f"api-{port}") == f"zoe-api: {words}\n"
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "a..b"])
+def test_an_address_of_another_machine_names_its_setting(host: str) -> None:
+    trouble = listening_trouble(host, free_port())
+    assert trouble is not None
+    assert trouble.startswith(f"cannot listen on {host} port ")
+    assert trouble.endswith("; change api_host (ZOE_API_HOST)")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0.0.0.0"])
+def test_an_address_of_this_machine_is_accepted(host: str) -> None:
+    assert listening_trouble(host, free_port()) is None
