@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from zoe_lib.plain_errors import sentences
+from zoe_client.plain_errors import sentences
 from zoe_lib.store import migrate
 from zoe_lib.store.errors import StoreError
 
