@@ -14,6 +14,8 @@ from zoe_lib.messaging.server import Handler, Server, Slow
 
 log = structlog.get_logger(__name__)
 
+# A master that is paused keeps the address for a while, so this is no reason to end.
+_HINT = "if another program has this address, end it, or change master_endpoint (ZOE_MASTER_ENDPOINT)"
 _RETRY_S = 1.0
 
 
@@ -48,4 +50,4 @@ class RpcServer:
         try:
             self._server = Server(self._endpoint, self._keys_dir, self._handlers, self._slow)
         except (zmq.ZMQError, OSError) as error:
-            log.warning("cannot answer questions yet", endpoint=self._endpoint, why=str(error))
+            log.warning("cannot answer questions yet", endpoint=self._endpoint, why=str(error), hint=_HINT)
