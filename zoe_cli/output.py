@@ -17,8 +17,9 @@ from zoe_client.errors import Refused, Unreachable, ZoeError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+_PATIENCE_HINT = "--patience 60 keeps retrying"
 _UNREACHABLE_HINT = (
-    "`make serve` starts Zoe on this machine; set another server with --url or ZOE_URL; --patience 60 keeps retrying"
+    f"`make serve` starts Zoe on this machine; set another server with --url or ZOE_URL; {_PATIENCE_HINT}"
 )
 
 
@@ -81,7 +82,7 @@ def report(error: ZoeError) -> None:
         if error.problem.hint:
             note(f"hint: {error.problem.hint}")
     if isinstance(error, Unreachable):
-        note(f"hint: {_UNREACHABLE_HINT}")
+        note(f"hint: {_PATIENCE_HINT if error.answered else _UNREACHABLE_HINT}")
 
 
 class Finding(Protocol):

@@ -26,7 +26,11 @@ class ZoeError(Exception):
 
 
 class Unreachable(ZoeError):  # noqa: N818 - the names are the facts
-    """No answer from the server."""
+    """No answer from the server, or (`answered`) from a part that it needs."""
+
+    def __init__(self, message: str, answered: bool = False) -> None:
+        self.answered = answered
+        super().__init__(message)
 
 
 class TimedOut(ZoeError):  # noqa: N818
@@ -92,5 +96,5 @@ def from_problem(problem: Problem) -> ZoeError:
     """Return the exception for a problem."""
     kind = _BY_CODE.get(problem.code)
     if kind is None and problem.status == 503:
-        return Unreachable(": ".join(part for part in (problem.title, problem.detail) if part))
+        return Unreachable(": ".join(part for part in (problem.title, problem.detail) if part), answered=True)
     return (kind or _BY_STATUS.get(problem.status) or Refused)(problem)

@@ -170,5 +170,11 @@ def test_policy_changed_meanwhile_is_a_conflict(server: Server, zoe: Zoe, monkey
 
 
 def test_unreachable_database(postgres_server: PostgresServer, database_url: str, server: Server, zoe: Zoe) -> None:
+    """The server itself answers, so no other one has to be started or named."""
     with postgres_server.closed(database_url):
-        assert zoe("ls").code == 75
+        for command in ("ls", "nodes"):
+            done = zoe(command)
+            assert done.code == 75
+            assert "database" in done.err
+            assert "--patience" in done.err
+            assert "make serve" not in done.err
