@@ -58,14 +58,13 @@ def test_with_a_format_standard_output_is_one_document(server: Server, zoe: Zoe,
 @pytest.fixture
 def asked(server: Server, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Set once somebody reads output."""
-    ask, reading = server.master.ask, threading.Event()
+    logs, reading = server.master._logs, threading.Event()
 
-    def told(kind: str, *arguments: Any, **more: Any) -> dict[str, Any]:
-        if kind == "logs":
-            reading.set()
-        return ask(kind, *arguments, **more)
+    def told(body: dict[str, Any]) -> dict[str, Any]:
+        reading.set()
+        return logs(body)
 
-    monkeypatch.setattr(server.master, "ask", told)
+    monkeypatch.setattr(server.master, "_logs", told)
     return reading
 
 
