@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import errno
 import signal
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -28,6 +26,7 @@ from zoe_api.heads import HeadDoor
 from zoe_api.hosts import HostDoor
 from zoe_api.journal_news import JournalNews
 from zoe_api.leader_endpoint import LeaderEndpoint
+from zoe_api.listening import CANNOT_LISTEN, listening_trouble
 from zoe_api.master_status import MasterStatus
 from zoe_api.origins import OriginMiddleware
 from zoe_api.output_reads import OutputReads
@@ -64,7 +63,6 @@ from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.revision import TablesTooOld, check_tables
 from zoe_lib.telemetry import configure_logging
 
-_OF_PORT = (errno.EADDRINUSE, errno.EACCES)
 _TROUBLES_A_SECOND_MAX = 5  # warnings and errors in the log
 # Made once for all applications of a process: FastAPI works out their parameters, which takes longer than a request.
 ROUTES = tuple(
@@ -169,36 +167,6 @@ class _Audit:
             self._accounts.add_audit(entry)
 
 
-class _NoSocket(Exception):  # noqa: N818 - the name is the fact
-    """The machine has no addresses of this family; the server leaves them out as well."""
-
-
-def _probe(family: int, kind: int, protocol: int) -> socket.socket:
-    try:
-        probe = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise _NoSocket from error
-    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if family == socket.AF_INET6:
-        probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-    return probe
-
-
-def listening_trouble(host: str, port: int) -> str | None:
-    """Return why the API cannot listen there, and which setting to change; None if it can."""
-    try:
-        places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, kind, protocol, _, address in places:
-            with suppress(_NoSocket), _probe(family, kind, protocol) as probe:
-                probe.bind(address)
-    except UnicodeError:
-        return f"cannot listen on {host} port {port}: it is no name of a host; change api_host (ZOE_API_HOST)"
-    except OSError as error:
-        name, variable = ("api_port", "ZOE_API_PORT") if error.errno in _OF_PORT else ("api_host", "ZOE_API_HOST")
-        return f"cannot listen on {host} port {port}: {error.strerror}; change {name} ({variable})"
-    return None
-
-
 def main() -> int:
     """Run one API process until SIGTERM or SIGINT."""
     argparse.ArgumentParser(prog="zoe-api", description="Serve the API and the web UI.").parse_args()
@@ -211,7 +179,7 @@ def main() -> int:
         return 2
     if trouble := listening_trouble(settings.api_host, settings.api_port):
         print(f"zoe-api: {trouble}", file=sys.stderr)
-        return 2
+        return CANNOT_LISTEN
     installed()  # read now: what is installed later counts after a restart, as for the master
     store = PostgresStore(settings.database_url.get_secret_value())
     try:

@@ -23,6 +23,7 @@ import httpx
 import tomli_w
 from pydantic import SecretStr
 
+from zoe_api.listening import CANNOT_LISTEN
 from zoe_api.sign_in.passwords import hashed
 from zoe_client.tls import verification
 from zoe_embedded.home import Account, Home, make_directory
@@ -47,7 +48,6 @@ _LOGS = {_MASTER: "master.log", _API: "api.log"}
 _READY_WITHIN_S = 60.0
 _STOP_WITHIN_S = 20.0
 _PORT_ATTEMPTS_MAX = 5
-_CANNOT_LISTEN = 3  # uvicorn's exit code
 _SOCKET_PATH_MAX = 100
 _PR_SET_PDEATHSIG = 1
 
@@ -255,7 +255,7 @@ class Stack:
         parts = {"database", "master"} if self._master else {"database"}
         give_up_s = time.monotonic() + _READY_WITHIN_S
         while time.monotonic() < give_up_s:
-            if api.poll() == _CANNOT_LISTEN and not last:
+            if api.poll() == CANNOT_LISTEN and not last:
                 return False
             if died := self.died():
                 raise StackError(died)

@@ -11,7 +11,7 @@ import pytest
 from tests.support.browser import PASSWORD
 from tests.support.installation import Installation, free_port
 from tests.support.waiting import until
-from zoe_api.main import listening_trouble
+from zoe_api.listening import CANNOT_LISTEN, listening_trouble
 from zoe_api.sign_in import brake, passwords
 from zoe_lib.store.people import User
 
@@ -64,7 +64,7 @@ def test_a_proxy_that_is_no_address_is_refused_at_the_start(installation: Instal
 def test_a_taken_port_is_a_sentence(installation: Installation) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert installation.start_api(port).wait(30) == 2
+        assert installation.start_api(port).wait(30) == CANNOT_LISTEN
     words = f"cannot listen on 127.0.0.1 port {port}: Address already in use; change api_port (ZOE_API_PORT)"
     assert installation.log(f"api-{port}") == f"zoe-api: {words}\n"
 

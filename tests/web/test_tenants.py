@@ -12,6 +12,7 @@ from tests.support.stack import running_stack
 from tests.support.waiting import until
 from tests.support.web import Visitor, cancel_all
 from zoe_client import Client
+from zoe_client.vocabulary import ShareLevel
 from zoe_embedded.stack import Stack
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.roles import Role
@@ -202,7 +203,8 @@ def test_a_tab_submits_to_the_tenant_that_it_shows_or_to_none(browser: Browser, 
 
 def test_a_tab_never_shows_one_tenants_name_above_anothers_executions(browser: Browser, two_tenants: Stack) -> None:
     with Client(two_tenants.url, two_tenants.token) as client:
-        client.submit(sized(0.1, "sleep", "600", name="of-default"))
+        made = client.submit(sized(0.1, "sleep", "600", name="of-default"))
+        client.share(made.id, ShareLevel.LOOK)
         visitor = Visitor.of(browser, two_tenants.url)
         page = visitor.sign_in("both", PASSWORD)
         page.get_by_role("link", name="Executions", exact=True).click()
