@@ -22,7 +22,7 @@ from tests.support.postgres import PostgresServer, make_home, remove_leftovers
 
 MINUTES_MAX = 30.0
 KEPT = Path("build/chaos")
-"""Where logs and journal of a run with violations are kept."""
+"""Where logs and journal of runs with violations are kept, by seed."""
 
 
 def main() -> int:
@@ -55,7 +55,7 @@ def main() -> int:
             history = chaos.history()
             tell(f"at rest after {time.monotonic() - began_s:.1f} s, {len(history.acknowledged)} submissions")
             if found := violations(history):
-                chaos.keep(KEPT)
+                chaos.keep(KEPT / str(given.seed))
     finally:
         server.stop()
         shutil.rmtree(home)

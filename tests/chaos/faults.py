@@ -23,6 +23,7 @@ _PAUSE_S = (0.2, 3 * LEASE_S)
 _API_PAUSE_S = (0.2, 3.0)
 _JUMP_S = (1.0, 20.0)
 _SPARE_DESCRIPTORS = (0, 6)
+_ABORTED = -signal.SIGABRT
 
 
 class ProgramFaults:
@@ -50,7 +51,8 @@ class ProgramFaults:
     def begin_ended(self) -> list[str]:
         """Begin again what ended by itself, as an init system does; return what may not end by itself.
 
-        Only a program that cannot start, for want of descriptors, may end, with an exit code.
+        Only for want of descriptors: with an exit code, or aborted by ZeroMQ, which does so when it cannot accept a
+        connection at an `ipc` endpoint.
         """
         return [*self._begun(self._masters, self._begin_master), *self._begun(self._apis, self._begin_api)]
 
@@ -73,7 +75,7 @@ class ProgramFaults:
             if code is None:
                 continue
             programs[key] = begin(key)
-            if code < 0 or program.pid not in self._short_of_descriptors:
+            if program.pid not in self._short_of_descriptors or (code < 0 and code != _ABORTED):
                 found.append(f"{key} ended by itself with {code}")
         return found
 

@@ -27,6 +27,10 @@ from zoe_client.wire import CredentialRequest, LimitAmounts
 
 MASTERS, APIS = ("first", "second"), 2
 AT_REST_S = 180.0
+_PAUSE_S = 0.5
+"""Between two faults, on average."""
+_UNENDED_MAX = 60
+"""Executions that wait or run: with two cores for everything, what piles up in one outage would delay all after it."""
 _API_NAMES = [f"api-{number}" for number in range(APIS)]
 # When entries are written, by the clock of the database, which nobody lets jump.
 _REAL_TIMES = """
@@ -105,7 +109,7 @@ class Chaos:
         """Do one thing, and end or begin those whose time has come."""
         self.due()
         self.strike()
-        time.sleep(self._chance.expovariate(2.0))
+        time.sleep(self._chance.expovariate(1 / _PAUSE_S))
 
     def strike(self) -> None:
         """Do one thing at once."""
@@ -269,7 +273,7 @@ def run(
     library: Path | None = None,
 ) -> Chaos:
     """Go on until there are enough kills or the time is over; the caller reads the history and closes."""
-    chaos = Chaos(server, server.create_database(), seed, world, library)
+    chaos = Chaos(server, server.create_database(), seed, world, library, unended_max=_UNENDED_MAX)
     until_s, told_s = time.monotonic() + seconds, time.monotonic()
     with ExitStack() as exits:
         exits.callback(chaos.close)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -13,6 +14,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from tests.local.support import DEADLINE_S, LocalWorld, server, shell, start_of, wait_until
 from zoe_lib.domain.execution import Cause
@@ -243,6 +246,30 @@ def test_what_is_stopped_while_another_master_begins_it_is_never_run(world: Loca
         world.until(lambda: not late.directory.exists())
 
 
+def test_a_full_disk_does_not_keep_a_stop_from_being_known(world: LocalWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can be written and nothing made, as on a file system whose last block and inode are taken."""
+    component, state = shell("echo ran"), world.base / "state"
+    assert world.backend.observe() == []
+    with another_master(world) as deposed, monkeypatch.context() as full:
+        late = new_record(start_of(component), state / "services" / "e.c.0.1")
+        late.directory.mkdir()
+        full.setattr(Path, "mkdir", no_space)
+        full.setattr(Path, "touch", no_space)
+        full.setattr(files, "write_json", no_space)
+        world.backend.stop(["e.c.0.1"])
+        full.undo()
+        assert (state / "kept" / "e.c.0.1").is_dir()
+        spec = specify(start_of(component), deposed.backend._layout.around)
+        files.write_json(str(late.directory / files.START), dict(spec))
+        deposed.backend._worker.launch(late)
+        assert world.ended("e.c.0.1").cause is Cause.STOPPED
+        assert world.output("e.c.0.1") == ""
+
+
+def no_space(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "no space left on device")
+
+
 def test_what_another_master_begins_late_is_found_and_can_be_stopped(world: LocalWorld) -> None:
     assert world.backend.observe() == []
     with another_master(world) as deposed:
@@ -258,5 +285,5 @@ def test_what_another_master_made_and_never_begins_is_removed(world: LocalWorld)
     assert world.backend.observe() == []
     made.mkdir()
     world.backend.stop(["e.c.0.1"])
-    os.utime(made / files.STOP, (0, 0))
+    os.utime(made, (0, 0))
     world.until(lambda: not made.exists())

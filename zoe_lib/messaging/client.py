@@ -54,6 +54,8 @@ class MasterClient:
         self._context = new_context()
         self._away = False
         self._prober = threading.Lock()
+        self._sockets_lock = threading.Lock()
+        self._closed = False
         self._hints_lock = threading.Lock()
         # Connected with the first hint: an endpoint that cannot be used must not keep the API from starting.
         self._hints_to = ""
@@ -89,11 +91,15 @@ class MasterClient:
                 return
 
     def close(self) -> None:
-        """Close the sockets."""
-        with self._hints_lock:
+        """Close all sockets. Threads that still ask get MasterUnreachable.
+
+        Each thread closes its own socket: another one must not, and libzmq ends the process if it does."""
+        with self._hints_lock, self._sockets_lock:
+            self._closed = True
             if self._hints is not None:
                 self._hints.close()
-        self._context.destroy(linger=0)
+                self._hints = None
+        self._context.term()
 
     def _ask(self, request: Request, asker: str) -> dict[str, Any]:
         question, until_s = uuid4().hex, time.monotonic() + self._timeout_s * self._attempts_max
@@ -144,15 +150,18 @@ class MasterClient:
         return self._hints
 
     def _connect(self, endpoint: str) -> zmq.Socket[bytes]:
-        socket = self._context.socket(zmq.DEALER)
-        socket.curve_serverkey = self._master_public
-        socket.curve_publickey, socket.curve_secretkey = self._keys.public, self._keys.secret
-        socket.setsockopt(zmq.MAXMSGSIZE, MESSAGE_BYTES_MAX)
-        socket.setsockopt(zmq.LINGER, 0)
-        socket.setsockopt(zmq.SNDHWM, _HINTS_WAITING_MAX)
+        with self._sockets_lock:  # a context that has just ended must not be asked for one
+            if self._closed:
+                raise zmq.ZMQError(zmq.ETERM)
+            socket = self._context.socket(zmq.DEALER)
         try:
+            socket.curve_serverkey = self._master_public
+            socket.curve_publickey, socket.curve_secretkey = self._keys.public, self._keys.secret
+            socket.setsockopt(zmq.MAXMSGSIZE, MESSAGE_BYTES_MAX)
+            socket.setsockopt(zmq.LINGER, 0)
+            socket.setsockopt(zmq.SNDHWM, _HINTS_WAITING_MAX)
             socket.connect(endpoint)
         except zmq.ZMQError:
-            socket.close()
+            socket.close(0)
             raise
         return socket

@@ -83,6 +83,14 @@ def late_start(history: History) -> History:
     return replace(history, entries=entries, lines=[replace(one, at_s=one.at_s + 100) for one in history.lines])
 
 
+def late_with_the_store(history: History) -> History:
+    """Every execution needs the store, which is allowed to make it wait for longer, and not for ever."""
+    entries = [replace(e, at_s=e.at_s + (200 if e.version > 2 else 0)) for e in history.entries]
+    lines = [replace(one, at_s=one.at_s + 200) for one in history.lines or ()]
+    needs = dict.fromkeys(history.by_execution(), frozenset({"submitted"}))
+    return replace(history, entries=entries, lines=lines, awaited=needs)
+
+
 def withdrawn(history: History) -> History:
     """Plant a grant and its withdrawal before the first start of an execution that requires one."""
     entries = []
@@ -147,6 +155,7 @@ PLANTED: dict[str, tuple[str, Bug]] = {
     "an answer is a defect": ("programs_are_sound", lambda history: replace(history, defects=["internal"])),
     "use is lost": ("use_adds_up", lambda history: replace(history, core_s=history.core_s * 0.9)),
     "an execution waits though it fits": ("it_makes_progress", late_start),
+    "an execution that needs the store waits for ever": ("it_makes_progress", late_with_the_store),
     "a process is left": ("nothing_is_left", lambda history: replace(history, left=["process 7"])),
 }
 
