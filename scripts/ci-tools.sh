@@ -11,6 +11,8 @@ PACKAGES="$PACKAGES memcached"
 PACKAGES="$PACKAGES slapd ldap-utils"
 # A browser, with a font to draw with.
 PACKAGES="$PACKAGES chromium fonts-dejavu-core"
+# A TLS proxy; its tests start their own.
+PACKAGES="$PACKAGES nginx-light"
 missing=""
 for package in $PACKAGES; do
     dpkg -s "$package" >/dev/null 2>&1 || missing="$missing $package"

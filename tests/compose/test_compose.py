@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import stat
+from base64 import b64encode
 from pathlib import Path
 
 import httpx
@@ -117,6 +118,13 @@ def test_prometheus_hears_master_and_api_and_understands_the_dashboard(deploymen
         for target in panel.get("targets", []):
             query(deployment, target["expr"])
     code, output = deployment.execute("prometheus", ["promtool", "check", "config", "/etc/prometheus/prometheus.yml"])
+    assert code == 0, output
+
+
+def test_each_alert_fires_in_trouble_and_none_at_rest(deployment: Deployment) -> None:
+    cases = b64encode(Path(__file__).with_name("alerts_test.yml").read_bytes()).decode()
+    script = f"echo {cases} | base64 -d > /tmp/alerts_test.yml && promtool test rules /tmp/alerts_test.yml"
+    code, output = deployment.execute("prometheus", ["sh", "-c", script])
     assert code == 0, output
 
 

@@ -26,6 +26,7 @@ FAILURES = CounterMetric(
 PENDING = Gauge("zoe_pending_executions", "Executions that wait, by reason code.", ["reason"])
 OLDEST_PENDING = Gauge("zoe_oldest_pending_seconds", "Time for which the longest-waiting execution has waited.")
 ACTIVE = Gauge("zoe_active_executions", "Executions that start, run or stop.", ["state"])
+ENDED = CounterMetric("zoe_ended_executions_total", "Executions that ended, by outcome.", ["outcome"])
 ADMISSION_WAIT = Histogram("zoe_admission_wait_seconds", "Time from queued to admitted.", buckets=_SECONDS)
 TICK = Histogram("zoe_tick_seconds", "Duration of one tick of the master.", buckets=_SECONDS)
 PLAN = Histogram("zoe_plan_seconds", "Duration of one pass of the scheduler.", buckets=_SECONDS)
@@ -85,6 +86,8 @@ def observe_tick(tick: Tick, tick_s: float) -> None:
     states = Counter(e.state.value for e in snapshot.active)
     for state in _ACTIVE_STATES:
         ACTIVE.labels(state).set(states.get(state, 0))
+    for outcome, count in tick.outcomes.items():
+        ENDED.labels(outcome.value).inc(count)
     _set_by_node(USABLE_CORES, {n.name: n.usable.cores_milli / 1000 for n in snapshot.nodes})
     _set_by_node(USABLE_MEMORY, {n.name: n.usable.memory_bytes for n in snapshot.nodes})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -76,6 +77,7 @@ class StateCache:
         self._ended_here: dict[ExecutionId, int] = {}
         self._raced = False
         self._wrote = False
+        self._outcomes: Counter[ExecutionState] = Counter()
         self.behind = False
         """Whether the last `catch_up` left something unread."""
         self.correct_estimates = False
@@ -171,6 +173,11 @@ class StateCache:
         wrote, self._wrote = self._wrote, False
         return wrote
 
+    def take_outcomes(self) -> Mapping[ExecutionState, int]:
+        """Return how many executions have ended in each terminal state since the last call."""
+        outcomes, self._outcomes = self._outcomes, Counter()
+        return outcomes
+
     def snapshot(
         self,
         now_s: float,
@@ -255,6 +262,7 @@ class StateCache:
         before = self._executions.get(execution.id)
         if execution.terminal:
             if self._drop(execution.id):
+                self._outcomes[execution.state] += 1
                 self._history.learn(execution, self.policy.usage_half_life_s)
                 self._kinds.learned(run_key(execution))
                 self.backlog.learned(run_key(execution))

@@ -61,6 +61,16 @@ def test_every_expression_asks_for_what_is_told(expression: str, legend: str) ->
     assert unknown(expression, legend) == set()
 
 
+ALERTS = yaml.safe_load((DEPLOY / "prometheus" / "alerts.yml").read_text())["groups"][0]["rules"]
+
+
+@pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: alert["alert"])
+def test_every_alert_asks_for_what_is_told_and_has_its_advice(alert: dict[str, Any]) -> None:
+    bare = re.sub(r'"[^"]*"|\[\w+\]', "", alert["expr"])
+    assert set(re.findall(r"zoe_\w+", bare)) <= set(told())
+    assert f"| `{alert['alert']}` |" in (DEPLOY.parent / "docs" / "operations.md").read_text()
+
+
 def test_the_check_sees_wrong_names_and_labels() -> None:
     assert unknown("sum(zoe_no_such_thing)", "") == {"zoe_no_such_thing"}
     assert unknown("sum by (color) (zoe_pending_executions)", "") == {"color"}
