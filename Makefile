@@ -6,7 +6,7 @@ BIN := .venv/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: wheels test-python test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
+.PHONY: mpi wheels test-python test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -29,8 +29,11 @@ down: setup ## end what `make up` began; data stays (DOWN=--volumes removes it)
 runtime: setup ## build the application runtime (Spark, Java) for local services, once
 	@$(RUN) -m zoe_embedded.runtime
 
-notebook: setup ## the same with JupyterLab, for spark-notebook.json under `make serve`
+notebook: setup ## the same with JupyterLab, marimo, pandas, Dask and DuckDB, for the notebooks of the catalogue under `make serve`
 	@$(RUN) -m zoe_embedded.runtime --notebook
+
+mpi: setup ## MPICH and mpi4py, for mpi-pi.json and other MPI programs under `make serve`
+	@$(RUN) -m zoe_embedded.mpi_runtime
 
 demo: runtime ## run a real Spark application through Zoe and check its answer
 	@$(RUN) -m zoe_embedded.demo

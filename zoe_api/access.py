@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
+from starlette.requests import HTTPConnection
 
 from zoe_api import sessions
 from zoe_api.addresses import address_of
@@ -28,6 +29,8 @@ _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _QUESTIONS = frozenset(
     {"validate_description", "plan_application", "convert_description", "fill_form", "try_policy", "replay_journal"}
 )
+# Its beginning is in the audit log.
+_PARTS_OF_CHANGES = frozenset({"append_to_upload"})
 # With these, a page finds out which session the browser has now, whatever proof the page kept.
 _TELLS_THE_SESSION = "get_session"
 # These write the audit entry in the transaction of the change itself; without a change, the entry is written alone.
@@ -47,7 +50,9 @@ def _known(request: Request, credentials: HTTPAuthorizationCredentials | None) -
     accounts: AccountStore = request.app.state.services.accounts
     changes = request.method not in _SAFE_METHODS
     asker = (
-        _by_token(accounts, credentials.credentials, changes) if credentials else sessions.require(accounts, request)
+        known_by_token(accounts, credentials.credentials, changes)
+        if credentials
+        else sessions.require(accounts, request)
     )
     principal = asker.principal
     request.state.proved, request.state.terms = asker.proved, asker.terms
@@ -57,7 +62,7 @@ def _known(request: Request, credentials: HTTPAuthorizationCredentials | None) -
         if action != _TELLS_THE_SESSION:
             sessions.check_meant(asker, request)
         return principal
-    if action not in _QUESTIONS:
+    if action not in _QUESTIONS | _PARTS_OF_CHANGES:
         audit_entry = entry(principal, request, action)
         if action in _AUDITED_WITH_THE_CHANGE:
             request.state.audit = audit_entry
@@ -132,7 +137,8 @@ SignedIn = Annotated[Principal, Depends(_signed_in)]
 token."""
 
 
-def _by_token(accounts: AccountStore, text: str, with_terms: bool) -> Asker:
+def known_by_token(accounts: AccountStore, text: str, with_terms: bool = False) -> Asker:
+    """Return the client by its token; else 401."""
     token = TokenText.read(text)
     if token is not None:
         now_s = time.time()
@@ -146,7 +152,7 @@ def _by_token(accounts: AccountStore, text: str, with_terms: bool) -> Asker:
 
 
 def entry(
-    principal: Principal, request: Request, action: str, target: str | None = None, status: int | None = None
+    principal: Principal, request: HTTPConnection, action: str, target: str | None = None, status: int | None = None
 ) -> AuditEntry:
     """Return the audit entry of a change that is about to be made, or of a look at this target."""
     return AuditEntry(

@@ -13,6 +13,7 @@ from zoe_api.refusals import note_refused
 from zoe_client.wire import Diagnostic
 from zoe_lib.descriptions import DescriptionError, load_json
 
+UPLOADS_PREFIX = "/api/v1/files/"
 _DIGITS_MAX = 18
 # Checking a larger body would delay other requests, so it runs outside the event loop.
 _CHECKED_INLINE_BYTES_MAX = 16_384
@@ -29,7 +30,8 @@ class _Gone(Exception):  # noqa: N818 - it is a signal
 class BodyMiddleware:
     """ASGI middleware: 413 for a body beyond the bound, declared or actual; 400 for invalid JSON.
 
-    A body is read whole before the application sees the request: nothing is started for one that never arrives."""
+    A body is read whole before the application sees the request: nothing is started for one that never arrives. Parts
+    of uploads are passed on as they come; their route bounds them."""
 
     def __init__(self, app: ASGIApp, bytes_max: int) -> None:
         self._app = app
@@ -37,7 +39,7 @@ class BodyMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward a request with its body, or refuse it."""
-        if scope["type"] != "http":
+        if scope["type"] != "http" or is_upload(scope):
             await self._app(scope, receive, send)
             return
         headers = dict(scope["headers"])
@@ -73,6 +75,11 @@ class BodyMiddleware:
                 raise _TooLarge
             if not message.get("more_body", False):
                 return bytes(body)
+
+
+def is_upload(scope: Scope) -> bool:
+    """Return whether the request brings a part of an upload."""
+    return bool(scope["method"] == "PATCH") and scope["path"].startswith(UPLOADS_PREFIX)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -21,6 +21,7 @@ class Code(StrEnum):
     CSRF_TOKEN_MISSING = "csrf_token_missing"  # noqa: S105 - a name
     SHARE_TOO_LOW = "share_too_low"
     TOO_MANY_SHARES = "too_many_shares"
+    TOO_MANY_SECRETS = "too_many_secrets"
     FOREIGN_ORIGIN = "foreign_origin"
     HOST_NOT_ALLOWED = "host_not_allowed"
     SOCKET_REFUSED = "socket_refused"
@@ -39,6 +40,7 @@ class Code(StrEnum):
     NOT_FOUND = "not_found"
     NO_SUCH_ROUTE = "no_such_route"
     NO_LOGS = "no_logs"
+    NO_TERMINAL = "no_terminal"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     CONFLICT = "conflict"
     ILLEGAL_STATE = "illegal_state"
@@ -58,9 +60,23 @@ class Code(StrEnum):
     REPLAY_BUSY = "replay_busy"
     PLAN_BUSY = "plan_busy"
     LOGS_BUSY = "logs_busy"
+    TERMINALS_BUSY = "terminals_busy"
     CHECK_BUSY = "check_busy"
     TOO_MANY_STREAMS = "too_many_streams"
     QUEUE_TOO_LONG = "queue_too_long"
+    FILE_DENIED = "file_denied"
+    FILE_EXISTS = "file_exists"
+    WRONG_KIND = "wrong_kind"
+    INVALID_PATH = "invalid_path"
+    INVALID_RANGE = "invalid_range"
+    INVALID_UPLOAD = "invalid_upload"
+    UPLOAD_GONE = "upload_gone"
+    UPLOAD_OFFSET = "upload_offset"
+    UPLOAD_BUSY = "upload_busy"
+    TOO_MANY_UPLOADS = "too_many_uploads"
+    WORKSPACE_FULL = "workspace_full"
+    FILES_BUSY = "files_busy"
+    FILES_UNAVAILABLE = "files_unavailable"
     REPLAY_FAILED = "replay_failed"
     NEVER_FITS = "never_fits"
     STORAGE_GUARANTEE_UNAVAILABLE = "storage_guarantee_unavailable"
@@ -82,6 +98,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.ROLE_MISSING: (403, "Your role in this tenant does not allow this"),
     Code.SHARE_TOO_LOW: (403, "Its owner does not share this with you"),
     Code.TOO_MANY_SHARES: (409, "It is shared as often as it may be: end another share first"),
+    Code.TOO_MANY_SECRETS: (409, "You have as many secrets as allowed: remove another one first"),
     Code.SESSION_OVER: (401, "The session has ended: sign in again"),
     Code.SESSION_NEEDED: (403, "This needs a browser session; a token is not enough"),
     Code.CSRF_TOKEN_MISSING: (403, "Changes made in a session need its CSRF token"),
@@ -103,6 +120,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.NOT_FOUND: (404, "It does not exist, or you may not see it"),
     Code.NO_SUCH_ROUTE: (404, "This path does not exist"),
     Code.NO_LOGS: (404, "The output is no longer kept"),
+    Code.NO_TERMINAL: (409, "A terminal cannot be opened there"),
     Code.METHOD_NOT_ALLOWED: (405, "This path does not support this method"),
     Code.CONFLICT: (409, "It was changed concurrently: read it again and retry"),
     Code.ILLEGAL_STATE: (409, "Its present state does not allow this"),
@@ -122,9 +140,23 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.REPLAY_BUSY: (429, "Another replay is running; try again soon"),
     Code.PLAN_BUSY: (429, "The master is computing other plans; try again soon"),
     Code.LOGS_BUSY: (429, "Too many readers of output at the moment; try again soon"),
+    Code.TERMINALS_BUSY: (429, "Too many terminals are being opened; try again soon"),
     Code.CHECK_BUSY: (429, "Too many descriptions are being checked; try again soon"),
     Code.TOO_MANY_STREAMS: (429, "You have too many open streams: close some of them"),
     Code.QUEUE_TOO_LONG: (503, "Not computed: the queue is too long"),
+    Code.FILE_DENIED: (403, "The file system does not allow this"),
+    Code.FILE_EXISTS: (409, "A file of this name exists"),
+    Code.WRONG_KIND: (409, "It is not the kind of file that this needs"),
+    Code.INVALID_PATH: (422, "The path is not valid"),
+    Code.INVALID_RANGE: (416, "The file does not have these bytes"),
+    Code.INVALID_UPLOAD: (422, "The upload is not valid"),
+    Code.UPLOAD_GONE: (404, "There is no such unfinished upload"),
+    Code.UPLOAD_OFFSET: (409, "The upload does not go on there"),
+    Code.UPLOAD_BUSY: (423, "Another request writes to this upload"),
+    Code.TOO_MANY_UPLOADS: (429, "You have too many unfinished uploads"),
+    Code.WORKSPACE_FULL: (507, "There is not enough room"),
+    Code.FILES_BUSY: (429, "Too many requests for files at the moment; try again soon"),
+    Code.FILES_UNAVAILABLE: (503, "Files cannot be had now"),
     Code.REPLAY_FAILED: (500, "The replay failed"),
     Code.NEVER_FITS: (422, "The application can never run on this installation"),
     Code.STORAGE_GUARANTEE_UNAVAILABLE: (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Header, Request
 
 from zoe_api.codes import Code
+from zoe_api.file_programs import FilePrograms
 from zoe_api.journal_news import JournalNews
 from zoe_api.looks import Looks
 from zoe_api.master_status import MasterStatus
@@ -43,8 +45,10 @@ class Services:
     master_status: MasterStatus
     checks: Places = field(default_factory=Places)
     password_checks: PasswordChecks = field(default_factory=PasswordChecks)
+    files: FilePrograms = field(default_factory=FilePrograms)
     sign_in_audit: SignInAudit = field(default_factory=SignInAudit)
     looks: Looks = field(default_factory=Looks)
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def accounts(self) -> AccountStore:

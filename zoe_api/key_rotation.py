@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def rotate_credentials_key(accounts: AccountStore, keys_dir: Path, late_writes_s: float = _LATE_WRITES_S) -> int:
-    """Encrypt the storage credentials of all tenants with a new key, remove the old key, and return their number.
+    """Encrypt the credentials and secrets of all tenants with a new key, remove the old key, and return their number.
 
     Masters and APIs continue meanwhile, since they can decrypt with both keys. An interrupted rotation resumes. If
     something cannot be decrypted, CannotOpen names its owner, and the old key stays."""
@@ -67,6 +67,10 @@ def _reseal(accounts: AccountStore, keys_dir: Path) -> int:
             # Credentials set meanwhile were encrypted with the new key.
             accounts.reseal_storage_credential(credential, seal.sealed(secret, *belongs_to))
             count += 1
+        for stored in accounts.secrets_of_tenant(tenant.name):
+            value = seal.opened(stored.sealed, *stored.belongs_to)
+            accounts.reseal_secret(stored, seal.sealed(value, *stored.belongs_to))
+            count += 1
     return count
 
 
@@ -76,8 +80,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "keys",
         choices=["messaging", "credentials"],
-        help="messaging: keys between master and API; credentials: key of storage credentials and "
-        "secrets of applications",
+        help="messaging: keys between master and API; credentials: key of storage credentials, "
+        "secrets of users and tenants, and secrets of applications",
     )
     return parser.parse_args()
 

@@ -38,17 +38,22 @@ from zoe_api.routers import (
     descriptions,
     events,
     executions,
+    files,
     limits,
     logs,
     oidc,
     people,
     ports,
+    results,
+    secrets,
     session,
     shares,
     storage,
     submissions,
+    terminals,
 )
 from zoe_api.routers import usage as use
+from zoe_api.server import Server
 from zoe_api.stream_places import StreamPlaces
 from zoe_api.web_ui import WebUi
 from zoe_lib.config import Settings
@@ -82,7 +87,11 @@ ROUTES = tuple(
         limits,
         shares,
         credentials,
+        secrets,
         storage,
+        files,
+        results,
+        terminals,
         use,
     )
     # Not included as routers, through which FastAPI looks twice for each request.
@@ -124,6 +133,7 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
             output.close()
             services.master_status.close()
             services.password_checks.close()
+            await services.files.close()
 
     app = bare_app()
     app.router.lifespan_context = lifespan
@@ -195,8 +205,9 @@ def main() -> int:
         # The server raises the signal again after its graceful stop, when it has already been obeyed.
         signal.signal(number, lambda *_: None)
     try:
-        uvicorn.run(
-            create_app(settings, store, master),
+        app = create_app(settings, store, master)
+        config = uvicorn.Config(
+            app,
             host=settings.api_host,
             port=settings.api_port,
             # Named, so that whatever else is installed makes no difference.
@@ -208,6 +219,7 @@ def main() -> int:
             proxy_headers=False,  # ForwardedDoor reads these headers
             timeout_graceful_shutdown=2,
         )
+        Server(config, app.state.services.stopping).run()
     finally:
         master.close()
         store.close()

@@ -21,7 +21,7 @@ class OriginMiddleware:
     def __init__(self, app: ASGIApp, prefixes: tuple[str, ...], public_url: str | None) -> None:
         self._app = app
         self._prefixes = prefixes
-        self._public = None if public_url is None else _origin(public_url)
+        self._public = None if public_url is None else origin_of(public_url)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -39,14 +39,14 @@ def foreign(scope: Scope, public: _Origin | None = None) -> bool:
     text = headers.get("origin")
     if text is None:
         return headers.get("sec-fetch-site") in _LONE and headers.get("sec-fetch-mode") != "navigate"
-    named, host = _origin(text), headers.get("host", "")
+    named, host = origin_of(text), headers.get("host", "")
     seen = scope["scheme"].replace("ws", "http")
-    if named is None or named != _origin(f"{named[0]}://{host}"):
+    if named is None or named != origin_of(f"{named[0]}://{host}"):
         return True
     return named[0] != seen and named != public
 
 
-def _origin(text: str) -> _Origin | None:
+def origin_of(text: str) -> _Origin | None:
     """Return scheme, host and port of an address (RFC 6454); None if they are missing."""
     parts = parts_of(text)
     if parts is None or not parts.scheme or not parts.hostname:

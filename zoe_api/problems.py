@@ -40,7 +40,9 @@ _RETRY_AFTER_S = "1"
 _RETRY_AFTER_S_OF = {
     Code.PLAN_BUSY: "1",
     Code.LOGS_BUSY: "1",
+    Code.TERMINALS_BUSY: "1",
     Code.CHECK_BUSY: "1",
+    Code.FILES_BUSY: "1",
     Code.SIGN_IN_BUSY: "1",
     Code.TOO_MANY_STREAMS: "10",
     Code.QUEUE_TOO_LONG: "60",
@@ -148,6 +150,9 @@ _TRANSLATIONS: dict[type[Exception], Code] = {
 _HINTS_OF_MASTER = {
     Code.PLAN_BUSY: "each user may have one plan computed at a time, and the master computes two",
     Code.LOGS_BUSY: "each user may read four outputs at a time",
+    Code.FILES_BUSY: "",
+    Code.FILES_UNAVAILABLE: "",
+    Code.TERMINALS_BUSY: "each user may open four terminals at the same moment",
     Code.QUEUE_TOO_LONG: "submit it, then `zoe eta ID` shows when it is expected to start; or retry "
     "when fewer executions wait",
 }
@@ -212,10 +217,13 @@ def diagnostics_of(found: Iterable[Finding]) -> list[Diagnostic]:
     ]
 
 
+_AS_IT_IS = ("no_logs", "no_terminal")
+
+
 def from_master(error: MasterRefused) -> ApiProblem:
     """Return the problem of a refusal by the master."""
-    if error.code == "no_logs":
-        return ApiProblem(Code.NO_LOGS, str(error))
+    if error.code in _AS_IT_IS:
+        return ApiProblem(Code(error.code), str(error))
     if error.code in _HINTS_OF_MASTER:
         code = Code(error.code)
         return ApiProblem(code, str(error), _HINTS_OF_MASTER[code])

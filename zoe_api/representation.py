@@ -15,15 +15,21 @@ from zoe_lib.domain.execution import Execution
 
 
 def viewed(execution: Execution, response: Response, with_secrets: bool = True) -> ExecutionView:
-    """Return the view of an execution, with its ETag; without secrets, values of environment variables are empty."""
+    """Return the view of an execution, with its ETag; without secrets, values of environment variables and texts of
+    files are empty."""
     response.headers["ETag"] = etag(execution.version)
-    application = execution.application if with_secrets else without_environment(execution.application)
+    application = execution.application if with_secrets else without_contents(execution.application)
     return execution_view(execution, to_document(application))
 
 
-def without_environment(application: Application) -> Application:
-    """Return the application with the names of environment variables, but not their values."""
+def without_contents(application: Application) -> Application:
+    """Return the application with the names of environment variables and files, but not what they contain."""
     components = tuple(
-        replace(one, environment=tuple((name, "") for name, _ in one.environment)) for one in application.components
+        replace(one, environment=_names_of(one.environment), files=_names_of(one.files))
+        for one in application.components
     )
     return replace(application, components=components)
+
+
+def _names_of(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, "") for name, _ in pairs)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fastapi import Request, Response
+from starlette.requests import HTTPConnection
 
 from zoe_api import cookies
 from zoe_api.codes import Code
@@ -63,7 +64,7 @@ def end(accounts: AccountStore, request: Request, response: Response, asker: Ask
     cookies.remove(response, request, cookies.SESSION)
 
 
-def find(accounts: AccountStore, request: Request, proof: str | None = None) -> Asker | None:
+def find(accounts: AccountStore, request: HTTPConnection, proof: str | None = None) -> Asker | None:
     """Return the signed-in user; None without a session, or if it has ended.
 
     Of several sessions, it is the one that the proof belongs to, since an application can set cookies with this name.
@@ -76,7 +77,7 @@ def find(accounts: AccountStore, request: Request, proof: str | None = None) -> 
     return Asker(live[0][0], proved=False) if live else None
 
 
-def require(accounts: AccountStore, request: Request, proof: str | None = None) -> Asker:
+def require(accounts: AccountStore, request: HTTPConnection, proof: str | None = None) -> Asker:
     """Return the signed-in user; else 401."""
     asker = find(accounts, request, proof)
     if asker is not None:
@@ -110,7 +111,7 @@ def _begin(
     return proof
 
 
-def _live(accounts: AccountStore, request: Request) -> Iterator[tuple[Principal, str | None]]:
+def _live(accounts: AccountStore, request: HTTPConnection) -> Iterator[tuple[Principal, str | None]]:
     """Return the live sessions of the browser's cookies, in their order, with one query."""
     ids = [hash_of(secret) for secret in cookies.secrets_in(request, cookies.SESSION)]
     sessions = accounts.sessions_among(ids, time.time()) if ids else {}

@@ -27,13 +27,20 @@ class EventStream(StreamingResponse):
     """A response of server-sent events; when the client leaves, it closes its source.
 
     `may_go_on` is called every `CHECK_S`: a stream ends with the session or token that opened it. `place` is held
-    meanwhile; if there is none, the response is its refusal."""
+    meanwhile; if there is none, the response is its refusal. The stream also ends when `stopping` is set."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, batches: Batches, may_go_on: Callable[[], bool], place: AbstractContextManager[None]) -> None:
+    def __init__(
+        self,
+        batches: Batches,
+        may_go_on: Callable[[], bool],
+        place: AbstractContextManager[None],
+        stopping: asyncio.Event,
+    ) -> None:
         self._source = _with_keep_alive(batches, may_go_on)
         self._place = place
+        self._stopping = stopping
         super().__init__(self._source, headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -41,9 +48,29 @@ class EventStream(StreamingResponse):
         try:
             with self._place, metrics.STREAMS.track_inprogress():
                 async with aclosing(self._source):
-                    await super().__call__(scope, receive, send)
+                    if await self._stopped(scope, receive, send):
+                        await send({"type": "http.response.body", "body": b"", "more_body": False})
         except ApiProblem as refused:
             await problem_response(refused.at(scope["path"]))(scope, receive, send)
+
+    async def _stopped(self, scope: Scope, receive: Receive, send: Send) -> bool:
+        """Stream to the end, or return True if the process stops before it."""
+        bound = asyncio.timeout(None)
+
+        async def end_with_process() -> None:
+            await self._stopping.wait()
+            bound.reschedule(0)
+
+        watcher = asyncio.create_task(end_with_process())
+        try:
+            async with bound:
+                await super().__call__(scope, receive, send)
+        except TimeoutError:
+            if not bound.expired():
+                raise
+        finally:
+            watcher.cancel()
+        return bound.expired()
 
 
 def resume_point(last_event_id: str | None) -> int | None:

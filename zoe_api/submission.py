@@ -30,7 +30,9 @@ from zoe_lib.domain.promises import (
     why_no_view,
     wished,
 )
+from zoe_lib.domain.secrets import TenantSecrets, wanted_secrets
 from zoe_lib.domain.storage import Guarantee, StoreAccess
+from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import Principal
 from zoe_lib.store.sql.installation import TermsVersions
 
@@ -73,7 +75,12 @@ def checked(
         priority = application.default_priority
     priority = _allowed_priority(priority, terms.policy, principal)
     _check_bandwidth(application, storage)
-    faults = findings(application, platform, _access(application, services, principal))
+    faults = findings(
+        application,
+        platform,
+        _access(application, services, principal),
+        secret_access(application, services.accounts, principal.user, principal.tenant),
+    )
     certain = [_located(document, one) for one in faults if one.certain]
     reason = never_fits(application, platform.nodes)
     if certain:
@@ -93,6 +100,12 @@ def _access(application: Application, services: Services, principal: Principal) 
         return StoreAccess()
     credentials = frozenset(one.service for one in services.accounts.storage_credentials(principal.tenant))
     return StoreAccess(frozenset(services.settings.storage_services), principal.tenant, credentials)
+
+
+def secret_access(application: Application, accounts: AccountStore, user: str, tenant: str) -> TenantSecrets:
+    """Return which secrets a user's services find of those that an application asks for."""
+    names = wanted_secrets(application)
+    return TenantSecrets(user, tenant, accounts.secret_names(tenant, user, names)) if names else TenantSecrets()
 
 
 def _located(document: dict[str, Any], finding: Finding) -> Diagnostic:

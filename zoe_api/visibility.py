@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from fastapi import Request
+from starlette.requests import HTTPConnection
 
 from zoe_api.access import entry, still
 from zoe_api.codes import Code
@@ -24,7 +24,7 @@ def visible_execution(
     services: Services,
     principal: Principal,
     execution_id: str,
-    request: Request,
+    request: HTTPConnection,
     level: ShareLevel = ShareLevel.LOOK,
 ) -> Execution:
     """Return the execution if it is the principal's, shared, or the principal is an operator; else NotFound.
@@ -60,8 +60,10 @@ def may_see_secrets(principal: Principal, execution: Execution) -> bool:
     return principal.operator or owns(principal, execution)
 
 
-def still_visible(services: Services, principal: Principal, execution: Execution | None) -> bool:
-    """Return whether a stream may go on: its client may still do what it did, and still see the execution.
+def still_visible(
+    services: Services, principal: Principal, execution: Execution | None, level: ShareLevel = ShareLevel.LOOK
+) -> bool:
+    """Return whether a stream may go on: its client may still do what it did, and the execution is still shared.
 
     True also while the database cannot tell."""
     if not still(services.accounts, principal):
@@ -69,7 +71,8 @@ def still_visible(services: Services, principal: Principal, execution: Execution
     if execution is None or principal.operator or owns(principal, execution):
         return True
     try:
-        return services.accounts.shared_level(execution.id, principal.tenant, principal.user) is not None
+        given = services.accounts.shared_level(execution.id, principal.tenant, principal.user)
+        return given is not None and given.includes(level)
     except StoreUnavailable:
         return True
 
@@ -85,6 +88,6 @@ def levels_of(
     return full | {one: levels.get(one) or ShareLevel.LOOK for one in theirs}
 
 
-def note_look(services: Services, principal: Principal, request: Request, target: str) -> None:
+def note_look(services: Services, principal: Principal, request: HTTPConnection, target: str) -> None:
     """Record the look of an operator before anything is shown, unless there is a recent entry; StoreUnavailable."""
     services.looks.record(services.accounts, entry(principal, request, LOOK, target, status=200))

@@ -20,9 +20,13 @@ ROUTE = "web"  # the route in the metrics of all its answers
 PAGES = {"api/docs": "api-docs.html"}
 
 # Styles that scripts set on elements are allowed; style elements and attributes in documents, and eval, are not.
-_POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+# Pictures of workspaces are shown from their bytes.
+_POLICY = (
+    "default-src 'self'; img-src 'self' blob:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+    "object-src 'none'"
+)
 # The style sheet of Swagger UI contains its icons as data: URLs, which are harmless as pictures.
-_POLICIES = {"api-docs.html": f"{_POLICY}; img-src 'self' data:"}
+_POLICIES = {"api-docs.html": _POLICY.replace("blob:", "data:")}
 SECURITY_HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",

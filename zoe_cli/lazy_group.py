@@ -17,12 +17,15 @@ from zoe_cli.quick_values import read_simple_values
 # Command -> its module in `zoe_cli.commands`, in the order of `zoe --help`.
 MODULES = {
     "run": "run",
+    "spark-submit": "spark",
     "plan": "planning",
     "validate": "applications",
     "convert": "applications",
     "catalogue": "applications",
     "ls": "listing",
     "show": "listing",
+    "cp": "copying",
+    "fetch": "copying",
     "wait": "ending",
     "cancel": "ending",
     "explain": "why",
@@ -31,6 +34,7 @@ MODULES = {
     "events": "why",
     "logs": "output_of",
     "open": "opening",
+    "exec": "terminals",
     "share": "sharing",
     "shares": "sharing",
     "unshare": "sharing",
@@ -48,6 +52,7 @@ MODULES = {
     "policy": "policy",
     "storage": "storage",
     "token": "tokens",
+    "secret": "secrets",
     "admin": "admin",
 }
 

@@ -18,10 +18,22 @@ Command = Callable[..., None]
 OutputOption = Annotated[Format | None, typer.Option("--output", "-o", help="Output format.", show_default=False)]
 
 
-def add(app: typer.Typer, name: str, command: Command, examples: Sequence[str] = (), *, results: bool = True) -> None:
-    """Add a command with examples in its help; `results` says that its output has formats."""
+def add(
+    app: typer.Typer,
+    name: str,
+    command: Command,
+    examples: Sequence[str] = (),
+    *,
+    results: bool = True,
+    options_first: bool = False,
+) -> None:
+    """Add a command with examples in its help; `results` says that its output has formats.
+
+    `options_first`: everything after the first argument belongs to another program, options too.
+    """
     epilog = "\n\n".join(("Examples:", *(f"  {example}" for example in examples))) if examples else None
-    app.command(name, epilog=epilog)(with_output(command) if results else command)
+    context = {"allow_interspersed_args": not options_first}
+    app.command(name, epilog=epilog, context_settings=context)(with_output(command) if results else command)
 
 
 def with_output(command: Command) -> Command:

@@ -6,13 +6,17 @@ import base64
 import json
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from zoe_client import wire
 from zoe_client.administration import Administration
+from zoe_client.files import Files
 from zoe_client.transport import Transport, path_part
 from zoe_client.vocabulary import ExecutionState, ShareLevel
+
+if TYPE_CHECKING:
+    from zoe_client.terminals import Terminal
 
 # Longer than servers let a replay take.
 _REPLAY_TIMEOUT_S = 3600.0
@@ -29,6 +33,11 @@ class Client(Transport):
     def admin(self) -> Administration:
         """Administration of people."""
         return Administration(self)
+
+    @property
+    def files(self) -> Files:
+        """Files of your workspace, and of the tenant's shared one."""
+        return Files(self, self._http, self._patience_s)
 
     # -- executions ------------------------------------------------------------------------------------------------
     def submit(
@@ -87,6 +96,10 @@ class Client(Transport):
         """Cancel an execution."""
         return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/cancel", again=True)
 
+    def results(self, execution_id: str) -> wire.ResultList:
+        """Return the files that match the `results` of the description; for its owner. `files.download` gets them."""
+        return self.call(wire.ResultList, "GET", f"/executions/{path_part(execution_id)}/results")
+
     def shares(self, execution_id: str) -> wire.ShareList:
         """Return with whom an execution is shared; for its owner."""
         return self.call(wire.ShareList, "GET", f"/executions/{path_part(execution_id)}/shares")
@@ -138,6 +151,13 @@ class Client(Transport):
         return self.call(
             wire.EventList, "GET", f"/executions/{path_part(execution_id)}/events", parameters={"after": after}
         )
+
+    def terminal(self, execution_id: str, service_id: str, opening: wire.TerminalOpening) -> Terminal:
+        """Run a command in a service; the caller reads its outputs and closes it."""
+        from zoe_client.terminals import Terminal  # few clients need its library
+
+        path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/terminal"
+        return Terminal(self.url, self._token, path, opening)
 
     def logs(self, execution_id: str, service_id: str, offset: int = 0, limit: int = 65536) -> wire.LogChunkView:
         """Return a piece of a service's output."""
@@ -264,6 +284,20 @@ class Client(Transport):
     def revoke_token(self, token_id: str) -> None:
         """Revoke a token."""
         self.answer("DELETE", f"/tokens/{path_part(token_id)}")
+
+    # -- secrets -------------------------------------------------------------------------------------------------------
+    def secrets(self) -> wire.SecretList:
+        """Return your secrets in the tenant and those of the tenant, without their values."""
+        return self.call(wire.SecretList, "GET", "/secrets")
+
+    def set_secret(self, name: str, value: str, of_tenant: bool = False) -> wire.SecretView:
+        """Store a secret of yours, or of the tenant (for operators and admins)."""
+        path, body = f"/secrets/{path_part(name)}", wire.SecretRequest(value=value)
+        return self.call(wire.SecretView, "PUT", path, body=body, parameters={"of_tenant": of_tenant or None})
+
+    def remove_secret(self, name: str, of_tenant: bool = False) -> None:
+        """Remove a secret; running services keep what they got."""
+        self.answer("DELETE", f"/secrets/{path_part(name)}", parameters={"of_tenant": of_tenant or None})
 
     # -- credentials for the object store --------------------------------------------------------------------------
     def storage_credentials(self, tenant: str | None = None) -> wire.CredentialList:

@@ -7,7 +7,7 @@ ZoeError
     ├── InvalidDescription     422 invalid_description
     ├── NeverFits              422 never_fits
     ├── QuotaExceeded          429 quota_exceeded
-    ├── Busy                   429 plan_busy, logs_busy, check_busy, too_many_streams; 503 queue_too_long
+    ├── Busy                   429 plan_, logs_, terminals_, check_busy, too_many_streams; 503 queue_too_long
     ├── NotFound               404
     ├── NotAllowed             401, 403
     └── Conflict               409, 412
@@ -79,6 +79,7 @@ _BY_CODE: dict[str, type[Refused]] = {
     "quota_exceeded": QuotaExceeded,
     "plan_busy": Busy,
     "logs_busy": Busy,
+    "terminals_busy": Busy,
     "check_busy": Busy,
     "too_many_streams": Busy,
     "queue_too_long": Busy,

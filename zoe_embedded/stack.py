@@ -28,6 +28,7 @@ from zoe_api.sign_in.passwords import hashed
 from zoe_client.tls import verification
 from zoe_embedded.home import Account, Home, make_directory
 from zoe_embedded.log_files import log_to
+from zoe_embedded.mpi_runtime import present_mpi
 from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.runtime import Runtime, ensure_runtime
 from zoe_embedded.services import stop_all_services
@@ -50,6 +51,12 @@ _STOP_WITHIN_S = 20.0
 _PORT_ATTEMPTS_MAX = 5
 _SOCKET_PATH_MAX = 100
 _PR_SET_PDEATHSIG = 1
+
+_IMAGE_HINTS = {
+    "zoe/spark": "end Zoe, run `make runtime`, and start it again",
+    "zoe/jupyter-spark": "end Zoe, run `make notebook`, and start it again",
+    "zoe/mpi": "end Zoe, run `make mpi`, and start it again",
+}
 
 
 class StackError(Exception):
@@ -222,6 +229,8 @@ class Stack:
             images["zoe/spark"] = {"path": list(runtime.path), "environment": runtime.environment}
         if runtime is not None and runtime.notebook:
             images["zoe/jupyter-spark"] = images["zoe/spark"]
+        if (mpi := present_mpi(home)) is not None:
+            images["zoe/mpi"] = {"path": list(mpi.path), "environment": mpi.environment}
         config: dict[str, object] = {
             "database_url": database_url,
             "keys_dir": str(home.secrets / "keys"),
@@ -233,6 +242,7 @@ class Stack:
             "local_workspaces_dir": str(home.workspaces),
             "local_volumes_dir": str(home.workspaces / ".volumes"),
             "local_images": images,
+            "local_image_hints": {name: hint for name, hint in _IMAGE_HINTS.items() if name not in images},
         }
         return {**config, **self._settings}
 

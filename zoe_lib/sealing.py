@@ -97,7 +97,8 @@ def is_key_text(text: bytes) -> bool:
 def _make(path: Path) -> None:
     """Make the file once, even if others try at the same moment: a link to a complete file is made, or
     already exists."""
-    draft = _draft(path, new_key())
+    owner, draft = path.parent.stat(), _draft(path, new_key())
+    os.chown(draft, owner.st_uid, owner.st_gid)  # a master that root runs may come before an API that it does not
     with contextlib.suppress(FileExistsError):
         os.link(draft, path)
     draft.unlink()

@@ -40,6 +40,7 @@ from zoe_master.background.retention import ExecutionRetention, removal_interval
 from zoe_master.crash_points import Hit, crash_point_of
 from zoe_master.loop.master import Master
 from zoe_master.loop.port_secrets import PURPOSE, PortSecrets
+from zoe_master.loop.secret_values import ExecutionSecrets
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick_recorder import TickRecorder
 from zoe_master.plugins import PluginRefused, Plugins, load_plugins
@@ -133,6 +134,7 @@ class Process:
 
     def _lead_with(self, epoch: int, progress: LeaderProgress) -> None:
         backend = make_backend(self._settings, self._store.accounts, self._waker, self._plugins.backends)
+        numbers = SystemUsers(self._store.accounts, self._settings.user_ids_first, self._settings.user_ids_last)
         hit, tick_recorder = progress.noted_at(crash_point_of(os.environ)), TickRecorder(self._store, epoch)
         storage = keeper_of(self._settings, self._store.accounts, self._waker, hit)
         try:
@@ -145,13 +147,12 @@ class Process:
                 tick_recorder=tick_recorder,
                 spark_config=connectors_of(self._settings, self._store.accounts),
                 port_secrets=PortSecrets(derived_key(self._settings.keys_dir, PURPOSE)),
-                system_users=SystemUsers(
-                    self._store.accounts, self._settings.user_ids_first, self._settings.user_ids_last
-                ),
+                system_users=numbers,
+                secret_values=ExecutionSecrets(self._store.accounts, Path(self._settings.keys_dir)),
             )
             report = storage.report if storage is not None else None
             name = self._settings.master_name
-            answers = RpcHandlers(master, backend, self._waker, name, epoch, report, self._plugins)
+            answers = RpcHandlers(master, backend, self._waker, name, epoch, report, self._plugins, numbers)
             endpoint, keys_dir = self._settings.master_endpoint, self._settings.keys_dir
             with RpcServer(endpoint, keys_dir, answers.handlers(), answers.slow()) as answering:
                 metrics.LEADER.set(1)

@@ -115,7 +115,7 @@ def _starts(stand: Stand) -> Any:
     services = [(component, index) for component in application.components for index in range(component.total_count)]
     nodes = [host.name for host in stand.cluster.hosts]
     peers = tuple(_peer(component, index, nodes[0]) for component, index in services)
-    settings = SwarmSettings(state_dir=stand.stack.home.state, workspaces_dir=stand.workspaces)
+    settings = SwarmSettings(state_dir=stand.stack.home.state, workspaces_dir=stand.workspaces, user="65534:65534")
     for position, (component, index) in enumerate(services):
         service = f"bare.{component.name}.{index}.1"
         start = ServiceStart(service, "bare", TENANT, "admin", component, index, nodes[position % len(nodes)], peers)

@@ -47,6 +47,7 @@ def stand() -> Iterator[Stand]:
             "swarm_tls_dir": str(cluster.certificates),
             "swarm_state_dir": str(home.state / "swarm"),
             "swarm_workspaces_dir": str(workspaces),
+            "swarm_user": "65534:65534",
             "swarm_gateway_image": GATEWAY_IMAGE,  # with which nodes report whether a workspace is safe to mount
         }
         stack = undo.enter_context(Stack(home, spark=False, settings=settings))

@@ -90,6 +90,7 @@ class Walk:
             (method.upper(), path.removeprefix(PREFIX))
             for path, methods in api.app.openapi()["paths"].items()
             for method in methods
+            if method != "head"  # its answers have no code
         )
         self.people = [
             *(self._person(f"{role}-{tenant}", tenant, role) for role in SCOPES for tenant in (OURS, THEIRS)),
@@ -142,9 +143,14 @@ class Walk:
         url = (PREFIX if path not in ("/healthz", "/readyz", "/metrics") else "") + path.format(**thing.fields)
         status, text, code = ask(person.http, method, url, self._arguments(method, path))
         story = f"{person.name} {method} {url}: {status} {text[:300]}"
-        assert status < 500 or code == "master_unreachable", story  # its answers take long on a busy machine
+        # Answers of the master take long on a busy machine, and the simulated back-end has no files.
+        assert status < 500 or code in ("master_unreachable", "files_unavailable"), story
         scope = wanted(method, path)
         visible = person.role is not None and self._visible(person, path, thing)
+        if path == "/tokens/{token_id}" and visible:
+            scope = "submit"  # it is another one than that which asks
+        if method == "PUT" and path.endswith("/shares"):
+            self._end_shares()  # what is shared is the matter of test_private_executions
         if person.role is None and scope is not None:
             assert (status, code) == (401, "no_token"), story
         elif not person.may(scope):
@@ -157,8 +163,12 @@ class Walk:
             }, story
         elif not visible:
             assert (status, code) == (404, "not_found"), story
+        elif path == "/tokens/{token_id}" and not person.may("submit"):
+            assert (status, code) == (403, "role_missing"), story  # only a token itself, which nobody tries here
         elif path.endswith("/shares") and thing.user != person.name and code == "share_too_low":
             assert method == "PUT", story  # only its owner shares it
+        elif path.endswith("/results") and thing.user != person.name:
+            assert (status, code) == (403, "file_denied"), story  # they are in its owner's workspace
         elif path.endswith("/shares") and method == "DELETE":
             assert status in (204, 404), story
         else:
@@ -170,6 +180,12 @@ class Walk:
             for strange in (THEIRS, STRANGER, STRANGE_NAME, STRANGE_NOTE):
                 assert strange not in told or strange in url, f"{strange} is told: {story}"
         self.seen.add((person.name, f"{method} {path}", status))
+
+    def _end_shares(self) -> None:
+        accounts = self.api.store.accounts
+        for execution in self.executions:
+            for share in accounts.shares(execution.fields["execution_id"]):
+                accounts.end_share(share.execution_id, share.user)
 
     def _visible(self, person: Person, path: str, thing: Thing) -> bool:
         """Executions and tokens are one's own; operators see all executions, and admins everything."""
@@ -187,6 +203,8 @@ class Walk:
         if "{execution_id}" in path:
             nothing = Thing({"execution_id": "x0", "service_id": "x0-1", "port": "web"}, None)
             return self.random.choice([*self.executions, nothing])
+        if "{root}" in path:
+            return Thing({"root": self.random.choice(["workspace", "shared"]), "upload_id": "0" * 32}, OURS)
         if "{token_id}" in path:
             owner = self.random.choice([person for person in self.people if person.role] + [None])
             if owner is None:
@@ -210,6 +228,11 @@ class Walk:
                         body = {"user": "someone", "key": "something"}
                         person.http.put(f"{PREFIX}/storage/credentials/zoe", json=body).raise_for_status()
             return Thing({"service": "missing" if missing else "zoe"}, None if missing else OURS)
+        if "{name}" in path:
+            for person in self.people:
+                if person.may("submit"):
+                    person.http.put(f"{PREFIX}/secrets/walk", json={"value": "something"}).raise_for_status()
+            return Thing({"name": "walk"}, OURS)
         return Thing({}, OURS)
 
     def _admin(self) -> httpx.Client:
@@ -227,6 +250,7 @@ class Walk:
         number, job = self.random.randrange(10**9), long_job("walk")
         policy = partial(self._admin().get, f"{PREFIX}/policy")
         bodies: dict[tuple[str, str], Callable[[], Any]] = {
+            ("PUT", "/secrets/{name}"): lambda: {"value": "something"},
             ("PUT", "/admin/limits"): lambda: {"amounts": {"executions": 500}, "tenant": OURS},
             ("POST", "/admin/tenants"): lambda: {"name": f"tenant{number}"},
             ("PUT", "/admin/tenants/{tenant}/members/{user}"): lambda: {"role": "user"},
@@ -313,6 +337,8 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         "POST /executions/{execution_id}/services/{service_id}/ports/{port}/open",
         # Both by its owner only; tests/api/test_private_executions.py does them.
         "PUT /executions/{execution_id}/shares", "DELETE /executions/{execution_id}/shares",
+        # The simulated back-end has no files; tests/api/test_files.py does these.
+        *(operation for operation in never if " /files/" in operation), "GET /executions/{execution_id}/results",
     }  # fmt: skip
 
 

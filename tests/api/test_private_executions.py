@@ -39,6 +39,7 @@ LOOKS = {
 }
 OPENS = {("post", "/executions/{execution_id}/services/{service_id}/ports/{port}/open")}
 CONTROLS = {("post", "/executions/{execution_id}/cancel")}
+FILES = {("get", "/executions/{execution_id}/results")}
 OWNERS = {
     ("get", "/executions/{execution_id}/shares"),
     ("put", "/executions/{execution_id}/shares"),
@@ -53,7 +54,7 @@ class Lab:
         self.api = api
         api.start_master()
         self.ada = api.client()
-        application = document(part("main", ports=PORTS, environment={"KEY": SECRET}), name=NAME)
+        application = document(part("main", ports=PORTS, environment={"KEY": SECRET}, files={"key": SECRET}), name=NAME)
         submitted = self.ada.submit(application)
         self.execution = until(lambda: (e := self.ada.execution(submitted.id)).state is ExecutionState.RUNNING and e)
         self.id = submitted.id
@@ -84,7 +85,7 @@ def lab(api: Api) -> Lab:
 
 def test_every_route_answers_as_for_an_execution_that_does_not_exist(lab: Lab) -> None:
     routes = set(lab.routes())
-    assert routes == LOOKS | OPENS | CONTROLS | OWNERS
+    assert routes == LOOKS | OPENS | CONTROLS | OWNERS | FILES
     for method, path in sorted(routes):
         theirs = lab.asked(lab.bob_http, method, path)
         missing = lab.asked(lab.bob_http, method, path, execution_id="x0", service_id="x0.main.0.1")
@@ -157,18 +158,20 @@ def test_a_share_gives_what_its_level_says(lab: Lab, level: ShareLevel, with_ten
         if (method, path) in allowed:
             assert status < 400 or code in ("no_logs", "master_unreachable"), (method, path, code)
         else:
-            assert (status, code) == (403, "share_too_low"), (method, path)
+            refusal = "file_denied" if (method, path) in FILES else "share_too_low"
+            assert (status, code) == (403, refusal), (method, path)
     assert [one.id for one in lab.bob.executions().executions] == [lab.id]
     lab.ada.end_share(lab.id, None if with_tenant else "bob")
     assert {lab.asked(lab.bob_http, method, path)[0] for method, path in lab.routes()} == {404}
 
 
-def test_only_the_owner_and_operators_read_the_environment(lab: Lab) -> None:
+def test_only_the_owner_and_operators_read_environment_and_files(lab: Lab) -> None:
     lab.ada.share(lab.id, ShareLevel.CONTROL, "bob")
     operator = lab.api.client(make_token(lab.api.store, "olga", role="operator", scopes=ALL_SCOPES))
     for client, value in ((lab.ada, SECRET), (operator, SECRET), (lab.bob, "")):
         [component] = client.execution(lab.id).description["components"]
         assert component["environment"] == {"KEY": value}
+        assert component["files"] == {"key": value}
     assert SECRET not in lab.bob_http.post(f"{PREFIX}/executions/{lab.id}/cancel").text
 
 

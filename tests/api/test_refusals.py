@@ -340,6 +340,12 @@ def logs_busy(api: Api, _: Raise) -> httpx.Response:
     return api.http().get(f"/api/v1/executions/{execution.id}/services/{execution.services[0].id}/logs")
 
 
+def too_many_secrets(api: Api, _: Raise) -> httpx.Response:
+    for number in range(api.settings.secrets_of_user_max):
+        api.client().set_secret(f"s{number}", "x")
+    return api.http().put("/api/v1/secrets/more", json={"value": "x"})
+
+
 def check_busy(api: Api, _: Raise) -> httpx.Response:
     its = api.app.state.services
     who = api.http().get("/api/v1/me").json()["user"]
@@ -381,8 +387,19 @@ CASES = {Code(case.__name__): case for case in list(globals().values()) if getat
 # Those of connections have no request id; see test_heads.py, and test_apps_sockets.py for that of WebSockets.
 OF_CONNECTIONS = {Code.NOT_HTTP, Code.TOO_SLOW, Code.HEAD_TOO_LARGE, Code.TOO_MANY_CONNECTIONS, Code.SOCKET_REFUSED}
 
+# The program that serves files says these; see test_files.py, and tests/local/test_files.py.
+OF_FILES = {
+    Code.FILE_DENIED, Code.FILE_EXISTS, Code.WRONG_KIND, Code.INVALID_PATH, Code.INVALID_RANGE, Code.INVALID_UPLOAD,
+    Code.UPLOAD_GONE, Code.UPLOAD_OFFSET, Code.UPLOAD_BUSY, Code.TOO_MANY_UPLOADS, Code.WORKSPACE_FULL,
+    Code.FILES_BUSY, Code.FILES_UNAVAILABLE,
+}  # fmt: skip
 
-@pytest.mark.parametrize("code", [code for code in Code if code not in OF_CONNECTIONS])
+
+# Said over a WebSocket; see tests/cli/test_exec.py.
+OF_TERMINALS = {Code.NO_TERMINAL, Code.TERMINALS_BUSY}
+
+
+@pytest.mark.parametrize("code", [code for code in Code if code not in OF_CONNECTIONS | OF_FILES | OF_TERMINALS])
 def test_a_refusal_has_its_code_and_its_whole_form(api: Api, breaks: Raise, code: Code) -> None:
     response = CASES[code](api, breaks)
     told = problem(response)

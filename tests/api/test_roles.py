@@ -45,6 +45,8 @@ def denied(http: httpx.Client, method: str, path: str) -> bool:
     with http.stream(method, path) as answer:  # some never end
         if answer.status_code != 403:
             return False
+        if method == "HEAD":  # its refusals have no body
+            return True
         answer.read()
     return problem(answer)["code"] in DENIED
 

@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.local.support import LocalWorld
 from tests.support.api import Api
 from tests.support.checks import CHECKS, of_checks
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import PostgresServer
 from tests.support.secrets_in_logs import Logged
+from zoe_master.loop.system_users import SystemUsers
 
 ST = Path(sys.executable).with_name("st")
 HOOKS = Path(__file__).parents[1] / "support" / "schemathesis_hooks.py"
@@ -25,7 +27,7 @@ STREAMS = r"(/v1/events|/stream)$"
 # A schema cannot say all that a description, a name, a policy or a period must be.
 CONFIGURATION = """
 [checks.positive_data_acceptance]
-expected-statuses = ["2xx", "3xx", 401, 403, 404, 409, 412, 413, 422, 429, 503]
+expected-statuses = ["2xx", "3xx", 401, 403, 404, 409, 412, 413, 416, 422, 423, 429, 503, 507]
 [checks.negative_data_rejection]
 expected-statuses = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429]
 """
@@ -44,10 +46,12 @@ def no_secret_is_logged(logged: Logged) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def walked(postgres_server: PostgresServer) -> Iterator[Api]:
     url = postgres_server.create_database()
-    api = Api(url, storage_services={"zoe": {"url": "http://127.0.0.1:1/auth/v1.0", "region": "R"}})
-    api.start_master()
+    services = {"zoe": {"url": "http://127.0.0.1:1/auth/v1.0", "region": "R"}}
+    api, world = Api(url, storage_services=services, master_timeout_s=4), LocalWorld()
+    api.start_master(files_by=world.backend, system_users=SystemUsers(api.store.accounts, 450_001, 450_999))
     yield api
     api.close()
+    world.finish()
     postgres_server.drop_database(url)
 
 

@@ -20,7 +20,7 @@ from zoe_lib import descriptions
 from zoe_lib.domain.execution import ExecutionState
 
 README = (CLONE / "app_descriptions/README.md").read_text()
-ASKED = "after `make notebook`"
+ASKED = "after `make (?:notebook|mpi)`"
 SPARK = {"zoe/spark"}  # this stack is made without the runtime of Spark; the demo runs that
 
 
@@ -92,11 +92,20 @@ def test_the_web_server_answers_with_what_lies_in_the_workspace(stack: Stack, ap
     assert "Traceback" not in output
 
 
-@pytest.mark.parametrize(("name", "image"), [("spark-notebook.json", "zoe/jupyter-spark"), ("mpi-pi.json", "zoe/mpi")])
-def test_an_image_without_a_runtime_is_refused_in_words(api: Client, name: str, image: str) -> None:
-    small = descriptions.expand(document(name))
+@pytest.mark.parametrize(
+    ("name", "image", "target"),
+    [("marimo", "zoe/jupyter-spark", "make notebook"), ("mpi-pi", "zoe/mpi", "make mpi")],
+)
+def test_an_image_without_a_runtime_is_refused_and_the_way_to_it_is_named(
+    api: Client, name: str, image: str, target: str
+) -> None:
+    small = descriptions.expand(document(f"{name}.json"))
     for component in small["components"]:
         component["resources"]["cores"] = 0.1
-    with pytest.raises(NeverFits, match="cannot run on this back-end"):
+    with pytest.raises(NeverFits, match="cannot run on this back-end") as refused:
         api.submit(small)
+    assert target in str(refused.value.problem.errors)
     assert image in promised("no") | promised(ASKED)
+    unavailable = {entry.id: entry.unavailable for entry in api.catalogue().entries}
+    assert target in str(unavailable[name])
+    assert unavailable["batch"] is None

@@ -6,16 +6,22 @@ import json
 import os
 import socket
 from base64 import b64decode
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+import pytest
 
 from tests.support.notebook import CELL, Notebook, check_sum
 from tests.support.stack import running_stack
 from tests.support.waiting import until
 from zoe_client import Client
+from zoe_client.wire import ExecutionView
 from zoe_embedded.runtime import CLONE
+from zoe_embedded.stack import Stack
+from zoe_lib import descriptions
 from zoe_lib.domain.execution import ExecutionState
 
 SCRIPT = """
@@ -37,28 +43,114 @@ def through_the_proxy(url: str) -> Notebook:
     return Notebook("127.0.0.1", ticket.port or 80, "", origin, ticket.hostname or "")
 
 
-def test_one_ticket_opens_jupyter_and_a_cell_computes_on_the_workers() -> None:
-    description = json.loads((CLONE / "app_descriptions" / "spark-notebook.json").read_text())
+DATA = """
+import duckdb, matplotlib, numpy, scipy, sklearn, zoe_client, pandas as pd
+import dask.dataframe, pyspark.pandas
+from pyspark.sql import functions as F, SparkSession
+spark = SparkSession.builder.config("spark.sql.execution.arrow.pyspark.enabled", "true").getOrCreate()
+@F.pandas_udf("double")
+def doubled(column: pd.Series) -> pd.Series:
+    return column * 2
+frame = spark.createDataFrame(pd.DataFrame({"x": [1.0, 2.0, 3.0]})).select(doubled("x").alias("y")).toPandas()
+print(frame["y"].tolist(), duckdb.sql("SELECT sum(y) FROM frame").fetchall()[0])
+"""
+
+
+@pytest.fixture(scope="module")
+def stack() -> Iterator[Stack]:
+    with running_stack(notebook=True, mpi=True) as made:
+        yield made
+
+
+@pytest.fixture
+def api(stack: Stack) -> Iterator[Client]:
+    with Client(stack.url, stack.token, patience_s=30) as client:
+        yield client
+
+
+def document(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((CLONE / "app_descriptions" / name).read_text())
+    return found
+
+
+def output(api: Client, ended: ExecutionView, component: str) -> str:
+    service = next(service for service in ended.services if service.component == component)
+    return b"".join(api.follow_logs(ended.id, service.id)).decode()
+
+
+def test_an_mpi_program_runs_over_workers_of_its_own(api: Client) -> None:
+    description = document("mpi-pi.json")
+    description["frameworks"][0]["parameters"] |= {"program": ["mpi-pi", "3000000"], "processes_per_worker": 1}
+    small = descriptions.expand(description)
+    for component in small["components"]:
+        component["resources"]["cores"] = 0.2
+    ended = api.wait(api.submit(small).id, 120)
+    assert ended.state is ExecutionState.SUCCEEDED, output(api, ended, "mpi-launcher")
+    assert "pi = 3.14159265" in output(api, ended, "mpi-launcher")
+    assert "with 2 processes" in output(api, ended, "mpi-launcher")
+
+
+def test_a_failed_mpi_program_is_a_failed_execution(api: Client) -> None:
+    description = document("mpi-pi.json")
+    description["frameworks"][0]["parameters"] |= {"program": ["sh", "-c", "exit 3"], "processes_per_worker": 1}
+    small = descriptions.expand(description)
+    for component in small["components"]:
+        component["resources"]["cores"] = 0.2
+    ended = api.wait(api.submit(small).id, 120)
+    assert (ended.state, ended.exit_code) == (ExecutionState.FAILED, 3)
+
+
+def test_sql_reads_files_of_the_workspace_and_writes_one(stack: Stack, api: Client) -> None:
+    (stack.workspace / "sales.csv").write_text("region,amount\nnorth,2\nsouth,3\nnorth,5\n")
+    (stack.workspace / "sales.csv").chmod(0o644)
+    description = document("sql-over-files.json")
+    query = "SELECT region, sum(amount) AS total FROM 'sales.csv' GROUP BY region ORDER BY region"
+    description["components"][0]["command"][2:] = [query, "totals.csv"]
+    ended = api.wait(api.submit(description).id, 120)
+    assert ended.state is ExecutionState.SUCCEEDED, output(api, ended, "main")
+    assert "north" in output(api, ended, "main")
+    assert (stack.workspace / "totals.csv").read_text() == "region,total\nnorth,7\nsouth,3\n"
+
+
+def test_the_second_editor_opens_for_its_user_alone(api: Client) -> None:
+    submitted = api.submit(document("marimo.json"))
+    ready = until(lambda: (e := api.execution(submitted.id)).core_ready and e, deadline_s=120)
+    at = api.port_address(ready.id, ready.services[0].id, "editor", direct=True)
+    with httpx.Client(base_url=f"http://{at.host}:{at.port}", trust_env=False) as direct:
+        assert direct.get("/").status_code in (303, 307, 401)
+    url = urlsplit(api.open_port(ready.id, ready.services[0].id, "editor").url)
+    with httpx.Client(trust_env=False, headers={"Host": url.netloc}) as browser:
+        here = url._replace(netloc=f"127.0.0.1:{url.port}")
+        assert browser.get(here.geturl()).status_code == 303
+        page = browser.get(here._replace(path="/", query="").geturl())
+        assert (page.status_code, "marimo" in page.text) == (200, True)
+    api.cancel(ready.id)
+
+
+def test_one_ticket_opens_jupyter_and_a_cell_computes_on_the_workers(stack: Stack, api: Client) -> None:
+    description = document("spark-notebook.json")
     # As `--set` does, for a machine of two cores.
     description["frameworks"][0]["parameters"] |= {"elastic_workers": 0, "worker_cores": 0.5}
     description["components"][0]["resources"]["cores"] = 0.5
-    with running_stack(notebook=True) as stack, Client(stack.url, stack.token, patience_s=30) as api:
-        submitted = api.submit(description)
-        ready = until(lambda: (e := api.execution(submitted.id)).state == "running" and e, deadline_s=120)
-        service = next(service for service in ready.services if service.component == "notebook")
-        at = api.port_address(ready.id, service.id, "lab", direct=True)
-        Notebook(at.host, at.port).check_strangers()
-        inside = through_the_proxy(api.open_port(ready.id, service.id, "lab").url)
-        assert Notebook(inside.host, inside.port, name=inside.name).ask("GET", "/lab")[0] == 401
-        status, page = inside.ask("GET", "/lab")
-        token = at.headers["Authorization"].removeprefix("token ")
-        assert (status, "JupyterLab" in page, token in page) == (200, True, False)
-        assert check_sum(inside.execute(CELL)) == {socket.gethostname()}
-        assert inside.execute(SCRIPT).split() == ["0o600", "False", "64"]
-        assert token not in b64decode(api.logs(ready.id, service.id).data).decode()
-        assert not commands_with(token)
-        api.cancel(ready.id)
-        assert api.wait(ready.id, 60).state is ExecutionState.CANCELLED
+    submitted = api.submit(description)
+    ready = until(lambda: (e := api.execution(submitted.id)).state == "running" and e, deadline_s=120)
+    service = next(service for service in ready.services if service.component == "notebook")
+    at = api.port_address(ready.id, service.id, "lab", direct=True)
+    Notebook(at.host, at.port).check_strangers()
+    inside = through_the_proxy(api.open_port(ready.id, service.id, "lab").url)
+    assert Notebook(inside.host, inside.port, name=inside.name).ask("GET", "/lab")[0] == 401
+    status, page = inside.ask("GET", "/lab")
+    token = at.headers["Authorization"].removeprefix("token ")
+    assert (status, "JupyterLab" in page, token in page) == (200, True, False)
+    # In one kernel: a second one's Spark would wait for the cores of the first.
+    summed, doubled = inside.execute(CELL + DATA).splitlines()
+    assert check_sum(summed) == {socket.gethostname()}
+    assert doubled == "[2.0, 4.0, 6.0] (12.0,)"
+    assert inside.execute(SCRIPT).split() == ["0o600", "False", "64"]
+    assert token not in b64decode(api.logs(ready.id, service.id).data).decode()
+    assert not commands_with(token)
+    api.cancel(ready.id)
+    assert api.wait(ready.id, 60).state is ExecutionState.CANCELLED
 
 
 def commands_with(text: str) -> list[str]:

@@ -21,6 +21,7 @@ EXCEPTIONS = {
     "CgroupSpec": "the kernel's term",
     "ChangeTracker": "a common name for what remembers what has changed",
     "DryRun": "the field's term for deciding without acting",
+    "Endpoint": "the field's term: where a process listens",
     "Explanation": "what `zoe explain` shows",
     "FlowNetwork": "graph theory's term",
     "LaterDialect": "the API of Crystal's later code",

@@ -32,6 +32,24 @@ def test_a_signal_ends_it_in_order(executed: Installation, number: signal.Signal
     assert process.wait(30) == 0
 
 
+def test_open_streams_end_with_it(executed: Installation) -> None:
+    port = free_port()
+    process = executed.start_api(port)
+    until(lambda: answers(port), lambda: executed.log(f"api-{port}"))
+    headers = {"Authorization": f"Bearer {executed.token}"}
+    transport = httpx.HTTPTransport()
+    with (
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=30, transport=transport) as http,
+        http.stream("GET", "/api/v1/events") as stream,
+    ):
+        pieces = stream.iter_raw()
+        next(pieces)  # it is open
+        process.send_signal(signal.SIGTERM)
+        assert all(piece.startswith(b":") for piece in pieces)  # to a complete end
+    assert process.wait(30) == 0
+    assert "rror" not in executed.log(f"api-{port}")
+
+
 @pytest.mark.parametrize("trusted", [None, '["127.0.0.2"]', '["10.0.0.0/8", "127.0.0.2/31"]'])
 def test_only_a_proxy_that_is_trusted_says_who_asks_and_how(installation: Installation, trusted: str | None) -> None:
     installation.store.accounts.add_user(User("ben", passwords.hashed(PASSWORD)))

@@ -49,6 +49,10 @@ def test_it_tells_prometheus_what_it_does(installation: Installation, client: Cl
     assert told(port, "zoe_node_usable_cores") == {("n1",): 64}
     client.cancel(execution.id)
     until(lambda: told(port, "zoe_used_memory_bytes") == {})
+    for command in (["true"], ["true"], ["false"]):
+        client.wait(client.submit(job(*command)).id, 60)
+    ended = {("succeeded",): 2, ("failed",): 1, ("cancelled",): 1}
+    until(lambda: told(port, "zoe_ended_executions_total") == ended)
 
 
 def test_a_taken_port_is_told(installation: Installation) -> None:

@@ -57,6 +57,18 @@ def test_peers_agree_on_ports_whoever_starts_first(world: LocalWorld) -> None:
     assert line == f"{address.host}:{address.port} 127.0.0.1,127.0.0.1"
 
 
+def test_addresses_are_those_of_all_instances_that_have_a_node(world: LocalWorld) -> None:
+    workers = [PeerService(f"e.worker.{index}.1", "worker", index, "n1") for index in range(2)]
+    peers = (*workers, PeerService("e.worker.2.1", "worker", 2, None), PeerService("e.main.0.1", "main", 0, "n1"))
+    asking = start_of(replace(shell("echo {addresses:worker.main}"), name="main"), "e.main.0.1", peers=peers)
+    world.backend.start(asking)
+    [line] = printed(world, "e.main.0.1")
+    for peer in workers:
+        world.backend.start(start_of(replace(server(), name="worker"), peer.service_id, peers=peers))
+        world.until_state(peer.service_id, ObservedState.READY)
+    assert line == ",".join(f"127.0.0.1:{world.backend.address(peer.service_id, 'main').port}" for peer in workers)
+
+
 def test_a_new_attempt_gets_another_port(world: LocalWorld) -> None:
     world.start(server(), "e.c.0.1")
     world.start(server(), "e.c.0.2")
@@ -240,3 +252,13 @@ def test_the_secret_is_in_a_file_for_the_component_alone_and_goes_with_it(world:
     world.backend.forget(["e.c.0.1"])
     world.until(lambda: not Path(path).exists())
     world.until(lambda: not holding(world.settings.state_dir, b"s3cret"))
+
+
+def test_files_are_the_components_alone_and_go_with_it(world: LocalWorld) -> None:
+    files = (("lib/text", "a\r\nä {x}"), ("program", "#!/bin/sh\necho ran\n"))
+    script = "{files}/program; cat {files}/lib/text; echo; stat -c '%a %u' {files}/lib/text; id -u; echo {files}"
+    world.backend.start(start_of(replace(shell(script), files=files), "e.c.0.1"))
+    ran, *text, mode, user, path = printed(world, "e.c.0.1")
+    assert (ran, text, mode) == ("ran", ["a", "ä {x}"], f"600 {user}")
+    world.backend.forget(["e.c.0.1"])
+    world.until(lambda: not Path(path).exists())

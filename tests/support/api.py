@@ -52,7 +52,7 @@ class Api:
         if finds_leader:
             endpoint = LeaderEndpoint(self.store.leader, endpoint)
         self.master_client = MasterClient(
-            endpoint, self.settings.keys_dir, MASTER_TIMEOUT_S, self.settings.master_attempts_max
+            endpoint, self.settings.keys_dir, self.settings.master_timeout_s, self.settings.master_attempts_max
         )
         self.app = create_app(self.settings, self.store, self.master_client)
         self._served = Served(NotingSecrets(self.app))

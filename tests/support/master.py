@@ -12,11 +12,12 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.resources import Resources
 from zoe_lib.messaging.server import Server
 from zoe_lib.store.base import ExecutionStore
-from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.base import Backend, ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend
 from zoe_master.background import metrics
 from zoe_master.background.forecast_thread import ForecastThread
 from zoe_master.loop.master import Master
+from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick_recorder import TickRecorder
 from zoe_master.rpc.handlers import RpcHandlers
 from zoe_master.waker import TickWaker
@@ -26,17 +27,28 @@ NODES = (Node("n1", Resources(4000, 8 * GIB)), Node("n2", Resources(4000, 8 * GI
 
 
 class TickingMaster:
-    """Services behave as `behaviours` says for their component; others run for ever."""
+    """Services behave as `behaviours` says for their component; others run for ever. `files_by`: the back-end
+    that serves files, which the simulated one has not."""
 
-    def __init__(self, store: ExecutionStore, endpoint: str, keys_dir: Path, nodes: Sequence[Node] = NODES) -> None:
+    def __init__(
+        self,
+        store: ExecutionStore,
+        endpoint: str,
+        keys_dir: Path,
+        nodes: Sequence[Node] = NODES,
+        files_by: Backend | None = None,
+        system_users: SystemUsers | None = None,
+    ) -> None:
         self.behaviours: dict[str, ServiceBehaviour] = {}
         self._waker = TickWaker()
-        backend = SimulatedBackend(nodes, time.time, self._waker, self._behave)
-        self.backend: Any = OneAtATime(backend)
+        backend: Any = OneAtATime(SimulatedBackend(nodes, time.time, self._waker, self._behave))
+        if files_by is not None:
+            backend.files = files_by.files
+        self.backend = backend
         epoch = store.try_lead("test")
         assert epoch is not None
         self.master = Master(store, self.backend, epoch, tick_recorder=TickRecorder(store, epoch))
-        answers = RpcHandlers(self.master, self.backend, self._waker, "test", epoch)
+        answers = RpcHandlers(self.master, self.backend, self._waker, "test", epoch, system_users=system_users)
         self._store = store
         self._server = Server(endpoint, keys_dir, answers.handlers(), answers.slow())
         self._stopping = threading.Event()

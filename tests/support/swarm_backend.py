@@ -38,6 +38,7 @@ class SwarmHarness:
             managers=tuple(f"tcp://{host.address}:2376" for host in cluster.managers),
             tls_dir=cluster.certificates,
             images=("shell", "python"),
+            user="65534:65534",
             gateway_image=GATEWAY_IMAGE,
             allow_unhardened=True,  # it is tried where it matters; here it would cost a container for each back-end
             check_closed=False,  # the same

@@ -45,11 +45,30 @@ def test_the_owner_shares_and_the_other_looks(admin: Visitor, bob: Visitor, clie
     theirs = bob.open(f"/executions/{execution.id}")
     expect(theirs.get_by_role("heading", name="private")).to_be_visible()
     expect(theirs.get_by_role("button", name="Share", exact=True)).to_have_count(0)
+    expect(theirs.get_by_role("button", name="Run again")).to_be_visible()
+    expect(theirs.get_by_role("button", name="Cancel", exact=True)).to_have_count(0)
     dialog.get_by_label("User (empty: all members)").fill("bob")
     dialog.get_by_role("combobox").select_option("control")
     dialog.get_by_role("button", name="Share", exact=True).click()
     expect(shares).to_contain_text("bob: control")
+    theirs = bob.open(f"/executions/{execution.id}")
+    expect(theirs.get_by_role("button", name="Cancel", exact=True)).to_be_visible()
     expect(dialog.get_by_text("files and secrets")).to_be_visible()
     dialog.get_by_role("button", name="End", exact=True).click()
     expect(dialog.get_by_text("Only you and operators see it.")).to_be_visible()
     assert client.shares(execution.id).shares == []
+
+
+def test_secrets_are_stored_and_removed_and_never_shown(admin: Visitor, client: Client) -> None:
+    page = admin.open("/account")
+    section = page.get_by_role("region", name="Secrets")
+    section.get_by_label("Name").fill("db")
+    section.get_by_label("Value").fill("not to be shown")
+    section.get_by_role("button", name="Store it").click()
+    expect(section.get_by_role("row", name="db")).to_contain_text("15")
+    expect(section.get_by_label("Value")).to_have_value("")
+    assert [(one.name, one.size_bytes) for one in client.secrets().secrets] == [("db", 15)]
+    page.once("dialog", lambda dialog: dialog.accept())
+    section.get_by_role("button", name="Remove db").click()
+    expect(section.get_by_role("row", name="db")).to_have_count(0)
+    assert client.secrets().secrets == []

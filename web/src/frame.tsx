@@ -35,6 +35,7 @@ function Navigation() {
     <nav aria-label="Pages">
       <NavLink to="/catalogue">Catalogue</NavLink>
       <NavLink to="/executions">Executions</NavLink>
+      <NavLink to="/files">Files</NavLink>
       {operates && <NavLink to="/cluster">Cluster</NavLink>}
       <NavLink to="/usage">Usage</NavLink>
       {administers && <NavLink to="/admin">Admin</NavLink>}

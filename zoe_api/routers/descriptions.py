@@ -34,6 +34,8 @@ from zoe_client.wire import (
 from zoe_lib import descriptions
 from zoe_lib.descriptions import CatalogueEntry, DescriptionError
 from zoe_lib.domain.application import Application
+from zoe_lib.domain.feasibility import findings
+from zoe_lib.domain.platform import Platform
 from zoe_lib.domain.resources import Resources
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.codec import encode
@@ -88,7 +90,7 @@ def convert_description(body: ConvertRequest, principal: Reader, services: Servi
 @router.get("/catalogue", response_model=CatalogueList)
 def get_catalogue(principal: Reader, store: StoreDep) -> CatalogueList:
     """List the descriptions of the catalogue for your role and tenant, with the JSON Schema of their forms."""
-    longest_s = store.policy().limits.of(principal.tenant).time_limit_s
+    longest_s, platform = store.policy().limits.of(principal.tenant).time_limit_s, store.terms().platform
     return CatalogueList(
         entries=[
             CatalogueEntryView(
@@ -98,6 +100,7 @@ def get_catalogue(principal: Reader, store: StoreDep) -> CatalogueList:
                 summary=entry.summary,
                 document=_document_of(entry, longest_s),
                 form=descriptions.form_schema(entry, principal.role),
+                unavailable=_why_not(entry, platform),
             )
             for entry in descriptions.catalogue()
             if entry.allows(principal.role)
@@ -123,6 +126,13 @@ def fill_form(entry_id: str, body: FillRequest, principal: Reader, services: Ser
 def get_description_schema(_principal: Reader) -> dict[str, Any]:
     """Return the JSON Schema of descriptions."""
     return descriptions.json_schema()
+
+
+def _why_not(entry: CatalogueEntry, platform: Platform) -> str | None:
+    """Return why an entry cannot run until an admin changes something; None if it can, or if that is unknown."""
+    application = descriptions.parse(descriptions.catalogue_document(entry))
+    certain = (finding for finding in findings(application, platform) if finding.certain)
+    return next((f"{finding.message}. To make it run: {finding.hint}." for finding in certain), None)
 
 
 def _document_of(entry: CatalogueEntry, longest_s: float | None) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def stream_events(
     over = execution is not None and execution.terminal
     batches = _encoded(services.news, after, visibility, execution_id, over, principal)
     place = stream_place(services, principal)
-    return EventStream(batches, lambda: still_visible(services, principal, execution), place)
+    return EventStream(batches, lambda: still_visible(services, principal, execution), place, services.stopping)
 
 
 async def _encoded(

@@ -10,11 +10,12 @@ from fastapi import Query, Request, Response
 
 from zoe_api.access import Reader, Submitter, check
 from zoe_api.cancelling import cancel
-from zoe_api.dependencies import IfMatch, ServicesDep
+from zoe_api.dependencies import IfMatch, Services, ServicesDep
 from zoe_api.representation import viewed
 from zoe_api.routing import api_router
+from zoe_api.submission import secret_access
 from zoe_api.views import all_entries, node_texts, waited_for, with_details
-from zoe_api.visibility import may_see_secrets, note_look, visible_execution
+from zoe_api.visibility import levels_of, may_see_secrets, note_look, visible_execution
 from zoe_api.wire_forms import execution_summary, input_reads, reason_view, reported_places, stored_places
 from zoe_client.wire import (
     Eta,
@@ -29,12 +30,14 @@ from zoe_client.wire import (
 from zoe_client.wire.base import SECONDS_MAX
 from zoe_lib.domain.execution import (
     WAITING_STATES,
+    Execution,
     ExecutionState,
 )
 from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.promises import refused
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.roles import Scope
+from zoe_lib.domain.secrets import how_to_set, no_secrets, wanted_secrets
 from zoe_lib.domain.sharing import ALL
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 from zoe_lib.store.codec import decode
@@ -93,6 +96,7 @@ def show_execution(
     """
     execution = visible_execution(services, principal, execution_id, request)
     view = viewed(execution, response, may_see_secrets(principal, execution))
+    view.access = levels_of(services, principal, [execution])[execution.id]
     return with_details(view, all_entries(services.store, execution_id) if principal.operator else (), principal)
 
 
@@ -125,7 +129,9 @@ def explain_execution(execution_id: str, request: Request, principal: Reader, se
         "inputs": input_reads(execution),
         "storage_problem": execution.storage_problem,
     }
-    if execution.state not in WAITING_STATES:
+    if execution.state in WAITING_STATES:
+        facts["missing_secrets"] = _missing_secrets(services, execution)
+    else:
         facts["places"] = stored_places(execution)
         facts["nodes"] = waited_for(execution, store.platform(), principal)
         return Explanation(**facts, reason=_reason(refused(execution)), detailed=True)
@@ -165,6 +171,12 @@ def execution_usage(execution_id: str, request: Request, principal: Reader, serv
     """Return samples of what the services of an execution used, oldest first."""
     visible_execution(services, principal, execution_id, request)
     return UsageList(usage=[UsageView.model_validate(s) for s in services.store.usage(execution_id)])
+
+
+def _missing_secrets(services: Services, execution: Execution) -> str:
+    access = secret_access(execution.application, services.accounts, execution.user, execution.tenant)
+    missing = sorted(wanted_secrets(execution.application) - (access.names or frozenset()))
+    return f"{no_secrets(missing, execution.user, execution.tenant)}; {how_to_set(missing)}" if missing else ""
 
 
 def _reason(reason: Reason | None) -> ReasonView | None:

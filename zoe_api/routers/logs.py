@@ -68,4 +68,4 @@ def stream_logs(
     tail = LogTail(services.store, services.output, services.news, execution, service_id)
     batches = tail.follow(offset if resumed is None else resumed)
     place = stream_place(services, principal)
-    return EventStream(batches, lambda: still_visible(services, principal, execution), place)
+    return EventStream(batches, lambda: still_visible(services, principal, execution), place, services.stopping)

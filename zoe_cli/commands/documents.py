@@ -37,6 +37,11 @@ def load_description(file: Path, settings: Sequence[str] | None) -> dict[str, An
     document = load(file)
     if not isinstance(document, dict):
         raise typer.BadParameter(f"{_name(file)} does not contain a JSON object")
+    return set_in(document, settings)
+
+
+def set_in(document: dict[str, Any], settings: Sequence[str] | None) -> dict[str, Any]:
+    """Return a description after `--set`; findings end the command."""
     if not settings:
         return document
     from zoe_client.documents.settings import set_values

@@ -38,6 +38,7 @@ def register(app: typer.Typer) -> None:
         "zoe ls --since 12h --sort -ran",
         "zoe ls --format '{id} {state} {exit_code}'",
         "zoe cancel $(zoe ls --state queued -o name)",
+        "zoe ls :results",
     )
     add(app, "ls", ls, examples)
     add(app, "show", show, ("zoe show x1m7xhnzn3f4144", "zoe show x1m7xhnzn3f4144 -o json | jq .exit_code"))
@@ -45,6 +46,12 @@ def register(app: typer.Typer) -> None:
 
 def ls(
     context: typer.Context,
+    place: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PLACE]", help="List files instead: `:PATH` of your workspace, `shared:PATH` of the tenant's."
+        ),
+    ] = None,
     state: Annotated[
         list[ExecutionState] | None,
         typer.Option("--state", "-s", help="Only executions in this state; may be repeated."),
@@ -78,12 +85,17 @@ def ls(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of executions.")] = 50,
     cursor: Annotated[str | None, typer.Option(help="Cursor from which to continue an earlier list.")] = None,
 ) -> None:
-    """List executions, newest first.
+    """List executions, newest first, or files.
 
     READY: ready essential services of all, and elastic services after a plus. AGE: time since the submission. RAN: time
     from the placement to the end. WHY: the reason for waiting, or the cause of a failure. --sort and --format apply to
     the executions listed; the names for --format are those of -o json.
     """
+    if place is not None:
+        from zoe_cli.commands.listing_files import list_files
+
+        list_files(context, place)
+        return
     query = {
         "state": [one.value for one in state or ()],
         "user": user,

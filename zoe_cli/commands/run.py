@@ -1,32 +1,37 @@
-"""run: from a description to an execution."""
+"""run: from a description, a script or a command to an execution."""
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from zoe_cli.commands.arguments import ExitCodeFromApp
-from zoe_cli.commands.documents import File, Settings, load_description
-from zoe_cli.commands.ending import Timeout, finish, wait_for
-from zoe_cli.commands.views import rows_of
-from zoe_cli.context import options
-from zoe_cli.output import emit, note
+from zoe_cli.commands.documents import Settings, load_description, set_in
+from zoe_cli.commands.ending import Timeout
+from zoe_cli.commands.submitting import Carried, Cores, Follow, Memory, Name, Show, Submission, Wait, submit
 from zoe_cli.registry import add
-from zoe_client.plain import Execution
-
-if TYPE_CHECKING:
-    from zoe_client.vocabulary import ShareLevel
 
 _EXAMPLES = (
     "zoe run app.json",
     "zoe run app.json --name nightly --set worker.total_count=8 --wait",
+    "zoe run train.py --follow -- --epochs 3",
+    "zoe run --image python --memory 2GiB -- python3 train.py --epochs 3",
+    "zoe run --image python --show -- python3 train.py > app.json",
     "zoe run app.json --follow --exit-code-from-app",
     "zoe run app.json --share bob:look",
     "zoe catalogue batch | zoe run - --set 'main.command=echo hello'",
     "id=$(zoe run app.json -o name)",
 )
+Words = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE",
+        help="Description in JSON (- reads standard input), or a script (.py, .sh), whose arguments follow --; with "
+        "--image, a command, also after --. Small local files that a command names travel along.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -36,20 +41,25 @@ def register(app: typer.Typer) -> None:
 
 def run(
     context: typer.Context,
-    file: File,
-    name: Annotated[str | None, typer.Option(help="Name of the execution (default: the application's name).")] = None,
+    file: Words,
+    image: Annotated[
+        str | None, typer.Option(help="Image of a command: `tiny`, `python`, `spark` (Zoe's own), or any other name.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="Instances of the command; ZOE_INDEX counts them from 0 [1].")
+    ] = None,
+    memory: Memory = None,
+    cores: Cores = None,
+    carried: Carried = None,
+    name: Name = None,
     settings: Settings = None,
+    show: Show = False,
     priority: Annotated[
         int | None, typer.Option(help="Priority; executions with a higher one are considered first.")
     ] = None,
     deadline: Annotated[float | None, typer.Option(help="Seconds from now by which it should have ended.")] = None,
-    wait: Annotated[
-        bool, typer.Option("--wait", "-w", help="Wait until it has ended; exit with 0 if it succeeded.")
-    ] = False,
-    following: Annotated[
-        bool,
-        typer.Option("--follow", "-f", help="Wait, streaming the output of the service that ends the application."),
-    ] = False,
+    wait: Wait = False,
+    following: Follow = False,
     timeout: Timeout = None,
     exit_code_from_app: ExitCodeFromApp = False,
     key: Annotated[
@@ -61,46 +71,35 @@ def run(
         typer.Option(metavar="USER:LEVEL", help="Share it: look, open or control; may be repeated (see `zoe share`)."),
     ] = None,
 ) -> None:
-    """Submit an application, and optionally wait until it has ended."""
+    """Submit an application, a script or a command, and optionally wait until it has ended."""
     if following and timeout is not None:
         raise typer.BadParameter("--timeout works with --wait, not with --follow")
-    wanted = _shares(share) if share else []
-    document = load_description(file, settings)
-    with options(context).quick() as client:
-        execution = client.submit(document, name=name, priority=priority, deadline_s=deadline, idempotency_key=key)
-    if wanted:
-        _share(context, execution["id"], wanted)
-    for text in execution["notes"]:
-        note(f"note: {text}")
-    if not (wait or following or exit_code_from_app or timeout is not None):
-        emit(execution, options(context).output, rows_of([execution]))
-        return
-    note(f"{execution['name']} is {execution['id']}")
-    execution = _wait(context, execution, timeout, following)
-    if not following:
-        emit(execution, options(context).output, rows_of([execution]))
-    finish(execution, exit_code_from_app)
+    if image is None and not file[0].endswith((".py", ".sh")):
+        _check_alone(file, (workers, memory, cores, carried))
+        document = load_description(Path(file[0]), settings)
+    else:
+        document = set_in(_draft(file, image, workers, memory, cores, carried), settings)
+    how = Submission(
+        name, priority, deadline, key, tuple(share or ()), wait, following, timeout, exit_code_from_app, show
+    )
+    submit(context, document, how)
 
 
-def _shares(texts: list[str]) -> list[tuple[str, ShareLevel]]:
-    from zoe_cli.commands.sharing import read_share
-
-    return [read_share(text) for text in texts]
-
-
-def _share(context: typer.Context, execution_id: str, wanted: list[tuple[str, ShareLevel]]) -> None:
-    from zoe_cli.commands.sharing import share_with
-
-    with options(context).client() as client:
-        for user, level in wanted:
-            share_with(client, execution_id, user, level)
+def _check_alone(line: list[str], flags: tuple[object, ...]) -> None:
+    if len(line) > 1:
+        raise typer.BadParameter(f"{line[0]!r} is followed by further words: a command needs --image, such as python")
+    if any(flag is not None for flag in flags):
+        raise typer.BadParameter("--workers, --memory, --cores and --file are for commands; a description takes --set")
 
 
-def _wait(context: typer.Context, execution: Execution, timeout: float | None, following: bool) -> Execution:
-    give_up_s = None if timeout is None else time.monotonic() + timeout
-    with options(context).following() as client:
-        if following:
-            from zoe_cli.commands.output_of import choose, follow
+def _draft(
+    line: list[str],
+    image: str | None,
+    workers: int | None,
+    memory: str | None,
+    cores: float | None,
+    carried: list[Path] | None,
+) -> dict[str, Any]:
+    from zoe_cli.commands.drafts import Wishes, command_draft
 
-            follow(client, execution["id"], choose(client.execution(execution["id"]), None).id)
-        return wait_for(client, execution, give_up_s)
+    return command_draft(line, Wishes(image, workers, memory, cores, tuple(carried or ())))

@@ -50,12 +50,18 @@ def service_rows(execution: Execution) -> Rows:
     return Rows(("service", "kind", "try", "state", "node", "ran", "exit", "cause", "message"), rows)
 
 
+def _results(execution: Execution) -> Iterator[tuple[str, str]]:
+    if results := execution["description"].get("results"):
+        yield "results", ", ".join(results)
+
+
 def facts(execution: Execution) -> Iterator[tuple[str, str]]:
     """Return the facts about an execution, most important first."""
     yield "id", execution["id"]
     yield "name", execution["name"]
     yield "application", f"{execution['application']} ({execution['kind']})"
     yield "owner", f"{execution['user']} of {execution['tenant']}"
+    yield from _results(execution)
     yield "state", execution["state"]
     if execution["reason"] is not None:
         yield "waits", execution["reason"]["sentence"]

@@ -161,7 +161,8 @@ def _about(answer: Eta) -> list[str]:
 def _sentences(answer: Explanation) -> list[str]:
     inputs = (f"Input {read.name}: {read.why}." for read in answer.inputs)
     places = (f"Input {one.name}: {places_words(cast(InputPlaces, one.model_dump()))}." for one in answer.places)
-    return [*_waits(answer), *_without(answer), *inputs, *places]
+    secrets = [f"It will fail to start: {answer.missing_secrets}."] if answer.missing_secrets else []
+    return [*_waits(answer), *secrets, *_without(answer), *inputs, *places]
 
 
 def _without(answer: Explanation) -> list[str]:

@@ -14,11 +14,12 @@ from zoe_client.documents.reading import objects, text
 
 # A test compares both with the models of format version 4.
 KEYS_OF_APPLICATION = (
-    "name", "kind", "description", "size", "time_limit_s", "retries", "priority", "deadline_s", "storage",
+    "name", "kind", "description", "size", "time_limit_s", "retries", "priority", "deadline_s", "results", "storage",
 )  # fmt: skip
 KEYS_OF_COMPONENT = (
-    "name", "image", "command", "work_dir", "environment", "volumes", "resources", "essential_count", "total_count",
-    "startup_order", "labels", "ports", "readiness", "ends_application", "read_only_root", "stop_grace_s",
+    "name", "image", "command", "work_dir", "environment", "secrets", "volumes", "resources", "essential_count",
+    "total_count", "startup_order", "labels", "ports", "readiness", "ends_application", "read_only_root",
+    "stop_grace_s", "files",
 )  # fmt: skip
 _TEXTS = ("environment", "labels")
 

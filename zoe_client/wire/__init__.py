@@ -12,13 +12,16 @@ if TYPE_CHECKING:
     from zoe_client.wire.credentials import *  # noqa: F403
     from zoe_client.wire.documents import *  # noqa: F403
     from zoe_client.wire.executions import *  # noqa: F403
+    from zoe_client.wire.files import *  # noqa: F403
     from zoe_client.wire.following import *  # noqa: F403
     from zoe_client.wire.people import *  # noqa: F403
     from zoe_client.wire.places import *  # noqa: F403
     from zoe_client.wire.policy import *  # noqa: F403
     from zoe_client.wire.replays import *  # noqa: F403
+    from zoe_client.wire.secrets import *  # noqa: F403
     from zoe_client.wire.sharing import *  # noqa: F403
     from zoe_client.wire.storage import *  # noqa: F403
+    from zoe_client.wire.terminals import *  # noqa: F403
     from zoe_client.wire.use import *  # noqa: F403
 
 __getattr__ = lazy_names(
@@ -56,6 +59,7 @@ __getattr__ = lazy_names(
             "ServiceView",
             "SubmitRequest",
         ),
+        "files": ("DirectoryRequest", "FileEntry", "FileList", "RenameRequest", "ResultFile", "ResultList"),
         "following": (
             "AddressView",
             "EventList",
@@ -103,6 +107,7 @@ __getattr__ = lazy_names(
             "UserLimitView",
         ),
         "replays": ("ReplayPointView", "ReplayRequest", "ReplayView"),
+        "secrets": ("SecretList", "SecretRequest", "SecretView"),
         "sharing": ("ShareList", "ShareRequest", "ShareView"),
         "storage": (
             "BandwidthOverTimeView",
@@ -113,6 +118,7 @@ __getattr__ = lazy_names(
             "StorageWaitView",
             "TenantBandwidthView",
         ),
+        "terminals": ("TerminalOpening",),
         "use": (
             "DailyUse",
             "DayUseView",

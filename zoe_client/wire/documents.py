@@ -93,6 +93,7 @@ class CatalogueEntryView(Wire):
     summary: str
     document: dict[str, Any]
     form: dict[str, Any] = Field(default={})
+    unavailable: str | None = Field(default=None, description="Why it cannot run on this installation.")
 
 
 class CatalogueList(Wire):

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from zoe_client.vocabulary import Cause, ExecutionState, Mark, Outcome, ServiceState
+from zoe_client.vocabulary import Cause, ExecutionState, Mark, Outcome, ServiceState, ShareLevel
 from zoe_client.wire.base import SECONDS_MAX, Numbers, PrintableName, Wire
 from zoe_client.wire.places import InputPlacesView
 
@@ -168,6 +168,10 @@ class ExecutionView(ExecutionSummary):
     notes: list[str]
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
     detail: str = Field(default="", description=DETAIL)
+    access: ShareLevel = Field(
+        default=ShareLevel.CONTROL,
+        description="What you may do to it: what is shared with you, or `control` for its owner and for operators.",
+    )
     description: dict[str, Any]
 
 
@@ -210,6 +214,7 @@ class Explanation(Wire):
     inputs: list[InputReadView] = Field(default=[])
     places: list[InputPlacesView] = Field(default=[], description="How much of its inputs each node holds.")
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
+    missing_secrets: str = Field(default="", description="Which secrets it needs to start and does not find now.")
     detailed: bool = Field(
         description="False if the master does not answer; the response then contains stored data only."
     )

@@ -28,7 +28,13 @@ FRAMEWORKS_MAX = 20
 ARGUMENTS_MAX = 512
 VARIABLES_MAX = 512
 VOLUMES_MAX = 64
+SECRETS_MAX = 32
 PORTS_MAX = 64
+FILES_MAX = 64
+RESULTS_MAX = 64
+RESULT_LENGTH_MAX = 1024
+FILES_BYTES_MAX = 256 * KIB
+"""Of all components: processes hold them as long as they know the application, and a Swarm secret ends at 500 KB."""
 LABELS_MAX = 32
 DEVICE_KINDS_MAX = 8
 DEVICES_MAX = 1024

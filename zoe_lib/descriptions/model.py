@@ -75,6 +75,16 @@ class Volume(Model):
     read_only: Annotated[bool, Field(description="mount read-only")] = False
 
 
+class Secret(Model):
+    """A secret that `zoe secret set` has stored: a file in `{secrets}` (default), or an environment variable."""
+
+    name: Annotated[s.SecretName, Field(description="name of the secret: the user's, else the tenant's")]
+    file: Annotated[s.SecretFile | None, Field(description="file in `{secrets}` (default: its name)")] = None
+    variable: Annotated[
+        s.VariableName | None, Field(description="environment variable instead (not on Docker Swarm)")
+    ] = None
+
+
 class Component(Model):
     """One container template; the first `essential_count` instances are essential, the rest elastic."""
 
@@ -89,6 +99,9 @@ class Component(Model):
         dict[s.VariableName, s.Argument],
         Field(max_length=bounds.VARIABLES_MAX, description="environment variables"),
     ] = {}
+    secrets: Annotated[
+        list[Secret], Field(max_length=bounds.SECRETS_MAX, description="secrets that instances get")
+    ] = []
     volumes: Annotated[list[Volume], Field(max_length=bounds.VOLUMES_MAX, description="storage to mount")] = []
     resources: Annotated[Resources, Field(description="what each instance reserves")]
     essential_count: Annotated[s.Count, Field(description="instances that must all run for useful work")] = 1
@@ -110,6 +123,10 @@ class Component(Model):
         float,
         Field(ge=0, le=bounds.GRACE_SECONDS_MAX, allow_inf_nan=False, description="seconds between stop and kill"),
     ] = 10.0
+    files: Annotated[
+        dict[s.FileName, s.FileText],
+        Field(max_length=bounds.FILES_MAX, description="small files by name, found below `{files}`"),
+    ] = {}
 
 
 class Size(Model):
@@ -257,5 +274,9 @@ class Document(Model):
     ] = []
     components: Annotated[
         list[Component], Field(max_length=bounds.COMPONENTS_MAX, description="components defined here")
+    ] = []
+    results: Annotated[
+        list[s.ResultPath],
+        Field(max_length=bounds.RESULTS_MAX, description="files of the workspace that it leaves, such as `out/*.csv`"),
     ] = []
     storage: Annotated[Storage | None, Field(description="inputs, outputs and bandwidth in the object store")] = None

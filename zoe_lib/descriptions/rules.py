@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from zoe_client.documents.diagnostics import Code, Diagnostic, duplicates, pointer
-from zoe_client.documents.reading import number, objects, text
+from zoe_client.documents.reading import mapping, number, objects, text
 from zoe_lib.descriptions import bounds
 from zoe_lib.descriptions.rules_component import check_component
 from zoe_lib.descriptions.rules_storage import check_storage
@@ -30,6 +30,7 @@ def check_rules(document: dict[str, Any], complete: bool) -> Iterator[Diagnostic
     yield from check_storage(document.get("storage"))
     if complete:
         yield from _check_counts(components)
+        yield from _check_file_bytes(components)
         yield from check_templates(components, document.get("storage"))
 
 
@@ -69,3 +70,10 @@ def _check_counts(components: list[tuple[int, dict[str, Any]]]) -> Iterator[Diag
     total = sum(max(0, number(c, "total_count") or 0) if "total_count" in c else 1 for _, c in components)
     if total > bounds.SERVICES_MAX:
         yield Diagnostic(_PLACE, Code.OUT_OF_RANGE, f"{total} services in total; the maximum is {bounds.SERVICES_MAX}")
+
+
+def _check_file_bytes(components: list[tuple[int, dict[str, Any]]]) -> Iterator[Diagnostic]:
+    texts = [text for _, c in components for text in mapping(c, "files").values() if isinstance(text, str)]
+    if sum(len(text.encode(errors="replace")) for text in texts) > bounds.FILES_BYTES_MAX:
+        message = f"the files of all components have more than {bounds.FILES_BYTES_MAX // bounds.KIB} KiB"
+        yield Diagnostic(_PLACE, Code.TOO_BIG, message, "put large files into the workspace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,7 +28,9 @@ def check_component(place: str, component: dict[str, Any]) -> Iterator[Diagnosti
     yield from _check_ports(place, component)
     yield from _check_readiness(place, component)
     yield from _check_volumes(place, component)
+    yield from _check_secrets(place, component)
     yield from _check_limits(place + "/resources", mapping(component, "resources"))
+    yield from _check_files(place, mapping(component, "files"))
 
 
 def _check_counts(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
@@ -97,12 +100,37 @@ def _check_volumes(place: str, component: dict[str, Any]) -> Iterator[Diagnostic
         targets.add(target)
 
 
+def _check_secrets(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
+    files: list[tuple[str, str | None]] = []
+    variables: list[tuple[str, str | None]] = []
+    set_already = mapping(component, "environment")
+    for index, secret in objects(component, "secrets"):
+        where, variable = place + pointer("secrets", index), text(secret, "variable")
+        if variable is None:
+            files.append((where, text(secret, "file") or text(secret, "name")))
+            continue
+        variables.append((where + "/variable", variable))
+        if secret.get("file") is not None:
+            yield Diagnostic(where, Code.CONFLICT, "give a secret 'file' or 'variable', not both")
+        if variable in set_already:
+            yield Diagnostic(where + "/variable", Code.CONFLICT, f"`environment` sets {variable[:64]} too")
+    yield from duplicates(files, "secret")
+    yield from duplicates(variables, "secret")
+
+
 def _check_limits(place: str, resources: dict[str, Any]) -> Iterator[Diagnostic]:
     limits = mapping(resources, "limits")
     for key, default in (("memory", None), ("cores", 1)):
         reserved, limit = _amount(resources.get(key, default)), _amount(limits.get(key))
         if reserved is not None and limit is not None and limit < reserved:
             yield Diagnostic(f"{place}/limits/{key}", Code.CONFLICT, f"the {key} limit is below the reservation")
+
+
+def _check_files(place: str, files: dict[str, Any]) -> Iterator[Diagnostic]:
+    directories = {name[: match.start()] for name in files for match in re.finditer("/", name)}
+    for name in sorted(directories & files.keys()):
+        message = f"{name[:64]} is a file, and the directory of another one"
+        yield Diagnostic(place + pointer("files", name), Code.CONFLICT, message)
 
 
 def _amount(value: object) -> float | None:

@@ -8,13 +8,20 @@ from typing import Any
 
 from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean, pointer
 from zoe_client.documents.reading import mapping, objects, text
-from zoe_lib.domain.templates import OF_STORAGE, Template, TemplateError, TemplateKind, references
+from zoe_lib.domain.templates import (
+    OF_ALL_INSTANCES,
+    OF_STORAGE,
+    Template,
+    TemplateError,
+    TemplateKind,
+    references,
+)
 
 _SYNTAX_HINT = (
     "known templates: {host:self}, {host:COMPONENT}, {hosts:COMPONENT}, {port:NAME}, "
-    "{port:COMPONENT.NAME}, {scratch}, {workspace}, {index}, {execution}, {user}, "
-    "{secret_file}, {input:NAME}, {columns:NAME}, {output:NAME}; write '{{' and '}}' for "
-    "literal braces"
+    "{addresses:COMPONENT.PORT}, {port:COMPONENT.NAME}, {scratch}, {files}, {workspace}, {shared}, {index}, "
+    "{execution}, {user}, {secrets}, {secret_file}, {input:NAME}, {columns:NAME}, {output:NAME}; write '{{' and '}}' "
+    "for literal braces"
 )
 
 
@@ -25,6 +32,8 @@ class _Peer:
     ports: tuple[str, ...]
     has_core: bool
     has_secret: bool
+    has_files: bool
+    has_secrets: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +64,13 @@ def _names(storage: object, key: str) -> tuple[str, ...]:
 def _peer(component: dict[str, Any]) -> _Peer:
     ports = tuple(name for _, port in objects(component, "ports") if (name := text(port, "name")))
     has_secret = any(isinstance(port.get("sign_in"), dict) for _, port in objects(component, "ports"))
-    return _Peer(ports, component.get("essential_count", 1) != 0, has_secret)
+    return _Peer(
+        ports,
+        component.get("essential_count", 1) != 0,
+        has_secret,
+        has_files=bool(mapping(component, "files")),
+        has_secrets=bool(objects(component, "secrets")),
+    )
 
 
 def _texts(component: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -100,9 +115,14 @@ def _check_template(place: str, template: Template, own: _Peer, peers: Mapping[s
     if template.port is not None and template.port not in peer.ports:
         message = f"{template} refers to a port that does not exist"
         yield Diagnostic(place, Code.UNKNOWN_REFERENCE, message, did_you_mean(template.port, peer.ports))
-    if template.component is not None and not peer.has_core and template.kind is not TemplateKind.HOSTS:
+    if template.component is not None and not peer.has_core and template.kind not in OF_ALL_INSTANCES:
         message = f"{template} refers to a component without an essential instance, which may have no address"
         yield Diagnostic(place, Code.CONFLICT, message, "set its essential_count to 1")
     if template.kind is TemplateKind.SECRET_FILE and not own.has_secret:
         message = "no port of this component has `sign_in`, so it gets no secret"
         yield Diagnostic(place, Code.CONFLICT, message, "add `sign_in` to the port at which the proxy signs in")
+    if template.kind is TemplateKind.FILES and not own.has_files:
+        yield Diagnostic(place, Code.CONFLICT, "this component has no `files`", "add `files`")
+    if template.kind is TemplateKind.SECRETS and not own.has_secrets:
+        message = "this component asks for no secrets, so it has no such directory"
+        yield Diagnostic(place, Code.CONFLICT, message, "name them in `secrets`")

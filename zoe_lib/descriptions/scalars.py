@@ -68,8 +68,13 @@ _BUCKET_PATH = (
     r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}(\.[A-Za-z0-9][A-Za-z0-9_-]{0,254}){0,8}(/(?!\.{1,2}(/|$))[A-Za-z0-9._=+-]+)*/?"
 )
 _URI = rf"^((swift2d|s3a)://{_BUCKET_PATH}|file://(\{{workspace\}}(/+{_STEP})*|(/+{_STEP})+)/?)$"
+_IDENTIFIER = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
+_FILE_NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
 _HEADER = r"^[A-Za-z][A-Za-z0-9-]{0,62}$"
 _SCHEME = r"^[A-Za-z0-9_.-]{0,63}$"
+_FILE_STEP = r"[A-Za-z0-9_][A-Za-z0-9._@-]{0,99}"
+_RESULT = rf"^{_STEP}(/{_STEP}){{0,31}}$"
+_FILE = rf"^{_FILE_STEP}(/{_FILE_STEP}){{0,7}}$"
 _LINE = r"^[^\x00-\x1f\x7f]*$"
 
 Label = Annotated[
@@ -108,6 +113,14 @@ HeaderScheme = Annotated[
     Field(max_length=63, json_schema_extra={"pattern": _SCHEME}),
     _check(_SCHEME, "use letters, digits and . _ -"),
 ]
+SecretName = Annotated[
+    str,
+    _text(_IDENTIFIER, bounds.NAME_LENGTH_MAX),
+    _check(_IDENTIFIER, "use letters, digits, _ and -, with a letter or digit first"),
+]
+SecretFile = Annotated[
+    str, _text(_FILE_NAME, bounds.NAME_LENGTH_MAX), _check(_FILE_NAME, "use letters, digits and . _ -")
+]
 AbsolutePath = Annotated[
     str,
     _text(_ABSOLUTE, bounds.PATH_LENGTH_MAX),
@@ -120,6 +133,17 @@ WorkDir = Annotated[
         _WORK_DIR, "must be an absolute path, or one below {scratch} or {workspace}, without '..' or control characters"
     ),
 ]
+ResultPath = Annotated[
+    str,
+    _text(_RESULT, bounds.RESULT_LENGTH_MAX),
+    _check(_RESULT, "not a path below the workspace, such as out/*.csv: no `/` at its beginning, no `.` or `..` in it"),
+]
+FileName = Annotated[
+    str,
+    _text(_FILE, 255),
+    _check(_FILE, "use a relative path of letters, digits and . _ @ -, whose parts do not begin with '.'"),
+]
+FileText = Annotated[str, Field(max_length=bounds.FILES_BYTES_MAX)]
 Uri = Annotated[
     str,
     _text(_URI, bounds.PATH_LENGTH_MAX),

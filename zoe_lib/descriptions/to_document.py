@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from zoe_lib.domain.application import Application, Component, Port, Probe, ProbeKind, Volume
+from zoe_lib.domain.application import Application, Component, ComponentSecret, Port, Probe, ProbeKind, Volume
 from zoe_lib.domain.storage import CsvInput, StorageDemand, StorageObject
 
 _Json = dict[str, Any]
@@ -26,6 +26,7 @@ def to_document(application: Application) -> _Json:
         "priority": application.default_priority,
         "deadline_s": application.default_deadline_s,
         "components": [_component(component) for component in application.components],
+        "results": list(application.results),
         "storage": _storage(application.storage) if application.storage else None,
     }
     return _without(document, {"description": "", "retries": 0, "priority": 0})
@@ -38,6 +39,7 @@ def _component(component: Component) -> _Json:
         "command": list(component.command),
         "work_dir": component.work_dir,
         "environment": dict(component.environment),
+        "secrets": [_secret(secret) for secret in component.secrets],
         "volumes": [_volume(volume) for volume in component.volumes],
         "resources": _resources(component),
         "essential_count": component.essential_count,
@@ -49,6 +51,7 @@ def _component(component: Component) -> _Json:
         "ends_application": component.ends_application,
         "read_only_root": component.read_only_root,
         "stop_grace_s": component.stop_grace_s,
+        "files": dict(component.files),
     }
     absent = {"startup_order": 0, "ends_application": False, "read_only_root": False, "stop_grace_s": 10.0}
     return _without(document, absent)
@@ -77,6 +80,12 @@ def _cores(milli: int | None) -> float | int | None:
 def _volume(volume: Volume) -> _Json:
     document = {"name": volume.name, "host_path": volume.host_path, "target": volume.target}
     return _without({**document, "read_only": volume.read_only}, {"read_only": False})
+
+
+def _secret(secret: ComponentSecret) -> _Json:
+    return _without(
+        {"name": secret.name, "file": secret.file or None, "variable": secret.variable or None}, {"file": secret.name}
+    )
 
 
 def _port(port: Port) -> _Json:

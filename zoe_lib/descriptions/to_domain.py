@@ -9,6 +9,7 @@ from zoe_lib.domain.application import (
     Application,
     ApplicationKind,
     Component,
+    ComponentSecret,
     Port,
     PortProtocol,
     PortSignIn,
@@ -33,6 +34,7 @@ def application_of(document: model.Document) -> Application:
         retries=document.retries,
         default_priority=document.priority,
         default_deadline_s=document.deadline_s,
+        results=tuple(document.results),
         storage=_storage(document.storage) if document.storage and document.storage != model.Storage() else None,
     )
 
@@ -46,6 +48,7 @@ def _component(component: model.Component) -> Component:
         command=tuple(component.command),
         work_dir=component.work_dir,
         environment=_pairs(component.environment),
+        secrets=tuple(_secret(secret) for secret in component.secrets),
         volumes=tuple(Volume(v.target, v.name, v.host_path, v.read_only) for v in component.volumes),
         cores_limit_milli=None if resources.limits.cores is None else _milli(resources.limits.cores),
         memory_limit_bytes=resources.limits.memory,
@@ -59,7 +62,14 @@ def _component(component: model.Component) -> Component:
         ends_application=component.ends_application,
         read_only_root=component.read_only_root,
         stop_grace_s=component.stop_grace_s,
+        files=_pairs(component.files),
     )
+
+
+def _secret(secret: model.Secret) -> ComponentSecret:
+    if secret.variable is not None:
+        return ComponentSecret(secret.name, variable=secret.variable)
+    return ComponentSecret(secret.name, secret.file or secret.name)
 
 
 def _port(port: model.Port) -> Port:

@@ -78,13 +78,23 @@ class Volume:
     read_only: bool = False
 
 
+@value(frozen=True, slots=True)
+class ComponentSecret:
+    """A secret of the user or the tenant that each instance gets: as a file of this name, or as a variable."""
+
+    name: str
+    file: str = ""
+    variable: str = ""
+
+
 @value(frozen=True)
 class Component:
     """One container template. The first `essential_count` instances are essential, the rest elastic.
 
     `reservation` is taken off the node; the limits bound what the instance may use. Without one, memory is bound to the
     reservation, and cores are not bound: unreserved cores may be used. Texts in `command`, `environment` and `work_dir`
-    may hold address templates such as `{host:master}`. `labels` are node labels that an instance requires."""
+    may hold address templates such as `{host:master}`. `labels` are node labels that an instance requires. `files`:
+    name and text of each file that its services find below `{files}`."""
 
     name: str
     image: str
@@ -105,6 +115,8 @@ class Component:
     ends_application: bool = False
     read_only_root: bool = False
     stop_grace_s: float = 10.0
+    files: tuple[tuple[str, str], ...] = ()
+    secrets: tuple[ComponentSecret, ...] = ()
 
     @property
     def elastic_count(self) -> int:
@@ -128,6 +140,7 @@ class Application:
     """An application after frameworks were expanded and everything was checked.
 
     `expected_run_s` is the size hint of size-based policies: the run time expected with all services.
+    `results`: paths of files that it leaves in the workspace; `*`, `?` and `[...]` stand for parts of a name.
     Priority and deadline are only defaults; they belong to the Execution."""
 
     name: str
@@ -140,6 +153,7 @@ class Application:
     default_priority: int = 0
     default_deadline_s: float | None = None
     storage: StorageDemand | None = None
+    results: tuple[str, ...] = ()
 
     def component(self, name: str) -> Component:
         """Return the component of that name; KeyError when there is none."""

@@ -10,10 +10,11 @@ from zoe_client.amounts import cores, counted, size
 from zoe_lib.domain.application import Application, Component, Volume
 from zoe_lib.domain.cluster import elastic_never_fits, gateway_reservation, lacks_labels
 from zoe_lib.domain.gateway import NO_GATEWAY, bearing_component
-from zoe_lib.domain.images import full_name, image_matches, is_reference
+from zoe_lib.domain.images import full_name, image_matches, is_reference, spellings
 from zoe_lib.domain.paths import is_below, plain_path
 from zoe_lib.domain.platform import BackendCapabilities, EngineLimits, MountPath, Platform
 from zoe_lib.domain.promises import no_service
+from zoe_lib.domain.secrets import TenantSecrets, how_to_set, no_secrets
 from zoe_lib.domain.storage import StorageDemand, StoreAccess, service_of
 from zoe_lib.domain.templates import TemplateKind, references
 from zoe_lib.domain.values import value
@@ -34,7 +35,12 @@ class Finding:
     certain: bool = True
 
 
-def findings(application: Application, platform: Platform, access: StoreAccess | None = None) -> list[Finding]:
+def findings(
+    application: Application,
+    platform: Platform,
+    access: StoreAccess | None = None,
+    secrets: TenantSecrets | None = None,
+) -> list[Finding]:
     """Return all findings, by component; unknown facts cause none."""
     found = [
         finding
@@ -46,7 +52,21 @@ def findings(application: Application, platform: Platform, access: StoreAccess |
         *_of_devices(application, platform.capabilities),
         *_of_addresses(application, platform),
         *_of_storage(application, access or StoreAccess()),
+        *_of_secrets(application, platform.capabilities, secrets or TenantSecrets()),
     ]
+
+
+def _of_secrets(application: Application, able: BackendCapabilities, access: TenantSecrets) -> Iterator[Finding]:
+    for index, component in enumerate(application.components):
+        for number, secret in enumerate(component.secrets):
+            place = ("components", index, "secrets", number)
+            if access.names is not None and secret.name not in access.names:
+                message = f"component {component.name}: {no_secrets([secret.name], access.user, access.tenant)}"
+                yield Finding((*place, "name"), "no_secret", message, how_to_set([secret.name]))
+            if secret.variable and not able.secret_variables:
+                message = f"component {component.name} asks for secret {secret.name} as a variable"
+                hint = "use `file`: here the environment of a container is shown to everybody who may inspect it"
+                yield Finding((*place, "variable"), "secret_as_variable", message, hint)
 
 
 def _of_storage(application: Application, access: StoreAccess) -> Iterator[Finding]:
@@ -122,10 +142,11 @@ def image_refusal(image: str, able: BackendCapabilities) -> tuple[str, str, str]
         return "image_name_invalid", f"{image} is not a valid image name", hint
     if able.images is None or image_matches(image, able.images):
         return None
+    hints = (able.image_hints[name] for name in spellings(image) if name in able.image_hints)
     return (
         "image_not_allowed",
         f"image {image} cannot run on this back-end: {able.why_no_image}",
-        f"allowed images: {', '.join(sorted(able.images)) or 'none'}",
+        next(hints, f"allowed images: {', '.join(sorted(able.images)) or 'none'}"),
     )
 
 

@@ -53,11 +53,13 @@ class BackendCapabilities:
 
     The first fields are settings: what they exclude never runs until an admin changes them.
     images: patterns of images that may run; None: any. See `images.image_matches`.
-    why_no_image: why any other image may not run, as a part of a sentence.
+    why_no_image: why any other image may not run, as a part of a sentence. image_hints: what to do about such an
+    image, by its name.
     commandless: patterns of images that name no command.
     host_paths: directories that may be mounted, with all paths below them; None: any.
     workspaces: whether tenants have a workspace.
     mount_points: paths inside containers that are in use; empty if nothing is mounted.
+    secret_variables: whether secrets can be variables of a process.
     devices_alone: services with devices are sure to start only if they belong to one component without ports.
     engine: the engine's bounds of limits and rules for names of images; None: there are none.
     network_addresses: what an execution's network has for its services, its gateway and their nodes; None: enough.
@@ -68,11 +70,13 @@ class BackendCapabilities:
 
     images: tuple[str, ...] | None = None
     why_no_image: str = "it is not on the admin's list"
+    image_hints: Mapping[str, str] = field(default_factory=dict)
     commandless: tuple[str, ...] = ()
     host_paths: tuple[str, ...] | None = None
     workspaces: bool = True
     mount_points: tuple[MountPath, ...] = ()
     devices_alone: bool = False
+    secret_variables: bool = True
     engine: EngineLimits | None = None
     network_addresses: int | None = None
     images_there: Mapping[str, ImageFacts] | None = None

@@ -2,23 +2,26 @@
 
 One description runs on every back-end because it never holds an address, only templates:
 
-| template                | filled with                                                               |
-|-------------------------|---------------------------------------------------------------------------|
-| `{host:self}`           | address of the service itself                                             |
-| `{host:COMPONENT}`      | address of the first instance (index 0) of that component                 |
-| `{hosts:COMPONENT}`     | addresses of its started instances, comma separated, in order of index    |
-| `{port:NAME}`           | number of the service's own port of that name                             |
-| `{port:COMPONENT.NAME}` | number of that port at the first instance of that component               |
-| `{scratch}`             | a private directory that goes with the service                            |
-| `{workspace}`           | the user's directory in the tenant, which stays                           |
-| `{shared}`              | the directory of all users of the tenant, which stays                     |
-| `{index}`               | index of the service within its component                                 |
-| `{execution}`           | id of the execution                                                       |
-| `{user}`                | name of the user who submitted it                                         |
-| `{secret_file}`         | a file with the secret by which Zoe's proxy signs in at its ports         |
-| `{input:NAME}`          | where that input is read: its `uri`, or that of its view                  |
-| `{columns:NAME}`        | the columns of its view, comma separated; empty for the plain objects     |
-| `{output:NAME}`         | the `uri` of that output                                                  |
+| template                     | filled with                                                            |
+|------------------------------|------------------------------------------------------------------------|
+| `{host:self}`                | address of the service itself                                          |
+| `{host:COMPONENT}`           | address of the first instance (index 0) of that component              |
+| `{hosts:COMPONENT}`          | addresses of its started instances, comma separated, in order of index |
+| `{addresses:COMPONENT.NAME}` | the same as HOST:PORT, with the port of that name at each              |
+| `{port:NAME}`                | number of the service's own port of that name                          |
+| `{port:COMPONENT.NAME}`      | number of that port at the first instance of that component            |
+| `{scratch}`                  | a private directory that goes with the service                         |
+| `{files}`                    | the directory with the component's files                               |
+| `{workspace}`                | the user's directory in the tenant, which stays                        |
+| `{shared}`                   | the directory of all users of the tenant, which stays                  |
+| `{index}`                    | index of the service within its component                              |
+| `{execution}`                | id of the execution                                                    |
+| `{user}`                     | name of the user who submitted it                                      |
+| `{secrets}`                  | the directory with the secrets that the component asks for             |
+| `{secret_file}`              | a file with the secret by which Zoe's proxy signs in at its ports      |
+| `{input:NAME}`               | where that input is read: its `uri`, or that of its view               |
+| `{columns:NAME}`             | the columns of its view, comma separated; empty for the plain objects  |
+| `{output:NAME}`              | the `uri` of that output                                               |
 
 `{{` and `}}` stand for literal braces.
 """
@@ -41,19 +44,24 @@ class TemplateKind(StrEnum):
 
     HOST = "host"
     HOSTS = "hosts"
+    ADDRESSES = "addresses"
     PORT = "port"
     SCRATCH = "scratch"
+    FILES = "files"
     WORKSPACE = "workspace"
     SHARED = "shared"
     INDEX = "index"
     EXECUTION = "execution"
     USER = "user"
+    SECRETS = "secrets"
     SECRET_FILE = "secret_file"  # noqa: S105 - its name
     INPUT = "input"
     COLUMNS = "columns"
     OUTPUT = "output"
 
 
+OF_ALL_INSTANCES = frozenset({TemplateKind.HOSTS, TemplateKind.ADDRESSES})
+"""Those that list the started instances of a component, of which there may be none."""
 OF_STORAGE = frozenset({TemplateKind.INPUT, TemplateKind.COLUMNS, TemplateKind.OUTPUT})
 """Those that name something of the storage section."""
 
@@ -77,6 +85,8 @@ class Template:
             case TemplateKind.PORT:
                 owner = f"{self.component}." if self.component else ""
                 return f"{{port:{owner}{self.port}}}"
+            case TemplateKind.ADDRESSES:
+                return f"{{addresses:{self.component or SELF}.{self.port}}}"
             case TemplateKind.INPUT | TemplateKind.COLUMNS | TemplateKind.OUTPUT:
                 return f"{{{self.kind}:{self.data}}}"
             case _:
@@ -119,15 +129,18 @@ _TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _NAME = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"  # a DNS label
 _ADDRESS = re.compile(rf"(host|hosts):({_NAME})")
 _PORT = re.compile(rf"port:(?:({_NAME})\.)?({_NAME})")
+_ADDRESSES = re.compile(rf"addresses:({_NAME})\.({_NAME})")
 _DATA = re.compile(rf"({'|'.join(sorted(OF_STORAGE))}):({_NAME})")
 _PLAIN = frozenset(
     {
         TemplateKind.SCRATCH,
+        TemplateKind.FILES,
         TemplateKind.WORKSPACE,
         TemplateKind.SHARED,
         TemplateKind.INDEX,
         TemplateKind.EXECUTION,
         TemplateKind.USER,
+        TemplateKind.SECRETS,
         TemplateKind.SECRET_FILE,
     }
 )
@@ -161,6 +174,9 @@ def _template(inner: str, offset: int) -> Template:
     if port := _PORT.fullmatch(inner):
         component, name = port.groups()
         return Template(TemplateKind.PORT, _other(component), name)
+    if addresses := _ADDRESSES.fullmatch(inner):
+        component, name = addresses.groups()
+        return Template(TemplateKind.ADDRESSES, _other(component), name)
     if data := _DATA.fullmatch(inner):
         kind, name = data.groups()
         return Template(TemplateKind(kind), data=name)

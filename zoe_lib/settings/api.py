@@ -35,6 +35,10 @@ class ApiSettings(FileSettings):
     api_body_bytes_max: int = Field(
         default=1 << 20, gt=0, description="Maximum size of a request body; larger ones are refused unread."
     )
+    secrets_of_user_max: int = Field(
+        default=100, ge=0, description="Maximum secrets that a user may have in a tenant; each has at most 64 KiB."
+    )
+    secrets_of_tenant_max: int = Field(default=100, ge=0, description="Maximum secrets of a tenant for all its users.")
     api_connections_max: int = Field(
         default=1000,
         gt=0,

@@ -90,11 +90,23 @@ class BackendSettings(FileSettings):
         description="Last number for the system users (one for each user of Zoe) and groups (one for each tenant) of "
         "components. A number is never given twice.",
     )
+    files_idle_s: float = Field(
+        default=600.0, gt=0, description="How long the process that serves a user's files runs after the last request."
+    )
+    files_upload_bytes_max: int = Field(
+        default=64 << 30, gt=0, description="Maximum size of an uploaded file, in bytes."
+    )
+    files_free_bytes_min: int = Field(
+        default=1 << 30, ge=0, description="Free disk space that uploads to workspaces leave, in bytes."
+    )
     local_host_paths: list[str] = Field(default=[], description="Host paths that descriptions may mount.")
     local_nodes: list[NodeSettings] = Field(
         default=[], description="Virtual nodes (default: one of the machine's size)."
     )
     local_images: dict[str, ImageSettings] = Field(default={}, description="Runtimes by image name.")
+    local_image_hints: dict[str, str] = Field(
+        default={}, description="For images without a runtime, by image name: what users should do."
+    )
 
     @field_validator("backend")
     @classmethod

@@ -41,14 +41,18 @@ class SwarmBackendSettings(FileSettings):
     )
     swarm_pull_images: bool = Field(default=False, description="Let nodes pull allowed images that they lack.")
     swarm_user: str = Field(
-        default="65534:65534",
-        pattern=r"^\d+:\d+$",
-        description="uid:gid of components, unless their tenant has its own.",
+        default="",
+        pattern=r"^(\d+:\d+)?$",
+        description="One uid:gid for all components (default: one uid for each user of Zoe, and one gid for each "
+        "tenant, so that programs cannot read other users' files).",
     )
-    swarm_tenant_users: dict[str, str] = Field(default={}, description="uid:gid of components, by tenant.")
+    swarm_tenant_users: dict[str, str] = Field(
+        default={}, description="One uid:gid for all components of a tenant, by tenant."
+    )
     swarm_workspaces_dir: Path | None = Field(
         default=None,
-        description="Directory that the admin mounts on every node; it holds one directory for each tenant.",
+        description="Directory that the admin mounts on every node; it holds one directory for each tenant, and in it "
+        "one for each user ({workspace}) and one for all of them ({shared}).",
     )
     swarm_host_paths: list[str] = Field(default=[], description="Host paths that descriptions may mount.")
     swarm_publish_ports: bool = Field(

@@ -76,6 +76,21 @@ storage_credentials = Table(
     Column("set_by", Text, nullable=False),
 )
 
+secrets = Table(
+    "secrets",
+    metadata,
+    Column("tenant", Text, ForeignKey("tenants.name"), nullable=False),
+    Column("user_name", Text),  # none: of the tenant
+    Column("name", Text, nullable=False),
+    Column("sealed", LargeBinary, nullable=False),  # as above
+    Column("size_bytes", Integer, nullable=False),
+    Column("set_at_s", Double, nullable=False),
+    Column("set_by", Text, nullable=False),
+    ForeignKeyConstraint(["user_name", "tenant"], ["memberships.user_name", "memberships.tenant"], ondelete="CASCADE"),
+    Index("ix_secrets_user", "tenant", "user_name", "name", unique=True),
+    Index("ix_secrets_tenant", "tenant", "name", unique=True, postgresql_where=text("user_name IS NULL")),
+)
+
 sessions = Table(
     "sessions",
     metadata,

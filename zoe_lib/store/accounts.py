@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from zoe_lib.store.sql import audit as audit_log
 from zoe_lib.store.sql import credentials, people, signing_in, system_ids
+from zoe_lib.store.sql import secrets as secret_rows
 from zoe_lib.store.sql import shares as share_rows
 from zoe_lib.store.sql.database import Database, looks, reads, writes
 from zoe_lib.store.values import StoreLimits
@@ -57,6 +58,13 @@ class AccountStore:
     storage_credentials = reads(credentials.read)
     reseal_storage_credential = writes(credentials.reseal)
     remove_storage_credential = writes(credentials.remove)
+
+    set_secret = writes(secret_rows.put)
+    secrets = reads(secret_rows.read)
+    secret_names = looks(secret_rows.names_of)
+    secrets_of_tenant = reads(secret_rows.of_tenant)
+    reseal_secret = writes(secret_rows.reseal)
+    remove_secret = writes(secret_rows.remove)
 
     system_id = writes(system_ids.assign)
 

@@ -42,6 +42,10 @@ class TooManyShares(StoreError):  # noqa: N818
     """The execution is shared as often as it may be."""
 
 
+class TooManySecrets(StoreError):  # noqa: N818
+    """The user or the tenant has as many secrets as allowed."""
+
+
 class TimeLimitTooLong(StoreError):  # noqa: N818
     """The requested time limit exceeds the longest one that the tenant allows."""
 

@@ -123,6 +123,24 @@ class SealedCredential:
 
 
 @dataclass(frozen=True, slots=True)
+class SealedSecret:
+    """A secret of a user in a tenant, or of the tenant (`user` None); the value is sealed (`zoe_lib.sealing`)."""
+
+    tenant: str
+    user: str | None
+    name: str
+    sealed: bytes = field(repr=False)
+    size_bytes: int = 0
+    set_at_s: float = 0.0
+    set_by: str = ""
+
+    @property
+    def belongs_to(self) -> tuple[str, ...]:
+        """Return what its value is sealed for."""
+        return ("secret", self.tenant, self.user or "", self.name)
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """A signed-in browser: `id` is the hash of the secret in its cookie. Times in seconds since the epoch.
 

@@ -61,6 +61,11 @@ INPUTS_FILE, INPUTS_VARIABLE, MODULES_VARIABLE = "zoe-inputs.json", "ZOE_INPUTS"
 _CONFIGURATION = frozenset({"spark-defaults.conf", "core-site.xml"})
 
 
+def is_program(text: str) -> bool:
+    """Return whether a file of a component says which interpreter runs it, so that it must be executable."""
+    return text.startswith("#!")
+
+
 def joined_modules(environment: dict[str, str], own: Mapping[str, str]) -> dict[str, str]:
     """Return both, where the component's own variables win; directories of modules from both are joined."""
     found = {**environment, **own}
@@ -78,6 +83,14 @@ class SystemUser:
 
 
 @value(frozen=True, slots=True)
+class ServiceSecrets:
+    """Values of secrets by name, or the sentence for users why they cannot be had: then the service cannot start."""
+
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)
+    refusal: str = ""
+
+
+@value(frozen=True, slots=True)
 class ServiceStart:
     """Everything needed to start one service; the same service id is always started with the same value.
 
@@ -86,7 +99,8 @@ class ServiceStart:
     back-end reaches proxied ports through a gateway, the execution's gateway is on this service's node. `cause_id` goes
     into labels and logs. `secret`: authenticates the proxy at the service's ports; only the service's user may read it,
     from the file that `{secret_file}` names, and it is stored nowhere else. Empty if no port needs one. `system_user`:
-    what the service runs as, where the back-end may choose; None if no number is left.
+    what the service runs as, where the back-end may choose; None if no number is left. `secrets`: what the component
+    asks for; only the service's user may read them, and they are stored nowhere else.
     """
 
     service_id: ServiceId
@@ -103,6 +117,7 @@ class ServiceStart:
     storage: ServiceStorage = field(default_factory=ServiceStorage)
     secret: str = field(default="", repr=False)
     system_user: SystemUser | None = None
+    secrets: ServiceSecrets = field(default_factory=ServiceSecrets)
 
 
 class ObservedState(TextEnum):
@@ -148,6 +163,26 @@ class PortAddress:
     host: str
     port: int
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@value(frozen=True, slots=True)
+class Endpoint:
+    """Where a process of Zoe listens for the API, and the secret by which it knows the API."""
+
+    host: str
+    port: int
+    secret: str = field(repr=False)
+
+
+@value(frozen=True, slots=True)
+class TerminalRequest:
+    """A command to run in a terminal: in a pseudo-terminal of this size, with this TERM, or without one."""
+
+    command: tuple[str, ...]
+    tty: bool = False
+    rows: int = 24
+    columns: int = 80
+    term: str = ""
 
 
 @value(frozen=True, slots=True)
@@ -245,7 +280,21 @@ class Backend(Protocol):
     def logs(self, service: ServiceId, offset: int, limit: int, left: Left = nobody_left) -> OutputChunk:
         """Return output from `offset`, at most `limit` bytes, also after the end. BackendError if unknown.
 
-        The only call here that may wait; it returns soon after `left` says that the client has gone.
+        It may wait, and returns soon after `left` says that the client has gone.
+        """
+        ...
+
+    def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
+        """Return where a program serves the user's workspace and the tenant's shared one, starting it if it is not
+        there. BackendError if it cannot be had. May wait for seconds, so it is never called within a tick.
+        """
+        ...
+
+    def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:
+        """Return where a command that runs in a service waits for its client: for one connection that begins with the
+        secret, within seconds. BackendError if the service does not run, or too many terminals are open.
+
+        It ends with its connection, with the service, and with this back-end. See `terminal` for what it says.
         """
         ...
 

@@ -65,6 +65,7 @@ def _local_settings(settings: Settings) -> LocalSettings:
         workspaces_dir=settings.local_workspaces_dir,
         volumes_dir=settings.local_volumes_dir,
         images={n: Runtime(tuple(i.path), i.environment) for n, i in settings.local_images.items()},
+        image_hints=settings.local_image_hints,
         nodes=tuple(
             LocalNode(n.name, round(n.cores * 1000), n.memory_bytes, n.labels, n.devices) for n in settings.local_nodes
         ),
@@ -74,4 +75,7 @@ def _local_settings(settings: Settings) -> LocalSettings:
         kept_logs_bytes_max=settings.kept_logs_bytes_max,
         kept_logs_age_max_s=settings.kept_logs_age_max_s,
         insecure=settings.insecure,
+        files_idle_s=settings.files_idle_s,
+        files_upload_bytes_max=settings.files_upload_bytes_max,
+        files_free_bytes_min=settings.files_free_bytes_min,
     )

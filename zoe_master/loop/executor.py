@@ -24,6 +24,7 @@ from zoe_master.backends.base import (
 )
 from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.loop.port_secrets import PortSecrets
+from zoe_master.loop.secret_values import ExecutionSecrets
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.state.state_cache import StateCache
@@ -46,6 +47,7 @@ class PlanExecutor:
         spark_config: SparkConfig,
         port_secrets: PortSecrets,
         system_users: SystemUsers,
+        secret_values: ExecutionSecrets,
         hit: Hit,
     ) -> None:
         self._cache = cache
@@ -53,6 +55,7 @@ class PlanExecutor:
         self._connectors = spark_config
         self._sign_ins = port_secrets
         self._system_users = system_users
+        self._secrets = secret_values
         self._hit = hit
 
     def carry_out(self, plan: Plan, tick: TickContext, locality: Told) -> None:
@@ -141,9 +144,11 @@ class PlanExecutor:
             )
             secret = self._sign_ins.secret(execution) if needs_secret else ""
             system_user = self._system_users.of(execution.tenant, execution.user)
+            components = execution.application.components
+            given = {one.name: self._secrets.of(execution, {use.name for use in one.secrets}) for one in components}
             for service in to_start:
                 start = start_of(execution, service, tick.plan_id, access, secret)
-                self._hand_over(replace(start, system_user=system_user))
+                self._hand_over(replace(start, system_user=system_user, secrets=given[service.component]))
             self._hit(CrashPoint.SERVICE_HANDED_OVER)
 
     def _hand_over(self, start: ServiceStart) -> None:

@@ -27,6 +27,7 @@ from zoe_master.loop.image_gate import ImageGate
 from zoe_master.loop.observer import ServiceObserver
 from zoe_master.loop.port_secrets import PortSecrets
 from zoe_master.loop.reason_writer import ReasonWriter
+from zoe_master.loop.secret_values import ExecutionSecrets
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick import Tick
 from zoe_master.loop.tick_recorder import Inputs, TickInputs, TickRecorder, without_own
@@ -63,6 +64,7 @@ class Master:
         spark_config: SparkConfig | None = None,
         port_secrets: PortSecrets | None = None,
         system_users: SystemUsers | None = None,
+        secret_values: ExecutionSecrets | None = None,
         last_uses: LastUses | None = None,
         paths: Look | None = None,
         changes_per_set: int = CHANGES_PER_SET,
@@ -76,8 +78,8 @@ class Master:
         self._observer = ServiceObserver(self._cache, backend, hit)
         self._image_gate = ImageGate(self._cache, backend)
         self.port_secrets = port_secrets or PortSecrets()
-        users = system_users or SystemUsers()
-        self._executor = PlanExecutor(self._cache, backend, spark_config, self.port_secrets, users, hit)
+        users, secrets = system_users or SystemUsers(), secret_values or ExecutionSecrets()
+        self._executor = PlanExecutor(self._cache, backend, spark_config, self.port_secrets, users, secrets, hit)
         self._reasons = ReasonWriter(self._cache)
         self._culling = ExecutionCulling(self._cache, last_uses or store.last_uses)
         self._grants = GuaranteeGrants(
@@ -138,6 +140,7 @@ class Master:
             policy=self._cache.policy,
             forecasts=self._cache.record,
             unfinished=self._cache.behind or self._observer.unfinished or self._reasons.unfinished,
+            outcomes=self._cache.take_outcomes(),
         )
         if plan.placements:
             counts = {"starts": len(plan.starts), "elastic": len(plan.elastic), "waiting": len(plan.reasons)}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field, replace
 from secrets import token_hex
 
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.events import Queued, Submitted
-from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
@@ -27,8 +28,9 @@ class Tick:
     """What a tick saw and decided, under which policy, and how long the plan took. Other threads read it.
 
     `waited_s`: queue time of each execution that started. `oldest_wait_s`: time since the oldest submission that still
-    waits. `raced`: users changed executions meanwhile. `unfinished`: there was more than one tick takes. In both cases
-    another tick is due at once. `forecasts`: how earlier forecasts turned out; the loop adds to it.
+    waits. `outcomes`: executions that ended, by terminal state. `raced`: users changed executions meanwhile.
+    `unfinished`: there was more than one tick takes. In both cases another tick is due at once. `forecasts`: how
+    earlier forecasts turned out; the loop adds to it.
     """
 
     snapshot: Snapshot
@@ -41,6 +43,7 @@ class Tick:
     policy: Policy = field(default_factory=Policy)
     forecasts: ForecastRecord = field(default_factory=ForecastRecord)
     unfinished: bool = False
+    outcomes: Mapping[ExecutionState, int] = field(default_factory=dict)
 
     @property
     def again(self) -> bool:

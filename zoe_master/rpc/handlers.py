@@ -18,8 +18,9 @@ from zoe_lib.domain.promises import Rates
 from zoe_lib.messaging.server import Handler, Refusal, Slow
 from zoe_lib.messaging.slow_lane import Lane, Left
 from zoe_lib.store.codec import decode, encode
-from zoe_master.backends.base import Backend, BackendError
+from zoe_master.backends.base import Backend, BackendError, TerminalRequest
 from zoe_master.loop.master import Master
+from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick import Tick
 from zoe_master.plugins import Plugins
 from zoe_master.scheduler.placement.budget import OutOfBudget, never
@@ -33,11 +34,15 @@ LOG_BYTES_MAX = 1 << 20
 # Runs the scheduler: two threads share a core with the loop. Waits for engines and disks: costs no CPU time meanwhile.
 SCHEDULER = Lane("scheduler", 2, "plan_busy")
 OUTPUT = Lane("output", 8, "logs_busy")
+FILES = Lane("files", 4, "files_busy")
+TERMINALS = Lane("terminals", 2, "terminals_busy")
 # What runs at once, or waits for its turn: of all users, and of each. One user alone never has all threads for output;
 # and all that wait for output are fewer than the threads by which an API process answers.
 _PLANS_MAX, _PLANS_OF_ASKER_MAX = 2, 1
 _LOOKS_MAX, _LOOKS_OF_ASKER_MAX = 16, 4
 _READS_MAX, _READS_OF_ASKER_MAX = 24, 4
+_FILES_MAX, _FILES_OF_ASKER_MAX = 32, 4
+_TERMINALS_MAX, _TERMINALS_OF_ASKER_MAX = 8, 4
 
 
 class _AboutExecution(BaseModel):
@@ -71,6 +76,22 @@ class _AboutPort(BaseModel):
     port: str
 
 
+class _AboutFiles(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    tenant: str
+    user: str
+
+
+class _AboutTerminal(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    service_id: str
+    command: list[str] = Field(min_length=1)
+    tty: bool = False
+    rows: int = Field(default=24, ge=1, le=65535)
+    columns: int = Field(default=80, ge=1, le=65535)
+    term: str = ""
+
+
 class RpcHandlers:
     """One method per kind of question; each takes and gives the JSON of an envelope's body."""
 
@@ -83,6 +104,7 @@ class RpcHandlers:
         epoch: int,
         storage: Callable[[], BandwidthReport] | None = None,
         plugins: Plugins | None = None,
+        system_users: SystemUsers | None = None,
     ) -> None:
         self._master = master
         self._backend = backend
@@ -91,6 +113,7 @@ class RpcHandlers:
         self._epoch = epoch
         self._storage = storage
         self._plugins = plugins or Plugins()
+        self._system_users = system_users or SystemUsers()
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the questions that are answered at once, from memory, by kind."""
@@ -111,6 +134,8 @@ class RpcHandlers:
             "plan": Slow(self.plan, _PLANS_MAX, _PLANS_OF_ASKER_MAX, SCHEDULER),
             "dry_run": Slow(self.dry_run, _PLANS_MAX, _PLANS_OF_ASKER_MAX, SCHEDULER),
             "logs": Slow(self.logs, _READS_MAX, _READS_OF_ASKER_MAX, OUTPUT),
+            "files": Slow(self.files, _FILES_MAX, _FILES_OF_ASKER_MAX, FILES),
+            "terminal": Slow(self.terminal, _TERMINALS_MAX, _TERMINALS_OF_ASKER_MAX, TERMINALS),
         }
 
     def hint(self, _body: dict[str, Any]) -> dict[str, Any]:
@@ -188,6 +213,24 @@ class RpcHandlers:
         except BackendError as error:
             raise Refusal("no_logs", str(error)) from None
         return {**asdict(chunk), "data": base64.b64encode(chunk.data).decode()}
+
+    def files(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:  # noqa: ARG002 - a Slow's signature
+        """Return where a program serves a user's files."""
+        question = _read(_AboutFiles, body)
+        try:
+            system_user = self._system_users.of(question.tenant, question.user)
+            return asdict(self._backend.files(question.tenant, question.user, system_user))
+        except BackendError as error:
+            raise Refusal("files_unavailable", str(error)) from None
+
+    def terminal(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:  # noqa: ARG002 - as all slow ones
+        """Return where a command that now runs in a service waits for the API."""
+        question = _read(_AboutTerminal, body)
+        request = TerminalRequest(tuple(question.command), question.tty, question.rows, question.columns, question.term)
+        try:
+            return asdict(self._backend.terminal(question.service_id, request))
+        except BackendError as error:
+            raise Refusal("no_terminal", str(error)) from None
 
     def usage(self, _body: dict[str, Any]) -> dict[str, Any]:
         """Return what every running service uses now."""

@@ -16,6 +16,7 @@ from zoe_lib.domain.execution import Cause, Execution, ExecutionId, ServiceId
 from zoe_lib.domain.platform import BackendCapabilities
 from zoe_master.backends.base import (
     BackendError,
+    Endpoint,
     ImageState,
     ImageStatus,
     Left,
@@ -24,6 +25,8 @@ from zoe_master.backends.base import (
     OutputChunk,
     PortAddress,
     ServiceStart,
+    SystemUser,
+    TerminalRequest,
     Usage,
     nobody_left,
 )
@@ -156,6 +159,14 @@ class RecordedBackend:
     ) -> OutputChunk:
         """Refuse: nothing runs here."""
         raise BackendError(f"service {service} is replayed; it writes nothing")
+
+    def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:  # noqa: ARG002 - the Protocol's signature
+        """Refuse: nothing here has files."""
+        raise BackendError("a replay has no files")
+
+    def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:  # noqa: ARG002
+        """Refuse: nothing runs here that a terminal could show."""
+        raise BackendError("this back-end has no terminals")
 
     def usage(self) -> Sequence[Usage]:
         """Return no usage."""

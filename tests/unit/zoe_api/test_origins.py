@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from zoe_api.origins import _origin, foreign
+from zoe_api.origins import foreign, origin_of
 
 
 def asked(origin: str, host: str, scheme: str = "http", public: str | None = None) -> bool:
     headers = [(b"origin", origin.encode()), (b"host", host.encode())]
-    return foreign({"type": "http", "scheme": scheme, "headers": headers}, _origin(public or ""))
+    return foreign({"type": "http", "scheme": scheme, "headers": headers}, origin_of(public or ""))
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def asked(origin: str, host: str, scheme: str = "http", public: str | None = Non
         ("http://[::1]:5100", "[::1]:5100", "ws"),
     ],
 )
-def test_the_own_origin_passes(origin: str, host: str, scheme: str) -> None:
+def test_the_ownorigin_of_passes(origin: str, host: str, scheme: str) -> None:
     assert not asked(origin, host, scheme)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.needs import need_root
 from zoe_lib.sealing import KEY_FILE, CannotOpen, Seal, derived_key
 
 KEY = bytes(range(32))
@@ -51,6 +53,13 @@ def test_a_key_is_made_once_whoever_comes_first_and_is_the_owners_alone(tmp_path
     assert {seal.opened(sealed) for seal in seals} == {"secret"}
     assert [path.name for path in tmp_path.iterdir()] == [KEY_FILE]
     assert stat.S_IMODE((tmp_path / KEY_FILE).stat().st_mode) == 0o600
+
+
+def test_a_key_that_root_makes_belongs_to_the_owner_of_the_directory(tmp_path: Path) -> None:
+    need_root()
+    os.chown(tmp_path, 65534, 65534)
+    Seal.of(tmp_path)
+    assert (tmp_path / KEY_FILE).owner() == tmp_path.owner() == "nobody"
 
 
 def test_a_derived_key_is_always_the_same_for_its_purpose_and_none_other(tmp_path: Path) -> None:

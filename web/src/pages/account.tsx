@@ -6,6 +6,7 @@ import { ErrorBox } from "../components/feedback";
 import { CopyButton } from "../components/files";
 import { Table } from "../components/table";
 import { moment } from "../format";
+import { Secrets } from "./secrets";
 
 export default function AccountPage() {
   const session = useSession();
@@ -17,6 +18,7 @@ export default function AccountPage() {
       </p>
       <div className="columns">
         <Tokens />
+        <Secrets />
         <Password />
       </div>
     </>

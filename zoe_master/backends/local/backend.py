@@ -15,16 +15,20 @@ from zoe_lib.domain.execution import ServiceId
 from zoe_lib.domain.platform import BackendCapabilities
 from zoe_master.backends.base import (
     BackendError,
+    Endpoint,
     ImageStatus,
     Left,
     Observation,
     OutputChunk,
     PortAddress,
     ServiceStart,
+    SystemUser,
+    TerminalRequest,
     Usage,
     nobody_left,
 )
 from zoe_master.backends.local import directories
+from zoe_master.backends.local.file_processes import FileProcesses
 from zoe_master.backends.local.hints import SupervisorHints
 from zoe_master.backends.local.images import NO_RUNTIME, image_status, runtime_patterns
 from zoe_master.backends.local.layout import StatePaths
@@ -33,8 +37,10 @@ from zoe_master.backends.local.outputs import KeptOutputs, read_output
 from zoe_master.backends.local.records import Record, RecordStage, new_record
 from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.specification import HOST
+from zoe_master.backends.local.terminals import terminal_order
 from zoe_master.backends.local.volumes import allowed_bases
 from zoe_master.backends.local.worker import ServiceWorker
+from zoe_master.backends.terminal.sessions import TerminalRequests
 from zoe_master.waker import TickWaker
 
 _log = logging.getLogger(__name__)
@@ -64,7 +70,9 @@ class LocalBackend:
         self._kept = KeptOutputs(self._layout.kept_dir)
         self._capabilities = _capabilities(settings)
         self._hints = SupervisorHints(self._layout.hint)
+        self._terminals = TerminalRequests(HOST, settings.terminals_max)
         self._worker = ServiceWorker(self._layout)
+        self._files = FileProcesses(self._layout.files_dir, settings, self._layout.around.users)
         self._records: dict[ServiceId, Record] = {}
         self._pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="zoe-local")
         self._closing = threading.Event()
@@ -146,6 +154,19 @@ class LocalBackend:
             raise BackendError(f"service {service} does not exist")
         return OutputChunk(b"", offset, offset, complete=record.final)
 
+    def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
+        """Return where a process of the user's serves their files; it is started if none runs."""
+        return self._files.of(tenant, user, system_user)
+
+    def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:
+        """Start a command as the service runs, in a process of this machine."""
+        with self._lock:
+            record = self._records.get(service)
+            status = record.status if record is not None and not record.final else None
+        if record is None or status is None or not status.get("pid"):
+            raise BackendError(f"service {service} does not run")
+        return self._terminals.opened(terminal_order(record.directory, status, request))
+
     def usage(self) -> Sequence[Usage]:
         """Return the last measurements of the supervisors."""
         with self._lock:
@@ -161,10 +182,12 @@ class LocalBackend:
         What was handed over and not begun is left to the next back-end: it may have begun already, in another master.
         """
         self._closing.set()
+        self._terminals.close()
         self._hints.wake()
         self._monitor.join()
         self._pool.shutdown(cancel_futures=True)
         self._hints.close()
+        self._files.close()
         self._layout.close()
 
     def prune_logs(self) -> int:
@@ -268,6 +291,7 @@ def _capabilities(settings: LocalSettings) -> BackendCapabilities:
     return BackendCapabilities(
         images=runtime_patterns(settings.images),
         why_no_image=NO_RUNTIME,
+        image_hints=settings.image_hints,
         commandless=runtime_patterns(silent),
         host_paths=allowed_bases(settings.host_paths_allowed),
     )

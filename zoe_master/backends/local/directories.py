@@ -7,10 +7,11 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from zoe_master.backends.base import is_program
 from zoe_master.backends.failures import CannotStartError
 
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@-]{0,199}")
@@ -48,9 +49,15 @@ def take_base(path: Path) -> None:
         path.chmod(0o711)
 
 
-def write_owned(base: Path, names: tuple[str, ...], files: Mapping[str, str], owner: ComponentUser | None) -> None:
-    """Write files (mode 0600) that only the owner can read, into the directory that `make_owned` creates; never through
-    a link.
+def write_owned(
+    base: Path,
+    names: tuple[str, ...],
+    files: Mapping[str, str],
+    owner: ComponentUser | None,
+    mode: int | None = None,
+) -> None:
+    """Write files that only the owner can read, into the directory that `make_owned` creates; never through a link.
+    Without a mode, programs (`is_program`) can be executed.
     """
     directory = os.open(base, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -60,12 +67,22 @@ def write_owned(base: Path, names: tuple[str, ...], files: Mapping[str, str], ow
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=directory)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            with os.fdopen(os.open(name, flags, 0o600, dir_fd=directory), "w") as file:
+            chosen = (0o700 if is_program(text) else 0o600) if mode is None else mode
+            with os.fdopen(os.open(name, flags, chosen, dir_fd=directory), "w", newline="") as file:
                 file.write(text)
                 if owner is not None:
                     os.fchown(file.fileno(), owner.uid, owner.gid)
     finally:
         os.close(directory)
+
+
+def write_tree(
+    base: Path, names: tuple[str, ...], files: Iterable[tuple[str, str]], owner: ComponentUser | None
+) -> None:
+    """Write files with relative paths as names as `write_owned` does, with the directories on their way."""
+    for name, text in files:
+        *directories, last = name.split("/")
+        write_owned(base, (*names, *directories), {last: text}, owner)
 
 
 def make_owned(base: Path, names: tuple[str, ...], owner: ComponentUser | None) -> Path:

@@ -18,23 +18,29 @@ from zoe_master.backends.local.specification import BackendContext
 from zoe_master.backends.local.supervisor import files
 from zoe_master.backends.local.users import ComponentUsers
 
-# What another master made and did not begin within that time is removed; it can then not begin it any more.
+# What another master made and was refused is removed after that time; it can then not begin it any more.
 _BEGIN_S = 60.0
+_SPARES = 64
 
 
 class StatePaths:
-    """Paths below state_dir: `services/ID` while known, `kept/ID` once forgotten, `ports/EXECUTION.json`."""
+    """Paths below state_dir: `services/ID` while known, `kept/ID` once forgotten, `ports/EXECUTION.json`,
+    `files/TENANT+USER.json`, and empty directories in `spares`.
+    """
 
     def __init__(self, settings: LocalSettings) -> None:
         self.settings = settings
         state_dir = settings.state_dir
         self.services_dir = state_dir / "services"
-        self.kept_dir = state_dir / "kept"
+        self.kept_dir = state_dir / files.KEPT
+        self.files_dir = state_dir / "files"
+        self.spares_dir = state_dir / "spares"
         directories.make_base(state_dir, 0o700)
-        for directory in (self.services_dir, self.kept_dir, state_dir / "ports"):
+        for directory in (self.services_dir, self.kept_dir, self.files_dir, self.spares_dir, state_dir / "ports"):
             directories.make_base(directory, 0o700)
         for directory in (settings.scratch_dir, settings.workspaces_dir, settings.volumes_dir):
             directories.take_base(directory)
+        self.make_spares()
         self.hint = hint_name(state_dir)
         first, last = below_ephemeral(settings.port_first, settings.port_last)
         self.ports = PortBook(state_dir / "ports", first, last)
@@ -79,25 +85,44 @@ class StatePaths:
             record = found_record(directory)
             if record is not None:
                 yield record
-            elif _is_old(directory / files.STOP):
+            elif self.kept(directory.name).exists() and _is_old(directory):
                 directories.remove(directory)
 
     def refuse(self, service: ServiceId) -> None:
         """Keep another master from running a service that was stopped before this one knew of it.
 
         The other one makes the service's directory and then looks into the kept ones; this one does it the other way
-        round. So one of them sees the other. A full disk prevents that: then `late` finds what is begun.
+        round. So one of them sees the other, and so does a supervisor that is started in between. What a full disk
+        refuses is left out: the directory among the kept ones is enough.
         """
         if not directories.is_safe_name(service) or self.kept(service).exists():
             return
         with contextlib.suppress(OSError):
-            self.kept(service).mkdir(mode=0o700)
-            files.write_json(str(self.kept(service) / files.STATUS), {"state": str(ObservedState.ENDED)})
+            self._make_kept(service)
+        with contextlib.suppress(OSError):
             if self.service(service).exists():
                 (self.service(service) / files.STOP).touch()
+        with contextlib.suppress(OSError):
+            files.write_json(str(self.kept(service) / files.STATUS), {"state": str(ObservedState.ENDED)})
+
+    def _make_kept(self, service: ServiceId) -> None:
+        """Make the directory. A full disk may take no new one, but lets one be renamed."""
+        try:
+            self.kept(service).mkdir(mode=0o700)
+        except FileExistsError:
+            pass
+        except OSError:
+            next(self.spares_dir.iterdir()).rename(self.kept(service))
+
+    def make_spares(self) -> None:
+        """Make directories for the time of a full disk, as far as that is possible now."""
+        with contextlib.suppress(OSError):
+            for number in range(_SPARES):
+                (self.spares_dir / str(number)).mkdir(mode=0o700, exist_ok=True)
 
     def sweep(self, records: Collection[Record]) -> None:
-        """Remove scratch directories and ports of unknown services."""
+        """Remove scratch directories and ports of unknown services, and make good what a full disk has used up."""
+        self.make_spares()
         living = {record.service_id for record in records if not record.final}
         for path in self.settings.scratch_dir.iterdir():
             if path.name not in living:

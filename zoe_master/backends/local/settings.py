@@ -32,15 +32,17 @@ class LocalSettings:
     """Settings of the local back-end.
 
     state_dir: for Zoe alone (mode 0700). scratch_dir, workspaces_dir, volumes_dir: components write below them, so
-    their users must be able to enter them. images: image name to runtime; a name without a tag stands for all its tags.
-    nodes: if empty, one node of the machine's size. host_paths_allowed: directories that volumes with a host path may
-    mount, subdirectories included. run_as_user: one user for all components if Zoe is root; empty: those that the
-    master assigns. If Zoe is not root, they run as Zoe's own user, and can read whatever that user can. cgroups: False
-    samples memory even if control groups are permitted. output_bytes_max: bound of the output kept of one service.
-    kept_logs_bytes_max, kept_logs_age_max_s: bounds of the output kept of forgotten services. port_first, port_last:
-    ports for components, below the range that the kernel gives to clients. workers: services handed over at the same
-    time, which takes milliseconds each; supervisors do the rest. look_interval_s: how often everything is polled; hints
-    report changes earlier. insecure: see `refuse_reason`.
+    their users must be able to enter them. images: image name to runtime; a name without a tag stands for all its
+    tags. image_hints: what to do about images without a runtime. nodes: if empty, one node of the machine's size.
+    host_paths_allowed: directories that volumes with a host path may mount, subdirectories included. run_as_user: one
+    user for all components if Zoe is root; empty: those that the master assigns. If Zoe is not root, they run as
+    Zoe's own user, and can read whatever that user can. cgroups: False samples memory even if control groups are
+    permitted. output_bytes_max: bound of the output kept of one service. kept_logs_bytes_max, kept_logs_age_max_s:
+    bounds of the output kept of forgotten services. port_first, port_last: ports for components, below the range that
+    the kernel gives to clients. workers: services handed over at the same time, which takes milliseconds each;
+    supervisors do the rest. look_interval_s: how often everything is polled; hints report changes earlier.
+    terminals_max: open at once. insecure: see `refuse_reason`. files_idle_s: when a process that serves a user's
+    files ends; files_upload_bytes_max: the largest upload; files_free_bytes_min: room on the disk that uploads leave.
     """
 
     state_dir: Path
@@ -48,6 +50,7 @@ class LocalSettings:
     workspaces_dir: Path
     volumes_dir: Path
     images: Mapping[str, Runtime] = field(default_factory=dict)
+    image_hints: Mapping[str, str] = field(default_factory=dict)
     nodes: tuple[LocalNode, ...] = ()
     host_paths_allowed: tuple[Path, ...] = ()
     run_as_user: str = ""
@@ -59,7 +62,11 @@ class LocalSettings:
     port_last: int = 32767
     workers: int = 4
     look_interval_s: float = 1.0
+    terminals_max: int = 64
     insecure: bool = False
+    files_idle_s: float = 600.0
+    files_upload_bytes_max: int = 64 * 2**30
+    files_free_bytes_min: int = 2**30
 
     def absolute(self) -> LocalSettings:
         """Return the same settings with absolute directories, since supervisors have another working directory."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from zoe_lib.domain.application import Component, Volume
 from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, fill
-from zoe_master.backends.base import ServiceStart, joined_modules
+from zoe_master.backends.base import PeerService, ServiceStart, joined_modules
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.cgroups import CgroupParent
-from zoe_master.backends.local.directories import ComponentUser, make_owned, write_owned
+from zoe_master.backends.local.directories import ComponentUser, make_owned, write_owned, write_tree
 from zoe_master.backends.local.images import runtime_of
 from zoe_master.backends.local.ports import PortBook
 from zoe_master.backends.local.settings import LocalSettings, Runtime
@@ -23,12 +23,15 @@ from zoe_master.backends.local.users import ComponentUsers
 from zoe_master.backends.local.volumes import variable_of, volume_directories, working_directory
 from zoe_master.backends.local.workspaces import workspaces
 from zoe_master.backends.peers import data_meant, instances_meant, peer_meant
+from zoe_master.backends.secret_files import secret_files, variable_files
 
 HOST = "127.0.0.1"
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 # Below the scratch directory, and removed with it.
 _CONFIGURATION = "zoe-storage"
 _SIGN_IN = "zoe-sign-in"
+_FILES = "zoe-files"
+_SECRETS = "zoe-secrets"
 _SECRET_FILE = "secret"  # noqa: S105 - its name
 # Set for every component. They identify the processes of a service, so they come last.
 SERVICE_VARIABLE = "ZOE_SERVICE_ID"
@@ -56,6 +59,16 @@ class _Places:
     shared: Path
     volumes: Mapping[Volume, Path]
 
+    @property
+    def named(self) -> Mapping[TemplateKind, Path]:
+        """Return those that templates name."""
+        return {
+            TemplateKind.SCRATCH: self.scratch,
+            TemplateKind.FILES: self.scratch / _FILES,
+            TemplateKind.WORKSPACE: self.workspace,
+            TemplateKind.SHARED: self.shared,
+        }
+
 
 def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
     """Return everything that the supervisor needs; creates directories and allocates ports. Raises CannotStartError."""
@@ -64,7 +77,7 @@ def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
         raise CannotStartError(f"node {start.node} does not exist")
     runtime = runtime_of(component.image, around.settings.images)
     ports = around.ports.allocate(start.execution_id, start.service_id, (port.name for port in component.ports))
-    owner = around.users.of(start)
+    owner = around.users.of(start.system_user)
     places = _make_places(start, around.settings, owner)
     filled = _Filler(start, around.ports, places)
     try:
@@ -91,6 +104,7 @@ def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
         "created_at_s": time.time(),
         "cause_id": start.cause_id,
         "argv": argv,
+        "secret_variables": dict(variable_files(start, str(places.scratch / _SECRETS))),
         "environment": environment | {BACKEND_VARIABLE: around.hint, SERVICE_VARIABLE: start.service_id},
         "work_dir": str(work_dir),
         "make_work_dir": make,
@@ -125,20 +139,20 @@ class _Filler:
                 text = HOST
             case TemplateKind.HOSTS:
                 text = ",".join(HOST for peer in instances_meant(self._start, template) if peer.node is not None)
+            case TemplateKind.ADDRESSES:
+                text = ",".join(self._addresses(template))
             case TemplateKind.PORT:
                 text = str(self._port(template))
-            case TemplateKind.SCRATCH:
-                text = str(self._places.scratch)
-            case TemplateKind.WORKSPACE:
-                text = str(self._places.workspace)
-            case TemplateKind.SHARED:
-                text = str(self._places.shared)
+            case TemplateKind.SCRATCH | TemplateKind.FILES | TemplateKind.WORKSPACE | TemplateKind.SHARED:
+                text = str(self._places.named[template.kind])
             case TemplateKind.INDEX:
                 text = str(self._start.index)
             case TemplateKind.EXECUTION:
                 text = self._start.execution_id
             case TemplateKind.USER:
                 text = self._start.user
+            case TemplateKind.SECRETS:
+                text = str(self._places.scratch / _SECRETS)
             case TemplateKind.SECRET_FILE:
                 text = str(self._places.scratch / _SIGN_IN / _SECRET_FILE)
             case TemplateKind.COLUMNS:
@@ -147,10 +161,17 @@ class _Filler:
                 text = self(data_meant(self._start, template))
         return text
 
+    def _addresses(self, template: Template) -> Iterator[str]:
+        for peer in instances_meant(self._start, template):
+            if peer.node is not None:
+                yield f"{HOST}:{self._port_of(peer, template)}"
+
     def _port(self, template: Template) -> int:
+        return self._port_of(peer_meant(self._start, template), template)
+
+    def _port_of(self, peer: PeerService, template: Template) -> int:
         assert template.port is not None
-        service = peer_meant(self._start, template).service_id
-        return self._ports.allocate(self._start.execution_id, service, (template.port,))[template.port]
+        return self._ports.allocate(self._start.execution_id, peer.service_id, (template.port,))[template.port]
 
 
 def _make_places(start: ServiceStart, settings: LocalSettings, owner: ComponentUser | None) -> _Places:
@@ -160,6 +181,9 @@ def _make_places(start: ServiceStart, settings: LocalSettings, owner: ComponentU
         write_owned(settings.scratch_dir, (start.service_id, _CONFIGURATION), start.storage.files, owner)
     if start.secret:
         write_owned(settings.scratch_dir, (start.service_id, _SIGN_IN), {_SECRET_FILE: start.secret}, owner)
+    if files := secret_files(start):
+        write_owned(settings.scratch_dir, (start.service_id, _SECRETS), files, owner, 0o400)
+    write_tree(settings.scratch_dir, (start.service_id, _FILES), start.component.files, owner)
     return _Places(
         scratch=scratch,
         configuration=scratch / _CONFIGURATION,

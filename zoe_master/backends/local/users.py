@@ -6,10 +6,11 @@ import os
 import pwd
 from pathlib import Path
 
-from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.base import ServiceStart, SystemUser
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.directories import ComponentUser
 from zoe_master.backends.local.supervisor.spec import UserSpec
+from zoe_master.backends.workspace_layout import NO_NUMBER
 
 _UMASK_IN_GROUP = 0o002
 ACCOUNT_FILES = ("passwd", "group")
@@ -24,13 +25,13 @@ class ComponentUsers:
         entry = pwd.getpwnam(fixed) if fixed and self._by_root else None
         self._fixed = ComponentUser(entry.pw_uid, entry.pw_gid) if entry is not None else None
 
-    def of(self, start: ServiceStart) -> ComponentUser | None:
-        """Return the user of a service; None if it runs as Zoe's own user, since only root may choose."""
+    def of(self, system_user: SystemUser | None) -> ComponentUser | None:
+        """Return the user of programs of an owner; None if they run as Zoe's own user, since only root may choose."""
         if not self._by_root or self._fixed is not None:
             return self._fixed
-        if start.system_user is None:
-            raise CannotStartError("no system user is left for its owner: extend the setting user_ids_last")
-        return ComponentUser(start.system_user.uid, start.system_user.gid)
+        if system_user is None:
+            raise CannotStartError(NO_NUMBER)
+        return ComponentUser(system_user.uid, system_user.gid)
 
     def spec(self, owner: ComponentUser | None) -> UserSpec | None:
         """Return what the supervisor needs to know. What a user makes, the group may change, where it can enter."""

@@ -37,7 +37,7 @@ class ServiceWorker:
                 self._leave(record)
                 return
             spec = specify(start, self._layout.around)
-            owner = self._layout.around.users.of(start)
+            owner = self._layout.around.users.of(start.system_user)
             if owner is not None and spec["user"] and write_accounts(record.directory, start, owner, spec["scratch"]):
                 spec["user"]["accounts"] = str(record.directory)
             files.write_json(str(record.directory / files.START), dict(spec))

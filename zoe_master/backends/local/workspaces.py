@@ -14,16 +14,10 @@ from pathlib import Path
 
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.directories import ComponentUser, is_safe_name, make_owned
+from zoe_master.backends.workspace_layout import HOLDER_MODE, SHARED, SHARED_MODE, directory_of
 
-SHARED = "shared"
-_HOLDER_MODE, _SHARED_MODE = 0o711, 0o2770
 _FOR_GROUP = stat.S_IRGRP | stat.S_IWGRP
 _lock = threading.Lock()
-
-
-def directory_of(user: str) -> str:
-    """Return the name of a user's directory. No name of a user begins with `_`, so that `_shared` is free."""
-    return f"_{user}" if user == SHARED else user
 
 
 def workspaces(base: Path, tenant: str, user: str, owner: ComponentUser | None) -> tuple[Path, Path]:
@@ -62,7 +56,7 @@ def _tenant_directory(base: Path, tenant: str, owner: ComponentUser | None, *, m
         with suppress(FileExistsError):
             holder.mkdir(0o700)
         if not _is_holder(holder):
-            _own(holder, os.geteuid(), os.getegid(), _HOLDER_MODE)
+            _own(holder, os.geteuid(), os.getegid(), HOLDER_MODE)
         if moving.exists():
             # It is given to the group before it has its name: until then, a start begins here again.
             _give_to_group(moving, owner)
@@ -79,7 +73,7 @@ def _is_holder(path: Path) -> bool:
         found = path.lstat()
     except FileNotFoundError:
         return False
-    return stat.S_ISDIR(found.st_mode) and (found.st_uid, stat.S_IMODE(found.st_mode)) == (os.geteuid(), _HOLDER_MODE)
+    return stat.S_ISDIR(found.st_mode) and (found.st_uid, stat.S_IMODE(found.st_mode)) == (os.geteuid(), HOLDER_MODE)
 
 
 def _share(path: Path, owner: ComponentUser | None) -> None:
@@ -113,7 +107,7 @@ def _give_to_group(path: Path, owner: ComponentUser | None) -> None:
                         _open_to_group(file, owner.gid, stat.S_IXGRP if found.st_mode & stat.S_IXUSR else 0)
                 finally:
                     os.close(file)
-    _own(path, 0, owner.gid, _SHARED_MODE)
+    _own(path, 0, owner.gid, SHARED_MODE)
 
 
 def _open_to_group(descriptor: int, gid: int, more: int) -> None:

@@ -15,6 +15,7 @@ from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.values import changed
 from zoe_master.backends.base import (
     BackendError,
+    Endpoint,
     ImageState,
     ImageStatus,
     Left,
@@ -23,6 +24,8 @@ from zoe_master.backends.base import (
     OutputChunk,
     PortAddress,
     ServiceStart,
+    SystemUser,
+    TerminalRequest,
     Usage,
     nobody_left,
 )
@@ -154,6 +157,14 @@ class SimulatedBackend:
         first = min(max(offset, 0), len(output))
         data = output[first : first + max(limit, 0)]
         return OutputChunk(data, first, first + len(data), complete and first + len(data) == len(output))
+
+    def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:  # noqa: ARG002 - the Protocol's signature
+        """Refuse: nothing here has files."""
+        raise BackendError("the simulated back-end has no files")
+
+    def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:  # noqa: ARG002
+        """Refuse: nothing runs here that a terminal could show."""
+        raise BackendError("this back-end has no terminals")
 
     def usage(self) -> Sequence[Usage]:
         """Return samples in which every running service uses exactly its reservation."""

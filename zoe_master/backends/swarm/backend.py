@@ -16,12 +16,15 @@ from zoe_lib.domain.platform import BackendCapabilities
 from zoe_master.backends.base import (
     BackendError,
     BackendUnavailable,
+    Endpoint,
     ImageStatus,
     Left,
     Observation,
     OutputChunk,
     PortAddress,
     ServiceStart,
+    SystemUser,
+    TerminalRequest,
     Usage,
     nobody_left,
 )
@@ -197,6 +200,14 @@ class SwarmBackend:
             copy_output(engine, record, self._registry, self._settings.output_bytes_max, left)
         with output_of(record, left):
             return output.read(place, offset, limit)
+
+    def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:  # noqa: ARG002 - the Protocol's signature
+        """Refuse: not possible yet."""
+        raise BackendError("files are not served on Docker Swarm yet")
+
+    def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:  # noqa: ARG002
+        """Refuse: nothing runs here that a terminal could show."""
+        raise BackendError("this back-end has no terminals")
 
     def usage(self) -> Sequence[Usage]:
         """Return the last measurements of running services."""

@@ -25,6 +25,7 @@ def capabilities_of(settings: SwarmSettings) -> BackendCapabilities:
         workspaces=settings.workspaces_dir is not None,
         mount_points=mount_points(settings),
         devices_alone=True,
+        secret_variables=False,
         engine=DOCKER,
         pulls=settings.pull_images,
     )

@@ -19,18 +19,18 @@ class SwarmSettings:
     engine; other nodes are reached at their own address on `engine_port`. tls_dir: `ca.pem`, `cert.pem` and `key.pem`
     for tcp:// URLs. installation: distinguishes several Zoes on one swarm; part of all labels and names. images: the
     allowed images, names or patterns such as `zoe/*`; a name without a tag stands for all its tags. pull_images: let
-    engines pull missing images; otherwise the images must have been loaded. user: the user of components (uid:gid)
-    unless `tenant_users` names another one for their tenant. workspaces_dir: a path that the admin mounts on every
-    node, with a directory for each tenant. publish_ports: publish ports on their node, for a network whose members are
-    all trusted; proxied ports are not published. gateway_image: the image of gateways; empty: there are none, and
-    proxied ports are like any other. gateway_reservation: what each takes off its node. allow_unhardened: use engines
-    that let containers gain privileges, or exceed `ulimits_max`. check_closed: check from inside whether containers
-    reach control ports and metadata, and report it for the node. ulimits_max: upper bounds of an engine's default
-    limits, by their names for dockerd. fence_command: run with a node's name when the node is lost; its services are
-    lost only once it has succeeded. gather_s: how long the first of several starts waits for others. look_interval_s,
-    busy_look_interval_s: how often tasks are listed, at rest and while services start or stop. copy_interval_s: how
-    often output of running services is copied; less often while nothing is printed. place_timeout_s: a task for which
-    Swarm finds no room for this long has failed.
+    engines pull missing images; otherwise the images must have been loaded. user: one user (uid:gid) for
+    all components; if empty, and `tenant_users` names none for their tenant, each runs as `ServiceStart.system_user`.
+    workspaces_dir: a path that the admin mounts on every node, with a directory for each tenant. publish_ports: publish
+    ports on their node, for a network whose members are all trusted; proxied ports are not published. gateway_image:
+    the image of gateways; empty: there are none, and proxied ports are like any other. gateway_reservation: what each
+    takes off its node. allow_unhardened: use engines that let containers gain privileges, or exceed `ulimits_max`.
+    check_closed: check from inside whether containers reach control ports and metadata, and report it for the node.
+    ulimits_max: upper bounds of an engine's default limits, by their names for dockerd. fence_command: run with a
+    node's name when the node is lost; its services are lost only once it has succeeded. gather_s: how long the first of
+    several starts waits for others. look_interval_s, busy_look_interval_s: how often tasks are listed, at rest and
+    while services start or stop. copy_interval_s: how often output of running services is copied; less often while
+    nothing is printed. place_timeout_s: a task for which Swarm finds no room for this long has failed.
     """
 
     state_dir: Path
@@ -41,7 +41,7 @@ class SwarmSettings:
     installation: str = "zoe"
     images: tuple[str, ...] = ("zoe/*",)
     pull_images: bool = False
-    user: str = "65534:65534"
+    user: str = ""
     tenant_users: Mapping[str, str] = field(default_factory=dict)
     workspaces_dir: Path | None = None
     host_paths_allowed: tuple[Path, ...] = ()

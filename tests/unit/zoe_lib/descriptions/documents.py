@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 _FULL: dict[str, Any] = {
+    "results": ["out/*.csv", "model.bin"],
     "version": 4,
     "name": "full",
     "kind": "interactive",
@@ -19,7 +20,7 @@ _FULL: dict[str, Any] = {
         {
             "name": "server",
             "image": "zoe/server:1",
-            "command": ["serve", "--bind", "{host:self}:{port:web}", "--data", "{scratch}"],
+            "command": ["serve", "--bind", "{host:self}:{port:web}", "--data", "{scratch}", "{files}/serve.py"],
             "work_dir": "{workspace}/site",
             "environment": {
                 "INDEX": "{index}",
@@ -57,6 +58,7 @@ _FULL: dict[str, Any] = {
             "ends_application": True,
             "read_only_root": True,
             "stop_grace_s": 5,
+            "files": {"serve.py": "print('{a}')\n", "conf/site.json": "{}"},
         },
         {
             "name": "worker",

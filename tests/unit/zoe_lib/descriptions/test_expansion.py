@@ -71,7 +71,7 @@ def test_mpi_is_rigid_and_ends_with_its_launcher() -> None:
     worker, launcher = application.components
     assert (worker.essential_count, worker.total_count) == (4, 4)
     assert launcher.command[-3:] == ("--", "./run", "{workspace}/x")
-    assert argument(launcher, "--hosts") == "{hosts:mpi-worker}"
+    assert argument(launcher, "--addresses") == "{addresses:mpi-worker.ssh}"
     assert launcher.ends_application
 
 

@@ -140,6 +140,13 @@ def test_all_findings_come_at_once_and_in_order() -> None:
         ({"ports": [{"name": "a", "number": 1, "protocol": "http", "proxied": True, "sign_in": {"header": "Host"}}]},
          "ports/0/sign_in/header", Code.CONFLICT),
         ({"command": ["{secret_file}"]}, "command/0", Code.CONFLICT),
+        ({"command": ["{files}/a"]}, "command/0", Code.CONFLICT),
+        ({"files": {"../a": ""}}, "files/..~1a", Code.BAD_FORMAT),
+        ({"files": {"/a": ""}}, "files/~1a", Code.BAD_FORMAT),
+        ({"files": {".ssh": ""}}, "files/.ssh", Code.BAD_FORMAT),
+        ({"files": {"a": 3}}, "files/a", Code.WRONG_TYPE),
+        ({"files": {"a": "", "a/b": ""}}, "files/a", Code.CONFLICT),
+        ({"files": {str(n): "" for n in range(65)}}, "files", Code.OUT_OF_RANGE),
         ({"readiness": {}}, "readiness", Code.CONFLICT),
         ({"readiness": {"tcp": "web"}}, "readiness/tcp", Code.UNKNOWN_REFERENCE),
         ({"stop_grace_s": float("inf")}, "stop_grace_s", Code.OUT_OF_RANGE),
@@ -267,3 +274,17 @@ def test_a_predicate_that_is_too_long_is_told_once() -> None:
     document = full()
     document["storage"]["inputs"][0]["pushdown"]["where"] = "city = '" + "x" * 5000 + "'"
     assert [code for place, code in found(document) if place.endswith("/where")] == [Code.OUT_OF_RANGE]
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a/./b", "a//b", "", "a\nb", "x" * 1025, 3])
+def test_results_are_paths_below_the_workspace(path: object) -> None:
+    assert parse({**small(), "results": ["out/*.csv"]}).results == ("out/*.csv",)
+    assert [place for place, _ in found({**small(), "results": [path]})] == ["/results/0"]
+
+
+def test_the_files_of_all_components_are_bounded_in_bytes() -> None:
+    document = small(files={"a": "ä" * 2**16})
+    document["components"].append({**document["components"][0], "name": "other"})
+    assert parse(document).components[1].files == (("a", "ä" * 2**16),)
+    document["components"][1]["files"] = {"a": "ä" * 2**16, "b": "x"}
+    assert ("/components", Code.TOO_BIG) in found(document)

@@ -11,6 +11,7 @@ from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, esca
         ("{host:self}", Template(TemplateKind.HOST)),
         ("{host:master}", Template(TemplateKind.HOST, "master")),
         ("{hosts:spark-worker}", Template(TemplateKind.HOSTS, "spark-worker")),
+        ("{addresses:spark-worker.ui}", Template(TemplateKind.ADDRESSES, "spark-worker", "ui")),
         ("{port:rpc}", Template(TemplateKind.PORT, None, "rpc")),
         ("{port:master.rpc}", Template(TemplateKind.PORT, "master", "rpc")),
         ("{scratch}", Template(TemplateKind.SCRATCH)),
@@ -57,7 +58,7 @@ def test_escape_is_undone_by_fill(text: str) -> None:
     [
         "{", "}", "a{b", "{}", "{HOME}", "{host}", "{host:}", "{host:Master}", "{host: self}", "{port:a.b.c}",
         "{hosts:-x}", "{host:self", "{scratch:x}", "{port:}", "{port:.a}", "{port:a.}", "{0}", "{host:self!r}",
-        "{input}", "{input:}", "{input:a.b}", "{columns:A}", "{outputs:a}",
+        "{addresses:a}", "{addresses:a.b.c}", "{input}", "{input:}", "{input:a.b}", "{columns:A}", "{outputs:a}",
     ],
 )  # fmt: skip
 def test_unknown_templates_and_single_braces_are_refused(text: str) -> None:

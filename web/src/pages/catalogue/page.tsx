@@ -51,16 +51,35 @@ export default function CataloguePage() {
           <h2>{category}</h2>
           <div className="tiles">
             {entries.map((entry) => (
-              <Link key={entry.id} className="tile" to={`/catalogue/${entry.id}`}>
-                <strong>{entry.title}</strong>
-                <span>{entry.summary}</span>
-              </Link>
+              <Tile key={entry.id} entry={entry} />
             ))}
           </div>
           <br />
         </section>
       ))}
     </>
+  );
+}
+
+function Tile({ entry }: { entry: Entry }) {
+  const text = (
+    <>
+      <strong>{entry.title}</strong>
+      <span>{entry.summary}</span>
+    </>
+  );
+  if (entry.unavailable) {
+    return (
+      <div className="tile unavailable">
+        {text}
+        <span className="faint">{entry.unavailable}</span>
+      </div>
+    );
+  }
+  return (
+    <Link className="tile" to={`/catalogue/${entry.id}`}>
+      {text}
+    </Link>
   );
 }
 

@@ -31,7 +31,7 @@ export function Actions({ execution }: { execution: Execution }) {
   return (
     <div>
       <div className="row">
-        {!over && (
+        {!over && execution.access === "control" && (
           <button
             type="button"
             className="danger"

@@ -26,6 +26,7 @@ export function Waiting({ execution, operates }: { execution: Execution; operate
   return (
     <section className="card" aria-label="Why it waits">
       <h2>{reason ? reason.sentence : "It waits for the next tick"}</h2>
+      {why?.missing_secrets && <p>It will fail to start: {why.missing_secrets}</p>}
       {reason?.hint && <p>What would help: {reason.hint}</p>}
       {why?.change && <p>The smallest change that would start it now: {changeText(why.change)}</p>}
       <dl className="facts">

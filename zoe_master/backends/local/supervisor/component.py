@@ -76,6 +76,20 @@ def start(spec: ProcessSpec, output: int, cgroup: Cgroup | None) -> int:
     return pid
 
 
+def enter(spec: ProcessSpec, cgroup: Cgroup | None, parent: int) -> None:
+    """Let this process be one of the component's, started by `parent`: OSError if it may not."""
+    if cgroup is not None:
+        cgroup.join()
+    _set_limits(spec, bounded=cgroup is not None)
+    if spec["user"] is not None and os.isatty(0):
+        os.fchown(0, spec["user"]["uid"], -1)
+    _drop_privileges(spec, parent)
+    try:
+        os.chdir(spec["work_dir"])
+    except OSError:  # removed since
+        os.chdir(spec["scratch"])
+
+
 def _become(spec: ProcessSpec, parent: int, output: int, error_write: int, cgroup: Cgroup | None) -> NoReturn:
     doing = JOINING
     try:
@@ -92,12 +106,21 @@ def _become(spec: ProcessSpec, parent: int, output: int, error_write: int, cgrou
             os.makedirs(spec["work_dir"], exist_ok=True)
         os.chdir(spec["work_dir"])
         doing = f"cannot run {spec['argv'][0]!r} (PATH={spec['environment'].get('PATH', '')})"
-        _execute(spec["argv"], spec["environment"])
+        execute(spec["argv"], {**spec["environment"], **_secrets(spec)})
     except BaseException as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else repr(error)
         os.write(error_write, json.dumps([doing, reason]).encode())
     finally:
         os._exit(127)
+
+
+def _secrets(spec: ProcessSpec) -> dict[str, str]:
+    """Read as the component's user: no other process ever has these variables."""
+    found = {}
+    for name, path in spec.get("secret_variables", {}).items():
+        with open(path, encoding="utf-8", newline="") as file:
+            found[name] = file.read()
+    return found
 
 
 def _reset_signals() -> None:
@@ -154,7 +177,7 @@ def _drop_privileges(spec: ProcessSpec, parent: int) -> None:
         os._exit(127)
 
 
-def _execute(argv: list[str], environment: dict[str, str]) -> NoReturn:
+def execute(argv: list[str], environment: dict[str, str]) -> NoReturn:
     """Search PATH as a shell does. `os.execvpe` imports a module first, which the component's user may not read."""
     if "/" in argv[0]:
         os.execve(argv[0], argv, environment)

@@ -21,6 +21,8 @@ STATUS = "status.json"
 USAGE = "usage.json"
 LOCK = "lock"
 STOP = "stop"
+KEPT = "kept"
+"""Beside the directory in which the services' directories are."""
 OUTPUT = "output"
 ERRORS = "shim.err"  # the name in directories of services that run across an upgrade
 

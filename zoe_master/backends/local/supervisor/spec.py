@@ -39,7 +39,10 @@ class UserSpec(TypedDict):
 
 
 class ProcessSpec(TypedDict):
-    """Everything that the supervisor needs: all templates are filled, all paths are of this machine."""
+    """Everything that the supervisor needs: all templates are filled, all paths are of this machine.
+
+    secret_variables: the file with the value of each variable that only the component's process may know.
+    """
 
     service_id: str
     execution_id: str
@@ -49,6 +52,7 @@ class ProcessSpec(TypedDict):
     cause_id: str
     argv: list[str]
     environment: dict[str, str]
+    secret_variables: NotRequired[dict[str, str]]
     work_dir: str
     make_work_dir: bool
     scratch: str

@@ -53,7 +53,7 @@ class Supervisor:
         self._listen_to_signals()
         kernel.adopt_orphans()
         self._status.write()
-        if self._stop_asked():
+        if self._stop_asked() or self._refused():
             self._report_end(None, "stopped", "")
         elif self._start():
             self._watch()
@@ -195,6 +195,11 @@ class Supervisor:
 
     def _stop_asked(self) -> bool:
         return os.path.exists(f"{self._directory}/{files.STOP}")
+
+    def _refused(self) -> bool:
+        """Return whether another master has refused the service before it began: it is among the kept ones then."""
+        services, name = os.path.split(self._directory)
+        return os.path.exists(f"{os.path.dirname(services)}/{files.KEPT}/{name}")
 
     def _ask(self, cause: str) -> None:
         self._asked = self._asked or cause

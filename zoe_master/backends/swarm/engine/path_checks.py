@@ -1,12 +1,13 @@
-"""Ask nodes about the parts of a host path before anything is mounted."""
+"""Ask nodes about the parts of a host path before anything is mounted, and have missing workspaces made."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from docker.errors import APIError
 
@@ -17,9 +18,10 @@ from zoe_master.backends.failures import CannotStartError, CannotStartYetError
 from zoe_master.backends.swarm.engine.engine_events import EngineEvents
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.probe_containers import ImageProgram, ask, candidates
+from zoe_master.backends.swarm.engine.workspace_making import make_workspaces
 from zoe_master.backends.swarm.errors import UNREACHABLE, error_text_of, status_of, words_of
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec.host_paths import HostPath, PathPart, host_paths_of, problem
+from zoe_master.backends.swarm.spec.host_paths import HostPath, PathPart, host_paths_of, may_be_made, problem
 
 _WORKERS = 2  # a pool of its own: a file system that hangs blocks only mounts
 _GOOD_FOR_S = 60.0
@@ -39,6 +41,14 @@ class _Refused:
     passes: bool = False
 
 
+class _Look(NamedTuple):
+    """A path, its existing parts, and why it must not be mounted."""
+
+    path: HostPath
+    seen: Sequence[PathPart]
+    words: str
+
+
 class PathChecks:
     """A result holds for a minute: only root on the node can invalidate it."""
 
@@ -48,6 +58,7 @@ class PathChecks:
         self._told = notify
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="zoe-swarm-paths")
         self._lock = threading.Lock()
+        self._making = threading.Lock()
         self._asked: dict[_Key, Future[_Refused | None]] = {}
         self._until_s: dict[_Key, float] = {}
 
@@ -95,23 +106,51 @@ class PathChecks:
         watch = self._watches.get(node)
         if watch is None or not watch.reachable:
             return _silent(node, "its engine does not answer")
-        for path in paths:
-            try:
-                seen = self._parts(watch, path)
-            except APIError as error:
-                if status_of(error) != 400 or "source path does not exist" not in words_of(error):
-                    raise
-                seen = []  # not even the root exists
-            if seen is None:
+        for root, below in _by_root(paths).items():
+            found = self._obstacle(watch, root, below)
+            detail = ""
+            if found is not None and found.words and may_be_made(found.path, found.seen):
+                with self._making:  # one at a time: another start may need the same
+                    detail = self._made(watch, [path for path in below if path.owned is not None])
+                found = self._obstacle(watch, root, below)
+            if found is None:
                 return _unasked(node, "no allowed image has /bin/stat")
-            if obstacle := problem(path, seen, self._settings):
-                return _Refused(f"host path {path.path} is not mounted from {node}: {obstacle}", Cause.START_FAILED)
+            if found.words:
+                message = f"host path {found.path.path} is not mounted from {node}: {found.words}"
+                return _Refused(message, Cause.START_FAILED, detail)
         return None
 
-    def _parts(self, watch: EngineEvents, path: HostPath) -> list[PathPart] | None:
+    def _made(self, watch: EngineEvents, paths: Sequence[HostPath]) -> str:
+        """Have workspaces made that are missing, or moved from where they were; return what programs said."""
+        said = ""
+        for image in asked_images(watch, self._settings):
+            try:
+                return make_workspaces(watch.engine.api, image, paths, self._settings)
+            except APIError as error:
+                said = words_of(error)
+        return said
+
+    def _obstacle(self, watch: EngineEvents, root: str, paths: Sequence[HostPath]) -> _Look | None:
+        """Return the first path that must not be mounted, and why; None if no image can check it."""
+        try:
+            seen = self._parts(watch, root, paths)
+        except APIError as error:
+            if status_of(error) != 400 or "source path does not exist" not in words_of(error):
+                raise
+            seen = {}  # not even the root exists
+        if seen is None:
+            return None
+        for path in paths:
+            parts = [part for part in map(seen.get, path.parts(_SEEN_AT)) if part is not None]
+            if words := problem(path, parts, self._settings):
+                return _Look(path, parts, words)
+        return _Look(paths[0], (), "")
+
+    def _parts(self, watch: EngineEvents, root: str, paths: Sequence[HostPath]) -> dict[str, PathPart] | None:
         """Return the node's report on each part that exists; None if no image can check it."""
-        arguments = ["-c", "%f %u", "--", *path.parts(_SEEN_AT)]
-        question = ImageProgram("/bin/stat", arguments, _LOOKS_AS, sees={_SEEN_AT: path.root})
+        # A name with a line break could pass for the report on another part; so it counts as missing.
+        parts = sorted({part for path in paths for part in path.parts(_SEEN_AT) if "\n" not in part})
+        question = ImageProgram("/bin/stat", ["-c", "%f %u %g %n", "--", *parts], _LOOKS_AS, sees={_SEEN_AT: root})
         for image in asked_images(watch, self._settings):
             try:
                 _, shown = ask(watch.engine.api, image, self._settings.installation, question)
@@ -119,7 +158,7 @@ class PathChecks:
                 if "/bin/stat" in words_of(error):
                     continue
                 raise
-            return list(_read(shown))
+            return dict(_read(shown))
         return None
 
 
@@ -131,10 +170,18 @@ def asked_images(watch: EngineEvents, settings: SwarmSettings) -> list[str]:
     )
 
 
-def _read(shown: str) -> Iterator[PathPart]:
-    for line in shown.splitlines():
-        mode, owner = line.split()
-        yield PathPart(int(mode, 16), int(owner))
+def _by_root(paths: Iterable[HostPath]) -> dict[str, list[HostPath]]:
+    found: dict[str, list[HostPath]] = {}
+    for path in paths:
+        found.setdefault(path.root, []).append(path)
+    return found
+
+
+def _read(shown: str) -> Iterator[tuple[str, PathPart]]:
+    for line in shown.split("\n"):
+        if line:
+            mode, owner, group, name = line.split(" ", 3)
+            yield name, PathPart(int(mode, 16), int(owner), int(group))
 
 
 def _unasked(node: str, why: str) -> _Refused:

@@ -22,7 +22,8 @@ _IMAGES_TRIED_MAX = 5
 _MEMORY_BYTES = 32 * 2**20
 _PROCESSES_MAX = 64
 _ANSWER_S = 20
-_ABANDONED_S = 120.0  # well above what a check takes, and above the difference between two machines' clocks
+LONGEST_S = 600.0
+_ABANDONED_S = LONGEST_S + 120.0  # more than the difference between two machines' clocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class ImageProgram:
     network: str = "none"
     sees: Mapping[str, str] | None = None
     changes: tuple[str, str] | None = None
+    timeout_s: float = _ANSWER_S
 
 
 def candidates(images: Iterable[str], settings: SwarmSettings) -> list[str]:
@@ -72,7 +74,7 @@ def ask(api: Any, image: str, installation: str, question: ImageProgram) -> tupl
             labels={labels.INSTALLATION: installation, labels.OF_A_MOMENT: "true"},
         )  # fmt: skip
         api.start(made)
-        code = int(api.wait(made, timeout=_ANSWER_S)["StatusCode"])
+        code = int(api.wait(made, timeout=question.timeout_s)["StatusCode"])
         return code, str(api.logs(made, stderr=False).decode(errors="replace"))
     finally:
         if made is not None:

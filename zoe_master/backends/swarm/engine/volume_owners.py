@@ -18,17 +18,21 @@ from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.path_checks import asked_images
 from zoe_master.backends.swarm.engine.probe_containers import ImageProgram, ask
+from zoe_master.backends.swarm.engine.workspace_making import GIVE_TO_GROUP
 from zoe_master.backends.swarm.errors import UNREACHABLE
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.mounts import scratch_labels, volume_labels
 from zoe_master.backends.swarm.spec.names import volume_name
+from zoe_master.backends.swarm.spec.users import ContainerUser, user_of
 from zoe_master.backends.swarm.spec.work_dirs import StartPath
+from zoe_master.backends.workspace_layout import SHARED_MODE
 
 _log = logging.getLogger(__name__)
 _WORKERS = 2
 _GOOD_FOR_S = 60.0
 _SEEN_AT = "/zoe-volume"
 _ROOT = "0:0"
+_OPEN = f'chown "$1" "$2" && chmod {SHARED_MODE:o} "$2"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +43,15 @@ class _Place:
 
     node: str
     tenant: str
+    user: ContainerUser
     source: str
     below: str = ""
     work_dir: StartPath | None = None
+
+    @property
+    def of_tenant(self) -> bool:
+        """Return whether several users of the system mount it: all of the tenant's mount its named volumes."""
+        return not self.user.of_all and not (self.work_dir is not None and self.work_dir.own)
 
 
 class VolumeOwners:
@@ -59,9 +69,10 @@ class VolumeOwners:
         """Return whether the service's named volumes and its start directory were checked; False until then."""
         names = {volume.name for volume in start.component.volumes if volume.name is not None and not volume.read_only}
         volumes = [volume_name(self._settings.installation, start.tenant, name) for name in sorted(names)]
-        places = [_Place(start.node, start.tenant, volume) for volume in volumes]
+        user = user_of(start, self._settings)
+        places = [_Place(start.node, start.tenant, user, volume) for volume in volumes]
         if work_dir is not None and (work_dir.own or work_dir.below):
-            places.append(_Place(start.node, start.tenant, work_dir.source, work_dir.below, work_dir))
+            places.append(_Place(start.node, start.tenant, user, work_dir.source, work_dir.below, work_dir))
         passed = [self._passed(place) for place in places]  # all are checked at the same time
         return all(passed)
 
@@ -104,15 +115,27 @@ class VolumeOwners:
 
     def _ask(self, api: Any, image: str, place: _Place) -> None:
         installation, at = self._settings.installation, (place.source, _SEEN_AT)
-        user = self._settings.tenant_users.get(place.tenant, self._settings.user)
+
+        def run(program: str, *arguments: str, user: str = _ROOT) -> str:
+            return ask(api, image, installation, ImageProgram(program, arguments, user, changes=at))[1].strip()
+
         if not place.source.startswith("/"):
-            look = ImageProgram("/bin/stat", ["-c", "%u:%g", _SEEN_AT], _ROOT, changes=at)
-            _, owner = ask(api, image, installation, look)
-            if owner.strip() == _ROOT:
-                ask(api, image, installation, ImageProgram("/bin/chown", [user, _SEEN_AT], _ROOT, changes=at))
+            owner = run("/bin/stat", "-c", "%u:%g", _SEEN_AT)
+            if place.of_tenant:
+                self._share(run, owner, place.user.gid)
+            elif owner == _ROOT:
+                run("/bin/chown", str(place.user), _SEEN_AT)
         if place.below:  # as the user itself, who may lack access
-            make = ImageProgram("/bin/mkdir", ["-p", f"{_SEEN_AT}/{place.below}"], user, changes=at)
-            ask(api, image, installation, make)
+            run("/bin/mkdir", "-p", f"{_SEEN_AT}/{place.below}", user=str(place.user))
+
+    def _share(self, run: Callable[..., str], owner: str, gid: str) -> None:
+        """Let all users of the tenant change a volume, also one that was the former user's of all components."""
+        uid = owner.partition(":")[0]
+        if owner == f"0:{gid}" or not uid.isdigit():
+            return
+        if uid != "0":
+            run("/bin/sh", "-c", GIVE_TO_GROUP, "sh", _SEEN_AT, uid, gid, user=f"{uid}:{gid}")
+        run("/bin/sh", "-c", _OPEN, "sh", f"0:{gid}", _SEEN_AT, user=f"0:{gid}")
 
     def _labels(self, place: _Place) -> dict[str, str]:
         if place.work_dir is not None and place.work_dir.own:

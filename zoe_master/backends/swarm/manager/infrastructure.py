@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
@@ -18,6 +19,7 @@ from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_of
 from zoe_master.backends.swarm.spec.names import attempt_name
 
 _SECRET_BYTES = 32
+_DIGEST_LENGTH = 16
 Json = Mapping[str, Any]
 
 
@@ -53,6 +55,23 @@ class AttemptInfrastructure:
     def file(self, attempt: Attempt, tags: Mapping[str, str], name: str, text: str) -> tuple[str, str]:
         """Return id and name of the secret with a file that the attempt's services share."""
         called = f"{attempt_name(self._settings.installation, attempt)}-{name.partition('.')[0]}"
+        return self.named_secret(called, attempt, tags, text.encode), called
+
+    def content(self, attempt: Attempt, tags: Mapping[str, str], text: str) -> tuple[str, str]:
+        """Return id and name of the secret with this text, which all files of the attempt with the same text share.
+
+        A secret and not a config: nobody who can inspect the engine reads it."""
+        digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
+        called = f"{attempt_name(self._settings.installation, attempt)}-{digest}"
+        # Swarm refuses a secret without content.
+        return self.named_secret(called, attempt, tags, lambda: text.encode() or b"\n"), called
+
+    def given(self, attempt: Attempt, tags: Mapping[str, str], name: str, text: str) -> tuple[str, str]:
+        """Return id and name of the Swarm secret with a secret of the owner, of this name; it is that of the attempt's
+        first service.
+        """
+        short = hashlib.sha256(name.encode()).hexdigest()[:16]  # names of Swarm secrets have 64 characters at most
+        called = f"{attempt_name(self._settings.installation, attempt)}-{short}"
         return self.named_secret(called, attempt, tags, text.encode), called
 
     def named_secret(self, name: str, attempt: Attempt, tags: Mapping[str, str], value: Callable[[], bytes]) -> str:

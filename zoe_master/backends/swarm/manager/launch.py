@@ -10,6 +10,7 @@ from docker.errors import APIError
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError, CannotStartYetError
+from zoe_master.backends.secret_files import file_of
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
 from zoe_master.backends.swarm.engine.engines import Managers
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
@@ -132,7 +133,13 @@ class ServiceLauncher:
             name: self._shared.file(attempt, tags, name, text) for name, text in sorted(start.storage.files.items())
         }
         sign_in = self._shared.file(attempt, tags, "sign-in", start.secret) if start.secret else None
-        around = AttemptContext(node.node_id, network_id, secret, files, sign_in, node.total.cores_milli)
+        own = {name: self._shared.content(attempt, tags, text) for name, text in start.component.files}
+        values = start.secrets.values
+        given = {
+            file_of(use): self._shared.given(attempt, tags, use.name, values[use.name])
+            for use in start.component.secrets
+        }
+        around = AttemptContext(node.node_id, network_id, secret, files, sign_in, own, given, node.total.cores_milli)
         spec = service_spec(group, around, self._settings)
         try:
             return str(self._managers.ask(lambda api: api.create_service(**spec))["ID"])

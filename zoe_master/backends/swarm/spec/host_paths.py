@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -18,16 +18,37 @@ from zoe_lib.domain.paths import is_below, plain_path
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.spec.template_values import SHARED_WORKSPACE, WORKSPACE
+from zoe_master.backends.swarm.spec.users import user_of
+from zoe_master.backends.workspace_layout import HOLDER_MODE, OWN_MODE, SHARED, SHARED_MODE, directory_of
 
 _WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH  # an access list that lets others write shows up here, too
 
 
 @dataclass(frozen=True, slots=True)
+class WorkspaceOwner:
+    """The numbers and the mode that a directory of workspaces must have: with others, its files are others'."""
+
+    uid: int
+    gid: int
+    mode: int
+
+
+@dataclass(frozen=True, slots=True)
 class HostPath:
-    """A path at or below `root`, the outermost directory that the admin named; without `..` and double slashes."""
+    """A path at or below `root`, the outermost directory that the admin named; without `..` and double slashes.
+
+    `owned`: it is the workspace of a user or of a tenant's users, below the tenant's directory, which Zoe makes.
+    """
 
     root: str
     path: str
+    owned: WorkspaceOwner | None = None
+
+    @property
+    def holder(self) -> str:
+        """Return the directory that contains it."""
+        return posixpath.dirname(self.path)
 
     def parts(self, root: str) -> list[str]:
         """Return each part of the way from the root to the path, as seen where the root is called `root`."""
@@ -39,26 +60,39 @@ class HostPath:
 
 @dataclass(frozen=True, slots=True)
 class PathPart:
-    """A node's report on one part: the mode with its type, and the owner."""
+    """A node's report on one part: the mode with its type, the owner, and the group."""
 
     mode: int
     owner: int
+    group: int = 0
 
 
 def host_paths_of(start: ServiceStart, settings: SwarmSettings) -> tuple[HostPath, ...]:
     """Return what the component mounts of its node's file systems; CannotStartError if the admin does not allow it."""
     volumes = [volume for volume in start.component.volumes if volume.name is None]
-    return (*workspace_of(start, settings), *(host_path_of(volume, settings) for volume in volumes))
+    return (*workspaces_of(start, settings).values(), *(host_path_of(volume, settings) for volume in volumes))
 
 
-def workspace_of(start: ServiceStart, settings: SwarmSettings) -> Iterator[HostPath]:
-    """Yield the tenant's directory, if there are workspaces."""
+def workspaces_of(start: ServiceStart, settings: SwarmSettings) -> dict[str, HostPath]:
+    """Return the user's own workspace and the shared one by their targets; one for both if all users are the same."""
     if settings.workspaces_dir is None:
-        return
-    if PurePosixPath(start.tenant).name != start.tenant or start.tenant in (".", ".."):
-        raise CannotStartError(f"{start.tenant!r} is not a valid name of a workspace")
-    path = posixpath.join(plain_path(str(settings.workspaces_dir)), start.tenant)
-    yield HostPath(_outermost(path, settings), path)
+        return {}
+    holder = posixpath.join(plain_path(str(settings.workspaces_dir)), _plain_name(start.tenant))
+    root, user = _outermost(holder, settings), user_of(start, settings)
+    if user.of_all:
+        return {WORKSPACE: HostPath(root, holder)}
+    uid, gid = int(user.uid), int(user.gid)
+    own, shared = posixpath.join(holder, directory_of(_plain_name(start.user))), posixpath.join(holder, SHARED)
+    return {
+        WORKSPACE: HostPath(root, own, WorkspaceOwner(uid, gid, OWN_MODE)),
+        SHARED_WORKSPACE: HostPath(root, shared, WorkspaceOwner(0, gid, SHARED_MODE)),
+    }
+
+
+def _plain_name(name: str) -> str:
+    if PurePosixPath(name).name != name or name.startswith("."):
+        raise CannotStartError(f"{name!r} is not a valid name of a workspace")
+    return name
 
 
 def host_path_of(volume: Volume, settings: SwarmSettings) -> HostPath:
@@ -80,12 +114,51 @@ def problem(path: HostPath, seen: Sequence[PathPart], settings: SwarmSettings) -
         if stat.S_ISLNK(part.mode):
             return f"{name} is a symbolic link; use the directory to which it points"
         if name == names[-1]:
-            return ""
-        if not stat.S_ISDIR(part.mode):
-            return f"{name} is not a directory"
-        if part.owner != 0 or part.mode & _WRITTEN_BY_OTHERS:
-            return f"users other than root may change {name}, so a link could lead elsewhere (chown root, chmod go-w)"
-    return f"{names[len(seen)]} does not exist"
+            return _not_owned(path, part)
+        if obstacle := _not_roots(path, name, part):
+            return obstacle
+    missing = f"{names[len(seen)]} does not exist"
+    return missing if path.owned is None or len(seen) < len(names) - 2 else f"{missing}; {_by_hand(path, path.owned)}"
+
+
+def may_be_made(path: HostPath, seen: Sequence[PathPart]) -> bool:
+    """Return whether it is a workspace, and only root may change the directory that holds those of all tenants."""
+    above = HostPath(path.root, path.holder).parts(path.root)[:-1]
+    return path.owned is not None and len(seen) >= len(above) and all(map(_only_roots, seen[: len(above)]))
+
+
+def _not_roots(path: HostPath, name: str, part: PathPart) -> str:
+    if not stat.S_ISDIR(part.mode):
+        return f"{name} is not a directory"
+    if part.owner != 0 and path.owned is not None and name == path.holder:
+        return f"{name} belongs to user {part.owner}, not to root: move what is in it to {name}/{SHARED}"
+    if not _only_roots(part):
+        return f"users other than root may change {name}, so a link could lead elsewhere (chown root, chmod go-w)"
+    return ""
+
+
+def _only_roots(part: PathPart) -> bool:
+    return stat.S_ISDIR(part.mode) and part.owner == 0 and not part.mode & _WRITTEN_BY_OTHERS
+
+
+def _not_owned(path: HostPath, part: PathPart) -> str:
+    wanted = path.owned
+    if wanted is None:
+        return ""
+    if not stat.S_ISDIR(part.mode):
+        return f"{path.path} is not a directory"
+    # A user may have changed the mode; the group matters where root is the owner.
+    if part.owner != wanted.uid or (wanted.uid == 0 and part.group != wanted.gid):
+        return f"{path.path} belongs to {part.owner}:{part.group}, not to {wanted.uid}:{wanted.gid}"
+    return ""
+
+
+def _by_hand(path: HostPath, wanted: WorkspaceOwner) -> str:
+    """Return what the admin has to do where Zoe may not make it, such as on NFS with root_squash."""
+    return (
+        f"Zoe may not make it. On the file server: install -d -m {HOLDER_MODE:o} {path.holder} && "
+        f"install -d -o {wanted.uid} -g {wanted.gid} -m {wanted.mode:o} {path.path}"
+    )
 
 
 def _outermost(path: str, settings: SwarmSettings) -> str:
@@ -99,5 +172,5 @@ def _outermost(path: str, settings: SwarmSettings) -> str:
 
 
 def _run_as_root(settings: SwarmSettings) -> bool:
-    users = (settings.user, *settings.tenant_users.values())
-    return any(user.partition(":")[0] in ("", "root") or user.partition(":")[0].strip("0") == "" for user in users)
+    users = [user.partition(":")[0] for user in (settings.user, *settings.tenant_users.values()) if user]
+    return any(user == "root" or user.strip("0") == "" for user in users)

@@ -13,10 +13,19 @@ from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
-from zoe_master.backends.swarm.spec.host_paths import host_path_of, workspace_of
+from zoe_master.backends.swarm.spec.host_paths import host_path_of, workspaces_of
 from zoe_master.backends.swarm.spec.names import volume_name
 from zoe_master.backends.swarm.spec.task_templates import literal
-from zoe_master.backends.swarm.spec.template_values import CONFIGURATION, SCRATCH, SECRET_FILE, SIGN_IN_FILE, WORKSPACE
+from zoe_master.backends.swarm.spec.template_values import (
+    CONFIGURATION,
+    FILES,
+    SCRATCH,
+    SECRET_FILE,
+    SECRETS,
+    SHARED_WORKSPACE,
+    SIGN_IN_FILE,
+    WORKSPACE,
+)
 from zoe_master.backends.swarm.spec.work_dirs import StartPath
 
 Json = dict[str, Any]
@@ -30,9 +39,8 @@ _OF_ENGINES = (
     MountPath("/sbin/docker-init", _INIT, below=True),
     *(MountPath(path, _FILE, only_named=True, below=True) for path in _FILES),
 )
-_OURS = tuple(
-    MountPath(f"/run/secrets/{name}", _SECRET, below=True) for name in (SECRET_FILE, SIGN_IN_FILE, CONFIGURATION)
-)
+_OF_ZOE = (SECRET_FILE, SIGN_IN_FILE, CONFIGURATION, FILES, SECRETS)
+_OURS = tuple(MountPath(f"/run/secrets/{name}", _SECRET, below=True) for name in _OF_ZOE)
 
 # Otherwise an engine creates the directory in which a container starts before it copies the image's content, owner
 # included.
@@ -41,18 +49,20 @@ _AS_IT_IS = {"NoCopy": True}
 
 def mount_points(settings: SwarmSettings) -> tuple[MountPath, ...]:
     """Return the paths in use inside containers, where no volume can be mounted."""
-    workspace = (MountPath(WORKSPACE, "the workspace"),) if settings.workspaces_dir is not None else ()
+    workspaces = [MountPath(WORKSPACE, "the workspace")] if settings.workspaces_dir is not None else []
+    if workspaces and not settings.user:
+        workspaces.append(MountPath(SHARED_WORKSPACE, "the tenant's shared workspace"))
     scratch = MountPath(SCRATCH, "the scratch directory of a component with a read-only root", only_read_only=True)
-    return (*_OF_ENGINES, *_OURS, *workspace, scratch)
+    return (*_OF_ENGINES, *_OURS, *workspaces, scratch)
 
 
 def mounts_of(start: ServiceStart, settings: SwarmSettings, work_dir: StartPath | None = None) -> Iterator[Json]:
-    """Yield the workspace, the requested volumes, and replacements for a read-only root where a component must
+    """Yield the workspaces, the requested volumes, and replacements for a read-only root where a component must
     write.
     """
     component = start.component
-    for workspace in workspace_of(start, settings):
-        yield _bind(workspace.path, WORKSPACE)
+    for target, workspace in workspaces_of(start, settings).items():
+        yield _bind(workspace.path, target)
     for volume in component.volumes:
         if (refused := mount_refusal(component, volume, mount_points(settings))) is not None:
             raise CannotStartError("; ".join(refused))

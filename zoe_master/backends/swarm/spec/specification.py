@@ -11,12 +11,14 @@ from zoe_lib.domain.application import Component
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.feasibility import engine_refusals
 from zoe_lib.domain.images import full_name
-from zoe_master.backends.base import ImageState, ServiceStart, joined_modules
+from zoe_master.backends.base import ImageState, ServiceStart, is_program, joined_modules
 from zoe_master.backends.failures import CannotStartError
+from zoe_master.backends.secret_files import secret_files
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels
 from zoe_master.backends.swarm.spec.engine_limits import DOCKER
+from zoe_master.backends.swarm.spec.host_paths import workspaces_of
 from zoe_master.backends.swarm.spec.images import image_allowed
 from zoe_master.backends.swarm.spec.log_driver import log_driver
 from zoe_master.backends.swarm.spec.mounts import mounts_of
@@ -25,12 +27,15 @@ from zoe_master.backends.swarm.spec.targets import targets_of
 from zoe_master.backends.swarm.spec.task_templates import by_slot
 from zoe_master.backends.swarm.spec.template_values import (
     CONFIGURATION,
+    FILES,
     SCRATCH,
     SECRET_FILE,
+    SECRETS,
     SIGN_IN_FILE,
     WORKSPACE,
     TemplateFiller,
 )
+from zoe_master.backends.swarm.spec.users import user_of
 from zoe_master.backends.swarm.spec.work_dirs import StartPath, work_dir_of
 
 Json = dict[str, Any]
@@ -63,7 +68,8 @@ class AttemptContext:
     """The node of a group, and the attempt's network and secret if it has them (id, name).
 
     `configuration`: the secrets (id, name) with the files of `ServiceStart.storage`, by file name. `sign_in`: the
-    secret with `ServiceStart.secret`. `cores_milli`: all cores of the node; its engine refuses a higher limit.
+    secret with `ServiceStart.secret`. `files`: the secrets with the component's files, by name. `secrets`: those with
+    what the component asks for, by file name. `cores_milli`: all cores of the node; its engine refuses a higher limit.
     """
 
     node_id: str
@@ -71,6 +77,8 @@ class AttemptContext:
     secret: tuple[str, str] | None = None
     configuration: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     sign_in: tuple[str, str] | None = None
+    files: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    secrets: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     cores_milli: int | None = None
 
 
@@ -82,7 +90,10 @@ def render(start: ServiceStart, settings: SwarmSettings) -> RenderedService:
         raise CannotStartError(f"{status.message}; {status.hint}", Cause.IMAGE_UNAVAILABLE, status.detail)
     for _, _, message, _ in engine_refusals(component, DOCKER):
         raise CannotStartError(message)
-    filled = TemplateFiller(start, settings.workspaces_dir is not None)
+    if any(use.variable for use in component.secrets):
+        raise CannotStartError(f"component {component.name} asks for a secret as a variable; use a file")
+    secret_files(start)
+    filled = TemplateFiller(start, workspaces_of(start, settings))
     work_dir = _work_dir(component, filled)
     made_dir = work_dir_of(start, work_dir, settings)
     return RenderedService(
@@ -168,7 +179,7 @@ def service_spec(group: Sequence[RenderedService], around: AttemptContext, setti
 def _container(group: Sequence[RenderedService], around: AttemptContext, settings: SwarmSettings) -> Json:
     first = group[0]
     start, component = first.start, first.start.component
-    user = settings.tenant_users.get(start.tenant, settings.user)
+    user = user_of(start, settings)
     spec: Json = {
         "Image": full_name(component.image),
         "Args": list(first.arguments) or None,
@@ -177,7 +188,7 @@ def _container(group: Sequence[RenderedService], around: AttemptContext, setting
             f"{name}={by_slot([dict(one.environment).get(name, '') for one in group])}" for name, _ in first.environment
         ],
         "Labels": container_labels(group, settings),
-        "User": user,
+        "User": str(user),
         "Mounts": list(first.mounts),
         "StopGracePeriod": round(component.stop_grace_s * _NANO),
         "Init": True,
@@ -187,15 +198,21 @@ def _container(group: Sequence[RenderedService], around: AttemptContext, setting
     if first.work_dir is not None:
         spec["Dir"] = first.work_dir
     files = {f"{CONFIGURATION}/{name}": secret for name, secret in around.configuration.items()}
+    files |= {f"{FILES}/{name}": secret for name, secret in around.files.items()}
+    files |= {f"{SECRETS}/{name}": secret for name, secret in around.secrets.items()}
     if around.secret is not None:
         files[SECRET_FILE] = around.secret
     if around.sign_in is not None:
         files[SIGN_IN_FILE] = around.sign_in
     if files:
-        uid, _, gid = user.partition(":")
-        owner = {"UID": uid, "GID": gid or uid, "Mode": 0o400}
+        owner = {"UID": user.uid, "GID": user.gid}
+        programs = {f"{FILES}/{name}" for name, text in component.files if is_program(text)}
         spec["Secrets"] = [
-            {"SecretID": secret_id, "SecretName": secret_name, "File": {"Name": file, **owner}}
+            {
+                "SecretID": secret_id,
+                "SecretName": secret_name,
+                "File": {"Name": file, **owner, "Mode": 0o500 if file in programs else 0o400},
+            }
             for file, (secret_id, secret_name) in sorted(files.items())
         ]
     return spec

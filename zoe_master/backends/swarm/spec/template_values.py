@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+
 from zoe_lib.domain.templates import Template, TemplateError, TemplateKind, fill
 from zoe_master.backends.base import PeerService, ServiceStart
 from zoe_master.backends.failures import CannotStartError
@@ -10,20 +12,35 @@ from zoe_master.backends.swarm.spec.names import host_name
 
 SCRATCH = "/tmp"  # noqa: S108 - inside a container it is that container's own
 WORKSPACE = "/workspace"
+SHARED_WORKSPACE = "/shared"
 CONFIGURATION = "zoe-storage"
 """Below /run/secrets: the directory with the configuration of Spark and Hadoop for the object store."""
 SECRET_FILE = "zoe-execution"  # noqa: S105 - its name, not its content
 """Below /run/secrets: random bytes shared only by the services of one execution."""
+SECRETS = "zoe-secrets"
+"""Below /run/secrets: the directory with the secrets that the component asks for."""
 SIGN_IN_FILE = "zoe-sign-in"
 """Below /run/secrets: the secret with which the proxy signs in at the service's ports."""
 
+FILES = "zoe-files"
+"""Below /run/secrets: the directory with the component's files."""
+_PLACES = {
+    TemplateKind.SCRATCH: SCRATCH,
+    TemplateKind.FILES: f"/run/secrets/{FILES}",
+    TemplateKind.SECRETS: f"/run/secrets/{SECRETS}",
+    TemplateKind.SECRET_FILE: f"/run/secrets/{SIGN_IN_FILE}",
+}
+
 
 class TemplateFiller:
-    """Fills texts for one service. An instance keeps its name and its ports on whatever node it runs."""
+    """Fills texts for one service. An instance keeps its name and its ports on whatever node it runs.
 
-    def __init__(self, start: ServiceStart, has_workspace: bool) -> None:
+    `workspaces`: where they are mounted. Only the first one is, if all users of the tenant are the same to the system.
+    """
+
+    def __init__(self, start: ServiceStart, workspaces: Collection[str]) -> None:
         self._start = start
-        self._has_workspace = has_workspace
+        self._workspaces = workspaces
 
     def __call__(self, text: str) -> str:
         """Return the filled text; CannotStartError says what is wrong with it."""
@@ -40,37 +57,47 @@ class TemplateFiller:
                 text = ",".join(
                     _host_of(peer) for peer in instances_meant(self._start, template) if peer.node is not None
                 )
+            case TemplateKind.ADDRESSES:
+                text = ",".join(self._addresses(template))
             case TemplateKind.PORT:
                 text = str(self._port(template))
-            case TemplateKind.SCRATCH:
-                text = SCRATCH
-            case TemplateKind.WORKSPACE | TemplateKind.SHARED:
-                text = self._workspace()  # one directory for all users of the tenant
+            case TemplateKind.SCRATCH | TemplateKind.FILES | TemplateKind.SECRETS | TemplateKind.SECRET_FILE:
+                text = _PLACES[template.kind]
+            case TemplateKind.WORKSPACE:
+                text = self._workspace(WORKSPACE)
+            case TemplateKind.SHARED:
+                text = self._workspace(SHARED_WORKSPACE)
             case TemplateKind.INDEX:
                 text = str(self._start.index)
             case TemplateKind.EXECUTION:
                 text = self._start.execution_id
             case TemplateKind.USER:
                 text = self._start.user
-            case TemplateKind.SECRET_FILE:
-                text = f"/run/secrets/{SIGN_IN_FILE}"
             case TemplateKind.COLUMNS:
                 text = data_meant(self._start, template)
             case TemplateKind.INPUT | TemplateKind.OUTPUT:
                 text = self(data_meant(self._start, template))
         return text
 
-    def _workspace(self) -> str:
-        if not self._has_workspace:
+    def _workspace(self, target: str) -> str:
+        if not self._workspaces:
             raise CannotStartError("this installation has no workspaces: ZOE_SWARM_WORKSPACES_DIR is not set")
-        return WORKSPACE
+        return target if target in self._workspaces else WORKSPACE
+
+    def _addresses(self, template: Template) -> Iterator[str]:
+        for peer in instances_meant(self._start, template):
+            if peer.node is not None:
+                yield f"{_host_of(peer)}:{_port_of(peer, template)}"
 
     def _port(self, template: Template) -> int:
-        assert template.port is not None
-        for port in peer_meant(self._start, template).ports:
-            if port.name == template.port:
-                return port.number
-        raise CannotStartError(f"{template}: the port does not exist")
+        return _port_of(peer_meant(self._start, template), template)
+
+
+def _port_of(peer: PeerService, template: Template) -> int:
+    for port in peer.ports:
+        if port.name == template.port:
+            return port.number
+    raise CannotStartError(f"{template}: the port does not exist")
 
 
 def _host_of(peer: PeerService) -> str:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from zoe_lib.domain.paths import is_below, plain_path
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec.host_paths import workspace_of
+from zoe_master.backends.swarm.spec.host_paths import workspaces_of
 from zoe_master.backends.swarm.spec.names import scratch_name, volume_name
-from zoe_master.backends.swarm.spec.template_values import SCRATCH, WORKSPACE
+from zoe_master.backends.swarm.spec.template_values import SCRATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ def work_dir_of(start: ServiceStart, path: str | None, settings: SwarmSettings) 
 
 
 def _mounted(start: ServiceStart, settings: SwarmSettings) -> Iterator[str]:
-    yield from (WORKSPACE for _ in workspace_of(start, settings))
+    yield from workspaces_of(start, settings)
     yield from (plain_path(volume.target) for volume in start.component.volumes)
 
 
 def _writable(start: ServiceStart, settings: SwarmSettings) -> Iterator[tuple[str, str]]:
     """Yield target and source."""
-    yield from ((WORKSPACE, workspace.path) for workspace in workspace_of(start, settings))
+    yield from ((target, workspace.path) for target, workspace in workspaces_of(start, settings).items())
     for volume in start.component.volumes:
         if volume.name is not None and not volume.read_only:
             yield plain_path(volume.target), volume_name(settings.installation, start.tenant, volume.name)

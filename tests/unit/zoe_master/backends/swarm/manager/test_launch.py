@@ -106,7 +106,7 @@ class Launching:
     """A launcher over two addresses of that manager, and the board that it tells."""
 
     def __init__(self, manager: FailingManager, state_dir: Path) -> None:
-        settings = SwarmSettings(state_dir=state_dir, images=("**",))
+        settings = SwarmSettings(state_dir=state_dir, images=("**",), user="65534:65534")
         self.engines = [Engine(manager.url, None, 5.0) for _ in range(2)]
         managers, waker = Managers(self.engines), TickWaker()
         self.registry = ServiceRegistry(ServiceFiles(state_dir), waker, lambda _: True)

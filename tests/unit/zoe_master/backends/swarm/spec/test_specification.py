@@ -24,7 +24,7 @@ from zoe_master.backends.swarm.spec.specification import (
     service_spec,
 )
 
-SETTINGS = SwarmSettings(state_dir=Path("unused"), images=("zoe/*",))
+SETTINGS = SwarmSettings(state_dir=Path("unused"), images=("zoe/*",), user="65534:65534")
 RPC = (Port("rpc", 7077),)
 
 ACCESS = ServiceStorage(
@@ -59,6 +59,10 @@ def test_templates_become_names_inside_the_network() -> None:
         "1",
         "ann",
     )
+
+
+def test_addresses_name_the_port_at_each_instance() -> None:
+    assert render(start(worker("{addresses:master.rpc}"), 1), SETTINGS).arguments == ("master-0:7077",)
 
 
 def test_the_secret_of_the_proxy_is_a_file_for_the_user_alone() -> None:
@@ -142,6 +146,16 @@ def test_configuration_comes_as_secrets_of_the_user_and_never_as_text() -> None:
         {"SecretID": "id", "SecretName": "name", "File": {"Name": "zoe-storage/core-site.xml", **owner}},
     ]
     assert "a-key" not in str(spec) + str(reading)
+
+
+def test_files_come_as_secrets_and_programs_among_them_can_be_executed() -> None:
+    component = worker("{files}/run", files=(("lib/a.txt", "a"), ("run", "#!/bin/sh\n")))
+    names = {"lib/a.txt": ("i", "s"), "run": ("id", "name")}
+    spec = service_spec([render(start(component), SETTINGS)], AttemptContext("n", files=names), SETTINGS)
+    container = spec["task_template"]["ContainerSpec"]
+    assert container["Args"] == ["/run/secrets/zoe-files/run"]
+    files = [one["File"] for one in container["Secrets"]]
+    assert [(one["Name"], one["Mode"]) for one in files] == [("zoe-files/lib/a.txt", 0o400), ("zoe-files/run", 0o500)]
 
 
 def test_a_secret_is_for_those_who_talk() -> None:

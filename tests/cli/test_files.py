@@ -1,0 +1,95 @@
+"""cp and ls of files, over a whole stack."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.stack import zoe
+from zoe_embedded.stack import Stack
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Directories with files of every kind of name."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    tree = tmp_path / "tree"
+    (tree / "sub" / "empty").mkdir(parents=True)
+    (tree / "a.txt").write_text("a")
+    (tree / "sub" / "100%.csv").write_text("x,y\n")
+    (tree / "sub" / "caf\u00e9").write_text("c")
+    Path(str(tree / "sub") + "/odd\udce9").write_text("o")
+    return tree
+
+
+def test_a_directory_goes_up_and_comes_back(stack: Stack, tree: Path, tmp_path: Path) -> None:
+    refused = zoe(stack, "cp", str(tree), ":up")
+    assert (refused.returncode, "-r" in refused.stderr) == (2, True)
+    done = zoe(stack, "cp", "-r", str(tree), ":up")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    listed = zoe(stack, "ls", ":up/sub", "-o", "name")
+    assert listed.stdout.split() == ["100%25.csv", "caf\u00e9", "empty/", "odd%E9"]
+    assert "changed" in zoe(stack, "ls", ":up").stdout.lower()
+    back = zoe(stack, "cp", "-r", ":up", str(tmp_path / "back"))
+    assert (back.returncode, back.stderr) == (0, "")
+    found = sorted(path.relative_to(tmp_path / "back") for path in (tmp_path / "back").rglob("*"))
+    assert found == sorted(path.relative_to(tree) for path in tree.rglob("*"))
+    assert (tmp_path / "back/sub/100%.csv").read_text() == "x,y\n"
+
+
+def test_where_a_file_goes(stack: Stack, tree: Path, tmp_path: Path) -> None:
+    file = str(tree / "a.txt")
+    for target in (":", ":into/", ":named", "shared:"):
+        assert zoe(stack, "cp", file, target).returncode == 0, target
+    names = zoe(stack, "ls", ":", "-o", "name").stdout.split()
+    assert {"a.txt", "into/", "named"} <= set(names)
+    assert zoe(stack, "ls", ":into", "-o", "name").stdout.split() == ["a.txt"]
+    assert zoe(stack, "ls", "shared:", "-o", "name").stdout.split() == ["a.txt"]
+    (tmp_path / "here").mkdir()
+    assert zoe(stack, "cp", ":named", ":into/a.txt", str(tmp_path / "here")).returncode == 0
+    assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["a.txt", "named"]
+
+
+def test_results_come_to_this_machine(stack: Stack, tmp_path: Path) -> None:
+    described = {
+        "version": 4,
+        "name": "leaves results",
+        "components": [
+            {
+                "name": "one",
+                "image": "zoe/tiny",
+                "command": ["sh", "-c", "mkdir -p {workspace}/res && echo 7 > {workspace}/res/a.csv"],
+                "resources": {"memory": "64 MiB", "cores": 0.1},
+                "ends_application": True,
+            }
+        ],
+        "results": ["res/*.csv", "res/*.none"],
+    }
+    (tmp_path / "app.json").write_text(json.dumps(described))
+    ran = zoe(stack, "run", str(tmp_path / "app.json"), "--wait", "-o", "name")
+    assert ran.returncode == 0, ran.stderr
+    execution = ran.stdout.split()[0]
+    assert "res/*.csv" in zoe(stack, "show", execution).stdout
+    fetched = zoe(stack, "fetch", execution, str(tmp_path / "got"))
+    assert (fetched.returncode, fetched.stdout) == (0, f"{tmp_path}/got/res/a.csv\n"), fetched.stderr
+    assert "no file matches res/*.none" in fetched.stderr
+    assert (tmp_path / "got/res/a.csv").read_text() == "7\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("cp", ":missing", "."), 3, "missing does not exist"),
+        (("cp", "missing", ":"), 2, "does not exist"),
+        (("cp", "a", "b"), 2, "copy between"),
+        (("cp", ":a", ":b"), 2, "copy between"),
+        (("cp", ":../x", "."), 2, "no part"),
+        (("ls", "x"), 2, "is not"),
+        (("ls", ":5%"), 2, "%25"),
+    ],
+)
+def test_what_cannot_be_copied_is_said(stack: Stack, arguments: tuple[str, ...], code: int, said: str) -> None:
+    done = zoe(stack, *arguments)
+    assert (done.returncode, said in done.stderr) == (code, True), done.stderr

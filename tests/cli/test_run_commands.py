@@ -1,0 +1,110 @@
+"""run and spark-submit with scripts and commands: the description that they make, and the way to a result."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Zoe
+from tests.support.stack import zoe as process
+from zoe_embedded.stack import Stack
+from zoe_lib.descriptions import parse
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with a script and its data, in which the commands run."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "more.py").write_text("FACTOR = 3\n")
+    (tmp_path / "numbers.csv").write_text("1\n2\n")
+    (tmp_path / "sums.py").write_text(
+        "import sys\nfrom lib.more import FACTOR\n"
+        "total = FACTOR * sum(int(line) for line in open(sys.argv[1]))\n"
+        "open('result.txt', 'w').write(f'{total} {sys.argv[2]}\\n')\nprint(total, sys.argv[2])\n"
+    )
+    return tmp_path
+
+
+def shown(zoe: Zoe, *arguments: str) -> dict[str, Any]:
+    """Return the description that a command would submit, which must be valid."""
+    done = zoe(*arguments)
+    assert done.code == 0, done.err
+    document: dict[str, Any] = done.json()
+    parse(document)
+    return document
+
+
+def test_a_command_becomes_a_description(zoe: Zoe, here: Path) -> None:
+    flags = ("--memory", "2GiB", "--cores", "0.5", "--name", "try", "--set", "main.environment.A=b", "--show")
+    document = shown(zoe, "run", "--image", "python", *flags, "--", "python", "sums.py", "--epochs", "3", "{x}")
+    component = document["components"][0]
+    assert (document["name"], component["image"], component["ends_application"]) == ("try", "zoe/python", True)
+    assert component["command"] == ["python3", "{files}/sums.py", "--epochs", "3", "{{x}}"]
+    assert component["resources"] == {"memory": "2GiB", "cores": 0.5}
+    assert component["files"] == {"sums.py": (here / "sums.py").read_text()}
+    assert component["environment"] == {"A": "b"}
+
+
+def test_scripts_know_their_interpreter(zoe: Zoe, here: Path) -> None:
+    (here / "go.sh").write_text("echo go\n")
+    python = shown(zoe, "run", "sums.py", "--show", "--file", "lib/more.py", "--", "numbers.csv")
+    assert python["components"][0]["command"] == ["python3", "-u", "{files}/sums.py", "{files}/numbers.csv"]
+    assert sorted(python["components"][0]["files"]) == ["lib/more.py", "numbers.csv", "sums.py"]
+    shell = shown(zoe, "run", str(here / "go.sh"), "--show", "--workers", "3")
+    assert shell["components"][0]["command"] == ["sh", "{files}/go.sh"]
+    assert (shell["components"][0]["essential_count"], shell["components"][0]["total_count"]) == (3, 3)
+
+
+def test_spark_programs_bring_a_cluster(zoe: Zoe, here: Path) -> None:
+    flags = ("--workers", "4", "--memory", "4GiB", "--file", "lib/more.py", "--show")
+    document = shown(zoe, "spark-submit", *flags, "sums.py", "numbers.csv", "--show")
+    command = document["components"][0]["command"]
+    assert command[-3:] == ["{files}/sums.py", "{files}/numbers.csv", "--show"]
+    assert command[command.index("--py-files") + 1] == "{files}/lib/more.py"
+    assert command[command.index("--executor-memory") + 1] == "3276m"
+    assert document["frameworks"][0]["parameters"]["elastic_workers"] == 3
+    assert zoe("spark-submit", "--memory", "100MiB", "sums.py").code == 2
+
+
+def test_large_files_stay_and_the_note_names_the_way(zoe: Zoe, here: Path) -> None:
+    (here / "large.csv").write_bytes(b"1\n" * 2**18)
+    (here / "binary").write_bytes(b"\xff\x00")
+    done = zoe("run", "--show", "sums.py", "--", "large.csv", "binary")
+    assert done.json()["components"][0]["command"][-2:] == ["large.csv", "binary"]
+    assert "`zoe cp large.csv :`" in done.err
+    assert "not UTF-8 text" in done.err
+    refused = zoe("run", "--file", "large.csv", "--show", "sums.py")
+    assert (refused.code, "256" in refused.err) == (2, True)
+    assert zoe("run", "--show", "missing.py").code == 2
+
+
+def test_flags_and_words_of_commands_are_refused_for_descriptions(zoe: Zoe, here: Path) -> None:
+    (here / "app.json").write_text("{}")
+    assert "--set" in zoe("run", "app.json", "--memory", "1GiB").err
+    assert "--image" in zoe("run", "train", "--", "3").err
+
+
+def test_an_own_script_over_an_own_file_is_one_command(stack: Stack, here: Path) -> None:
+    done = process(stack, "run", "sums.py", "--file", "lib/more.py", "--follow", "--", "numbers.csv", "{a b}")
+    assert (done.returncode, done.stdout) == (0, "9 {a b}\n"), done.stderr
+
+
+def test_what_is_shown_can_be_run(stack: Stack, zoe: Zoe, here: Path) -> None:
+    (here / "app.json").write_text(zoe("run", "--image", "tiny", "--show", "--", "cat", "numbers.csv").out)
+    done = process(stack, "run", "app.json", "--follow")
+    assert (done.returncode, done.stdout) == (0, "1\n2\n"), done.stderr
+    refused = process(stack, "run", "--image", "missing", "--", "true")
+    assert refused.returncode == 6
+    assert "allowed images: zoe/" in refused.stderr
+
+
+def test_several_instances_know_their_index(stack: Stack, zoe: Zoe, here: Path) -> None:
+    done = zoe("run", "--image", "tiny", "--workers", "2", "--wait", "-o", "json", "--", "sh", "-c", "echo $ZOE_INDEX")
+    assert done.code == 0, done.err
+    execution = json.loads(done.out)
+    printed = {zoe("logs", execution["id"], f"main-{index}").out for index in range(2)}
+    assert printed == {"0\n", "1\n"}

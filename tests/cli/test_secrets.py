@@ -1,0 +1,41 @@
+"""secret: values come from files or standard input, and are never shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Zoe
+from tests.cli.server import READER, Server
+
+VALUE = "a-value-that-nobody-may-see"
+
+
+def test_secrets_are_set_listed_and_removed(server: Server, zoe: Zoe, tmp_path: Path) -> None:
+    (tmp_path / "value").write_text(VALUE + "\n")
+    by_file = zoe("secret", "set", "file", "--from-file", str(tmp_path / "value"))
+    by_pipe = zoe(
+        "secret",
+        "set",
+        "pipe",
+        stdin=VALUE.encode() + b"\n",
+    )
+    assert (by_file.code, by_pipe.code) == (0, 0)
+    listed = zoe("secret", "ls")
+    assert [line.split()[0] for line in listed.out.splitlines()[1:]] == ["file", "pipe"]
+    sizes = [one["size_bytes"] for one in zoe("secret", "ls", "-o", "json").json()["secrets"]]
+    assert sizes == [len(VALUE) + 1, len(VALUE)]
+    assert VALUE not in "".join(one.out + one.err for one in (by_file, by_pipe, listed))
+    assert zoe("secret", "rm", "file", "-o", "json").json() == {"removed": "file"}
+    assert zoe("secret", "rm", "file").code == 3
+    assert zoe("secret", "rm", "pipe").code == 0
+
+
+def test_what_cannot_be_a_secret_is_refused_without_its_value(server: Server, zoe: Zoe, tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    assert zoe("secret", "set", "x", "--from-file", str(tmp_path / "binary")).code == 2
+    assert zoe("secret", "set", "x", "--from-file", str(tmp_path / "none")).code == 2
+    long = zoe("secret", "set", "x", stdin=VALUE.encode() * 4096)
+    assert long.code != 0
+    assert VALUE not in long.out + long.err
+    assert zoe("secret", "set", "x", token=READER, stdin=b"v").code == 4
+    assert zoe("secret", "ls", "-o", "json").json() == {"secrets": []}

@@ -1,0 +1,49 @@
+"""Secrets in descriptions: names, files and variables that do not collide, and the document that gives them back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from zoe_lib.descriptions import DescriptionError, parse, to_document
+from zoe_lib.domain.application import ComponentSecret
+
+
+def asking(*secrets: Any, **changes: Any) -> dict[str, Any]:
+    component = {"name": "c", "image": "i", "resources": {"memory": "1MiB"}, "ends_application": True, **changes}
+    return {"version": 4, "name": "a", "components": [{**component, "secrets": list(secrets)}]}
+
+
+def test_a_secret_is_a_file_of_its_name_another_one_or_a_variable() -> None:
+    document = asking(
+        {"name": "a"}, {"name": "b", "file": "b.txt"}, {"name": "b", "variable": "B"}, command=["{secrets}"]
+    )
+    application = parse(document)
+    assert application.components[0].secrets == (
+        ComponentSecret("a", "a"),
+        ComponentSecret("b", "b.txt"),
+        ComponentSecret("b", variable="B"),
+    )
+    [component] = to_document(application)["components"]
+    assert component["secrets"] == document["components"][0]["secrets"]
+    assert parse(to_document(application)) == application
+
+
+@pytest.mark.parametrize(
+    ("document", "place", "code"),
+    [
+        (asking({"name": "a"}, {"name": "b", "file": "a"}), "secrets/1", "duplicate"),
+        (asking({"name": "a", "variable": "V"}, {"name": "b", "variable": "V"}), "secrets/1/variable", "duplicate"),
+        (asking({"name": "a", "variable": "V", "file": "f"}), "secrets/0", "conflict"),
+        (asking({"name": "a", "variable": "V"}, environment={"V": "x"}), "secrets/0/variable", "conflict"),
+        (asking({"name": "../a"}), "secrets/0/name", "bad_format"),
+        (asking({"name": "a", "file": "../a"}), "secrets/0/file", "bad_format"),
+        (asking({"name": "a", "file": ".hidden"}), "secrets/0/file", "bad_format"),
+        (asking(command=["{secrets}/a"]), "command/0", "conflict"),
+    ],
+)
+def test_what_collides_or_leads_elsewhere_is_refused(document: dict[str, Any], place: str, code: str) -> None:
+    with pytest.raises(DescriptionError) as refused:
+        parse(document)
+    assert (f"/components/0/{place}", code) in [(one.pointer, str(one.code)) for one in refused.value.diagnostics]

@@ -1,0 +1,90 @@
+"""Files of a workspace in a real browser."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.web import Visitor
+from zoe_embedded.stack import Stack
+
+HERE = Path(__file__).parent
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+
+
+@pytest.fixture
+def page(admin: Visitor) -> Page:
+    page = admin.open("/files")
+    expect(page.get_by_role("heading", name="Files")).to_be_visible()
+    return page
+
+
+def upload(page: Page, *paths: Path) -> None:
+    page.get_by_label("Upload files").set_input_files([str(path) for path in paths])
+    for path in paths:
+        expect(page.get_by_role("button", name=path.name, exact=True)).to_be_visible()
+
+
+def test_files_come_are_seen_and_go(admin: Visitor, page: Page, stack: Stack, tmp_path: Path) -> None:
+    expect(page.get_by_text("drop files here")).to_be_visible()
+    page.get_by_label("New directory").fill("work 100%")
+    page.get_by_role("button", name="Make", exact=True).click()
+    page.get_by_role("link", name="work 100%/").click()
+    names = ("cities.csv", "pixel.png", "page.html", "broken.parquet")
+    table, picture, text, broken = (tmp_path / name for name in names)
+    broken.write_bytes(b"no parquet")
+    table.write_text("city,people\nNice,343000\nTurin,841600\n")
+    picture.write_bytes(PIXEL)
+    text.write_text("<script>document.title = 'taken'</script>" + "x" * 300_000)
+    upload(page, table, picture, text, broken, *sorted(HERE.glob("cities.*.parquet")))
+    assert admin.violations() == []
+    for name in ("cities.csv", "cities.snappy.parquet", "cities.zstd.parquet"):
+        page.get_by_role("button", name=name, exact=True).click()
+        expect(page.get_by_role("dialog").get_by_role("cell", name="Turin")).to_be_visible()
+        expect(page.get_by_role("dialog").get_by_role("cell", name="841600")).to_be_visible()
+        assert admin.violations() == []
+        page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="broken.parquet", exact=True).click()
+    expect(page.get_by_role("dialog").get_by_text("This file cannot be shown")).to_be_visible()
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="pixel.png", exact=True).click()
+    expect(page.get_by_role("dialog").get_by_role("img")).to_be_visible()
+    page.wait_for_function("document.querySelector('dialog img').naturalWidth === 1")
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="page.html", exact=True).click()
+    expect(page.get_by_role("dialog").get_by_text("<script>")).to_be_visible()
+    expect(page.get_by_text("The first 256 KiB.")).to_be_visible()
+    assert page.title() != "taken"
+    page.get_by_role("button", name="Close").click()
+    with page.expect_download() as downloading:
+        page.get_by_role("link", name="Download cities.csv").click()
+    assert downloading.value.path().read_bytes() == table.read_bytes()
+    page.get_by_role("link", name="My workspace").first.click()
+    page.get_by_role("button", name="Delete work 100%").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_text("drop files here")).to_be_visible()
+
+
+def test_files_can_be_dropped(page: Page) -> None:
+    drop = "() => { const all = new DataTransfer(); all.items.add(new File(['dropped'], 'dropped.txt')); return all; }"
+    page.dispatch_event(".drop", "drop", {"dataTransfer": page.evaluate_handle(drop)})
+    expect(page.get_by_role("button", name="dropped.txt", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Delete dropped.txt").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_text("drop files here")).to_be_visible()
+
+
+def test_it_fits_a_phone(admin: Visitor, page: Page, tmp_path: Path) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    (tmp_path / "data.csv").write_text("a\n1\n")
+    upload(page, tmp_path / "data.csv")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert admin.violations() == []
+    page.get_by_role("button", name="Delete data.csv").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_text("drop files here")).to_be_visible()

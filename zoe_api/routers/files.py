@@ -1,0 +1,224 @@
+"""Files of the user's workspace, and of the tenant's shared one. Nobody else's: there is no route to those."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import Header, Path, Query, Request, Response
+from starlette.requests import ClientDisconnect
+
+from zoe_api.access import Reader, Submitter, still
+from zoe_api.audit_changes import note_changes
+from zoe_api.codes import Code
+from zoe_api.dependencies import Services, ServicesDep
+from zoe_api.file_programs import FileRequest
+from zoe_api.file_transfers import AccessEnded, FileContent, drain, while_allowed
+from zoe_api.problems import ApiProblem
+from zoe_api.request_context import PREFIX
+from zoe_api.routing import api_router
+from zoe_client.file_paths import InvalidPath, path_parts
+from zoe_client.vocabulary import WorkspaceKind
+from zoe_client.wire import DirectoryRequest, FileList, RenameRequest
+from zoe_lib.store.people import Principal
+
+router = api_router("/files/{root}", tag="files")
+
+Root = Annotated[WorkspaceKind, Path(description="`workspace`: your own; `shared`: that of all users of the tenant.")]
+_SAID = "Names, joined by `/`; a byte that is not UTF-8, a character that does not print, and `%` are written `%XX`."
+FilePath = Annotated[str, Query(description=_SAID, max_length=16_384)]
+UploadId = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
+Length = Annotated[int, Header(ge=0, le=2**53)]
+_TUS = {"Tus-Resumable": "1.0.0"}
+_KEPT = ("content-length", "content-range", "etag", "accept-ranges", "last-modified")
+_NOT_SHOWN = {
+    # A browser must never run what is in a file, or show it as a page of this origin.
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+@router.get("", response_model=FileList)
+async def list_files(
+    root: Root,
+    request: Request,
+    principal: Reader,
+    services: ServicesDep,
+    path: FilePath = "",
+    after: Annotated[str, Query(max_length=1024, description="`next` of the page before.")] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
+) -> Any:
+    """Return what a path leads to and, for a directory, what is in it, page by page."""
+    query: dict[str, str | int | list[str]] = {"path": path, "after": after, "limit": limit}
+    return await _json(services, principal, request, FileRequest("GET", f"/{root}", query))
+
+
+@router.get("/content", response_class=Response)
+async def read_file(
+    root: Root,
+    request: Request,
+    principal: Reader,
+    services: ServicesDep,
+    path: FilePath,
+) -> Response:
+    """Return the content of a file, as an attachment. `Range` is honoured, and `If-Range` with the `ETag`."""
+    wanted = {name: request.headers[name] for name in ("range", "if-range") if name in request.headers}
+    answer = await _sent(services, principal, request, FileRequest("GET", f"/{root}/content", {"path": path}, wanted))
+    name = quote(path_parts(path)[-1], safe="")
+    headers = {key: answer.headers[key] for key in _KEPT if key in answer.headers}
+    headers |= {**_NOT_SHOWN, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+    place = services.streams.request(principal.user)
+    return FileContent(answer, headers, _still(services, principal), place)
+
+
+@router.post("/directories", status_code=204)
+async def make_directory(
+    root: Root, body: DirectoryRequest, request: Request, principal: Submitter, services: ServicesDep
+) -> Response:
+    """Make a directory, and those above it, unless it is there."""
+    note_changes(request, {}, {"path": body.path})
+    wanted = FileRequest("POST", f"/{root}/directories", {"path": body.path})
+    await _done(services, principal, request, wanted)
+    return Response(status_code=204)
+
+
+@router.post("/rename", status_code=204)
+async def rename_file(
+    root: Root, body: RenameRequest, request: Request, principal: Submitter, services: ServicesDep
+) -> Response:
+    """Give a file or a directory another path, which must be free."""
+    note_changes(request, {"path": body.path}, {"path": body.to})
+    wanted = FileRequest("POST", f"/{root}/rename", {"path": body.path, "to": body.to})
+    await _done(services, principal, request, wanted)
+    return Response(status_code=204)
+
+
+@router.delete("", status_code=204)
+async def delete_file(
+    root: Root,
+    request: Request,
+    principal: Submitter,
+    services: ServicesDep,
+    path: FilePath,
+    recursive: Annotated[bool, Query(description="Also what is in a directory.")] = False,
+) -> Response:
+    """Delete a file or a directory; a link is deleted itself."""
+    note_changes(request, {"path": path}, {})
+    wanted = FileRequest("DELETE", f"/{root}", {"path": path, "recursive": str(recursive).lower()})
+    await _done(services, principal, request, wanted)
+    return Response(status_code=204)
+
+
+@router.post("/uploads", status_code=201)
+async def begin_upload(
+    root: Root,
+    request: Request,
+    principal: Submitter,
+    services: ServicesDep,
+    upload_length: Length,
+    upload_metadata: Annotated[str, Header(max_length=32_768, description="`path` and its value in Base64.")],
+) -> Response:
+    """Begin an upload (tus 1.0); `Location` is where its parts go. One without content is complete at once.
+
+    The file appears when all of it is there, and replaces one of the same path."""
+    path = _path_in(upload_metadata)
+    note_changes(request, {}, {"path": path, "size_bytes": upload_length})
+    length = {"Upload-Length": str(upload_length)}
+    answer = await _sent(services, principal, request, FileRequest("POST", f"/{root}/uploads", {"path": path}, length))
+    await answer.aclose()
+    place = f"{PREFIX}/files/{root}/uploads/{answer.headers['upload-id']}"
+    return Response(status_code=201, headers={**_upload_headers(answer.headers), "Location": place})
+
+
+@router.head("/uploads/{upload_id}")
+async def find_upload(
+    root: Root, upload_id: UploadId, request: Request, principal: Submitter, services: ServicesDep
+) -> Response:
+    """Say how much of an upload has come (tus 1.0)."""
+    answer = await _sent(services, principal, request, FileRequest("HEAD", f"/{root}/uploads/{upload_id}"))
+    await answer.aclose()
+    return Response(headers=_upload_headers(answer.headers))
+
+
+@router.patch("/uploads/{upload_id}", status_code=204)
+async def append_to_upload(
+    root: Root,
+    upload_id: UploadId,
+    request: Request,
+    principal: Submitter,
+    services: ServicesDep,
+    upload_offset: Length,
+    content_length: Length,
+) -> Response:
+    """Append a part to an upload (tus 1.0). What came before a cut stays; ask how much, and go on there."""
+    if request.headers.get("content-type") != "application/offset+octet-stream":
+        raise ApiProblem(Code.INVALID_UPLOAD, "the Content-Type must be application/offset+octet-stream")
+    headers = {"Upload-Offset": str(upload_offset), "Content-Length": str(content_length)}
+    body = while_allowed(request.stream(), _still(services, principal))
+    wanted = FileRequest("PATCH", f"/{root}/uploads/{upload_id}", {}, headers, body)
+    with services.streams.request(principal.user):
+        try:
+            answer = await _sent(services, principal, request, wanted)
+        except ApiProblem:
+            await drain(request)
+            raise
+        except AccessEnded:
+            raise ApiProblem(Code.BAD_TOKEN) from None
+        except ClientDisconnect:
+            return Response(status_code=_LEFT)
+    await answer.aclose()
+    return Response(status_code=204, headers=_upload_headers(answer.headers))
+
+
+@router.delete("/uploads/{upload_id}", status_code=204)
+async def end_upload(
+    root: Root, upload_id: UploadId, request: Request, principal: Submitter, services: ServicesDep
+) -> Response:
+    """Give an unfinished upload up (tus 1.0)."""
+    await _done(services, principal, request, FileRequest("DELETE", f"/{root}/uploads/{upload_id}"))
+    return Response(status_code=204, headers=_TUS)
+
+
+_LEFT = 499  # the status that nginx logs
+
+
+async def _sent(services: Services, principal: Principal, request: Request, wanted: FileRequest) -> Any:
+    for name in ("path", "to", "after"):
+        try:
+            path_parts(str(wanted.query.get(name, "")))
+        except InvalidPath as error:
+            raise ApiProblem(Code.INVALID_PATH, str(error)) from None
+    return await services.files.answer(services.master.ask, principal, wanted, request.state.request_id)
+
+
+async def _done(services: Services, principal: Principal, request: Request, wanted: FileRequest) -> None:
+    """Make a request whose answer says nothing more than that it was done."""
+    answer = await _sent(services, principal, request, wanted)
+    await answer.aclose()
+
+
+async def _json(services: Services, principal: Principal, request: Request, wanted: FileRequest) -> Any:
+    answer = await _sent(services, principal, request, wanted)
+    return FileList.model_validate_json(await services.files.content(answer))
+
+
+def _still(services: Services, principal: Principal) -> Callable[[], bool]:
+    return partial(still, services.accounts, principal)
+
+
+def _path_in(metadata: str) -> str:
+    pairs = dict(pair.strip().partition(" ")[::2] for pair in metadata.split(","))
+    with suppress(KeyError, binascii.Error, UnicodeDecodeError):
+        return base64.b64decode(pairs["path"], validate=True).decode()
+    raise ApiProblem(Code.INVALID_UPLOAD, "Upload-Metadata must have `path` and its value in Base64")
+
+
+def _upload_headers(found: Any) -> dict[str, str]:
+    names = ("Upload-Offset", "Upload-Length", "Upload-Expires")
+    return _TUS | {name: found[name] for name in names if name in found}

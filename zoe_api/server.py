@@ -1,0 +1,23 @@
+"""The HTTP server of the API: uvicorn, which tells open streams first when it stops."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import uvicorn
+
+
+class Server(uvicorn.Server):
+    """Set an event when the server stops.
+
+    uvicorn waits for open answers, and then cancels them, which its log shows as errors: a stream has to end itself."""
+
+    def __init__(self, config: uvicorn.Config, stopping: asyncio.Event) -> None:
+        super().__init__(config)
+        self._stopping = stopping
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop in order."""
+        self._stopping.set()
+        await super().shutdown(sockets)

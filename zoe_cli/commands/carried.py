@@ -1,0 +1,99 @@
+"""Small local files that travel along in a description."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from zoe_cli.output import note
+from zoe_cli.text import printable
+from zoe_cli.units import size
+
+BYTES_MAX = 256 * 2**10
+"""The bound of the description format."""
+COUNT_MAX = 64
+
+
+class CarriedFiles:
+    """The files of one component by their names below `{files}`: relative paths, or file names of what is elsewhere."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self._paths: dict[str, Path] = {}
+        self._free = BYTES_MAX
+
+    def add(self, path: Path) -> str:
+        """Take a file along, and return what stands for it in a command; a usage error says why that is impossible."""
+        refused = self._take(path)
+        if refused is not None:
+            raise typer.BadParameter(f"{printable(str(path))} {refused}")
+        return f"{{files}}/{_name(path)}"
+
+    def word(self, word: str) -> str:
+        """Return a word of a command as the description has it: for the name of a local file, where it will be."""
+        path = Path(word)
+        if not _is_file(path):
+            return literal(word)
+        refused = self._take(path)
+        if refused is None:
+            return f"{{files}}/{_name(path)}"
+        note(f"note: {printable(word)} {refused}")
+        return literal(word)
+
+    def _take(self, path: Path) -> str | None:
+        """Take the file along, or return why not."""
+        name = _name(path)
+        if self._paths.setdefault(name, path.resolve()) != path.resolve():
+            return f"and {printable(str(self._paths[name]))} have the same name; rename one"
+        if name in self.texts:
+            return None
+        try:
+            with path.open("rb") as stream:
+                data = stream.read(self._free + 1)
+        except OSError as error:
+            return f"cannot be read: {error.strerror}"
+        text = data.decode("utf-8", errors="surrogateescape")
+        refused = self._refused(data, text)
+        if refused is not None:
+            return f"does not travel along: {refused}; {_instead(path)}"
+        self.texts[name] = text
+        self._free -= len(data)
+        return None
+
+    def _refused(self, data: bytes, text: str) -> str | None:
+        if len(self.texts) == COUNT_MAX:
+            return f"{COUNT_MAX} files do already"
+        if len(data) > self._free:
+            return f"all files together may have {size(BYTES_MAX)}"
+        if "\0" in text or any("\udc80" <= character <= "\udcff" for character in text):
+            return "it is not UTF-8 text"
+        return None
+
+
+def literal(word: str) -> str:
+    """Return a word in which no brace begins a template."""
+    return word.replace("{", "{{").replace("}", "}}")
+
+
+def words(carried: CarriedFiles, given: Sequence[str]) -> list[str]:
+    """Return the words of a command as the description has them."""
+    return [carried.word(word) for word in given]
+
+
+def _instead(path: Path) -> str:
+    return f"`zoe cp {printable(str(path))} :` puts it into the workspace, where the command runs"
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _name(path: Path) -> str:
+    """Return the relative path of a file below this directory, else its last part."""
+    inside = not path.is_absolute() and ".." not in path.parts
+    return path.as_posix() if inside else path.name

@@ -1,0 +1,132 @@
+"""Descriptions made of a command line instead of a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from zoe_cli.commands.carried import CarriedFiles, words
+from zoe_client.documents.quantities import bytes_of
+
+MEMORY, CORES = "1GiB", 1.0
+SPARK_MEMORY, SPARK_WORKERS = "2GiB", 2
+SPARK_MEMORY_MIN = 2**30
+_MIB = 2**20
+# Names for people; all others are images as they are written.
+_SHORT_NAMES = {"tiny": "zoe/tiny", "python": "zoe/python", "spark": "zoe/spark"}
+_DRIVER_MEMORY = {"memory": "1792MiB", "cores": 1}
+# Suffix of a script -> image and interpreter.
+_SCRIPTS = {".py": ("zoe/python", ("python3", "-u")), ".sh": ("zoe/tiny", ("sh",))}
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What options say of a command; None leaves the default."""
+
+    image: str | None = None
+    workers: int | None = None
+    memory: str | None = None
+    cores: float | None = None
+    files: tuple[Path, ...] = ()
+
+
+def command_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
+    """Return the description of a command, or of a script and its arguments, that runs in the workspace."""
+    carried = _carried(wishes)
+    if wishes.image is None:
+        image, interpreter = _SCRIPTS[Path(line[0]).suffix]
+        command = [*interpreter, carried.add(Path(line[0])), *words(carried, line[1:])]
+    else:
+        image, command = _image(wishes.image), words(carried, line)
+        if image in _SHORT_NAMES.values() and command[0] == "python":
+            command[0] = "python3"  # Debian has no other name for it
+    count = wishes.workers or 1
+    component: dict[str, Any] = {
+        "name": "main",
+        "image": image,
+        "command": command,
+        "work_dir": "{workspace}",
+        "resources": {"memory": wishes.memory or MEMORY, "cores": CORES if wishes.cores is None else wishes.cores},
+    }
+    if count == 1:
+        component["ends_application"] = True
+    else:
+        component |= {
+            "environment": {"ZOE_INDEX": "{index}"},
+            "essential_count": count,
+            "total_count": count,
+        }
+    return _document(line, [component], carried)
+
+
+def spark_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
+    """Return the description of a Spark program on a cluster of its own."""
+    carried = _carried(wishes)
+    image, memory = _image(wishes.image or "spark"), wishes.memory or SPARK_MEMORY
+    workers = wishes.workers or SPARK_WORKERS
+    modules = [f"{{files}}/{name}" for name in carried.texts if name.endswith(".py")]
+    driver = {
+        "name": "driver",
+        "image": image,
+        "startup_order": 2,
+        "ends_application": True,
+        "work_dir": "{workspace}",
+        "command": [
+            *("spark-submit", "--master", "spark://{host:spark-master}:{port:spark-master.rpc}"),
+            *("--driver-memory", "1g", "--executor-memory", f"{_executor_bytes(memory) // _MIB}m"),
+            *("--conf", "spark.driver.host={host:self}", "--conf", "spark.ui.port={port:ui}"),
+            *(("--py-files", ",".join(modules)) if modules else ()),
+            carried.add(Path(line[0])),
+            *words(carried, line[1:]),
+        ],
+        "environment": {
+            "SPARK_LOCAL_HOSTNAME": "{host:self}",
+            "SPARK_LOCAL_IP": "{host:self}",
+            "SPARK_LOCAL_DIRS": "{scratch}",
+        },
+        "resources": _DRIVER_MEMORY,
+        "ports": [{"name": "ui", "number": 4040, "protocol": "http", "proxied": True}],
+    }
+    parameters: dict[str, Any] = {"core_workers": 1, "elastic_workers": workers - 1, "worker_memory": memory}
+    parameters |= {} if wishes.cores is None else {"worker_cores": wishes.cores}
+    parameters |= {} if image == _image("spark") else {"image": image}
+    return _document(line, [driver], carried) | {"frameworks": [{"framework": "spark", "parameters": parameters}]}
+
+
+def _carried(wishes: Wishes) -> CarriedFiles:
+    carried = CarriedFiles()
+    for path in wishes.files:
+        carried.add(path)
+    return carried
+
+
+def _executor_bytes(worker_memory: str) -> int:
+    """Return what the framework leaves to the executor of a worker."""
+    try:
+        worker_bytes = bytes_of(worker_memory)
+    except ValueError as error:
+        raise typer.BadParameter(f"--memory {worker_memory}: {error}") from None
+    if worker_bytes < SPARK_MEMORY_MIN:
+        raise typer.BadParameter(f"--memory {worker_memory}: a worker needs at least 1GiB")
+    return worker_bytes - max(512 * _MIB, worker_bytes // 5)
+
+
+def _document(line: Sequence[str], components: list[dict[str, Any]], carried: CarriedFiles) -> dict[str, Any]:
+    if carried.texts:
+        components[0]["files"] = carried.texts
+    return {"version": 4, "name": _title(line), "components": components}
+
+
+def _title(line: Sequence[str]) -> str:
+    """Return the name of the script, else that of the program."""
+    named = next((word for word in line if Path(word).suffix in _SCRIPTS), line[0])
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", Path(named).stem)[:128].strip("-._") or "command"
+
+
+def _image(name: str) -> str:
+    return _SHORT_NAMES.get(name, name)

@@ -1,0 +1,103 @@
+"""What `run` and `spark-submit` share: options, and the way from a description to an execution."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from zoe_cli.commands.documents import data_format
+from zoe_cli.commands.ending import finish, wait_for
+from zoe_cli.commands.views import rows_of
+from zoe_cli.context import options
+from zoe_cli.output import emit, emit_data, note
+from zoe_client.plain import Execution
+
+if TYPE_CHECKING:
+    from zoe_client.vocabulary import ShareLevel
+
+Name = Annotated[str | None, typer.Option(help="Name of the execution (default: the application's name).")]
+Memory = Annotated[str | None, typer.Option(help="Memory of each instance, or each Spark worker [1GiB; Spark: 2GiB].")]
+Cores = Annotated[float | None, typer.Option(min=0.001, help="Cores of each instance, or each Spark worker [1].")]
+Carried = Annotated[
+    list[Path] | None, typer.Option("--file", help="Further small file that travels along; may be repeated.")
+]
+Show = Annotated[bool, typer.Option("--show", help="Print the description instead of submitting it.")]
+Wait = Annotated[bool, typer.Option("--wait", "-w", help="Wait until it has ended; exit with 0 if it succeeded.")]
+Follow = Annotated[
+    bool, typer.Option("--follow", "-f", help="Wait, streaming the output of the service that ends the application.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """How a description is submitted, and what happens then."""
+
+    name: str | None = None
+    priority: int | None = None
+    deadline_s: float | None = None
+    key: str | None = None
+    shares: tuple[str, ...] = ()
+    wait: bool = False
+    following: bool = False
+    timeout_s: float | None = None
+    exit_code_from_app: bool = False
+    show: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Return whether the command waits for the end."""
+        return self.wait or self.following or self.exit_code_from_app or self.timeout_s is not None
+
+
+def submit(context: typer.Context, document: dict[str, Any], how: Submission) -> None:
+    """Submit a description, and wait if asked to; or only show it."""
+    if how.show:
+        emit_data(document if how.name is None else {**document, "name": how.name}, data_format(context))
+        return
+    wanted = _shares(how.shares)
+    with options(context).quick() as client:
+        execution = client.submit(
+            document, name=how.name, priority=how.priority, deadline_s=how.deadline_s, idempotency_key=how.key
+        )
+    if wanted:
+        _share(context, execution["id"], wanted)
+    for text in execution["notes"]:
+        note(f"note: {text}")
+    if not how.waits:
+        emit(execution, options(context).output, rows_of([execution]))
+        return
+    note(f"{execution['name']} is {execution['id']}")
+    execution = _wait(context, execution, how)
+    if not how.following:
+        emit(execution, options(context).output, rows_of([execution]))
+    finish(execution, how.exit_code_from_app)
+
+
+def _shares(texts: tuple[str, ...]) -> list[tuple[str, ShareLevel]]:
+    if not texts:
+        return []
+    from zoe_cli.commands.sharing import read_share
+
+    return [read_share(text) for text in texts]
+
+
+def _share(context: typer.Context, execution_id: str, wanted: list[tuple[str, ShareLevel]]) -> None:
+    from zoe_cli.commands.sharing import share_with
+
+    with options(context).client() as client:
+        for user, level in wanted:
+            share_with(client, execution_id, user, level)
+
+
+def _wait(context: typer.Context, execution: Execution, how: Submission) -> Execution:
+    give_up_s = None if how.timeout_s is None else time.monotonic() + how.timeout_s
+    with options(context).following() as client:
+        if how.following:
+            from zoe_cli.commands.output_of import choose, follow
+
+            follow(client, execution["id"], choose(client.execution(execution["id"]), None).id)
+        return wait_for(client, execution, give_up_s)

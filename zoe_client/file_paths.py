@@ -1,0 +1,47 @@
+"""Paths of files as text: what is no text in them is written `%XX`, so that every name can be sent, shown and typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from urllib.parse import quote_from_bytes, unquote_to_bytes
+
+PATH_BYTES_MAX = 4095
+NAME_BYTES_MAX = 255
+_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
+
+
+class InvalidPath(ValueError):  # noqa: N818 - the name is the fact
+    """A text is not the path of a file; the message says why."""
+
+
+def path_text(path: bytes) -> str:
+    """Return a path, or a name, as text. Bytes that are not UTF-8, characters that do not print, and `%` become `%XX`.
+
+    Reversed by `path_parts`.
+    """
+    return "".join(_shown(character) for character in path.decode(errors="surrogateescape"))
+
+
+def path_parts(text: str) -> tuple[bytes, ...]:
+    """Return the names in a path, none for the directory that it begins at; InvalidPath."""
+    if _ESCAPE.search(text):
+        raise InvalidPath("write % as %25")
+    path = unquote_to_bytes(text.encode(errors="surrogatepass"))
+    parts = tuple(part for part in path.split(b"/") if part)
+    if b"\0" in path or b".." in parts or b"." in parts:
+        raise InvalidPath("a path has no part `.` or `..`, and no NUL")
+    if len(path) > PATH_BYTES_MAX or any(len(part) > NAME_BYTES_MAX for part in parts):
+        raise InvalidPath(f"a path has at most {PATH_BYTES_MAX} bytes, and a name {NAME_BYTES_MAX}")
+    return parts
+
+
+def joined_path(parts: Sequence[bytes]) -> str:
+    """Return the text of a path with these names."""
+    return path_text(b"/".join(parts))
+
+
+def _shown(character: str) -> str:
+    if character != "%" and character.isprintable():
+        return character
+    return quote_from_bytes(character.encode(errors="surrogateescape"), safe="")

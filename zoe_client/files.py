@@ -1,0 +1,257 @@
+"""Files of workspaces: `Client.files`. Uploads and downloads go on after cuts, also in the next process."""
+
+from __future__ import annotations
+
+import base64
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+import httpx
+
+from zoe_client import wire
+from zoe_client.errors import Busy, Conflict, NotFound, Refused, Unreachable, ZoeError
+from zoe_client.file_paths import path_parts, path_text
+from zoe_client.problems import problem_of, unreachable
+from zoe_client.transport import Transport
+from zoe_client.unfinished import UnfinishedTransfers
+from zoe_client.vocabulary import WorkspaceKind
+
+Progress = Callable[[int, int], None]
+"""Called with the bytes that are there so far, and all of them."""
+
+_PART_BYTES = 64 << 20
+_PIECE_BYTES = 1 << 20
+_TIMEOUT_S = 60.0
+_RETRY_PAUSE_S = 0.5
+_BUSY = "upload_busy"
+_PARTIAL = ".zoe-part"
+
+
+def no_progress(_done: int, _total: int) -> None:
+    """Show nothing."""
+
+
+class Files:
+    """Files of your workspace and of the tenant's shared one. Paths are texts (see `zoe_client.file_paths`).
+
+    A transfer that makes no progress for `patience_s` ends with Unreachable; the next call goes on."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        http: httpx.Client,
+        patience_s: float,
+        unfinished: UnfinishedTransfers | None = None,
+    ) -> None:
+        self._transport = transport
+        self._http = http
+        self._patience_s = patience_s
+        self._unfinished = unfinished or UnfinishedTransfers()
+
+    def find(self, path: str, root: WorkspaceKind = WorkspaceKind.WORKSPACE) -> wire.FileEntry:
+        """Return what a path leads to; NotFound."""
+        return self._page(path, root, "", 1).entry
+
+    def list(self, path: str = "", root: WorkspaceKind = WorkspaceKind.WORKSPACE) -> Iterator[wire.FileEntry]:
+        """Yield what is in a directory, by name."""
+        after: str | None = ""
+        while after is not None:
+            page = self._page(path, root, after, 1000)
+            yield from page.entries
+            after = page.next
+
+    def make_directory(self, path: str, root: WorkspaceKind = WorkspaceKind.WORKSPACE) -> None:
+        """Make a directory and those above it, unless it is there."""
+        body = wire.DirectoryRequest(path=path)
+        self._transport.answer("POST", f"/files/{root}/directories", body=body, again=True)
+
+    def rename(self, path: str, to: str, root: WorkspaceKind = WorkspaceKind.WORKSPACE) -> None:
+        """Give a file or directory another path; Conflict if that is taken."""
+        self._transport.answer("POST", f"/files/{root}/rename", body=wire.RenameRequest(path=path, to=to))
+
+    def delete(self, path: str, root: WorkspaceKind = WorkspaceKind.WORKSPACE, *, recursive: bool = False) -> None:
+        """Delete a file or a directory, which must be empty unless `recursive`."""
+        self._transport.answer("DELETE", f"/files/{root}", parameters={"path": path, "recursive": recursive})
+
+    def upload(
+        self,
+        source: Path,
+        path: str,
+        root: WorkspaceKind = WorkspaceKind.WORKSPACE,
+        progress: Progress = no_progress,
+    ) -> None:
+        """Copy a file of this machine to a path, which it replaces when all of it is there."""
+        with source.open("rb") as file:
+            found = os.fstat(file.fileno())
+            key = f"up {self._transport.url} {source.resolve()} {found.st_size} {found.st_mtime_ns} {root} {path}"
+            place = self._unfinished.get(key) or self._begin(path, root, found.st_size, key)
+            patience = _Patience(self._patience_s)
+            while True:
+                try:
+                    offset = self._offset(place)
+                    progress(offset, found.st_size)
+                    while offset < found.st_size:
+                        offset = self._append(place, file, offset, found.st_size, progress)
+                        patience.progressed()
+                    break
+                except NotFound:
+                    patience.again()
+                    place = self._begin(path, root, found.st_size, key)
+                except (Unreachable, Busy, Conflict, Refused) as error:
+                    patience.check(error)
+            self._unfinished.remove(key)
+
+    def download(
+        self,
+        path: str,
+        target: Path,
+        root: WorkspaceKind = WorkspaceKind.WORKSPACE,
+        progress: Progress = no_progress,
+    ) -> None:
+        """Copy a file to a path of this machine, which it replaces when all of it is there."""
+        part = target.with_name(target.name + _PARTIAL)
+        key = f"down {self._transport.url} {root} {path} {target.resolve()}"
+        patience = _Patience(self._patience_s)
+        while True:
+            try:
+                self._fetch(path, root, part, key, progress, patience)
+                break
+            except Unreachable as error:
+                patience.check(error)
+        part.replace(target)
+        self._unfinished.remove(key)
+
+    def _page(self, path: str, root: WorkspaceKind, after: str, limit: int) -> wire.FileList:
+        parameters = {"path": path, "after": after or None, "limit": limit}
+        return self._transport.call(wire.FileList, "GET", f"/files/{root}", parameters=parameters)
+
+    def _begin(self, path: str, root: WorkspaceKind, length: int, key: str) -> str:
+        metadata = f"path {base64.b64encode(path.encode()).decode()}"
+        headers = {"Tus-Resumable": "1.0.0", "Upload-Length": str(length), "Upload-Metadata": metadata}
+        answer = self._transport.answer("POST", f"/files/{root}/uploads", headers=headers)
+        place = answer.headers["Location"].rpartition("/")[2]
+        self._unfinished.put(key, f"/files/{root}/uploads/{place}")
+        return f"/files/{root}/uploads/{place}"
+
+    def _offset(self, place: str) -> int:
+        answer = self._sent(self._http.build_request("HEAD", place, headers={"Tus-Resumable": "1.0.0"}))
+        return int(answer.headers["Upload-Offset"])
+
+    def _append(self, place: str, file: BinaryIO, offset: int, size: int, progress: Progress) -> int:
+        length = min(_PART_BYTES, size - offset)
+        headers = {
+            "Tus-Resumable": "1.0.0",
+            "Upload-Offset": str(offset),
+            "Content-Type": "application/offset+octet-stream",
+            "Content-Length": str(length),
+        }
+        content = _pieces(file, offset, length, lambda done: progress(done, size))
+        request = self._http.build_request("PATCH", place, headers=headers, content=content, timeout=_TIMEOUT_S)
+        return int(self._sent(request).headers["Upload-Offset"])
+
+    def _sent(self, request: httpx.Request) -> httpx.Response:
+        try:
+            answer = self._http.send(request)
+        except httpx.TransportError as error:
+            raise unreachable(self._http, error) from error
+        if answer.is_error:
+            raise NotFound(_gone()) if answer.status_code == 404 else problem_of(answer)
+        return answer
+
+    def _fetch(
+        self, path: str, root: WorkspaceKind, part: Path, key: str, progress: Progress, patience: _Patience
+    ) -> None:
+        """Get what is missing of a file, or all of it if it has changed."""
+        tag, have = self._unfinished.get(key), 0
+        with suppress(OSError):
+            have = part.stat().st_size if tag else 0
+        headers = {"Range": f"bytes={have}-", "If-Range": tag} if tag and have else {}
+        request = self._http.build_request(
+            "GET", f"/files/{root}/content", params={"path": path}, headers=headers, timeout=_TIMEOUT_S
+        )
+        try:
+            answer = self._http.send(request, stream=True)
+            try:
+                if answer.status_code == 416:  # all of it may be there; only a new beginning tells
+                    self._unfinished.remove(key)
+                    raise Unreachable("the file has changed")
+                if answer.is_error:
+                    answer.read()
+                    raise problem_of(answer)
+                begin = have if answer.status_code == 206 else 0
+                total = begin + int(answer.headers["Content-Length"])
+                self._unfinished.put(key, answer.headers["ETag"])
+                with part.open("r+b" if begin else "wb") as file:
+                    file.seek(begin)
+                    file.truncate()
+                    for piece in answer.iter_raw(_PIECE_BYTES):
+                        file.write(piece)
+                        patience.progressed()
+                        progress(file.tell(), total)
+                    if file.tell() != total:
+                        raise Unreachable("the server ended the file early")
+            finally:
+                answer.close()
+        except httpx.TransportError as error:
+            raise unreachable(self._http, error) from error
+
+
+class _Patience:
+    """How long to try without any progress."""
+
+    def __init__(self, patience_s: float) -> None:
+        self._patience_s = patience_s
+        self._begun_again = False
+        self.progressed()
+
+    def progressed(self) -> None:
+        """Begin to count anew."""
+        self._since_s = time.monotonic()
+
+    def again(self) -> None:
+        """Allow one new beginning."""
+        if self._begun_again:
+            raise ZoeError("the upload was removed by another program")
+        self._begun_again = True
+
+    def check(self, error: ZoeError) -> None:
+        """Pause, or raise the error if it will not pass."""
+        passing = isinstance(error, (Unreachable, Busy)) or (
+            isinstance(error, Refused) and error.problem.code in (_BUSY, "upload_offset")
+        )
+        if not passing or time.monotonic() >= self._since_s + self._patience_s:
+            raise error
+        time.sleep(_RETRY_PAUSE_S)
+
+
+def _pieces(file: BinaryIO, offset: int, length: int, sent: Callable[[int], None]) -> Iterator[bytes]:
+    file.seek(offset)
+    end = offset + length
+    while offset < end:
+        piece = file.read(min(_PIECE_BYTES, end - offset))
+        if not piece:
+            raise ZoeError("the file became shorter while it was sent")
+        yield piece
+        offset += len(piece)
+        sent(offset)
+
+
+def _gone() -> wire.Problem:
+    return wire.Problem(title="There is no such unfinished upload", status=404, code="upload_gone")
+
+
+def local_name(entry: wire.FileEntry) -> str:
+    """Return the name of an entry as a name of this machine."""
+    parts = path_parts(entry.name)
+    if len(parts) != 1:
+        raise ZoeError(f"{entry.name!r} is not a name")
+    return os.fsdecode(parts[0])
+
+
+def remote_name(path: Path) -> str:
+    """Return the name of a file of this machine as the text of a path."""
+    return path_text(os.fsencode(path.name))

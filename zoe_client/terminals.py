@@ -1,0 +1,133 @@
+"""A terminal in a running service, over a WebSocket."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.sync.client import ClientConnection, connect
+
+from zoe_client import frames
+from zoe_client.errors import Unreachable, ZoeError
+from zoe_client.problems import problem_in
+from zoe_client.proxies import proxy_for
+from zoe_client.tls import trust_of_this_machine
+from zoe_client.wire import TerminalOpening
+
+_OPEN_S = 15.0
+
+
+class TerminalEnded(ZoeError):  # noqa: N818 - the name is the fact
+    """The server closed the terminal before the program ended; the message says why."""
+
+
+class Terminal:
+    """One program in a service. Read `outputs` in one thread; write from any. Use it as a context manager."""
+
+    def __init__(self, url: str, token: str, path: str, opening: TerminalOpening) -> None:
+        self.exit_code: int | None = None
+        self.message = ""
+        self._room = threading.Condition()
+        self._untaken = 0
+        self._over = False
+        self._host = urlsplit(url).hostname or ""
+        self._held = ExitStack()
+        self._socket = _connected(url, token, path, self._held)
+        self._socket.send(opening.model_dump_json())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+    def outputs(self) -> Iterator[tuple[bool, bytes]]:
+        """Yield whether it is standard error, and the data, until the program has ended; ZoeError if that is not seen.
+
+        Data count as taken when the next are asked for: a reader that stops makes the program wait."""
+        try:
+            while True:
+                message = self._socket.recv()
+                if isinstance(message, str):
+                    raise problem_in(message.encode(), 500, self._host)
+                kind, content = message[:1], message[1:]
+                if kind == frames.EXIT:
+                    end = json.loads(content)
+                    self.exit_code, self.message = end["exit_code"], end["message"]
+                    return
+                if kind == frames.TAKEN:
+                    self._gained(frames.count_of(content))
+                elif kind in (frames.OUTPUT, frames.ERRORS):
+                    yield kind == frames.ERRORS, content
+                    self._send(frames.taken(len(content)))
+        except ConnectionClosed as closed:
+            raise TerminalEnded((closed.rcvd and closed.rcvd.reason) or "the connection to the server broke") from None
+        finally:
+            self._gained(0, over=True)
+
+    def write(self, data: bytes) -> None:
+        """Send input; wait while the program takes none."""
+        for start in range(0, len(data), frames.CONTENT_MAX):
+            piece = data[start : start + frames.CONTENT_MAX]
+            free = frames.WINDOW - len(piece)
+            with self._room:
+                self._room.wait_for(partial(self._may_send, free))
+                self._untaken += len(piece)
+            self._send(frames.INPUT + piece)
+
+    def end_input(self) -> None:
+        """Let the program read the end of its input."""
+        self._send(frames.INPUT_END)
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Tell the program the size of its window."""
+        self._send(frames.sized(rows, columns))
+
+    def close(self) -> None:
+        """End the terminal, and the program if it still runs."""
+        self._held.close()
+
+    def _may_send(self, untaken_max: int) -> bool:
+        return self._over or self._untaken <= untaken_max
+
+    def _send(self, message: bytes) -> None:
+        try:
+            self._socket.send(message)
+        except ConnectionClosed:
+            return  # whoever reads the outputs learns why
+
+    def _gained(self, count: int, over: bool = False) -> None:
+        with self._room:
+            self._untaken = max(0, self._untaken - count)
+            self._over = self._over or over
+            self._room.notify_all()
+
+
+def _connected(url: str, token: str, path: str, held: ExitStack) -> ClientConnection:
+    address = f"{url.rstrip('/').replace('http', 'ws', 1)}/api/v1{path}"
+    options: dict[str, Any] = {"ssl": trust_of_this_machine(url)} if url.startswith("https://") else {}
+    try:
+        connecting = connect(
+            address,
+            additional_headers={"Authorization": f"Bearer {token}"},
+            subprotocols=["zoe-terminal"],  # type: ignore[list-item]
+            open_timeout=_OPEN_S,
+            proxy=proxy_for(url),
+            max_size=frames.CONTENT_MAX + 1,
+            max_queue=None,  # the window bounds what may wait, and pings behind it must be answered
+            compression=None,
+            **options,
+        )
+        return held.enter_context(connecting)
+    except InvalidStatus as refused:
+        response = refused.response
+        raise problem_in(bytes(response.body or b""), response.status_code, urlsplit(url).hostname or "") from None
+    except (OSError, WebSocketException) as error:
+        raise Unreachable(f"no answer from {url}: {error or type(error).__name__}") from None

@@ -1,0 +1,263 @@
+"""Uploads that can go on after a cut (tus 1.0): each is a file in a hidden directory until it gets its name."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import secrets
+import stat
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+
+from zoe_client.file_paths import InvalidPath, joined_path, path_parts
+from zoe_files.beneath import Parts, Root
+from zoe_files.changes import check_changeable
+from zoe_files.listing import UPLOADS
+from zoe_files.refusal import FileRefused, told, wrong_kind
+
+EXPIRES_S = 86_400.0
+UNFINISHED_MAX = 100
+_FINISHED_MAX = 1000
+_ID = re.compile("[0-9a-f]{32}")
+_INFO_BYTES_MAX = 32_768
+_PIECE_BYTES = 1 << 20
+_CHECKED_EACH_BYTES = 16 << 20
+_PRIVATE = 0o700
+
+Read = Callable[[int], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The largest upload, and the room that is left free on the disk."""
+
+    upload_bytes_max: int
+    free_bytes_min: int
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """An upload: where it shall go, its length, how much has come, and when it is removed if it does not go on."""
+
+    id: str
+    path: str
+    length: int
+    offset: int
+    expires_at_s: float
+
+
+class Uploads:
+    """The unfinished uploads of one user below one root. What is in their directory is the user's, and not believed."""
+
+    def __init__(self, root: Root, bounds: Bounds) -> None:
+        self._root = root
+        self._bounds = bounds
+        self._place = (UPLOADS, str(os.geteuid()).encode())
+        self._finished: OrderedDict[str, Upload] = OrderedDict()
+
+    def create(self, parts: Parts, length: int) -> Upload:
+        """Begin an upload to a path; one without content is finished at once. FileRefused."""
+        shown = joined_path(parts)
+        check_changeable(parts)
+        if length > self._bounds.upload_bytes_max:
+            most = self._bounds.upload_bytes_max
+            raise FileRefused(413, "too_large", f"{shown} has {length} bytes; an upload may have at most {most}")
+        with self._root.parent(parts) as (directory, name):
+            _check_target(directory, name, shown)
+        self.sweep()
+        unfinished = list(self._unfinished())
+        if len(unfinished) >= UNFINISHED_MAX:
+            raise FileRefused(429, "too_many_uploads", f"you have {UNFINISHED_MAX} unfinished uploads: end some first")
+        self._check_room(length + sum(one.length - one.offset for one in unfinished), shown)
+        number = secrets.token_hex(16)
+        with self._directory() as directory, told(shown):
+            _write(directory, f"{number}.json", json.dumps({"path": shown, "length": length}).encode())
+            os.close(os.open(number, _NEW, 0o666, dir_fd=directory))
+        return self.find(number)
+
+    def find(self, number: str) -> Upload:
+        """Return an upload, which gets its name now if all of it is there; FileRefused."""
+        if (finished := self._finished.get(number)) is not None:
+            return finished
+        upload = self._found(number)
+        if upload.offset < upload.length:
+            return upload
+        with self._locked(number) as (_, upload):
+            return self._finish(upload)
+
+    def append(self, number: str, offset: int, length: int, read: Read) -> Upload:
+        """Write so many bytes at the end of an upload, which gets its name with the last one; FileRefused.
+
+        If fewer come, what has come stays, and the upload can go on.
+        """
+        with self._locked(number) as (file, upload):
+            if offset != upload.offset:
+                raise FileRefused(409, "upload_offset", f"the upload has {upload.offset} bytes, not {offset}")
+            if offset + length > upload.length:
+                raise FileRefused(413, "too_large", f"the upload has {upload.length} bytes in all")
+            os.lseek(file, offset, os.SEEK_SET)
+            came = self._copy(file, offset, length, read, upload.path)
+            grown = replace(upload, offset=came, expires_at_s=time.time() + EXPIRES_S)
+            return self._finish(grown) if came == grown.length else grown
+
+    def end(self, number: str) -> None:
+        """Remove an unfinished upload; FileRefused."""
+        self._found(number)
+        with self._directory() as directory:
+            _remove(directory, number)
+
+    def sweep(self) -> None:
+        """Remove uploads that did not go on for a day, and what belongs to none."""
+        with suppress(FileRefused), self._directory() as directory:
+            for number in {name.partition(".")[0] for name in os.listdir(directory)}:
+                with suppress(OSError):
+                    if _is_old(directory, number):
+                        _remove(directory, number)
+
+    def _copy(self, file: int, offset: int, length: int, read: Read, shown: str) -> int:
+        end, checked = offset + length, -_CHECKED_EACH_BYTES
+        while offset < end:
+            if offset - checked >= _CHECKED_EACH_BYTES:
+                self._check_room(min(end - offset, _CHECKED_EACH_BYTES), shown)
+                checked = offset
+            piece = read(min(_PIECE_BYTES, end - offset))
+            if not piece:
+                break
+            with told(shown):
+                left = memoryview(piece)
+                while left:
+                    written = os.write(file, left)
+                    left, offset = left[written:], offset + written
+        return offset
+
+    def _finish(self, upload: Upload) -> Upload:
+        """Give the file its name. A file that has it is replaced as a whole; what others have open of it stays."""
+        parts = path_parts(upload.path)
+        with self._directory() as directory, self._root.parent(parts) as (target, name):
+            _check_target(target, name, upload.path)
+            with told(upload.path):
+                os.rename(upload.id, name, src_dir_fd=directory, dst_dir_fd=target)
+            _remove(directory, upload.id)
+        # A client whose connection was cut before the answer asks once more.
+        while len(self._finished) >= _FINISHED_MAX:
+            self._finished.popitem(last=False)
+        self._finished[upload.id] = upload
+        return upload
+
+    def _check_room(self, needed: int, shown: str) -> None:
+        with told(shown):
+            found = os.fstatvfs(self._root.descriptor)
+        room = found.f_bavail * found.f_frsize - self._bounds.free_bytes_min
+        if needed > room:
+            sentence = f"{shown}: {needed} bytes are needed, and {max(room, 0)} are left: delete files, or ask an admin"
+            raise FileRefused(507, "workspace_full", sentence)
+
+    def _unfinished(self) -> Iterator[Upload]:
+        with self._directory() as directory:
+            names = [name for name in os.listdir(directory) if _ID.fullmatch(name)]
+        for name in names:
+            with suppress(FileRefused):
+                yield self._found(name)
+
+    @contextmanager
+    def _directory(self) -> Iterator[int]:
+        """Hold the directory of unfinished uploads open, making it first; no part of it may be a link."""
+        with told(joined_path(self._place)):
+            # Of a shared root, everybody's uploads are below the first part, and one user's below the second.
+            for depth, mode in ((1, 0o777), (2, _PRIVATE)):
+                parent = self._root.open(self._place[: depth - 1], os.O_RDONLY | os.O_DIRECTORY, links=False)
+                try:
+                    with suppress(FileExistsError):
+                        os.mkdir(self._place[depth - 1], mode, dir_fd=parent)
+                finally:
+                    os.close(parent)
+            descriptor = self._root.open(self._place, os.O_RDONLY | os.O_DIRECTORY, links=False)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _found(self, number: str) -> Upload:
+        with self._open(number, os.O_RDONLY) as (_, upload):
+            return upload
+
+    @contextmanager
+    def _locked(self, number: str) -> Iterator[tuple[int, Upload]]:
+        """Hold an upload, open for writing, that no other request writes to; FileRefused."""
+        with self._open(number, os.O_WRONLY) as (file, _):
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise FileRefused(423, "upload_busy", "another request writes to this upload") from None
+            # It may have grown before the lock was had, or be finished: then its file is no longer this upload's.
+            yield file, self._found(number)
+
+    @contextmanager
+    def _open(self, number: str, flags: int) -> Iterator[tuple[int, Upload]]:
+        gone = FileRefused(404, "upload_gone", "this upload is finished, was ended, or has expired: begin it again")
+        if not _ID.fullmatch(number):
+            raise gone
+        try:
+            file = self._root.open((*self._place, number.encode()), flags, links=False)
+        except OSError:
+            raise gone from None
+        try:
+            found = os.fstat(file)
+            if not stat.S_ISREG(found.st_mode):
+                raise gone
+            path, length = self._info(number, gone)
+            yield file, Upload(number, path, length, found.st_size, found.st_mtime + EXPIRES_S)
+        finally:
+            os.close(file)
+
+    def _info(self, number: str, gone: FileRefused) -> tuple[str, int]:
+        try:
+            with self._root.file((*self._place, f"{number}.json".encode())) as (file, _):
+                said = json.loads(os.read(file, _INFO_BYTES_MAX))
+            path, length = said["path"], said["length"]
+            path_parts(path)
+        except (FileRefused, InvalidPath, ValueError, KeyError, TypeError, AttributeError):
+            raise gone from None
+        if not isinstance(length, int) or length < 0:
+            raise gone
+        return path, length
+
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def _write(directory: int, name: str, content: bytes) -> None:
+    file = os.open(name, _NEW, 0o600, dir_fd=directory)
+    try:
+        os.write(file, content)
+    finally:
+        os.close(file)
+
+
+def _check_target(directory: int, name: bytes, shown: str) -> None:
+    with told(shown):
+        try:
+            mode = os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode
+        except FileNotFoundError:
+            return
+    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+        raise wrong_kind(f"{shown} is there, and is not a file")
+
+
+def _is_old(directory: int, number: str) -> bool:
+    changed_at_s = 0.0
+    for name in (number, f"{number}.json"):
+        with suppress(FileNotFoundError):
+            changed_at_s = max(changed_at_s, os.stat(name, dir_fd=directory, follow_symlinks=False).st_mtime)
+    return changed_at_s < time.time() - EXPIRES_S
+
+
+def _remove(directory: int, number: str) -> None:
+    for name in (number, f"{number}.json"):
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=directory)

@@ -1,0 +1,210 @@
+"""The processes that serve users their files: one for each user of a tenant, started when it is asked for.
+
+They are not services: nothing is reserved for them, and they end when they are idle. A record of each lets the next
+master use it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import select
+import signal
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from zoe_files import HOME
+from zoe_master.backends.base import BackendError, Endpoint, SystemUser
+from zoe_master.backends.failures import CannotStartError
+from zoe_master.backends.local import directories
+from zoe_master.backends.local.launch import reap
+from zoe_master.backends.local.settings import LocalSettings
+from zoe_master.backends.local.supervisor import files, processes
+from zoe_master.backends.local.users import ComponentUsers
+from zoe_master.backends.local.workspaces import workspaces
+
+log = structlog.get_logger(__name__)
+
+HOST = "127.0.0.1"
+# `-I -S` starts in a third of the time. Nothing is imported after it has become the user, who may be unable to read it.
+_PROGRAM = "import sys; sys.path.append({home!r}); from zoe_files.main import main; sys.exit(main())"
+_START_TIMEOUT_S = 10.0
+_ANSWER_BYTES_MAX = 1000
+_UMASK, _UMASK_OF_ZOE = 0o002, 0o022
+
+
+class FileProcesses:
+    """Finds or starts the process of a user. Thread-safe."""
+
+    def __init__(self, directory: Path, settings: LocalSettings, users: ComponentUsers) -> None:
+        self._directory = directory
+        self._settings = settings
+        self._users = users
+        self._lock = threading.Lock()
+        self._started: set[int] = set()
+
+    def of(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
+        """Return where a user's files are served; BackendError."""
+        if not (directories.is_safe_name(tenant) and directories.is_safe_name(user)):
+            raise BackendError(f"{user!r} of {tenant!r} cannot have a directory")
+        with self._lock:
+            self._reap()
+            try:
+                task = self._task(tenant, user, system_user)
+                record = self._directory / f"{tenant}+{user}.json"
+                return self._running(record, task) or self._start(record, task)
+            except CannotStartError as error:
+                raise BackendError(str(error)) from None
+            except OSError as error:
+                raise BackendError(f"cannot serve the files of {user}: {error.strerror}") from error
+
+    def close(self) -> None:
+        """End them all; uploads can go on when the next master has started others."""
+        with self._lock:
+            for record in self._directory.glob("*.json"):
+                _end(files.read_json(str(record)) or {})
+                record.unlink(missing_ok=True)
+            self._reap(wait_s=2.0)
+
+    def _task(self, tenant: str, user: str, system_user: SystemUser | None) -> dict[str, Any]:
+        owner = self._users.of(system_user)
+        own, shared = workspaces(self._settings.workspaces_dir, tenant, user, owner)
+        return {
+            "roots": {"workspace": str(own), "shared": str(shared)},
+            "host": HOST,
+            "port": 0,
+            "user": None if owner is None else {"uid": owner.uid, "gid": owner.gid},
+            "umask": _UMASK_OF_ZOE if owner is None else _UMASK,
+            "idle_s": self._settings.files_idle_s,
+            "upload_bytes_max": self._settings.files_upload_bytes_max,
+            "free_bytes_min": self._settings.files_free_bytes_min,
+        }
+
+    def _running(self, record: Path, task: Mapping[str, Any]) -> Endpoint | None:
+        """Return where the process of the record serves this task; one that serves another is ended."""
+        known = files.read_json(str(record))
+        if known is None or not _is_alive(known):
+            return None
+        if known.get("task") != _digest(task):
+            _end(known)
+            return None
+        return Endpoint(known["host"], known["port"], known["secret"])
+
+    def _start(self, record: Path, task: Mapping[str, Any]) -> Endpoint:
+        secret = secrets.token_urlsafe(32)
+        pid, answer = _launched({**task, "secret": secret})
+        self._started.add(pid)
+        word, _, rest = answer.partition(" ")
+        if word != "port" or not rest.isdigit():
+            _kill(pid)
+            raise BackendError(f"the program that serves files did not start: {rest or answer or 'no answer in time'}")
+        known = {
+            "pid": pid,
+            "start_ticks": processes.start_ticks(pid),
+            "boot_id": files.boot_id(),
+            "host": HOST,
+            "port": int(rest),
+            "secret": secret,
+            "task": _digest(task),
+        }
+        try:
+            files.write_json(str(record), known)
+        except OSError as error:
+            # The next master does not find it, and starts another one; this one ends when it is idle.
+            log.warning("cannot record the process that serves files", why=error.strerror)
+        return Endpoint(HOST, int(rest), secret)
+
+    def _reap(self, wait_s: float = 0.0) -> None:
+        until_s = time.monotonic() + wait_s
+        while True:
+            self._started = {pid for pid in self._started if not reap(pid)}
+            if not self._started or time.monotonic() >= until_s:
+                return
+            time.sleep(0.01)
+
+
+def _launched(task: Mapping[str, Any]) -> tuple[int, str]:
+    """Start the program, give it the task, and return its pid and its answer, empty if there is none in time."""
+    task_read, task_write = os.pipe()
+    answer_read, answer_write = os.pipe()
+    try:
+        pid = os.posix_spawn(
+            sys.executable,
+            [sys.executable, "-I", "-S", "-c", _PROGRAM.format(home=str(HOME))],
+            {"PATH": os.defpath, "LANG": "C.UTF-8"},
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, task_read, 0),
+                (os.POSIX_SPAWN_DUP2, answer_write, 1),
+                (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+            ],
+            setsid=True,
+            setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
+            setsigmask=(),
+        )
+        os.close(answer_write)
+        answer_write = -1
+        with suppress(BrokenPipeError):
+            os.write(task_write, json.dumps(task).encode())  # less than a pipe holds
+        os.close(task_write)
+        task_write = -1
+        return pid, _line(answer_read)
+    finally:
+        for descriptor in (task_read, task_write, answer_read, answer_write):
+            if descriptor >= 0:
+                os.close(descriptor)
+
+
+def _line(descriptor: int) -> str:
+    until_s, text = time.monotonic() + _START_TIMEOUT_S, b""
+    while not text.endswith(b"\n") and len(text) < _ANSWER_BYTES_MAX:
+        ready, _, _ = select.select([descriptor], [], [], max(until_s - time.monotonic(), 0.0))
+        piece = os.read(descriptor, _ANSWER_BYTES_MAX) if ready else b""
+        if not piece:
+            break
+        text += piece
+    return text.decode(errors="replace").strip()
+
+
+def _digest(task: Mapping[str, Any]) -> str:
+    """Return what tells tasks apart, and versions of the program."""
+    program = [path.read_text() for path in sorted((HOME / "zoe_files").glob("*.py"))]
+    return hashlib.sha256(json.dumps([task, program], sort_keys=True).encode()).hexdigest()
+
+
+def _is_alive(known: Mapping[str, Any]) -> bool:
+    pid = known.get("pid", 0)
+    process = processes.read_process(pid)
+    return (
+        process is not None
+        and process.state != "Z"
+        and (known.get("boot_id"), known.get("start_ticks")) == (files.boot_id(), process.start_ticks)
+    )
+
+
+def _end(known: Mapping[str, Any]) -> None:
+    """End the process of a record, if it still has its number."""
+    try:
+        handle = os.pidfd_open(known["pid"])
+    except (OSError, KeyError):
+        return
+    try:
+        if _is_alive(known):
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    finally:
+        os.close(handle)
+
+
+def _kill(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)  # a child that is not reaped keeps its number

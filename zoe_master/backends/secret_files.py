@@ -1,0 +1,26 @@
+"""The files with which a service gets its secrets, the same on every back-end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoe_lib.domain.application import ComponentSecret
+from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.failures import CannotStartError
+
+
+def secret_files(start: ServiceStart) -> dict[str, str]:
+    """Return the content of each file by its name; CannotStartError says which secret cannot be had."""
+    if start.secrets.refusal:
+        raise CannotStartError(f"component {start.component.name}: {start.secrets.refusal}")
+    return {file_of(use): start.secrets.values[use.name] for use in start.component.secrets}
+
+
+def file_of(use: ComponentSecret) -> str:
+    """Return the name of the file. That of a variable begins with a dot, which no other does."""
+    return use.file or f".{use.variable}"
+
+
+def variable_files(start: ServiceStart, directory: str) -> Mapping[str, str]:
+    """Return the file for each variable that holds a secret."""
+    return {use.variable: f"{directory}/{file_of(use)}" for use in start.component.secrets if use.variable}

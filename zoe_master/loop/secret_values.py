@@ -1,0 +1,38 @@
+"""The values of the secrets that services ask for, decrypted when a service starts and kept nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.secrets import how_to_set, no_secrets
+from zoe_lib.sealing import CannotOpen, Seal
+from zoe_lib.store.accounts import AccountStore
+from zoe_master.backends.base import ServiceSecrets
+
+_NOTHING = ServiceSecrets()
+
+
+class ExecutionSecrets:
+    """Read secrets of the owner of an execution, or else of the tenant. Without accounts, nobody has any."""
+
+    def __init__(self, accounts: AccountStore | None = None, keys_dir: Path = Path()) -> None:
+        self._accounts = accounts
+        self._keys_dir = keys_dir
+
+    def of(self, execution: Execution, names: Collection[str]) -> ServiceSecrets:
+        """Return the secrets of these names, or why a service that asks for them cannot start."""
+        if not names:
+            return _NOTHING
+        # Those of the tenant come first, so that the owner's own win.
+        stored = self._accounts.secrets(execution.tenant, execution.user) if self._accounts is not None else ()
+        sealed = {one.name: one for one in stored if one.name in names}
+        if absent := sorted(set(names) - sealed.keys()):
+            why = f"{no_secrets(absent, execution.user, execution.tenant)}; {how_to_set(absent)}"
+            return ServiceSecrets(refusal=why)
+        seal = Seal.of(self._keys_dir)
+        try:
+            return ServiceSecrets({one.name: seal.opened(one.sealed, *one.belongs_to) for one in sealed.values()})
+        except CannotOpen as error:
+            return ServiceSecrets(refusal=f"{error}; set it again: zoe secret set")
