@@ -12,7 +12,7 @@ from pathlib import Path
 
 import docker
 
-DISK_BYTES = 3 * 2**30
+DISK_BYTES = 6 * 2**30
 ENGINE_DEADLINE_S = 40.0
 # What runs in the namespaces from the first moment: it mounts the data root and stays as their first process.
 _HOLDER = """
