@@ -41,8 +41,10 @@ class Task(TypedDict):
 
 
 def main() -> int:
-    """Serve until idle. The only line on standard output is `port NUMBER`, or `refused SENTENCE`."""
-    task: Task = json.load(sys.stdin)
+    """Serve until idle. The task is one line. The only line on standard output is `port NUMBER`, or `refused
+    SENTENCE`.
+    """
+    task: Task = json.loads(sys.stdin.readline())
     try:
         listening = _listening(task["host"], task["port"])
         _become(task["user"], task["umask"])

@@ -25,6 +25,7 @@ import structlog
 from zoe_files import HOME
 from zoe_master.backends.base import BackendError, Endpoint, SystemUser
 from zoe_master.backends.failures import CannotStartError
+from zoe_master.backends.file_task import UMASK_OF_ALL, UMASK_OF_ITS_OWN, task_of
 from zoe_master.backends.local import directories
 from zoe_master.backends.local.launch import reap
 from zoe_master.backends.local.settings import LocalSettings
@@ -39,7 +40,6 @@ HOST = "127.0.0.1"
 _PROGRAM = "import sys; sys.path.append({home!r}); from zoe_files.main import main; sys.exit(main())"
 _START_TIMEOUT_S = 10.0
 _ANSWER_BYTES_MAX = 1000
-_UMASK, _UMASK_OF_ZOE = 0o002, 0o022
 
 
 class FileProcesses:
@@ -78,16 +78,13 @@ class FileProcesses:
     def _task(self, tenant: str, user: str, system_user: SystemUser | None) -> dict[str, Any]:
         owner = self._users.of(system_user)
         own, shared = workspaces(self._settings.workspaces_dir, tenant, user, owner)
-        return {
-            "roots": {"workspace": str(own), "shared": str(shared)},
-            "host": HOST,
-            "port": 0,
-            "user": None if owner is None else {"uid": owner.uid, "gid": owner.gid},
-            "umask": _UMASK_OF_ZOE if owner is None else _UMASK,
-            "idle_s": self._settings.files_idle_s,
-            "upload_bytes_max": self._settings.files_upload_bytes_max,
-            "free_bytes_min": self._settings.files_free_bytes_min,
-        }
+        return task_of(
+            {"workspace": str(own), "shared": str(shared)},
+            (HOST, 0),
+            self._settings.files,
+            None if owner is None else {"uid": owner.uid, "gid": owner.gid},
+            UMASK_OF_ALL if owner is None else UMASK_OF_ITS_OWN,
+        )
 
     def _running(self, record: Path, task: Mapping[str, Any]) -> Endpoint | None:
         """Return where the process of the record serves this task; one that serves another is ended."""
@@ -153,7 +150,7 @@ def _launched(task: Mapping[str, Any]) -> tuple[int, str]:
         os.close(answer_write)
         answer_write = -1
         with suppress(BrokenPipeError):
-            os.write(task_write, json.dumps(task).encode())  # less than a pipe holds
+            os.write(task_write, json.dumps(task).encode() + b"\n")  # less than a pipe holds
         os.close(task_write)
         task_write = -1
         return pid, _line(answer_read)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from zoe_master.backends.file_task import FileBounds
+
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
@@ -41,8 +43,7 @@ class LocalSettings:
     bounds of the output kept of forgotten services. port_first, port_last: ports for components, below the range that
     the kernel gives to clients. workers: services handed over at the same time, which takes milliseconds each;
     supervisors do the rest. look_interval_s: how often everything is polled; hints report changes earlier.
-    terminals_max: open at once. insecure: see `refuse_reason`. files_idle_s: when a process that serves a user's
-    files ends; files_upload_bytes_max: the largest upload; files_free_bytes_min: room on the disk that uploads leave.
+    terminals_max: open at once. insecure: see `refuse_reason`. files: bounds of the program that serves a user's files.
     """
 
     state_dir: Path
@@ -64,9 +65,7 @@ class LocalSettings:
     look_interval_s: float = 1.0
     terminals_max: int = 64
     insecure: bool = False
-    files_idle_s: float = 600.0
-    files_upload_bytes_max: int = 64 * 2**30
-    files_free_bytes_min: int = 2**30
+    files: FileBounds = field(default_factory=FileBounds)
 
     def absolute(self) -> LocalSettings:
         """Return the same settings with absolute directories, since supervisors have another working directory."""

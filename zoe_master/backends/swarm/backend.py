@@ -34,6 +34,7 @@ from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Engine, Managers
 from zoe_master.backends.swarm.engine.exposure import NodeExposure
+from zoe_master.backends.swarm.engine.file_containers import FileContainers, FileOwner
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
 from zoe_master.backends.swarm.engine.pulls import ImagePulls
 from zoe_master.backends.swarm.engine.volume_owners import VolumeOwners
@@ -109,6 +110,7 @@ class SwarmBackend:
         self._tending = ServiceDriver(self._registry, self._watches, self._pool, settings)
         self._paths = PathChecks(self._watches, settings, self._nudge)
         self._volumes = VolumeOwners(self._watches, settings, self._nudge)
+        self._files = FileContainers(self._watches, self._paths, self._address_of, settings)
         launcher = ServiceLauncher(self._managers, self._registry, shared, self._paths, self._volumes, settings)
         self._loop = ManagerLoop(
             self._registry,
@@ -201,9 +203,9 @@ class SwarmBackend:
         with output_of(record, left):
             return output.read(place, offset, limit)
 
-    def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:  # noqa: ARG002 - the Protocol's signature
-        """Refuse: not possible yet."""
-        raise BackendError("files are not served on Docker Swarm yet")
+    def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
+        """Return where a container of the user serves the files, on a node that mounts the workspaces."""
+        return self._files.of(FileOwner(tenant, user, system_user))
 
     def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:  # noqa: ARG002
         """Refuse: nothing runs here that a terminal could show."""
@@ -257,6 +259,10 @@ class SwarmBackend:
             raise BackendUnavailable(f"no manager of the swarm answers: {words_of(error)}") from error
         self._registry.adopt_ended()
 
+    def _address_of(self, node: str) -> str:
+        found = self._reconciler.nodes.get(node)
+        return found.address if found is not None and not found.down else ""
+
     def _discard(self, node: str, tags: Sequence[str]) -> None:
         engine = self._watches.engine(node)
         if engine is not None:
@@ -266,6 +272,7 @@ class SwarmBackend:
     def _let_go(self) -> None:
         self._fences.close()
         self._copies.close()
+        self._files.close()
         self._paths.close()
         self._volumes.close()
         self._exposure.close()

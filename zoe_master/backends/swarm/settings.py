@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from zoe_lib.domain.resources import Resources
+from zoe_master.backends.file_task import FileBounds
 
 _GATEWAY = Resources(50, 64 * 2**20)
 
@@ -31,6 +32,7 @@ class SwarmSettings:
     several starts waits for others. look_interval_s, busy_look_interval_s: how often tasks are listed, at rest and
     while services start or stop. copy_interval_s: how often output of running services is copied; less often while
     nothing is printed. place_timeout_s: a task for which Swarm finds no room for this long has failed.
+    files: bounds of the program that serves a user's files.
     """
 
     state_dir: Path
@@ -67,6 +69,7 @@ class SwarmSettings:
     engine_timeout_s: float = 10.0
     engine_retry_s: float = 1.0
     place_timeout_s: float = 30.0
+    files: FileBounds = field(default_factory=FileBounds)
 
     @property
     def gateway_taken(self) -> Resources:

@@ -64,25 +64,34 @@ class PathChecks:
 
     def passed(self, start: ServiceStart) -> bool:
         """Return whether all host paths may be mounted; False until the node answers. May raise CannotStartError."""
-        paths = tuple(path for path in host_paths_of(start, self._settings) if path.path != path.root)
+        paths = _checked(host_paths_of(start, self._settings))
         if not paths:
             return True
-        key = (start.node, paths)
-        with self._lock:
-            self._drop_old()
-            if key not in self._asked:
-                self._asked[key] = self._pool.submit(self._look, key)
-            check = self._asked[key]
+        check = self._check((start.node, paths))
         if not check.done():
             return False
-        if (refused := check.result()) is not None:
-            kind = CannotStartYetError if refused.passes else CannotStartError
-            raise kind(refused.message, refused.cause, refused.detail)
+        _raise(check.result())
         return True
+
+    def wait(self, node: str, paths: Iterable[HostPath], timeout_s: float) -> None:
+        """Wait until the node has answered for these paths; CannotStartError if they may not be mounted."""
+        if wanted := _checked(paths):
+            try:
+                refused = self._check((node, wanted)).result(timeout_s)
+            except TimeoutError:
+                refused = _silent(node, "its engine takes too long")
+            _raise(refused)
 
     def close(self) -> None:
         """Wait for running checks."""
         self._pool.shutdown(cancel_futures=True)
+
+    def _check(self, key: _Key) -> Future[_Refused | None]:
+        with self._lock:
+            self._drop_old()
+            if key not in self._asked:
+                self._asked[key] = self._pool.submit(self._look, key)
+            return self._asked[key]
 
     def _drop_old(self) -> None:
         now_s = time.monotonic()
@@ -160,6 +169,17 @@ class PathChecks:
                 raise
             return dict(_read(shown))
         return None
+
+
+def _checked(paths: Iterable[HostPath]) -> tuple[HostPath, ...]:
+    """Return the paths below those that the admin named, which need no check."""
+    return tuple(path for path in paths if path.path != path.root)
+
+
+def _raise(refused: _Refused | None) -> None:
+    if refused is not None:
+        kind = CannotStartYetError if refused.passes else CannotStartError
+        raise kind(refused.message, refused.cause, refused.detail)
 
 
 def asked_images(watch: EngineEvents, settings: SwarmSettings) -> list[str]:

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
-from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.base import SystemUser
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.workspace_layout import NO_NUMBER
+
+
+class Owner(Protocol):
+    """Whose a service or a workspace is."""
+
+    @property
+    def tenant(self) -> str: ...  # noqa: D102
+
+    @property
+    def user(self) -> str: ...  # noqa: D102
+
+    @property
+    def system_user(self) -> SystemUser | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +37,12 @@ class ContainerUser:
         return f"{self.uid}:{self.gid}"
 
 
-def user_of(start: ServiceStart, settings: SwarmSettings) -> ContainerUser:
-    """Return the user of a service; CannotStartError if its owner has no number."""
-    fixed = settings.tenant_users.get(start.tenant) or settings.user
+def user_of(owner: Owner, settings: SwarmSettings) -> ContainerUser:
+    """Return the user of an owner's containers; CannotStartError if the owner has no number."""
+    fixed = settings.tenant_users.get(owner.tenant) or settings.user
     if fixed:
         uid, _, gid = fixed.partition(":")
         return ContainerUser(uid, gid or uid, of_all=True)
-    if start.system_user is None:
+    if owner.system_user is None:
         raise CannotStartError(NO_NUMBER)
-    return ContainerUser(str(start.system_user.uid), str(start.system_user.gid), of_all=False)
+    return ContainerUser(str(owner.system_user.uid), str(owner.system_user.gid), of_all=False)
