@@ -27,7 +27,9 @@ _PART_BYTES = 64 << 20
 _PIECE_BYTES = 1 << 20
 _TIMEOUT_S = 60.0
 _RETRY_PAUSE_S = 0.5
-_BUSY = "upload_busy"
+# A call that was cut may go on at the server for a moment after the next one has begun.
+_OF_BEFORE = ("upload_busy", "upload_offset")
+_ENDED_WITHIN_S = 10.0
 _PARTIAL = ".zoe-part"
 
 
@@ -220,10 +222,12 @@ class _Patience:
 
     def check(self, error: ZoeError) -> None:
         """Pause, or raise the error if it will not pass."""
-        passing = isinstance(error, (Unreachable, Busy)) or (
-            isinstance(error, Refused) and error.problem.code in (_BUSY, "upload_offset")
-        )
-        if not passing or time.monotonic() >= self._since_s + self._patience_s:
+        left_s = self._since_s + self._patience_s - time.monotonic()
+        if isinstance(error, Refused) and error.problem.code in _OF_BEFORE:
+            left_s += _ENDED_WITHIN_S
+        elif not isinstance(error, (Unreachable, Busy)):
+            raise error
+        if left_s <= 0:
             raise error
         time.sleep(_RETRY_PAUSE_S)
 
