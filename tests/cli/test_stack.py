@@ -58,6 +58,24 @@ def test_a_drained_node_takes_nothing_until_it_is_released(stack: Stack, zoe: Zo
     assert zoe("wait", waiting, "--timeout", "30").code == 0
 
 
+def test_before_a_maintenance_window_only_what_ends_in_time_begins(stack: Stack, zoe: Zoe, tmp_path: Path) -> None:
+    drained = zoe("nodes", "drain", "--all", "--in", "1h", "--for", "2h", "--note", "new disks")
+    assert drained.code == 0, drained.err
+    document = json.loads(Path(BATCH).read_text())
+    long, short = tmp_path / "long.json", tmp_path / "short.json"
+    long.write_text(json.dumps({**document, "name": "long", "time_limit_s": 7200}))
+    short.write_text(json.dumps({**document, "name": "short", "time_limit_s": 60}))
+    waiting = zoe("run", str(long), "-o", "name").out.strip()
+    assert zoe("run", str(short), "--wait").code == 0
+    assert json.loads(zoe("show", waiting, "-o", "json").out)["state"] == "queued"
+    until(lambda: "new disks" in zoe("explain", waiting).out)
+    assert zoe("nodes", "release", "--all").code == 0
+    assert zoe("wait", waiting, "--timeout", "30").code == 0
+    assert "name nodes, or give --all" in zoe("nodes", "drain").err
+    assert "not both" in zoe("nodes", "drain", "--all", "--in", "1h", "--at", "2031-01-01").err
+    assert "would end before it begins" in zoe("nodes", "drain", "--all", "--at", "2001-01-01", "--for", "1h").err
+
+
 def test_a_plan_keeps_nothing(stack: Stack, zoe: Zoe) -> None:
     before = zoe("ls", "-o", "name").out
     planned = zoe("plan", BATCH)

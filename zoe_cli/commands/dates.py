@@ -10,16 +10,29 @@ import typer
 
 from zoe_client.vocabulary import SECONDS_MAX
 
-_AGO = re.compile(r"(\d{1,6})([smhdw])")
+_SPAN = re.compile(r"(\d{1,6})([smhdw])")
 _UNIT_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 
 
 def since(text: str) -> float:
     """Return a time before now such as 90m, 12h or 3d, or a date, as seconds since the epoch."""
-    ago = _AGO.fullmatch(text.strip())
-    if ago is None:
-        return date(text)
-    return max(time.time() - int(ago[1]) * _UNIT_S[ago[2]], 0.0)
+    ago_s = _span_s(text)
+    return date(text) if ago_s is None else max(time.time() - ago_s, 0.0)
+
+
+def duration(text: str) -> float:
+    """Return a duration such as 90m, 12h or 3d, or seconds, in seconds."""
+    found_s = _span_s(text)
+    if found_s is None and text.strip().isascii() and text.strip().isdecimal():
+        found_s = int(text)
+    if found_s is None or found_s > SECONDS_MAX:
+        raise typer.BadParameter(f"{text!r} is not a duration; use 90m, 12h, 3d or a number of seconds")
+    return float(found_s)
+
+
+def _span_s(text: str) -> int | None:
+    found = _SPAN.fullmatch(text.strip())
+    return None if found is None else int(found[1]) * _UNIT_S[found[2]]
 
 
 def date(text: str) -> float:
