@@ -60,6 +60,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ZOE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("COLUMNS", "500")
+    monkeypatch.setattr("zoe_cli.context.FOLLOWING_PATIENCE_S", 0.0)  # or copies wait for one
 
 
 @pytest.mark.usefixtures("nowhere")

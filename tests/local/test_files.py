@@ -18,7 +18,7 @@ import pytest
 from tests.local.support import ANN, BOB, IS_ROOT, LocalWorld, needs_root
 from tests.support.files import FileProgram, refused
 from zoe_master.backends.base import BackendError, Endpoint
-from zoe_master.backends.file_task import FileBounds
+from zoe_master.backends.file_task import FileLimits
 from zoe_master.backends.local.supervisor import files, processes
 
 MIB = 2**20
@@ -133,7 +133,7 @@ def kill(world: LocalWorld) -> None:
 
 
 def test_it_ends_when_nobody_asks_for_a_while() -> None:
-    world = LocalWorld(files=FileBounds(idle_s=0.5))
+    world = LocalWorld(files=FileLimits(idle_s=0.5))
     try:
         with FileProgram(endpoint_of(world)) as program:
             program.put_file("x", b"x")
@@ -389,7 +389,7 @@ def test_what_the_user_puts_where_uploads_are_is_not_believed(world: LocalWorld,
 
 @needs_root
 def test_a_full_workspace_says_so_and_keeps_what_it_has() -> None:
-    world = LocalWorld(files=FileBounds(free_bytes_min=MIB))
+    world = LocalWorld(files=FileLimits(free_bytes_min=MIB))
     mounted = world.settings.workspaces_dir
     mounted.mkdir(mode=0o711)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=711", "tmpfs", str(mounted)], check=True)
@@ -414,7 +414,7 @@ def test_a_full_workspace_says_so_and_keeps_what_it_has() -> None:
 
 
 def test_an_upload_may_be_too_large() -> None:
-    world = LocalWorld(files=FileBounds(upload_bytes_max=10))
+    world = LocalWorld(files=FileLimits(upload_bytes_max=10))
     try:
         with FileProgram(endpoint_of(world)) as ann:
             assert "at most 10" in refused(ann.begin("x", 11), 413, "too_large")

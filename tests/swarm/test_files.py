@@ -18,7 +18,7 @@ from tests.support.swarm_backend import SwarmHarness
 from tests.support.waiting import until
 from tests.swarm.cluster import Cluster
 from zoe_master.backends.base import BackendError
-from zoe_master.backends.file_task import FileBounds
+from zoe_master.backends.file_task import FileLimits
 from zoe_master.backends.swarm.spec import labels
 
 MIB = 2**20
@@ -117,7 +117,7 @@ def test_it_is_used_again_and_another_one_takes_over_from_a_killed_one(files: Fi
 
 
 def test_it_ends_when_it_is_idle_and_with_the_back_end(files: Files) -> None:
-    files.harness.settings = replace(files.harness.settings, files=FileBounds(idle_s=1.0))
+    files.harness.settings = replace(files.harness.settings, files=FileLimits(idle_s=1.0))
     with files.of("ann") as ann:
         assert ann.names() == []
     until(lambda: not files.containers(), 30)
@@ -127,7 +127,7 @@ def test_it_ends_when_it_is_idle_and_with_the_back_end(files: Files) -> None:
 
 
 def test_bounds_of_the_settings_hold(files: Files) -> None:
-    files.harness.settings = replace(files.harness.settings, files=FileBounds(upload_bytes_max=10))
+    files.harness.settings = replace(files.harness.settings, files=FileLimits(upload_bytes_max=10))
     with files.of("ann") as ann:
         assert "10" in refused(ann.begin("big", 11), 413, "too_large")
 

@@ -20,7 +20,7 @@ app = typer.Typer(
     epilog="Examples:\n\n  zoe nodes\n\n  zoe nodes -o json | jq '.nodes[].labels'",
 )
 
-Nodes = Annotated[list[str] | None, typer.Argument(metavar="[NODE]...", help="Nodes.", show_default=False)]
+Nodes = Annotated[list[str] | None, typer.Argument(metavar="NODE", help="Nodes.", show_default=False)]
 All = Annotated[bool, typer.Option("--all", help="All nodes.")]
 Reason = Annotated[str, typer.Option("--note", help="Reason, which all users see.")]
 ReasonOfTenant = Annotated[str, typer.Option("--note", help="Reason, which operators and users of the tenant see.")]

@@ -8,7 +8,7 @@ from pathlib import Path
 from zoe_lib.config import Settings
 from zoe_lib.store.accounts import AccountStore
 from zoe_master.backends.base import Backend, BackendError, BackendUnavailable
-from zoe_master.backends.file_task import file_bounds
+from zoe_master.backends.file_task import file_limits
 from zoe_master.backends.local import LocalBackend, LocalNode, LocalSettings, Runtime, refuse_reason
 from zoe_master.waker import TickWaker
 
@@ -76,5 +76,5 @@ def _local_settings(settings: Settings) -> LocalSettings:
         kept_logs_bytes_max=settings.kept_logs_bytes_max,
         kept_logs_age_max_s=settings.kept_logs_age_max_s,
         insecure=settings.insecure,
-        files=file_bounds(settings),
+        files=file_limits(settings),
     )

@@ -13,8 +13,10 @@ UMASK_OF_ITS_OWN, UMASK_OF_ALL = 0o002, 0o022
 
 
 @dataclass(frozen=True, slots=True)
-class FileBounds:
-    """idle_s: it ends so long after the last request. upload_bytes_max: the largest upload. free_bytes_min: room on the
+class FileLimits:
+    """Bounds of the program that serves a user's files.
+
+    idle_s: it ends so long after the last request. upload_bytes_max: the largest upload. free_bytes_min: room on the
     disk that uploads leave.
     """
 
@@ -23,15 +25,15 @@ class FileBounds:
     free_bytes_min: int = 2**30
 
 
-def file_bounds(settings: Settings) -> FileBounds:
+def file_limits(settings: Settings) -> FileLimits:
     """Return the bounds that the settings give."""
-    return FileBounds(settings.files_idle_s, settings.files_upload_bytes_max, settings.files_free_bytes_min)
+    return FileLimits(settings.files_idle_s, settings.files_upload_bytes_max, settings.files_free_bytes_min)
 
 
 def task_of(
     roots: Mapping[str, str],
     address: tuple[str, int],
-    bounds: FileBounds,
+    bounds: FileLimits,
     user: Mapping[str, int] | None = None,
     umask: int = UMASK_OF_ITS_OWN,
 ) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from zoe_master.backends.file_task import FileBounds
+from zoe_master.backends.file_task import FileLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class LocalSettings:
     look_interval_s: float = 1.0
     terminals_max: int = 64
     insecure: bool = False
-    files: FileBounds = field(default_factory=FileBounds)
+    files: FileLimits = field(default_factory=FileLimits)
 
     def absolute(self) -> LocalSettings:
         """Return the same settings with absolute directories, since supervisors have another working directory."""

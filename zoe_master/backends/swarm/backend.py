@@ -34,7 +34,7 @@ from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Engine, Managers
 from zoe_master.backends.swarm.engine.exposure import NodeExposure
-from zoe_master.backends.swarm.engine.file_containers import FileContainers, FileOwner
+from zoe_master.backends.swarm.engine.file_containers import FileContainers, WorkspaceUser
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
 from zoe_master.backends.swarm.engine.pulls import ImagePulls
 from zoe_master.backends.swarm.engine.volume_owners import VolumeOwners
@@ -205,7 +205,7 @@ class SwarmBackend:
 
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
         """Return where a container of the user serves the files, on a node that mounts the workspaces."""
-        return self._files.of(FileOwner(tenant, user, system_user))
+        return self._files.of(WorkspaceUser(tenant, user, system_user))
 
     def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:  # noqa: ARG002
         """Refuse: nothing runs here that a terminal could show."""

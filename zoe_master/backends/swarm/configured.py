@@ -6,7 +6,7 @@ from pathlib import Path
 
 from zoe_lib.config import Settings
 from zoe_lib.domain.resources import Resources
-from zoe_master.backends.file_task import file_bounds
+from zoe_master.backends.file_task import file_limits
 from zoe_master.backends.swarm import SwarmBackend, SwarmSettings
 from zoe_master.waker import TickWaker
 
@@ -42,5 +42,5 @@ def _swarm_settings(settings: Settings) -> SwarmSettings:
         kept_logs_bytes_max=settings.kept_logs_bytes_max,
         kept_logs_age_max_s=settings.kept_logs_age_max_s,
         processes_max=settings.swarm_processes_max,
-        files=file_bounds(settings),
+        files=file_limits(settings),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from zoe_lib.domain.resources import Resources
-from zoe_master.backends.file_task import FileBounds
+from zoe_master.backends.file_task import FileLimits
 
 _GATEWAY = Resources(50, 64 * 2**20)
 
@@ -69,7 +69,7 @@ class SwarmSettings:
     engine_timeout_s: float = 10.0
     engine_retry_s: float = 1.0
     place_timeout_s: float = 30.0
-    files: FileBounds = field(default_factory=FileBounds)
+    files: FileLimits = field(default_factory=FileLimits)
 
     @property
     def gateway_taken(self) -> Resources:

@@ -61,7 +61,7 @@ _HEAD_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class FileOwner:
+class WorkspaceUser:
     """Whose files are served."""
 
     tenant: str
@@ -92,7 +92,7 @@ class FileContainers:
         self._locks: defaultdict[tuple[str, str], threading.Lock] = defaultdict(threading.Lock)
         self._known: dict[tuple[str, str], _Running] = {}
 
-    def of(self, owner: FileOwner) -> Endpoint:
+    def of(self, owner: WorkspaceUser) -> Endpoint:
         """Return where a user's files are served; BackendError."""
         key = owner.tenant, owner.user
         with self._locks[key]:
@@ -128,7 +128,7 @@ class FileContainers:
 
     def _start(
         self,
-        owner: FileOwner,
+        owner: WorkspaceUser,
         found: Mapping[str, HostPath],
         made_for: tuple[ContainerUser, tuple[HostPath, ...]],
     ) -> _Running:
@@ -144,7 +144,7 @@ class FileContainers:
                 why, _ = error_text_of(f"{watch.node} cannot serve them", error)
         raise BackendError(why)
 
-    def _candidates(self, owner: FileOwner) -> list[EngineEvents]:
+    def _candidates(self, owner: WorkspaceUser) -> list[EngineEvents]:
         """Return the nodes that can serve them: first the same one for a user, as long as it can."""
         image = full_name(self._settings.gateway_image)
         ready = [w for w in self._watches.all() if w.reachable and not w.unfit and image in (w.images or ())]
@@ -155,7 +155,7 @@ class FileContainers:
         return sorted((watch for watch in ready if self._address_of(watch.node)), key=weight)
 
     def _started(
-        self, watch: EngineEvents, owner: FileOwner, found: Mapping[str, HostPath], user: ContainerUser
+        self, watch: EngineEvents, owner: WorkspaceUser, found: Mapping[str, HostPath], user: ContainerUser
     ) -> tuple[str, Endpoint]:
         api: Any = watch.engine.api
         secret = secrets.token_urlsafe(32)

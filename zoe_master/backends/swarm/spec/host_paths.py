@@ -19,7 +19,7 @@ from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.template_values import SHARED_WORKSPACE, WORKSPACE
-from zoe_master.backends.swarm.spec.users import Owner, user_of
+from zoe_master.backends.swarm.spec.users import UserOfTenant, user_of
 from zoe_master.backends.workspace_layout import HOLDER_MODE, OWN_MODE, SHARED, SHARED_MODE, directory_of
 
 _WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH  # an access list that lets others write shows up here, too
@@ -73,7 +73,7 @@ def host_paths_of(start: ServiceStart, settings: SwarmSettings) -> tuple[HostPat
     return (*workspaces_of(start, settings).values(), *(host_path_of(volume, settings) for volume in volumes))
 
 
-def workspaces_of(owner: Owner, settings: SwarmSettings) -> dict[str, HostPath]:
+def workspaces_of(owner: UserOfTenant, settings: SwarmSettings) -> dict[str, HostPath]:
     """Return the user's own workspace and the shared one by their targets; one for both if all users are the same."""
     if settings.workspaces_dir is None:
         return {}

@@ -11,7 +11,7 @@ from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.workspace_layout import NO_NUMBER
 
 
-class Owner(Protocol):
+class UserOfTenant(Protocol):
     """Whose a service or a workspace is."""
 
     @property
@@ -37,7 +37,7 @@ class ContainerUser:
         return f"{self.uid}:{self.gid}"
 
 
-def user_of(owner: Owner, settings: SwarmSettings) -> ContainerUser:
+def user_of(owner: UserOfTenant, settings: SwarmSettings) -> ContainerUser:
     """Return the user of an owner's containers; CannotStartError if the owner has no number."""
     fixed = settings.tenant_users.get(owner.tenant) or settings.user
     if fixed:
