@@ -108,3 +108,14 @@ def test_several_instances_know_their_index(stack: Stack, zoe: Zoe, here: Path) 
     execution = json.loads(done.out)
     printed = {zoe("logs", execution["id"], f"main-{index}").out for index in range(2)}
     assert printed == {"0\n", "1\n"}
+
+
+def test_packages_come_from_options_and_a_file(zoe: Zoe, here: Path) -> None:
+    (here / "requirements.txt").write_text("# of the model\nlightgbm>=4  # trees\n\n  numpy==2.1 \n")
+    document = shown(zoe, "run", "sums.py", "--with", "pandas", "--requirements", "requirements.txt", "--show")
+    assert document["components"][0]["requirements"] == ["pandas", "lightgbm>=4", "numpy==2.1"]
+    (here / "app.json").write_text(json.dumps(document))
+    assert zoe("run", "app.json", "--with", "pandas").code == 2
+    (here / "bad.txt").write_bytes(b"\xff\xfe")
+    assert "is not UTF-8 text" in zoe("run", "sums.py", "--requirements", "bad.txt").err
+    assert "cannot be read" in zoe("run", "sums.py", "--requirements", "none.txt").err

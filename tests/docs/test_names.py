@@ -22,6 +22,8 @@ EXCEPTIONS = {
     "ChangeTracker": "a common name for what remembers what has changed",
     "DryRun": "the field's term for deciding without acting",
     "Endpoint": "the field's term: where a process listens",
+    "Environment": "Python's term: the packages that a program sees",
+    "EnvironmentSweeper": "Python's term, as above",
     "Explanation": "what `zoe explain` shows",
     "FlowNetwork": "graph theory's term",
     "LaterDialect": "the API of Crystal's later code",

@@ -82,11 +82,14 @@ def running(world: LocalWorld) -> Iterator[ServiceId]:
 
 
 def _of_terminals() -> list[int]:
-    return [
-        pid
-        for pid in processes.descendants(os.getpid())
-        if b"terminal.process" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    ]
+    return [pid for pid in processes.descendants(os.getpid()) if b"terminal.process" in _command_of(pid)]
+
+
+def _command_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):  # it has just ended
+        return b""
 
 
 def opened(world: LocalWorld, service: ServiceId, *command: str, tty: bool = False) -> Talk:

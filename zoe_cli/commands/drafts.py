@@ -33,6 +33,7 @@ class Wishes:
     memory: str | None = None
     cores: float | None = None
     files: tuple[Path, ...] = ()
+    packages: tuple[str, ...] = ()
 
 
 def command_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
@@ -53,6 +54,8 @@ def command_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
         "work_dir": "{workspace}",
         "resources": {"memory": wishes.memory or MEMORY, "cores": CORES if wishes.cores is None else wishes.cores},
     }
+    if wishes.packages:
+        component["requirements"] = list(wishes.packages)
     if count == 1:
         component["ends_application"] = True
     else:

@@ -42,7 +42,7 @@ def listing(context: typer.Context) -> None:
 
 def drain(
     context: typer.Context,
-    nodes: Nodes = None,
+    node: Nodes = None,
     every: All = False,
     reason: Reason = "",
     after: After = "0",
@@ -52,13 +52,13 @@ def drain(
     """Drain nodes (admins and operators): they get no new work, and what runs there continues. Before a later start,
     only what is expected to end in time begins there.
     """
-    _hold(context, nodes, every, _kept(None, _start_s(after, at), lasts, reason))
+    _hold(context, node, every, _kept(None, _start_s(after, at), lasts, reason))
 
 
 def reserve(
     context: typer.Context,
     tenant: Annotated[str, typer.Option("--tenant", help="Tenant for which the nodes are kept.")],
-    nodes: Nodes = None,
+    node: Nodes = None,
     every: All = False,
     reason: ReasonOfTenant = "",
     after: After = "0",
@@ -68,12 +68,12 @@ def reserve(
     """Reserve nodes for one tenant (admins and operators). Until then, others use them only if they are expected to end
     in time.
     """
-    _hold(context, nodes, every, _kept(tenant, _start_s(after, at), lasts, reason))
+    _hold(context, node, every, _kept(tenant, _start_s(after, at), lasts, reason))
 
 
-def release(context: typer.Context, nodes: Nodes = None, every: All = False) -> None:
+def release(context: typer.Context, node: Nodes = None, every: All = False) -> None:
     """Release drained or reserved nodes (admins and operators)."""
-    _hold(context, nodes, every, None)
+    _hold(context, node, every, None)
 
 
 def _start_s(after: str, at: str | None) -> float:

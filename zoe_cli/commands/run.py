@@ -10,6 +10,7 @@ import typer
 from zoe_cli.commands.arguments import ExitCodeFromApp
 from zoe_cli.commands.documents import Settings, load_description, set_in
 from zoe_cli.commands.ending import Timeout
+from zoe_cli.commands.packages import packages_of
 from zoe_cli.commands.submitting import Carried, Cores, Follow, Memory, Name, Show, Submission, Wait, submit
 from zoe_cli.registry import add
 
@@ -17,6 +18,8 @@ _EXAMPLES = (
     "zoe run app.json",
     "zoe run app.json --name nightly --set worker.total_count=8 --wait",
     "zoe run train.py --follow -- --epochs 3",
+    "zoe run train.py --with pandas --with 'lightgbm>=4'",
+    "zoe run train.py --requirements requirements.txt",
     "zoe run --image python --memory 2GiB -- python3 train.py --epochs 3",
     "zoe run --image python --show -- python3 train.py > app.json",
     "zoe run app.json --follow --exit-code-from-app",
@@ -51,6 +54,13 @@ def run(
     memory: Memory = None,
     cores: Cores = None,
     carried: Carried = None,
+    packages: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="PACKAGE", help="Python package to install first; may be repeated."),
+    ] = None,
+    requirements: Annotated[
+        Path | None, typer.Option(help="File with such packages, one in each line; # begins a comment.")
+    ] = None,
     name: Name = None,
     settings: Settings = None,
     show: Show = False,
@@ -75,10 +85,12 @@ def run(
     if following and timeout is not None:
         raise typer.BadParameter("--timeout works with --wait, not with --follow")
     if image is None and not file[0].endswith((".py", ".sh")):
-        _check_alone(file, (workers, memory, cores, carried))
+        _check_alone(file, (workers, memory, cores, carried, packages, requirements))
         document = load_description(Path(file[0]), settings)
     else:
-        document = set_in(_draft(file, image, workers, memory, cores, carried), settings)
+        document = set_in(
+            _draft(file, image, workers, memory, cores, carried, packages_of(packages, requirements)), settings
+        )
     how = Submission(
         name, priority, deadline, key, tuple(share or ()), wait, following, timeout, exit_code_from_app, show
     )
@@ -89,7 +101,10 @@ def _check_alone(line: list[str], flags: tuple[object, ...]) -> None:
     if len(line) > 1:
         raise typer.BadParameter(f"{line[0]!r} is followed by further words: a command needs --image, such as python")
     if any(flag is not None for flag in flags):
-        raise typer.BadParameter("--workers, --memory, --cores and --file are for commands; a description takes --set")
+        raise typer.BadParameter(
+            "--workers, --memory, --cores, --file, --with and --requirements are for commands; a description takes "
+            "--set"
+        )
 
 
 def _draft(
@@ -99,7 +114,8 @@ def _draft(
     memory: str | None,
     cores: float | None,
     carried: list[Path] | None,
+    packages: tuple[str, ...],
 ) -> dict[str, Any]:
     from zoe_cli.commands.drafts import Wishes, command_draft
 
-    return command_draft(line, Wishes(image, workers, memory, cores, tuple(carried or ())))
+    return command_draft(line, Wishes(image, workers, memory, cores, tuple(carried or ()), packages))

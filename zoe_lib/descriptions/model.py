@@ -127,6 +127,17 @@ class Component(Model):
         dict[s.FileName, s.FileText],
         Field(max_length=bounds.FILES_MAX, description="small files by name, found below `{files}`"),
     ] = {}
+    requirements: Annotated[
+        list[s.Requirement],
+        Field(
+            max_length=bounds.REQUIREMENTS_MAX,
+            description="Python packages that instances find installed (not on Docker Swarm)",
+            examples=[["pandas==2.2.3", "lightgbm"]],
+        ),
+    ] = []
+    build_requirements: Annotated[
+        bool, Field(description="packages without a wheel may be built, which runs programs of theirs")
+    ] = False
 
 
 class Size(Model):

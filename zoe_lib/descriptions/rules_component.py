@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean, duplicates, pointer
 from zoe_client.documents.quantities import bytes_of
 from zoe_client.documents.reading import mapping, number, objects, text
+from zoe_lib.descriptions import bounds
 from zoe_lib.domain.paths import plain_path
+from zoe_lib.domain.requirements import package_of
 
 # Headers that carry the request itself, or that only the proxy sets.
 RESERVED_HEADERS = frozenset(
@@ -31,6 +34,7 @@ def check_component(place: str, component: dict[str, Any]) -> Iterator[Diagnosti
     yield from _check_secrets(place, component)
     yield from _check_limits(place + "/resources", mapping(component, "resources"))
     yield from _check_files(place, mapping(component, "files"))
+    yield from _check_requirements(place, component)
 
 
 def _check_counts(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
@@ -131,6 +135,19 @@ def _check_files(place: str, files: dict[str, Any]) -> Iterator[Diagnostic]:
     for name in sorted(directories & files.keys()):
         message = f"{name[:64]} is a file, and the directory of another one"
         yield Diagnostic(place + pointer("files", name), Code.CONFLICT, message)
+
+
+def _check_requirements(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
+    lines = component.get("requirements")
+    texts = [(i, line) for i, line in enumerate(lines) if isinstance(line, str)] if isinstance(lines, list) else []
+    packages: list[tuple[str, str | None]] = []
+    for index, line in texts[: bounds.REQUIREMENTS_MAX]:
+        with contextlib.suppress(ValueError):  # the structural finding says so
+            packages.append((place + pointer("requirements", index), package_of(line)))
+    yield from duplicates(packages, "package")
+    if component.get("build_requirements") is True and not lines:
+        where = place + "/build_requirements"
+        yield Diagnostic(where, Code.CONFLICT, "there is nothing to build", "add `requirements`")
 
 
 def _amount(value: object) -> float | None:

@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 from zoe_client.documents.quantities import RATE_PATTERN, SIZE_PATTERN, bytes_of, bytes_per_s_of
 from zoe_lib.column_types import NAMES, type_of
 from zoe_lib.descriptions import bounds
+from zoe_lib.domain.requirements import requirement
 
 
 def _check(pattern: str, message: str) -> AfterValidator:
@@ -45,6 +46,13 @@ def _reader(read: Callable[[str], int]) -> BeforeValidator:
             raise PydanticCustomError("bad_format", "{message}", {"message": str(error)}) from None
 
     return BeforeValidator(convert)
+
+
+def _requirement(text: str) -> str:
+    try:
+        return requirement(text)
+    except ValueError as error:
+        raise PydanticCustomError("bad_format", "{message}", {"message": str(error)}) from None
 
 
 def _column_type(text: str) -> str:
@@ -142,6 +150,9 @@ FileName = Annotated[
     str,
     _text(_FILE, 255),
     _check(_FILE, "use a relative path of letters, digits and . _ @ -, whose parts do not begin with '.'"),
+]
+Requirement = Annotated[
+    str, Field(min_length=1, max_length=bounds.REQUIREMENT_LENGTH_MAX), AfterValidator(_requirement)
 ]
 FileText = Annotated[str, Field(max_length=bounds.FILES_BYTES_MAX)]
 Uri = Annotated[

@@ -52,9 +52,11 @@ def _component(component: Component) -> _Json:
         "read_only_root": component.read_only_root,
         "stop_grace_s": component.stop_grace_s,
         "files": dict(component.files),
+        "requirements": list(component.requirements),
+        "build_requirements": component.build_requirements,
     }
     absent = {"startup_order": 0, "ends_application": False, "read_only_root": False, "stop_grace_s": 10.0}
-    return _without(document, absent)
+    return _without(document, {**absent, "build_requirements": False})
 
 
 def _resources(component: Component) -> _Json:

@@ -63,6 +63,8 @@ def _component(component: model.Component) -> Component:
         read_only_root=component.read_only_root,
         stop_grace_s=component.stop_grace_s,
         files=_pairs(component.files),
+        requirements=tuple(sorted(component.requirements)),
+        build_requirements=component.build_requirements,
     )
 
 

@@ -94,7 +94,8 @@ class Component:
     `reservation` is taken off the node; the limits bound what the instance may use. Without one, memory is bound to the
     reservation, and cores are not bound: unreserved cores may be used. Texts in `command`, `environment` and `work_dir`
     may hold address templates such as `{host:master}`. `labels` are node labels that an instance requires. `files`:
-    name and text of each file that its services find below `{files}`."""
+    name and text of each file that its services find below `{files}`. `requirements`: Python packages in normal form,
+    sorted, that its services find installed; `build_requirements`: those without a wheel may be built."""
 
     name: str
     image: str
@@ -117,6 +118,8 @@ class Component:
     stop_grace_s: float = 10.0
     files: tuple[tuple[str, str], ...] = ()
     secrets: tuple[ComponentSecret, ...] = ()
+    requirements: tuple[str, ...] = ()
+    build_requirements: bool = False
 
     @property
     def elastic_count(self) -> int:

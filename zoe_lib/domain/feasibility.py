@@ -88,6 +88,10 @@ def _of_component(place: tuple[str | int, ...], component: Component, platform: 
     able = platform.capabilities
     yield from _of_image((*place, "image"), component, able)
     yield from _of_command((*place, "command"), component, able)
+    if component.requirements and able.why_no_packages:
+        message = f"component {component.name} has requirements, but {able.why_no_packages}"
+        hint = "use an image that has the packages"
+        yield Finding((*place, "requirements"), "no_packages", message, hint)
     for number, volume in enumerate(component.volumes):
         yield from _of_volume((*place, "volumes", number), component, volume, able)
     yield from _of_workspace(place, component, able)

@@ -99,6 +99,31 @@ class BackendSettings(FileSettings):
     files_free_bytes_min: int = Field(
         default=1 << 30, ge=0, description="Free disk space that uploads to workspaces leave, in bytes."
     )
+    local_environments_dir: Path = Field(
+        default=Path("/var/lib/zoe/environments"),
+        description="Directory for the environments that `requirements` of components need.",
+    )
+    environment_index_url: str = Field(
+        default="",
+        description="Package index for `requirements` (default: as pip's own configuration says). Components can read "
+        "it, with any password in it.",
+    )
+    environment_wheelhouse: str = Field(
+        default="",
+        description="Directory of wheels for `requirements`, which all users can read; no index is asked then.",
+    )
+    environment_build_s_max: float = Field(
+        default=1800.0, gt=0, description="How long it may take to make one environment."
+    )
+    environment_bytes_max: int = Field(default=8 << 30, gt=0, description="Maximum size of one environment, in bytes.")
+    environments_bytes_max: int = Field(
+        default=32 << 30,
+        ge=0,
+        description="Maximum size of all environments together, in bytes; those that were used longest ago go first.",
+    )
+    environments_age_max_s: float = Field(
+        default=30 * 86400.0, gt=0, description="How long an environment is kept after its last use."
+    )
     local_host_paths: list[str] = Field(default=[], description="Host paths that descriptions may mount.")
     local_nodes: list[NodeSettings] = Field(
         default=[], description="Virtual nodes (default: one of the machine's size)."

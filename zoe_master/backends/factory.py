@@ -77,4 +77,11 @@ def _local_settings(settings: Settings) -> LocalSettings:
         kept_logs_age_max_s=settings.kept_logs_age_max_s,
         insecure=settings.insecure,
         files=file_limits(settings),
+        environments_dir=settings.local_environments_dir,
+        environment_index_url=settings.environment_index_url,
+        environment_wheelhouse=settings.environment_wheelhouse,
+        environment_build_s_max=settings.environment_build_s_max,
+        environment_bytes_max=settings.environment_bytes_max,
+        environments_bytes_max=settings.environments_bytes_max,
+        environments_age_max_s=settings.environments_age_max_s,
     )

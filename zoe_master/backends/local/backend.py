@@ -28,6 +28,7 @@ from zoe_master.backends.base import (
     nobody_left,
 )
 from zoe_master.backends.local import directories
+from zoe_master.backends.local.environments.sweep import EnvironmentSweeper
 from zoe_master.backends.local.file_processes import FileProcesses
 from zoe_master.backends.local.hints import SupervisorHints
 from zoe_master.backends.local.images import NO_RUNTIME, image_status, runtime_patterns
@@ -74,6 +75,7 @@ class LocalBackend:
         self._worker = ServiceWorker(self._layout)
         self._files = FileProcesses(self._layout.files_dir, settings, self._layout.around.users)
         self._records: dict[ServiceId, Record] = {}
+        self._environments = EnvironmentSweeper(settings)
         self._pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="zoe-local")
         self._closing = threading.Event()
         self._adopt()
@@ -194,6 +196,12 @@ class LocalBackend:
         """Remove output of forgotten services beyond the bounds; return how many were removed. Runs every minute."""
         return self._kept.prune(self._settings.kept_logs_bytes_max, self._settings.kept_logs_age_max_s)
 
+    def sweep_environments(self) -> int:
+        """Remove environments beyond the bounds that no service uses; return how many. Runs every minute."""
+        with self._lock:
+            used = {r.python_environment for r in self._records.values() if not r.final and r.python_environment}
+        return self._environments.sweep(used)
+
     # Internals
 
     def _adopt(self) -> None:
@@ -229,6 +237,12 @@ class LocalBackend:
         self._worker.rescue(record, lock)
         self._changed()
 
+    def _do_sweep(self) -> None:
+        try:
+            self.sweep_environments()
+        except Exception:
+            _log.exception("sweeping environments failed")
+
     def _changed(self) -> None:
         self._waker.wake()
 
@@ -245,6 +259,7 @@ class LocalBackend:
                 if now_s >= next_prune_s:
                     next_prune_s = now_s + PRUNE_INTERVAL_S
                     self.prune_logs()
+                    self._pool.submit(self._do_sweep)
                 pause_s = max(0.0, next_look_s - time.monotonic())
                 hinted = self._hints.wait(min(pause_s, ARCHIVE_INTERVAL_S) if self._archive() else pause_s)
                 self._look_at(hinted)

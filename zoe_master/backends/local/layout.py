@@ -38,7 +38,14 @@ class StatePaths:
         directories.make_base(state_dir, 0o700)
         for directory in (self.services_dir, self.kept_dir, self.files_dir, self.spares_dir, state_dir / "ports"):
             directories.make_base(directory, 0o700)
-        for directory in (settings.scratch_dir, settings.workspaces_dir, settings.volumes_dir):
+        self.environments_dir = settings.environments_dir or settings.absolute().environments_dir
+        assert self.environments_dir is not None
+        for directory in (
+            settings.scratch_dir,
+            settings.workspaces_dir,
+            settings.volumes_dir,
+            self.environments_dir,
+        ):
             directories.take_base(directory)
         self.make_spares()
         self.hint = hint_name(state_dir)

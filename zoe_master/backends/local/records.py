@@ -39,6 +39,7 @@ class Record:
     forgotten: bool = False
     usage: Usage | None = None
     status: files.Document | None = None
+    python_environment: Path | None = None
     signature: tuple[int, int] | None = None
 
     @property
@@ -91,6 +92,8 @@ def found_record(directory: Path) -> Record | None:
         spec["service_id"], spec["execution_id"], ObservedState.STARTING, spec["created_at_s"], spec["node"]
     )
     record = Record(spec["service_id"], spec["execution_id"], spec["node"], directory, observation)
+    if "python_environment" in spec:
+        record.python_environment = Path(spec["python_environment"])
     record.look()
     if spec["boot_id"] != files.boot_id():
         if not record.final:

@@ -44,6 +44,9 @@ class LocalSettings:
     the kernel gives to clients. workers: services handed over at the same time, which takes milliseconds each;
     supervisors do the rest. look_interval_s: how often everything is polled; hints report changes earlier.
     terminals_max: open at once. insecure: see `refuse_reason`. files: bounds of the program that serves a user's files.
+    environments_dir: as volumes_dir (default: beside it). environment_index_url, environment_wheelhouse: where packages
+    come from, if not from where pip's own configuration says. environment_build_s_max, environment_bytes_max: bounds of
+    one environment; environments_bytes_max, environments_age_max_s: of those that are kept.
     """
 
     state_dir: Path
@@ -66,6 +69,13 @@ class LocalSettings:
     terminals_max: int = 64
     insecure: bool = False
     files: FileLimits = field(default_factory=FileLimits)
+    environments_dir: Path | None = None
+    environment_index_url: str = ""
+    environment_wheelhouse: str = ""
+    environment_build_s_max: float = 1800.0
+    environment_bytes_max: int = 8 * 2**30
+    environments_bytes_max: int = 32 * 2**30
+    environments_age_max_s: float = 30 * 86400.0
 
     def absolute(self) -> LocalSettings:
         """Return the same settings with absolute directories, since supervisors have another working directory."""
@@ -75,4 +85,5 @@ class LocalSettings:
             scratch_dir=self.scratch_dir.absolute(),
             workspaces_dir=self.workspaces_dir.absolute(),
             volumes_dir=self.volumes_dir.absolute(),
+            environments_dir=(self.environments_dir or self.volumes_dir.with_name(".environments")).absolute(),
         )

@@ -14,6 +14,7 @@ from zoe_master.backends.base import PeerService, ServiceStart, joined_modules
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.cgroups import CgroupParent
 from zoe_master.backends.local.directories import ComponentUser, make_owned, write_owned, write_tree
+from zoe_master.backends.local.environments.environments import Environment, base_of, environment_of, prepare_spec
 from zoe_master.backends.local.images import runtime_of
 from zoe_master.backends.local.ports import PortBook
 from zoe_master.backends.local.settings import LocalSettings, Runtime
@@ -58,6 +59,7 @@ class _Places:
     workspace: Path
     shared: Path
     volumes: Mapping[Volume, Path]
+    environments: Path
 
     @property
     def named(self) -> Mapping[TemplateKind, Path]:
@@ -80,9 +82,11 @@ def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
     owner = around.users.of(start.system_user)
     places = _make_places(start, around.settings, owner)
     filled = _Filler(start, around.ports, places)
+    python = environment_of(component, _path_of(runtime), places.environments, around.settings)
+    marks = {BACKEND_VARIABLE: around.hint, SERVICE_VARIABLE: start.service_id}
     try:
         argv = [filled(word) for word in component.command or runtime.command]
-        environment = _environment(start, runtime, places, filled)
+        environment = _environment(start, runtime, places, filled, python)
         work_dir, make = working_directory(
             filled(component.work_dir) if component.work_dir is not None else None,
             places.scratch,
@@ -96,7 +100,7 @@ def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
         raise CannotStartError(
             f"component {component.name} has no command, and the runtime of {component.image} defines none"
         )
-    return {
+    spec: ProcessSpec = {
         "service_id": start.service_id,
         "execution_id": start.execution_id,
         "node": start.node,
@@ -105,7 +109,8 @@ def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
         "cause_id": start.cause_id,
         "argv": argv,
         "secret_variables": dict(variable_files(start, str(places.scratch / _SECRETS))),
-        "environment": environment | {BACKEND_VARIABLE: around.hint, SERVICE_VARIABLE: start.service_id},
+        "environment": environment | marks,
+        "read_only": [str(places.environments)],
         "work_dir": str(work_dir),
         "make_work_dir": make,
         "scratch": str(places.scratch),
@@ -119,6 +124,15 @@ def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
         "output_bytes_max": around.settings.output_bytes_max,
         "hint": around.hint,
     }
+    if python is not None:
+        spec["python_environment"] = str(python.directory)
+        spec["prepare"] = prepare_spec(
+            python,
+            _basic_environment(runtime, places) | marks,
+            [str(places.scratch / name) for name in (_CONFIGURATION, _SIGN_IN, _SECRETS)],
+            around.settings,
+        )
+    return spec
 
 
 class _Filler:
@@ -190,18 +204,34 @@ def _make_places(start: ServiceStart, settings: LocalSettings, owner: ComponentU
         workspace=workspace,
         shared=shared,
         volumes=volume_directories(start.component.volumes, start.tenant, settings, owner),
+        environments=base_of(settings, start.user, owner),
     )
 
 
-def _environment(start: ServiceStart, runtime: Runtime, places: _Places, filled: _Filler) -> dict[str, str]:
-    """Return the environment, with nothing of the master's; the component's own values override the runtime's."""
-    own = {name: filled(text) for name, text in start.component.environment}
-    given = {
-        "PATH": os.pathsep.join(dict.fromkeys((*runtime.path, *SYSTEM_PATH))),
+def _path_of(runtime: Runtime) -> str:
+    return os.pathsep.join(dict.fromkeys((*runtime.path, *SYSTEM_PATH)))
+
+
+def _basic_environment(runtime: Runtime, places: _Places) -> dict[str, str]:
+    """Return the environment that the runtime gives, with nothing of the master's."""
+    return {
+        "PATH": _path_of(runtime),
         "LANG": "C.UTF-8",
         "HOME": str(places.scratch),
         "TMPDIR": str(places.scratch),
         **runtime.environment,
+    }
+
+
+def _environment(
+    start: ServiceStart, runtime: Runtime, places: _Places, filled: _Filler, python: Environment | None
+) -> dict[str, str]:
+    """Return the environment; the component's own values override the runtime's."""
+    own = {name: filled(text) for name, text in start.component.environment}
+    given = _basic_environment(runtime, places)
+    if python is not None:
+        given |= {**python.variables, "PATH": os.pathsep.join((python.bin, given["PATH"]))}
+    given |= {
         **start.storage.variables(str(places.configuration)),
         **{variable_of(volume): str(directory) for volume, directory in places.volumes.items()},
     }

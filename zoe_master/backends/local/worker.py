@@ -40,6 +40,8 @@ class ServiceWorker:
             owner = self._layout.around.users.of(start.system_user)
             if owner is not None and spec["user"] and write_accounts(record.directory, start, owner, spec["scratch"]):
                 spec["user"]["accounts"] = str(record.directory)
+            if "python_environment" in spec:
+                record.python_environment = Path(spec["python_environment"])
             files.write_json(str(record.directory / files.START), dict(spec))
         except CannotStartError as error:
             self._end(record, error.cause, str(error))

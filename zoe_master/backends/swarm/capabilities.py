@@ -26,6 +26,7 @@ def capabilities_of(settings: SwarmSettings) -> BackendCapabilities:
         mount_points=mount_points(settings),
         devices_alone=True,
         secret_variables=False,
+        why_no_packages="Docker Swarm runs images as they are",
         engine=DOCKER,
         pulls=settings.pull_images,
     )

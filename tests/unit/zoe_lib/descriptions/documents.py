@@ -58,6 +58,8 @@ _FULL: dict[str, Any] = {
             "ends_application": True,
             "read_only_root": True,
             "stop_grace_s": 5,
+            "requirements": ["lightgbm", "pandas[excel]>=2,<3"],
+            "build_requirements": True,
             "files": {"serve.py": "print('{a}')\n", "conf/site.json": "{}"},
         },
         {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from .cgroup import Cgroup
-    from .spec import ProcessSpec
+    from .spec import ProcessSpec, UserSpec
 
 # A JVM reserves far more address space than it uses; four times the requested memory was measured to be enough.
 DATA_LIMIT_FACTOR = 4
@@ -164,10 +164,9 @@ def _drop_privileges(spec: ProcessSpec, parent: int) -> None:
     user = spec["user"]
     if user is not None:
         os.umask(user.get("umask", UMASK))
-        if "accounts" in user:
-            # Where this is not permitted, as in some containers, programs find no name for their user.
-            with contextlib.suppress(OSError):
-                kernel.show_accounts(user["accounts"])
+        # Where this is not permitted, as in some containers, programs find no name for their user.
+        with contextlib.suppress(OSError):
+            _make_mounts(spec, user)
         os.setgroups([])
         os.setresgid(user["gid"], user["gid"], user["gid"])
         os.setresuid(user["uid"], user["uid"], user["uid"])
@@ -175,6 +174,16 @@ def _drop_privileges(spec: ProcessSpec, parent: int) -> None:
     kernel.die_with_parent()
     if os.getppid() != parent:
         os._exit(127)
+
+
+def _make_mounts(spec: ProcessSpec, user: UserSpec) -> None:
+    if "accounts" not in user and not spec.get("read_only"):
+        return
+    kernel.own_mounts()
+    if "accounts" in user:
+        kernel.show_accounts(user["accounts"])
+    for directory in spec.get("read_only", ()):
+        kernel.make_read_only(directory)
 
 
 def execute(argv: list[str], environment: dict[str, str]) -> NoReturn:

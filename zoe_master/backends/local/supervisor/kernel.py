@@ -11,6 +11,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 _CLONE_NEWNS = 0x20000
 _MS_BIND, _MS_REC, _MS_SLAVE = 0x1000, 0x4000, 0x80000
+_MS_RDONLY, _MS_REMOUNT = 0x1, 0x20
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -30,15 +31,25 @@ def renounce_privileges() -> None:
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
-def show_accounts(directory: str) -> None:
-    """Show this process and its children the files `passwd` and `group` of a directory in /etc; OSError if it may not.
+def own_mounts() -> None:
+    """Give this process and its children mounts of their own; OSError if it may not.
 
     Mounts of the machine go on to appear here; those made here appear nowhere else.
     """
     _check(_libc.unshare(_CLONE_NEWNS))
     _mount("none", "/", _MS_REC | _MS_SLAVE)
+
+
+def show_accounts(directory: str) -> None:
+    """Show the files `passwd` and `group` of a directory in /etc, after `own_mounts`."""
     for name in ("passwd", "group"):
         _mount(f"{directory}/{name}", f"/etc/{name}", _MS_BIND)
+
+
+def make_read_only(directory: str) -> None:
+    """Let nobody write below a directory, after `own_mounts`."""
+    _mount(directory, directory, _MS_BIND | _MS_REC)
+    _mount("none", directory, _MS_REMOUNT | _MS_BIND | _MS_RDONLY)
 
 
 def _mount(source: str, target: str, flags: int) -> None:

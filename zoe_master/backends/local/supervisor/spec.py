@@ -38,10 +38,26 @@ class UserSpec(TypedDict):
     umask: NotRequired[int]
 
 
+class PrepareProcess(TypedDict):
+    """A program that runs before the component, as its user and in its place; `message` says what it does.
+
+    withheld: directories that are closed to it. disk_full: its exit code on a full disk.
+    """
+
+    argv: list[str]
+    environment: dict[str, str]
+    message: str
+    timeout_s: float
+    withheld: list[str]
+    disk_full: int
+
+
 class ProcessSpec(TypedDict):
     """Everything that the supervisor needs: all templates are filled, all paths are of this machine.
 
     secret_variables: the file with the value of each variable that only the component's process may know.
+    read_only: directories that it can only read, where mounts are permitted. python_environment: the directory of its
+    installed packages.
     """
 
     service_id: str
@@ -53,6 +69,9 @@ class ProcessSpec(TypedDict):
     argv: list[str]
     environment: dict[str, str]
     secret_variables: NotRequired[dict[str, str]]
+    prepare: NotRequired[PrepareProcess]
+    python_environment: NotRequired[str]
+    read_only: NotRequired[list[str]]
     work_dir: str
     make_work_dir: bool
     scratch: str

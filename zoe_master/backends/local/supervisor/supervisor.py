@@ -15,13 +15,15 @@ from .group import ProcessGroup
 from .output import BoundedOutput
 from .readiness import ReadinessProbe
 from .status import ServiceStatus
+from .withheld import withheld
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .spec import ProcessSpec
+    from .spec import PrepareProcess, ProcessSpec
 
 TICK_S = 1.0
 READ_BYTES = 65536
+LINE_BYTES_MAX = 2000
 KILLED_EXIT_CODE = 128 + signal.SIGKILL
 
 
@@ -45,6 +47,9 @@ class Supervisor:
         self._message = ""
         self._kill_at_s = float("inf")
         self._asked: str | None = None
+        self._prepared_by_s = float("inf")
+        # The end of the output of what runs before the component; None at other times.
+        self._tail: bytes | None = None
         self._output_read, self._output_write = os.pipe()
         self._wakeup_read, self._wakeup_write = os.pipe()
 
@@ -99,7 +104,9 @@ class Supervisor:
 
     def _start(self) -> bool:
         try:
-            self._pid = self._start_component()
+            if not self._prepare():
+                return False
+            self._pid = self._start_process(self._spec)
         except component.StartFailed as failed:
             self._report_end(None, failed.cause, failed.message)
             return False
@@ -115,17 +122,64 @@ class Supervisor:
         probe = self._spec["probe"]
         if probe is not None:
             self._readiness = ReadinessProbe(probe, time.monotonic())
-        self._status.change("started" if probe is not None else "ready")
+        self._status.change("started" if probe is not None else "ready", message="")
         return True
 
-    def _start_component(self) -> int:
+    def _prepare(self) -> bool:
+        """Run what must come before the component; return False if the service has ended with it."""
+        prepare = self._spec.get("prepare")
+        if prepare is None:
+            return True
+        self._status.note(cgroup=self._cgroup.document() if self._cgroup else None)
+        self._status.change("starting", message=prepare["message"])
+        program: ProcessSpec = {
+            **self._spec,
+            "argv": prepare["argv"],
+            "environment": prepare["environment"],
+            "work_dir": self._spec["scratch"],
+            "secret_variables": {},
+            "read_only": [],
+        }
+        with withheld(self._spec):
+            self._pid = self._start_process(program)
+            self._prepared_by_s, self._tail = time.monotonic() + prepare["timeout_s"], b""
+            self._watch()
+            self._prepared_by_s = float("inf")
+            self._group.end()
+            while self._read_output():
+                pass
+        assert self._wait_status is not None
+        exit_code = os.waitstatus_to_exitcode(self._wait_status)
+        self._pid, self._wait_status = 0, None
+        if self._cause is None and exit_code == 0 and self._asked is None:
+            if self._cgroup is not None:  # ending what was left may have forbidden new processes
+                self._cgroup.create(self._spec["memory_limit_bytes"], self._spec.get("cores_limit_milli"))
+            self._tail = None
+            return True
+        self._report_unprepared(prepare, exit_code)
+        return False
+
+    def _report_unprepared(self, prepare: PrepareProcess, exit_code: int) -> None:
+        cause = self._cause or self._asked
+        if cause is None:
+            cause = self._why(128 - exit_code if exit_code < 0 else exit_code)[0]
+            cause = "disk_full" if exit_code == prepare["disk_full"] else "start_failed" if cause == "exited" else cause
+            last = (self._tail or b"").rstrip().rpartition(b"\n")[2].decode(errors="replace")
+            reason = "".join(character if character.isprintable() else " " for character in last)
+            self._message = reason.strip() or f"exit code {exit_code}"
+        if cause == "stopped":
+            self._report_end(None, cause, "")
+        else:
+            self._report_end(None, cause, f"{prepare['message']} failed: {self._message}")
+
+    def _start_process(self, spec: ProcessSpec) -> int:
         try:
-            return component.start(self._spec, self._output_write, self._cgroup)
+            return component.start(spec, self._output_write, self._cgroup)
         except component.CannotJoin as error:
             assert self._cgroup is not None
             self._do_without(self._cgroup, error)
             self._cgroup, self._group = None, ProcessGroup(None)
-            return component.start(self._spec, self._output_write, None)
+            return component.start(spec, self._output_write, None)
 
     # While it runs
 
@@ -139,6 +193,10 @@ class Supervisor:
             self._poll(min(tick_at_s, self._kill_at_s, self._probe_at_s()))
             self._look_at_requests()
             self._look_at_readiness()
+            if time.monotonic() >= self._prepared_by_s and self._cause is None:
+                assert self._spec.get("prepare") is not None
+                limit_s = self._spec["prepare"]["timeout_s"]
+                self._terminate("start_failed", f"not done within {limit_s:g} s, the site's limit", grace_s=0.0)
             if time.monotonic() >= self._kill_at_s:
                 self._kill_at_s = float("inf")
                 self._message = self._message or f"did not end within {self._spec['stop_grace_s']:g} s, killed"
@@ -180,6 +238,8 @@ class Supervisor:
             self._output_read = -1
             return False
         self._output.write(data)
+        if self._tail is not None:
+            self._tail = (self._tail + data)[-LINE_BYTES_MAX:]
         return True
 
     def _tick(self) -> None:

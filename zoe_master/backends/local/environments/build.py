@@ -1,0 +1,217 @@
+"""The program that makes an environment, as the user it is for: `python -I -c SOURCE TASK`, standard library only.
+
+It prints what pip prints, and as its last line why it failed. Only the marker makes an environment complete, and is
+written last: what a killed build leaves is removed by the next one. It runs on the runtime's Python, which may be older
+than Zoe's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import sysconfig
+import threading
+import time
+import venv
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    Task = dict[str, Any]
+
+FAILED, DISK_FULL = 1, errno.ENOSPC
+MARKER = "zoe-complete"
+POLL_S = 0.5
+_PIP = "import runpy, sys; sys.path.insert(0, {0!r}); sys.argv[0] = 'pip'; runpy.run_module('pip', run_name='__main__')"
+_CONFLICT_LINES_MAX = 4
+
+
+class Failed(Exception):  # noqa: N818 - the name is the fact
+    """The environment cannot be made."""
+
+
+def main() -> int:
+    """Make the environment of a task unless it is there; return the exit code."""
+    task = json.loads(sys.argv[1])
+    os.umask(0o022)
+    directory = task["directory"]
+    try:
+        lock = _locked(directory + ".lock")
+        os.utime(lock)
+        if os.path.exists(os.path.join(directory, MARKER)):
+            return 0
+        _make(task, directory)
+    except Failed as failed:
+        _say(str(failed))
+        _remove(directory)
+        return DISK_FULL if os.strerror(DISK_FULL) in str(failed) else FAILED
+    except OSError as error:
+        _say(str(error))
+        _remove(directory)
+        return DISK_FULL if error.errno == DISK_FULL else FAILED
+    return 0
+
+
+def _make(task: Task, directory: str) -> None:
+    _remove(directory)
+    _say("zoe: making an environment of " + ", ".join(task["requirements"]))
+    begun_s = time.monotonic()
+    venv.EnvBuilder(with_pip=False, symlinks=True).create(directory)
+    packages = _site_packages(directory)
+    if sys.prefix != sys.base_prefix:  # what the runtime has is found too, after what is installed here
+        with open(os.path.join(packages, "zoe-runtime.pth"), "w") as file:
+            file.write(sysconfig.get_path("purelib") + "\n")
+    _install(task, directory)
+    size = _seal(directory)
+    _check_size(size, task["bytes_max"])
+    os.sync()
+    with open(os.path.join(directory, MARKER), "w") as file:
+        file.write(str(size))
+    os.chmod(directory, 0o555)
+    _say(f"zoe: environment made in {time.monotonic() - begun_s:.1f} s, {size / 2**20:.1f} MiB")
+
+
+def _install(task: Task, directory: str) -> None:
+    python = os.path.join(directory, "bin", "python")
+    command = [python, "-I", "-c", _PIP.format(task["pip"]), "install", *_options(task), "--", *task["requirements"]]
+    pip = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    lines: list[str] = []
+    assert pip.stdout is not None
+    output = pip.stdout
+
+    def copy() -> None:
+        for line in output:
+            text = line.decode(errors="replace").rstrip()
+            _say(text)
+            lines.append(text[:2000])
+            del lines[:-200]
+
+    reader = threading.Thread(target=copy, daemon=True)
+    reader.start()
+    while True:
+        try:
+            code = pip.wait(POLL_S)
+            break
+        except subprocess.TimeoutExpired:
+            if _size(directory) + _size(os.environ["TMPDIR"]) > task["bytes_max"]:
+                pip.kill()
+                pip.wait()
+                reader.join(POLL_S)
+                _check_size(task["bytes_max"] + 1, task["bytes_max"])
+    reader.join()
+    if code != 0:
+        raise Failed(_reason(lines, task["build"]))
+
+
+def _options(task: Task) -> Iterator[str]:
+    yield from ("--no-input", "--no-cache-dir", "--disable-pip-version-check", "--progress-bar", "off")
+    yield from ("--no-warn-script-location", "--no-color")
+    if not task["build"]:
+        yield from ("--only-binary", ":all:")
+    if task["index_url"]:
+        yield from ("--index-url", task["index_url"])
+    if task["wheelhouse"]:
+        yield from ("--no-index", "--find-links", task["wheelhouse"])
+
+
+def _reason(lines: list[str], build: bool) -> str:
+    """Return what pip says of its failure in one line."""
+    errors = [line.partition("ERROR: ")[2].strip() for line in lines if "ERROR: " in line]
+    errors = [error for error in errors if "ResolutionImpossible" not in error]
+    causes: list[str] = []
+    for number, line in enumerate(lines):
+        if line.startswith("The conflict is caused by:"):
+            causes = [text.strip() for text in lines[number + 1 : number + 1 + _CONFLICT_LINES_MAX] if text.strip()]
+    said = "; ".join([*errors[-2:], *causes]) or (lines[-1] if lines else "pip printed nothing")
+    if not build and any("No matching distribution" in error for error in errors):
+        said += "; only packages with a wheel are taken (see `build_requirements`)"
+    return said
+
+
+def _seal(directory: str) -> int:
+    """Take away the right to write, and everything that is no plain file; return the size in bytes."""
+    total = 0
+    for parent, directories, names in os.walk(directory, topdown=False):
+        for name in [*names, *directories]:
+            path = os.path.join(parent, name)
+            total += _seal_one(path, os.lstat(path), directory)
+    return total
+
+
+def _seal_one(path: str, found: os.stat_result, directory: str) -> int:
+    if stat.S_ISLNK(found.st_mode):
+        if not _is_own_link(path, directory):
+            raise Failed("a package leaves a link that leads out of the environment: " + path[len(directory) + 1 :])
+        return 0
+    if not (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)):
+        raise Failed("a package leaves what is no file: " + path[len(directory) + 1 :])
+    os.chmod(path, stat.S_IMODE(found.st_mode) & 0o555)
+    return found.st_size
+
+
+def _is_own_link(path: str, directory: str) -> bool:
+    """Links to the Python that it is made of lead out; all others must stay in."""
+    if os.path.dirname(path) == os.path.join(directory, "bin") and os.path.basename(path).startswith("python"):
+        return True
+    real = os.path.realpath(path)
+    return real.startswith(os.path.realpath(directory) + os.sep)
+
+
+def _check_size(size: int, bytes_max: int) -> None:
+    if size > bytes_max:
+        raise Failed(f"the environment is larger than {bytes_max / 2**20:g} MiB, which is the site's limit")
+
+
+def _size(directory: str) -> int:
+    total = 0
+    for parent, _, names in os.walk(directory):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(parent, name)).st_size
+    return total
+
+
+def _site_packages(directory: str) -> str:
+    return sysconfig.get_path("purelib", "venv", {"base": directory, "platbase": directory})
+
+
+def _locked(path: str) -> int:
+    """Return the descriptor of the held lock; another build of the same environment goes first."""
+    while True:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _say("zoe: another service makes the same environment; waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            if os.path.samestat(os.fstat(lock), os.lstat(path)):
+                return lock
+        except FileNotFoundError:  # swept meanwhile
+            pass
+        os.close(lock)
+
+
+def _remove(directory: str) -> None:
+    """Remove an environment, sealed or half made."""
+    for parent, _, _ in os.walk(directory):
+        with contextlib.suppress(OSError):
+            os.chmod(parent, 0o700)
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def _say(text: str) -> None:
+    os.write(1, (text + "\n").encode(errors="replace"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

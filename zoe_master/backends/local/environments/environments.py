@@ -1,0 +1,139 @@
+"""Where the environment of a component is, and what its supervisor runs to make it.
+
+An environment belongs to one system user: who may write to it can run programs only as that user, which they may
+anyway. It is never shared among users (decision 64).
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from zoe_lib.domain.application import Component
+from zoe_master.backends.failures import CannotStartError
+from zoe_master.backends.local import directories
+from zoe_master.backends.local.directories import ComponentUser
+from zoe_master.backends.local.environments import build
+from zoe_master.backends.local.settings import LocalSettings
+from zoe_master.backends.local.supervisor.spec import PrepareProcess
+
+_FORMAT = 1
+"""Part of each name: raised when environments are made in another way."""
+_PIP = ".pip"
+_SOURCE = Path(build.__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The environment of one component, made or not."""
+
+    directory: Path
+    python: str
+    component: Component
+
+    @property
+    def bin(self) -> str:
+        """Return the directory for PATH."""
+        return str(self.directory / "bin")
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Return what activating it would set, apart from PATH."""
+        return {"VIRTUAL_ENV": str(self.directory), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def base_of(settings: LocalSettings, user: str, owner: ComponentUser | None) -> Path:
+    """Return the directory with all environments of a user, making it; it is the user's own."""
+    assert settings.environments_dir is not None
+    name = f"{os.geteuid() if owner is None else owner.uid}-{user}"
+    return directories.make_owned(settings.environments_dir, (name,), owner)
+
+
+def environment_of(component: Component, path: str, base: Path, settings: LocalSettings) -> Environment | None:
+    """Return the environment that a component needs, with the first python3 of PATH; CannotStartError."""
+    if not component.requirements:
+        return None
+    python = shutil.which("python3", path=path)
+    if python is None:
+        raise CannotStartError(f"component {component.name} has requirements, but its image has no python3")
+    return Environment(base / _key(component, python, settings), python, component)
+
+
+def prepare_spec(
+    made: Environment, environment: Mapping[str, str], withheld: Sequence[str], settings: LocalSettings
+) -> PrepareProcess:
+    """Return what the supervisor runs before the component."""
+    task = {
+        "directory": str(made.directory),
+        "requirements": made.component.requirements,
+        "build": made.component.build_requirements,
+        "pip": str(_pip(settings)),
+        "index_url": settings.environment_index_url,
+        "wheelhouse": settings.environment_wheelhouse,
+        "bytes_max": settings.environment_bytes_max,
+    }
+    return {
+        "argv": [made.python, "-I", "-c", _SOURCE.read_text(), json.dumps(task)],
+        "environment": dict(environment),
+        "message": f"making the environment of {_some(made.component.requirements)}",
+        "timeout_s": settings.environment_build_s_max,
+        "withheld": list(withheld),
+        "disk_full": build.DISK_FULL,
+    }
+
+
+def _some(requirements: tuple[str, ...], count_max: int = 5) -> str:
+    more = len(requirements) - count_max
+    return ", ".join(requirements[:count_max]) + (f" and {more} more" if more > 0 else "")
+
+
+def _key(component: Component, python: str, settings: LocalSettings) -> str:
+    """Return the name that equal lists on the same Python from the same source share. An upgraded Python is another."""
+    real = os.path.realpath(python)
+    found = Path(real).stat()
+    facts = (
+        _FORMAT,
+        component.requirements,
+        component.build_requirements,
+        (python, real, found.st_size, found.st_mtime_ns),
+        (settings.environment_index_url, settings.environment_wheelhouse),
+    )
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def _pip(settings: LocalSettings) -> Path:
+    """Return a directory with the package pip, which all users can read; copied from Zoe's own Python."""
+    spec = importlib.util.find_spec("pip")
+    if spec is None or spec.origin is None:
+        raise CannotStartError("no environment can be made: pip is not installed beside Zoe; tell your admin")
+    import pip
+
+    assert settings.environments_dir is not None
+    place: Path = settings.environments_dir / f"{_PIP}-{pip.__version__}"
+    if not place.is_dir():
+        making = settings.environments_dir / f"{_PIP}-{os.getpid()}-{os.urandom(4).hex()}"
+        try:
+            _copy_readable(Path(spec.origin).parent, making)
+            with suppress(OSError):  # another thread was faster
+                making.rename(place)
+        finally:
+            shutil.rmtree(making, ignore_errors=True)
+    return place
+
+
+def _copy_readable(package: Path, place: Path) -> None:
+    try:
+        shutil.copytree(package, place / package.name, ignore=shutil.ignore_patterns("__pycache__"))
+    except shutil.Error as error:  # a list of what failed, without a number
+        full = os.strerror(errno.ENOSPC) in str(error)
+        raise OSError(errno.ENOSPC if full else errno.EIO, f"cannot copy {package.name} to {place.parent}") from error
+    for path in (place, *place.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
