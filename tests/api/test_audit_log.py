@@ -111,11 +111,12 @@ def test_a_flood_of_made_up_names_hides_no_wrong_password_of_a_user(api: Api) ->
     for user in ("ben", "made-up-x", "eve", "ben", "ben"):
         try_as(http, user)
     users = [entry.user for entry in written(api, 7)]
-    assert users == ["made-up-0", "made-up-1", "made-up-2", "ben", "eve", "ben", "ben"]
+    # Entries follow their answers, so that the next one may come first.
+    assert sorted(users) == sorted(["made-up-0", "made-up-1", "made-up-2", "ben", "eve", "ben", "ben"])
     for _ in range(3):  # each user's first is listed, whatever others come to; the rest share places
         try_as(http, "ben")
     try_as(http, "ada")
-    assert [entry.user for entry in written(api, 9)][7:] == ["ben", "ada"]
+    assert sorted(entry.user for entry in written(api, 9)[7:]) == ["ada", "ben"]
 
 
 def test_an_answer_does_not_wait_for_the_entry_of_a_refused_sign_in(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
