@@ -28,6 +28,10 @@ def test_from_the_catalogue_to_the_output_in_three_clicks(admin: Visitor, client
     page.get_by_role("link", name="Logs", exact=True).first.click()
     expect(page.get_by_role("log")).to_contain_text("from the browser")
     page.get_by_role("button", name="Cancel", exact=True).click()
+    page.get_by_role("button", name="Keep it", exact=True).click()
+    state_is(page, "running")
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    page.get_by_role("button", name="Cancel the execution", exact=True).click()
     state_is(page, "cancelled")
     execution = client.execution(page.url.split("/executions/")[1].split("/")[0])
     assert execution.state is ExecutionState.CANCELLED
@@ -54,8 +58,10 @@ def test_the_list_lives_and_many_are_cancelled_at_once(admin: Visitor, client: C
         row = page.get_by_role("row").filter(has_text=f"herd-{number}")
         expect(row).to_contain_text("running")
         row.get_by_role("checkbox").check()
-    page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Cancel 3", exact=True).click()
+    asked = page.get_by_role("dialog", name="Cancel 3 executions?")
+    expect(asked.get_by_role("listitem").filter(has_text="herd-")).to_have_count(3)
+    asked.get_by_role("button", name="Cancel 3 executions", exact=True).click()
     for number in range(3):
         expect(page.get_by_role("row").filter(has_text=f"herd-{number}")).to_contain_text("cancelled")
 
@@ -131,6 +137,8 @@ def test_one_execution_for_each_press_of_a_form(admin: Visitor, client: Client) 
     page.wait_for_url("**/executions/*")
     first = page.url
     page.get_by_role("link", name="Clone and edit", exact=True).click()
+    expect(page.get_by_label("Name of this execution", exact=True)).to_have_value("once")
+    expect(page.get_by_text("It would start now")).to_be_visible()
     pressed_thrice(page, "Launch")
     page.wait_for_url(re.compile("/executions/[^/]+$"))
     second = page.url

@@ -75,7 +75,7 @@ def test_a_notebook_computes_on_its_cluster_and_can_do_nothing_else(browser: Bro
     execution_id = page.url.rsplit("/", 1)[-1]
 
     with visitor.context.expect_page() as opened:
-        page.get_by_role("button", name="Open lab", exact=True).click()
+        page.get_by_role("button", name="Open notebook", exact=True).click()
     lab = opened.value
     lab.locator(".jp-LauncherCard[data-category='Notebook']").first.click(timeout=CLUSTER_MS)
     expect(lab.locator(".jp-Cell .cm-content").first).to_be_visible()
@@ -105,6 +105,7 @@ def test_a_notebook_computes_on_its_cluster_and_can_do_nothing_else(browser: Bro
         assert [one.id for one in client.executions().executions] == [execution_id]
         assert client.execution(execution_id).outcome is None
         page.get_by_role("button", name="Cancel", exact=True).click()
+        page.get_by_role("button", name="Cancel the execution", exact=True).click()
         expect(page.locator("main .badge").first).to_have_text("cancelled", timeout=CLUSTER_MS)
         cancel_all(client)
     visitor.close()

@@ -193,6 +193,7 @@ def test_other_tabs_and_reloads_go_on_with_the_session(admin: Visitor, client: C
     second.goto(f"{admin.url}/executions/{execution.id}")
     second.reload()
     second.get_by_role("button", name="Cancel", exact=True).click()
+    second.get_by_role("button", name="Cancel the execution", exact=True).click()
     until(lambda: client.execution(execution.id).state == "cancelled")
     # Signed in anew there, which gives both tabs another session and another proof.
     before = proof_of(second)

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { Link, NavLink } from "react-router";
-import { api, told } from "./api/client";
-import { asRefused } from "./api/problem";
+import { api, type Schemas, told } from "./api/client";
+import { setOutage } from "./api/outage";
+import { asRefused, passes } from "./api/problem";
 import { useMay, useSession, useSessionState } from "./api/session";
 import { chooseTheme, chosenTheme, type Theme } from "./theme";
 
@@ -94,33 +95,38 @@ function Person() {
   );
 }
 
-/** Says what still works while a part of Zoe is away. */
+const STATUS_EVERY_MS = 5_000;
+/** Longer than an answer takes on a busy day; a server that hangs is away, too. */
+const STATUS_WAIT_MS = 8_000;
+
+/** Says what still works while a part of Zoe is away: the one message about it on the page. */
 function Health() {
   const { data, error } = useQuery({
     queryKey: ["status"],
-    queryFn: () => told(api.GET("/api/v1/status")),
-    refetchInterval: 5_000,
+    queryFn: () => told(api.GET("/api/v1/status", { signal: AbortSignal.timeout(STATUS_WAIT_MS) })),
+    refetchInterval: STATUS_EVERY_MS,
     retry: false,
   });
+  const text = healthText(data, error);
+  const away = error !== null && passes(error);
+  useEffect(() => setOutage(away), [away]);
+  if (text === null) return null;
+  return (
+    <p className="health" role="status">
+      {text}
+    </p>
+  );
+}
+
+function healthText(data: Schemas["StatusView"] | undefined, error: unknown): string | null {
   if (error) {
-    const refused = asRefused(error);
-    const what =
-      refused.status === 503
-        ? "The database does not answer. Running applications continue; lists, submissions and cancellations wait for it."
-        : "Zoe does not answer. This page shows earlier data and retries by itself.";
-    return (
-      <p className="health" role="status">
-        {what}
-      </p>
-    );
+    const { status, message } = asRefused(error);
+    if (status === 503)
+      return "The database does not answer. Running applications continue; lists, submissions and cancellations wait for it.";
+    if (passes(error)) return "Zoe does not answer. This page shows earlier data and retries by itself.";
+    return message;
   }
-  if (data && data.master === null) {
-    return (
-      <p className="health" role="status">
-        The master is not reachable. Running applications continue; submissions and cancellations are accepted
-        and done later; live logs, charts, plans and forecasts wait for it.
-      </p>
-    );
-  }
+  if (data && data.master === null)
+    return "The master is not reachable. Running applications continue; submissions and cancellations are accepted and done later; live logs, charts, plans and forecasts wait for it.";
   return null;
 }

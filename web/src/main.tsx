@@ -1,7 +1,8 @@
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { BrowserRouter } from "react-router";
+import { ofReading } from "./api/outage";
 import { ASK_AGAIN_MS, passes } from "./api/problem";
 import { SessionProvider } from "./api/session";
 import { App } from "./app";
@@ -12,6 +13,7 @@ import "./styles/parts.css";
 applyTheme();
 
 const queries = new QueryClient({
+  queryCache: new QueryCache({ onError: ofReading }),
   defaultOptions: {
     queries: {
       staleTime: 2_000,

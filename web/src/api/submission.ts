@@ -50,7 +50,10 @@ export class OneAtATime {
 }
 
 /** Submits what a form holds and leads to the execution: one for each press, also of a button that is pressed twice. */
-export function useSubmission(filled: () => Submission | Promise<Submission>) {
+export function useSubmission(
+  filled: () => Submission | Promise<Submission>,
+  onDone: (executionId: string) => void = () => undefined,
+) {
   const navigate = useNavigate();
   const keys = useRef(new SubmissionKeys());
   const turn = useRef(new OneAtATime());
@@ -64,6 +67,7 @@ export function useSubmission(filled: () => Submission | Promise<Submission>) {
     onError: () => turn.current.end(),
     onSuccess: (execution) => {
       keys.current.used();
+      onDone(execution.id);
       navigate(`/executions/${execution.id}`);
     },
   });

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
-import { asRefused, type Diagnostic } from "../api/problem";
+import { isOfReading, useOutage } from "../api/outage";
+import { asRefused, type Diagnostic, passes } from "../api/problem";
 import { fieldLabel, type Labels } from "./field-label";
 
 export function Loading({ what = "Loading" }: { what?: string }) {
@@ -50,9 +51,13 @@ function Place({ pointer, labels }: { pointer: string; labels: Labels }) {
   return pointer === "" ? null : <code>{pointer}</code>;
 }
 
-/** With the labels of the form's fields, findings are told by these. */
+/**
+ * With the labels of the form's fields, findings are told by these. What could not be read because Zoe is away is told at
+ * the top of the page, once.
+ */
 export function ErrorBox({ error, labels = {} }: { error: unknown; labels?: Labels }) {
-  if (!error) return null;
+  const away = useOutage();
+  if (!error || (away && passes(error) && isOfReading(error))) return null;
   const refused = asRefused(error);
   return <ProblemBox title={refused.message} hint={refused.hint} errors={refused.errors} labels={labels} />;
 }

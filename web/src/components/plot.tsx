@@ -1,11 +1,13 @@
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { bytes } from "../format";
+import { bytes, moment } from "../format";
+import { ticksText, timesText } from "./plot-axes";
 
+/** A line. Null breaks it; where it is undefined it was not measured at that moment, and goes on. */
 export interface Series {
   label: string;
-  values: (number | null)[];
+  values: (number | null | undefined)[];
   dashed?: boolean;
 }
 
@@ -15,8 +17,7 @@ interface PlotProps {
   times: number[];
   series: Series[];
   format: (value: number) => string;
-  /** From when to when it is told, with breaks where there is no value. Else from the first time to the last, with
-   * lines that go on, for what is not measured at the same moments. */
+  /** From when to when it is told; else from the first time to the last. */
   span?: { from_s: number; to_s: number };
 }
 
@@ -24,11 +25,9 @@ const COLOURS = ["#2f5fd0", "#c2571a", "#11803e", "#8b3fb5", "#a8861a", "#0f7f8c
 const HEIGHT_PX = 220;
 // Steps that are round numbers of KiB, MiB and GiB.
 const POWERS_OF_TWO = Array.from({ length: 50 }, (_, power) => 2 ** power);
-const TIMES = (_: uPlot, ticks: number[]) =>
-  ticks.map((at) => new Date(at * 1000).toLocaleTimeString("en-GB"));
-
 /** Lines over time. The table beside it is for whoever does not see it. */
-export function Plot({ label, times, series, format, span }: PlotProps) {
+export function Plot({ label, times, series: given, format, span }: PlotProps) {
+  const series = given.filter((one) => one.values.some((value) => typeof value === "number"));
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const shape = series.map((one) => `${one.label}${one.dashed}`).join("|");
@@ -43,22 +42,29 @@ export function Plot({ label, times, series, format, span }: PlotProps) {
         width: at.clientWidth,
         height: HEIGHT_PX,
         series: [
-          { value: "{HH}:{mm}:{ss}" },
+          { value: (u, at, _, index) => momentText(u, at, index) },
           ...series.map((one, index) => ({
             label: one.label,
             stroke: COLOURS[index % COLOURS.length] ?? text,
             width: 2,
-            spanGaps: span === undefined,
+            spanGaps: false,
             ...(one.dashed ? { dash: [6, 4] } : {}),
-            value: (_: uPlot, value: number | null) => (value === null ? "" : format(value)),
+            value: (u: uPlot, value: number | null, line: number, at: number | null) =>
+              valueText(at === null ? latestOf(u.data[line]) : value, format),
           })),
         ],
         axes: [
-          { ...axis, space: 90, values: TIMES },
+          {
+            ...axis,
+            space: 90,
+            values: (_: uPlot, ticks: number[], __: number, ___: number, step: number) =>
+              timesText(ticks, step),
+          },
           {
             ...axis,
             size: 80,
-            values: (_: uPlot, ticks: number[]) => ticks.map(format),
+            values: (_: uPlot, ticks: number[], __: number, ___: number, step: number) =>
+              ticksText(ticks, step, format),
             ...(format === bytes ? { incrs: POWERS_OF_TWO } : {}),
           },
         ],
@@ -89,7 +95,21 @@ export function Plot({ label, times, series, format, span }: PlotProps) {
   );
 }
 
-function lastOf(values: (number | null)[], format: (value: number) => string): string {
-  const last = values.findLast((value) => value !== null);
-  return last === undefined || last === null ? "not known" : format(last);
+function lastOf(values: Series["values"], format: (value: number) => string): string {
+  const last = latestOf(values);
+  return last === null ? "not known" : format(last);
+}
+
+function latestOf(values: ArrayLike<number | null | undefined> | undefined): number | null {
+  return Array.from(values ?? []).findLast((value) => typeof value === "number") ?? null;
+}
+
+function valueText(value: number | null | undefined, format: (value: number) => string): string {
+  return value === null || value === undefined ? "no value" : format(value);
+}
+
+/** Where the pointer is, else the last moment: a legend without a value says nothing. */
+function momentText(u: uPlot, at: number, index: number | null): string {
+  const shown = index === null ? latestOf(u.data[0]) : at;
+  return shown === null ? "" : moment(shown);
 }

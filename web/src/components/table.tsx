@@ -8,10 +8,17 @@ export function num(text: string): Heading {
   return { text, num: true };
 }
 
-export function Table({ headings, children }: { headings: Heading[]; children: ReactNode }) {
+interface TableProps {
+  headings: Heading[];
+  /** On a telephone each row is a block, so that nothing scrolls sideways. */
+  stacked?: boolean;
+  children: ReactNode;
+}
+
+export function Table({ headings, stacked = false, children }: TableProps) {
   return (
-    <div className="scroll">
-      <table>
+    <div className="scroll" tabIndex={0}>
+      <table className={stacked ? "stacked-rows" : ""}>
         <thead>
           <tr>
             {headings.map((heading) => {

@@ -130,10 +130,19 @@ function Days({ rows }: { rows: Day[] }) {
   );
 }
 
+/** A sum for each day from the first to the last; a day without rows used nothing. */
 function sumsOf(rows: Day[]) {
-  return [...Map.groupBy(rows, (row) => row.day)].map(([day, own]) => ({
-    atS: Date.parse(day) / 1000,
-    cores: own.reduce((sum, row) => sum + row.core_hours, 0),
-    memory: own.reduce((sum, row) => sum + row.memory_gib_hours, 0),
-  }));
+  const byDay = Map.groupBy(rows, (row) => Date.parse(row.day) / 1000);
+  const first = Math.min(...byDay.keys());
+  const last = Math.max(...byDay.keys());
+  const sums = [];
+  for (let atS = first; atS <= last; atS += DAY_S) {
+    const own = byDay.get(atS) ?? [];
+    sums.push({
+      atS,
+      cores: own.reduce((sum, row) => sum + row.core_hours, 0),
+      memory: own.reduce((sum, row) => sum + row.memory_gib_hours, 0),
+    });
+  }
+  return sums;
 }

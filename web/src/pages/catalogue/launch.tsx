@@ -11,6 +11,8 @@ import { useSettled } from "../../components/settled";
 import { EntryForm, type Values } from "./form";
 import { useCatalogue } from "./page";
 import { LivePlan } from "./plan";
+import { keepForm } from "./remembered";
+import { SavedSettings } from "./saved-settings";
 
 type Entry = Schemas["CatalogueEntryView"];
 
@@ -34,6 +36,11 @@ function Launch({ entry }: { entry: Entry }) {
   const given = useMemo(() => readValues(entry, query), [entry, query]);
   const [values, setValues] = useState<Values>(given);
   const [name, setName] = useState(query.get("execution_name") ?? "");
+  const choose = (text: string) => {
+    const chosen = new URLSearchParams(text);
+    setValues(readValues(entry, chosen));
+    setName(chosen.get("execution_name") ?? "");
+  };
   const settled = useSettled(values, SETTLED_MS);
   const filled = useQuery({
     queryKey: ["filled", entry.id, settled],
@@ -48,13 +55,14 @@ function Launch({ entry }: { entry: Entry }) {
     retry: false,
   });
   const document = filled.data?.document;
+  const keepThisForm = (executionId: string) => keepForm(executionId, entry.id, queryOf(entry, values, name));
   const launch = useSubmission(async () => {
     const path = { entry_id: entry.id };
     const now = await told(
       api.POST("/api/v1/catalogue/{entry_id}/fill", { params: { path }, body: { values } }),
     );
     return { application: asDescription(now.document), name: name || null };
-  });
+  }, keepThisForm);
   // Once it is launched the page is about to go: another address would bring it back.
   const { busy } = launch;
   useEffect(() => {
@@ -91,6 +99,7 @@ function Launch({ entry }: { entry: Entry }) {
             )}
             <CopyButton text={window.location.href} label="Copy a link to these settings" />
           </div>
+          <SavedSettings entryId={entry.id} query={String(queryOf(entry, values, name))} onChoose={choose} />
         </section>
         {document && <LivePlan key={whose} document={document} />}
       </div>
@@ -124,6 +133,13 @@ function readValues(entry: Entry, query: URLSearchParams): Values {
     else if (Number.isFinite(Number(text))) values[name] = Number(text);
   }
   return values;
+}
+
+/** The form's values with the name of the execution. */
+function queryOf(entry: Entry, values: Values, name: string): URLSearchParams {
+  const query = writeValues(entry, values);
+  if (name) query.set("execution_name", name);
+  return query;
 }
 
 function writeValues(entry: Entry, values: Values): URLSearchParams {

@@ -1,16 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { api, type Schemas, told } from "../../api/client";
+import { withBreaks } from "../../components/breaks";
 import { ErrorBox } from "../../components/feedback";
 import { LastHours } from "../../components/last-hours";
 import { Plot } from "../../components/plot";
-import { bytes } from "../../format";
+import { bytes, number } from "../../format";
 
 type Point = Schemas["UsePointView"];
 
 const ASK_AGAIN_MS = 10_000;
 const LINES_MAX = 8;
-const cores = (value: number) => `${value.toFixed(2)} cores`;
+const cores = (value: number) => `${number(value)} cores`;
 
 /** Cores and memory in use over time, a line a node or an application. */
 export function NodeCharts() {
@@ -54,7 +55,7 @@ export function NodeCharts() {
 }
 
 export function linesOf(points: Point[]) {
-  const times = [...new Set(points.map((point) => point.at_s))].sort((a, b) => a - b);
+  const times = withBreaks([...new Set(points.map((point) => point.at_s))].sort((a, b) => a - b));
   const place = new Map(times.map((at, index) => [at, index]));
   const groups = [...Map.groupBy(points, (point) => point.name)]
     .map(([name, own]) => ({ name, own, total: own.reduce((sum, one) => sum + one.cores, 0) }))

@@ -1,15 +1,87 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { Link } from "react-router";
 import { api, asDescription, told } from "../../api/client";
 import { useMay, useSession } from "../../api/session";
 import { useSubmission } from "../../api/submission";
+import { CancelDialog } from "../../components/cancel-dialog";
 import { ErrorBox } from "../../components/feedback";
+import { formAddress } from "../catalogue/remembered";
+import { mainWay, openPort, wayText } from "./ports";
 import { Share } from "./sharing";
 import type { Execution } from "./types";
 
+/** What can be done with an execution: first what one came for, then the rest. */
 export function Actions({ execution }: { execution: Execution }) {
   const may = useMay("submit");
   const { user, tenant } = useSession();
+  const again = useSubmission(() => ({
+    application: asDescription(execution.description),
+    name: execution.name,
+    priority: execution.priority,
+  }));
+  const clone = formAddress(execution.id) ?? `/new?from=${execution.id}`;
+  return (
+    <div>
+      <div className="row">
+        <Primary execution={execution} />
+        {may && !isOver(execution) && execution.access === "control" && <Cancel execution={execution} />}
+        {may && (
+          <>
+            <button type="button" disabled={again.busy} onClick={again.submit}>
+              Run again
+            </button>
+            <Link className="button" to={clone}>
+              Clone and edit
+            </Link>
+          </>
+        )}
+        {may && user === execution.user && tenant === execution.tenant && (
+          <Share executionId={execution.id} />
+        )}
+      </div>
+      <ErrorBox error={again.error} />
+    </div>
+  );
+}
+
+function isOver({ state }: Execution): boolean {
+  return state === "succeeded" || state === "failed" || state === "cancelled";
+}
+
+/** Into the application where it has a way in, else to what it prints. */
+function Primary({ execution }: { execution: Execution }) {
+  const may = useMay("submit") && execution.access !== "look";
+  const open = useMutation({
+    mutationFn: ({ service, port }: { service: string; port: string }) =>
+      openPort(execution.id, service, port),
+  });
+  const way = mainWay(execution);
+  if (way === null || isOver(execution) || !may)
+    return (
+      <Link className="button primary" to={`/executions/${execution.id}/logs`}>
+        Read the output
+      </Link>
+    );
+  const { service, port } = way;
+  return (
+    <>
+      <button
+        type="button"
+        className="primary"
+        disabled={service === null}
+        title={service === null ? "It opens when its service is ready." : undefined}
+        onClick={() => service && open.mutate({ service: service.id, port })}
+      >
+        {wayText(way)}
+      </button>
+      <ErrorBox error={open.error} />
+    </>
+  );
+}
+
+function Cancel({ execution }: { execution: Execution }) {
+  const [asking, setAsking] = useState(false);
   const queries = useQueryClient();
   const cancel = useMutation({
     mutationFn: () =>
@@ -18,40 +90,24 @@ export function Actions({ execution }: { execution: Execution }) {
           params: { path: { execution_id: execution.id } },
         }),
       ),
+    onSuccess: () => setAsking(false),
     onSettled: () => queries.invalidateQueries({ queryKey: ["execution", execution.id] }),
   });
-  const again = useSubmission(() => ({
-    application: asDescription(execution.description),
-    name: execution.name,
-    priority: execution.priority,
-  }));
-  if (!may) return null;
-  const over =
-    execution.state === "succeeded" || execution.state === "failed" || execution.state === "cancelled";
+  const cancelled = execution.state === "stopping" && execution.outcome === "cancelled";
   return (
-    <div>
-      <div className="row">
-        {!over && execution.access === "control" && (
-          <button
-            type="button"
-            className="danger"
-            disabled={
-              cancel.isPending || (execution.state === "stopping" && execution.outcome === "cancelled")
-            }
-            onClick={() => cancel.mutate()}
-          >
-            Cancel
-          </button>
-        )}
-        <button type="button" disabled={again.busy} onClick={again.submit}>
-          Run again
-        </button>
-        <Link className="button" to={`/new?from=${execution.id}`}>
-          Clone and edit
-        </Link>
-        {user === execution.user && tenant === execution.tenant && <Share executionId={execution.id} />}
-      </div>
-      <ErrorBox error={cancel.error ?? again.error} />
-    </div>
+    <>
+      <button type="button" className="danger" disabled={cancelled} onClick={() => setAsking(true)}>
+        Cancel
+      </button>
+      {asking && (
+        <CancelDialog
+          names={[execution.name]}
+          busy={cancel.isPending}
+          error={cancel.error}
+          onCancel={() => cancel.mutate()}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
   );
 }

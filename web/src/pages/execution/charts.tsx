@@ -1,14 +1,14 @@
 import { useMemo } from "react";
 import { BandwidthPlot } from "../../components/bandwidth-plot";
 import { Empty, ErrorBox } from "../../components/feedback";
-import { Plot } from "../../components/plot";
-import { bytes } from "../../format";
+import { Plot, type Series } from "../../components/plot";
+import { bytes, number } from "../../format";
 import { type Demands, demandsOf } from "./demands";
 import type { Execution } from "./types";
 import { useBandwidth } from "./use-bandwidth";
 import { useUsage } from "./use-usage";
 
-const cores = (value: number) => `${value.toFixed(2)} cores`;
+const cores = (value: number) => `${number(value)} cores`;
 
 export function ChartsTab({ execution }: { execution: Execution }) {
   const { times, cpu, memory, error } = useUsage(execution);
@@ -39,12 +39,7 @@ export function ChartsTab({ execution }: { execution: Execution }) {
   );
 }
 
-function withReserved(
-  used: { label: string; values: (number | null)[] }[],
-  times: number[],
-  demands: Demands,
-  what: "cores" | "memory",
-) {
+function withReserved(used: Series[], times: number[], demands: Demands, what: "cores" | "memory") {
   const total = used.reduce(
     (sum, one) => sum + (demands.get(one.label.replace(/-\d+$/, ""))?.[what] ?? 0),
     0,

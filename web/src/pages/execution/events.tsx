@@ -1,21 +1,25 @@
+import { useMemo } from "react";
 import type { JournalEvent } from "../../api/journal";
 import { Empty } from "../../components/feedback";
 import { Table } from "../../components/table";
 import { moment } from "../../format";
+import { eventDetails } from "./event-details";
+import type { Execution } from "./types";
+
+const TEXT_MAX = 300;
 
 /** The journal of one execution, newest first. */
-export function EventsTab({ events }: { events: JournalEvent[] }) {
+export function EventsTab({ execution, events }: { execution: Execution; events: JournalEvent[] }) {
+  const names = useMemo(() => new Map(execution.services.map((one) => [one.id, one.name])), [execution]);
   if (events.length === 0) return <Empty>Nothing has happened yet.</Empty>;
   return (
     <div className="card">
-      <Table headings={["When", "What", "Details"]}>
+      <Table headings={["When", "What", "Details"]} stacked>
         {[...events].reverse().map((event) => (
           <tr key={event.id}>
             <td className="num">{moment(event.at_s)}</td>
             <td>{event.kind.replaceAll("_", " ")}</td>
-            <td>
-              <code>{details(event)}</code>
-            </td>
+            <td>{shortened(eventDetails(event.data, names))}</td>
           </tr>
         ))}
       </Table>
@@ -23,9 +27,6 @@ export function EventsTab({ events }: { events: JournalEvent[] }) {
   );
 }
 
-const TEXT_MAX = 300;
-
-function details(event: JournalEvent): string {
-  const text = JSON.stringify(event.data);
+function shortened(text: string): string {
   return text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)} …` : text;
 }

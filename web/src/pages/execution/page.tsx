@@ -12,9 +12,11 @@ import { DescriptionTab } from "./description";
 import { EventsTab } from "./events";
 import { IdleWarning } from "./idle-warning";
 import { LogsTab } from "./logs";
+import { Results } from "./results";
 import { ServicesTab } from "./services";
-import { Summary } from "./summary";
+import { Details, Summary } from "./summary";
 import { Timeline } from "./timeline";
+import { UseCard } from "./use-card";
 import { Waiting, WhyWaited } from "./waiting";
 
 const TABS = ["services", "logs", "charts", "events", "description"];
@@ -35,8 +37,14 @@ export default function ExecutionPage() {
       </div>
       <ErrorBox error={error} />
       <IdleWarning execution={execution} events={events} />
+      <Results execution={execution} />
+      {waits ? (
+        <Waiting execution={execution} operates={operates} />
+      ) : (
+        <UseCard key={execution.id} execution={execution} />
+      )}
       <Timeline execution={execution} />
-      {waits ? <Waiting execution={execution} operates={operates} /> : <WhyWaited execution={execution} />}
+      {!waits && <WhyWaited execution={execution} />}
       <Tabs
         label="Parts of the execution"
         tabs={TABS.map((name) => ({
@@ -47,8 +55,9 @@ export default function ExecutionPage() {
       {tab === "services" && <ServicesTab execution={execution} />}
       {tab === "logs" && <LogsTab execution={execution} />}
       {tab === "charts" && <ChartsTab execution={execution} />}
-      {tab === "events" && <EventsTab events={events} />}
+      {tab === "events" && <EventsTab execution={execution} events={events} />}
       {tab === "description" && <DescriptionTab execution={execution} />}
+      <Details execution={execution} />
     </>
   );
 }

@@ -1,12 +1,12 @@
 import { useState } from "react";
 import { Link } from "react-router";
-import { api, type Schemas, told } from "../../api/client";
+import type { Schemas } from "../../api/client";
 import { useMay } from "../../api/session";
 import { Empty, ErrorBox } from "../../components/feedback";
 import { StateBadge } from "../../components/state";
 import { num, Table } from "../../components/table";
 import { duration, moment } from "../../format";
-import { proxiedPorts } from "./ports";
+import { mainWay, openPort, proxiedPorts } from "./ports";
 import type { Execution } from "./types";
 
 type Service = Schemas["ServiceView"];
@@ -19,7 +19,10 @@ export function ServicesTab({ execution }: { execution: Execution }) {
     <>
       <ErrorBox error={problem} />
       <div className="card">
-        <Table headings={["Service", "Kind", "State", "Node", num("Ready after"), "Ended", "Ways in"]}>
+        <Table
+          headings={["Service", "Kind", "State", "Node", num("Ready after"), "Ended", "Ways in"]}
+          stacked
+        >
           {services.map((service) => (
             <Row key={service.id} execution={execution} service={service} onProblem={setProblem} />
           ))}
@@ -36,8 +39,12 @@ interface RowProps {
 }
 
 function Row({ execution, service, onProblem }: RowProps) {
-  const may = useMay("submit");
-  const ports = may && service.state === "ready" ? proxiedPorts(execution, service.component) : [];
+  const may = useMay("submit") && execution.access !== "look";
+  const main = mainWay(execution);
+  // The page leads with the main one already.
+  const ports = proxiedPorts(execution, service.component).filter(
+    (port) => may && service.state === "ready" && !(main?.service?.id === service.id && main.port === port),
+  );
   return (
     <tr>
       <td>
@@ -65,7 +72,6 @@ function Row({ execution, service, onProblem }: RowProps) {
           <button
             key={port}
             type="button"
-            className="primary"
             onClick={() => void openPort(execution.id, service.id, port).catch(onProblem)}
           >
             Open {port}
@@ -74,24 +80,4 @@ function Row({ execution, service, onProblem }: RowProps) {
       </td>
     </tr>
   );
-}
-
-/** Into a running application, in a page of its own and with nothing of this one's rights. */
-async function openPort(executionId: string, serviceId: string, port: string): Promise<void> {
-  // Opened within the click, or the browser takes it for a pop-up that nobody asked for.
-  const page = window.open("", "_blank");
-  if (page) page.opener = null;
-  try {
-    const path = { execution_id: executionId, service_id: serviceId, port };
-    const { url } = await told(
-      api.POST("/api/v1/executions/{execution_id}/services/{service_id}/ports/{port}/open", {
-        params: { path },
-      }),
-    );
-    if (page) page.location.replace(url);
-    else window.location.assign(url);
-  } catch (error) {
-    page?.close();
-    throw error;
-  }
 }

@@ -1,33 +1,33 @@
+import { useOutage } from "../../api/outage";
 import type { Link as StreamLink } from "../../api/stream";
+import { useNow } from "../../components/now";
 import { StateBadge } from "../../components/state";
 import { moment } from "../../format";
 import { placesText } from "./places";
+import { stateSentence } from "./sentence";
 import type { Execution } from "./types";
 
+/** Name, state in a sentence, and what is to be said of it. */
 export function Summary({ execution, link }: { execution: Execution; link: StreamLink }) {
+  const now = useNow();
+  const away = useOutage();
   const over = execution.outcome !== null && execution.state !== "stopping";
+  const live = link === "live" && !away;
   return (
-    <div>
+    <div className="lead">
       <h1>{execution.name}</h1>
       <p className="row">
         <StateBadge state={execution.state} />
+        <span>{stateSentence(execution, now)}</span>
         {!over && (
-          <span className={`live ${link === "live" ? "on" : ""}`}>
-            {link === "live" ? "live" : "connecting"}
+          <span className={`live ${live ? "on" : ""}`}>
+            {live ? "live" : away ? "no connection, retrying" : "connecting"}
           </span>
         )}
-        <span className="faint">
-          {execution.application} · {execution.user} of {execution.tenant} · submitted{" "}
-          {moment(execution.submitted_at_s)}
-          {execution.attempt > 1 && ` · try ${execution.attempt}`}
-          {execution.priority !== 0 && ` · priority ${execution.priority}`}
-          {execution.deadline_s !== null && ` · deadline ${moment(execution.deadline_s)}`}
-        </span>
       </p>
       {execution.message && (
         <p className={`notice ${execution.outcome === "failed" ? "bad" : ""}`}>
           {execution.cause && <code>{execution.cause}</code>} {execution.message}
-          {execution.exit_code !== null && ` (exit code ${execution.exit_code})`}
         </p>
       )}
       {execution.notes.map((note) => (
@@ -53,7 +53,45 @@ export function Summary({ execution, link }: { execution: Execution; link: Strea
           {execution.storage_problem}
         </p>
       )}
-      <p className="faint mono">{execution.id}</p>
     </div>
+  );
+}
+
+/** What is seldom asked for, below the rest. */
+export function Details({ execution }: { execution: Execution }) {
+  return (
+    <details className="card">
+      <summary>Details</summary>
+      <dl className="facts">
+        <dt>Id</dt>
+        <dd className="mono">{execution.id}</dd>
+        <dt>Application</dt>
+        <dd>{execution.application}</dd>
+        <dt>User</dt>
+        <dd>
+          {execution.user} of {execution.tenant}
+        </dd>
+        <dt>Submitted</dt>
+        <dd>{moment(execution.submitted_at_s)}</dd>
+        {execution.attempt > 1 && (
+          <>
+            <dt>Try</dt>
+            <dd>{execution.attempt}</dd>
+          </>
+        )}
+        {execution.priority !== 0 && (
+          <>
+            <dt>Priority</dt>
+            <dd>{execution.priority}</dd>
+          </>
+        )}
+        {execution.deadline_s !== null && (
+          <>
+            <dt>Deadline</dt>
+            <dd>{moment(execution.deadline_s)}</dd>
+          </>
+        )}
+      </dl>
+    </details>
   );
 }

@@ -1,29 +1,29 @@
+import { useState } from "react";
 import { duration, moment } from "../../format";
-import { timeline } from "./marks";
+import { folded, stepsOf } from "./marks";
 import type { Execution } from "./types";
 
-/** When it got how far; marks that this execution never has are left out once it has ended. */
+/** When it got how far; steps that took no time are folded. */
 export function Timeline({ execution }: { execution: Execution }) {
-  const marks = execution.marks;
-  let before = execution.submitted_at_s;
+  const [all, setAll] = useState(false);
+  const steps = stepsOf(execution);
+  const short = folded(steps);
   return (
-    <ol className="timeline" aria-label="Timeline">
-      <li className="reached">
-        <strong>submitted</strong>
-        <span className="num faint">{moment(execution.submitted_at_s)}</span>
-      </li>
-      {timeline(marks).map(([mark, name]) => {
-        const at = marks[mark];
-        const since = at === undefined ? null : at - before;
-        if (at !== undefined) before = at;
-        return (
-          <li key={mark} className={at === undefined ? "" : "reached"}>
+    <>
+      <ol className="timeline" aria-label="Timeline">
+        {(all ? steps : short).map(({ name, atS, tookS }) => (
+          <li key={name} className={atS === null ? "" : "reached"}>
             <strong>{name}</strong>
-            {at !== undefined && <span className="num faint">{moment(at)}</span>}
-            {since !== null && <span className="num faint">+ {duration(since)}</span>}
+            {atS !== null && <span className="num faint">{moment(atS)}</span>}
+            {tookS !== null && <span className="num faint">+ {duration(tookS)}</span>}
           </li>
-        );
-      })}
-    </ol>
+        ))}
+      </ol>
+      {short.length < steps.length && (
+        <button type="button" className="link" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? "Fold steps that took no time" : `Show all ${steps.length} steps`}
+        </button>
+      )}
+    </>
   );
 }

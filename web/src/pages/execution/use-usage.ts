@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { api, type Schemas, told } from "../../api/client";
+import type { Series } from "../../components/plot";
 import type { Execution } from "./types";
 
 type Sample = Schemas["UsageView"];
@@ -23,21 +24,29 @@ export function useUsage(execution: Execution) {
   return { ...lines, error };
 }
 
+/** A service that was not measured for longer has a gap in its line; samples come every few seconds. */
+const GAP_S = 60;
+
 export function linesOf(samples: Sample[], execution: Pick<Execution, "services">) {
   const times = [...new Set(samples.map(secondOf))].sort((a, b) => a - b);
   const place = new Map(times.map((at, index) => [at, index]));
   const names = new Map(execution.services.map((service) => [service.id, service.name]));
-  const cpu = [];
-  const memory = [];
+  const cpu: Series[] = [];
+  const memory: Series[] = [];
   for (const [id, own] of Map.groupBy(samples, (one) => one.service_id)) {
-    const cores: (number | null)[] = times.map(() => null);
-    const size: (number | null)[] = times.map(() => null);
+    // Undefined: measured at other moments, so that the line goes on.
+    const cores: Series["values"] = times.map(() => undefined);
+    const size: Series["values"] = times.map(() => undefined);
     own.forEach((one, index) => {
       const before = own[index - 1];
       const at = place.get(secondOf(one)) as number;
       size[at] = one.memory_bytes;
-      if (before && one.at_s > before.at_s)
-        cores[at] = Math.max(0, (one.cpu_s - before.cpu_s) / (one.at_s - before.at_s));
+      if (!before || one.at_s <= before.at_s) return;
+      if (one.at_s - before.at_s > GAP_S) {
+        cores[at] = null;
+        const inside = (place.get(secondOf(before)) as number) + 1;
+        if (inside < at) size[inside] = null;
+      } else cores[at] = Math.max(0, (one.cpu_s - before.cpu_s) / (one.at_s - before.at_s));
     });
     const label = names.get(id) ?? id;
     cpu.push({ label, values: cores });

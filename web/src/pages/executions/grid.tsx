@@ -1,11 +1,15 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useEffect, useRef } from "react";
 import { Link } from "react-router";
+import { useMedia } from "../../components/media";
 import { StateBadge } from "../../components/state";
 import { clock, duration, moment } from "../../format";
 import type { ExecutionTable, Summary } from "./table";
 
 const ROW_PX = 40;
+/** On a telephone a row is a card of two lines; the style sheet has the same width and height. */
+const CARD_PX = 76;
+const NARROW = "(max-width: 800px)";
 const HEADINGS = ["", "Name", "State", "User", "Submitted", "Services", "Activity"];
 
 interface GridProps {
@@ -19,12 +23,15 @@ interface GridProps {
 /** The long table: only the rows in sight are in the page. */
 export function Grid({ table, selected, onSelect, selectable, onEnd }: GridProps) {
   const box = useRef<HTMLDivElement>(null);
+  const narrow = useMedia(NARROW);
   const rows = useVirtualizer({
     count: table.ids.length,
     getScrollElement: () => box.current,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => (narrow ? CARD_PX : ROW_PX),
     overscan: 8,
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another height are measured anew
+  useEffect(() => rows.measure(), [narrow]);
   const seen = rows.getVirtualItems();
   const last = seen[seen.length - 1]?.index ?? 0;
   useEffect(() => {
@@ -88,7 +95,7 @@ const Row = memo(function Row({ row, index, top, chosen, selectable, onSelect }:
       aria-selected={chosen}
       style={{ transform: `translateY(${top}px)` }}
     >
-      <span role="cell">
+      <span role="cell" className="in-choose">
         <input
           type="checkbox"
           aria-label={`choose ${row.name}`}
@@ -97,22 +104,26 @@ const Row = memo(function Row({ row, index, top, chosen, selectable, onSelect }:
           onChange={(e) => onSelect(row.id, e.target.checked)}
         />
       </span>
-      <span role="cell">
+      <span role="cell" className="in-name">
         <Link to={`/executions/${row.id}`} title={row.name}>
           {row.name}
         </Link>
       </span>
-      <span role="cell">
+      <span role="cell" className="in-state">
         <StateBadge state={row.state} />
       </span>
-      <span role="cell">{row.user}</span>
-      <span role="cell" className="num">
+      <span role="cell" className="in-wide">
+        {row.user}
+      </span>
+      <span role="cell" className="num in-wide">
         {moment(row.submitted_at_s)}
       </span>
-      <span role="cell" className="num" title="ready essential services, ready elastic ones">
+      <span role="cell" className="num in-wide" title="ready essential services, ready elastic ones">
         {servicesOf(row)}
       </span>
-      <span role="cell">{story(row)}</span>
+      <span role="cell" className="in-story">
+        {story(row)}
+      </span>
     </div>
   );
 });

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
 import { useJournal } from "../../api/journal";
+import { ofReading } from "../../api/outage";
 import { ASK_AGAIN_MS, passes } from "../../api/problem";
 import type { Filter } from "./filter";
 import { ExecutionList } from "./list";
@@ -24,6 +25,7 @@ export function useExecutions(filter: Filter) {
         })
         .catch((error) => {
           if (!current) return;
+          ofReading(error);
           setProblem(error);
           if (passes(error)) again = window.setTimeout(read, ASK_AGAIN_MS);
         })

@@ -1,12 +1,17 @@
+import { useMutation } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { Link, useSearchParams } from "react-router";
+import { useOutage } from "../../api/outage";
 import { useMay, useSession } from "../../api/session";
+import { CancelDialog } from "../../components/cancel-dialog";
 import { Empty, ErrorBox, Loading } from "../../components/feedback";
+import { Load } from "../../components/load";
 import { cancelAll } from "./cancelling";
 import { readFilter, writeFilter } from "./filter";
 import { FilterBar } from "./filter-bar";
 import { Grid } from "./grid";
 import { useExecutions } from "./loading";
+import type { Summary } from "./table";
 
 export default function ExecutionsPage() {
   const [query, setQuery] = useSearchParams();
@@ -17,6 +22,7 @@ export default function ExecutionsPage() {
   const [cancelProblem, setCancelProblem] = useState<unknown>(null);
   const maySubmit = useMay("submit");
   const { tenant } = useSession();
+  const away = useOutage();
 
   const select = useCallback((id: string, chosen: boolean) => {
     setSelected((before) => {
@@ -26,28 +32,31 @@ export default function ExecutionsPage() {
       return after;
     });
   }, []);
-  const cancelSelected = async () => {
-    const ids = [...selected].filter((id) => table.rows.has(id));
-    if (!window.confirm(`Cancel ${ids.length} executions?`)) return;
-    setCancelProblem(await cancelAll(ids, changed));
-    setSelected(new Set());
-  };
+  const [asking, setAsking] = useState<Summary[] | null>(null);
+  const ask = () => setAsking([...selected].flatMap((id) => table.rows.get(id) ?? []));
+  const cancel = useMutation({
+    mutationFn: (rows: Summary[]) =>
+      cancelAll(
+        rows.map((row) => row.id),
+        changed,
+      ),
+    onSuccess: (problem) => {
+      setCancelProblem(problem);
+      setSelected(new Set());
+      setAsking(null);
+    },
+  });
 
   return (
     <>
       <div className="spread">
         <h1>Executions{filter.all_tenants ? " of all tenants" : ` of ${tenant}`}</h1>
         <div className="row">
-          <span className={`live ${link === "live" ? "on" : ""}`} role="status">
-            {link === "live" ? "live" : link === "away" ? "no connection, retrying" : "connecting"}
+          <span className={`live ${link === "live" && !away ? "on" : ""}`} role="status">
+            {away || link === "away" ? "no connection, retrying" : link === "live" ? "live" : "connecting"}
           </span>
           {maySubmit && (
-            <button
-              type="button"
-              className="danger"
-              disabled={selected.size === 0}
-              onClick={() => void cancelSelected()}
-            >
+            <button type="button" className="danger" disabled={selected.size === 0} onClick={ask}>
               Cancel {selected.size > 0 ? selected.size : ""}
             </button>
           )}
@@ -58,6 +67,15 @@ export default function ExecutionsPage() {
           )}
         </div>
       </div>
+      {asking && asking.length > 0 && (
+        <CancelDialog
+          names={asking.map((row) => row.name)}
+          busy={cancel.isPending}
+          onCancel={() => cancel.mutate(asking)}
+          onClose={() => setAsking(null)}
+        />
+      )}
+      <Load />
       <FilterBar filter={filter} onChange={(next) => setQuery(writeFilter(next), { replace: true })} />
       <ErrorBox error={problem} />
       <ErrorBox error={cancelProblem} />

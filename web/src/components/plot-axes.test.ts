@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { bytes, number } from "../format";
+import { ticksText, timesText } from "./plot-axes";
+
+const at = (text: string) => new Date(text).getTime() / 1000;
+
+it("writes days where ticks are days apart, and seconds only where they matter", () => {
+  expect(timesText([at("2026-11-24T00:00:00"), at("2026-11-25T00:00:00")], 86_400)).toEqual([
+    "24 Nov",
+    "25 Nov",
+  ]);
+  expect(timesText([at("2026-11-24T23:30:00"), at("2026-11-25T00:00:00")], 1800)).toEqual([
+    "23:30",
+    "25 Nov",
+  ]);
+  expect(timesText([at("2026-11-24T09:09:30"), at("2026-11-24T09:09:35")], 5)).toEqual([
+    "09:09:30",
+    "09:09:35",
+  ]);
+});
+
+it("tells any two ticks apart", () => {
+  expect(ticksText([0, 0.025, 0.05], 0.025, number)).toEqual(["0", "0.025", "0.05"]);
+  expect(ticksText([0, 0.0002, 0.0004], 0.0002, number)).toEqual(["0", "0.0002", "0.0004"]);
+  expect(ticksText([0, 2000], 2000, number)).toEqual(["0", "2,000"]);
+  expect(ticksText([0, 2 ** 43], 2 ** 43, bytes)).toEqual(["0 B", "8 TiB"]);
+});

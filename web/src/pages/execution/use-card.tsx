@@ -1,0 +1,63 @@
+import { useQuery } from "@tanstack/react-query";
+import { api, told } from "../../api/client";
+import { Meter } from "../../components/meter";
+import { useNow } from "../../components/now";
+import { bytes, distance, duration, moment, number } from "../../format";
+import { demandsOf } from "./demands";
+import { mainWay } from "./ports";
+import type { Execution } from "./types";
+import { useUsage } from "./use-usage";
+import { type Used, usedOf } from "./used";
+
+/** What it uses of what it has reserved, and when it will be ended. */
+export function UseCard({ execution }: { execution: Execution }) {
+  const { cpu, memory } = useUsage(execution);
+  const running = execution.state === "running" || execution.state === "starting";
+  const used = usedOf({ cpu, memory }, demandsOf(execution), execution, running);
+  if (used === null && !running) return null;
+  return (
+    <section className="card" aria-label="Use">
+      {used && <Meters used={used} running={running} />}
+      {running && <Ends execution={execution} />}
+    </section>
+  );
+}
+
+function Meters({ used, running }: { used: Used; running: boolean }) {
+  const peak = running ? "" : ", at most";
+  return (
+    <>
+      <Meter label={`Cores${peak}`} used={used.cores} limit={used.coresReserved} format={number} />
+      <Meter label={`Memory${peak}`} used={used.memory} limit={used.memoryReserved} format={bytes} />
+    </>
+  );
+}
+
+/** Ends that are known beforehand: its time limit, and that of applications that nobody uses. */
+function Ends({ execution }: { execution: Execution }) {
+  const now = useNow(10_000);
+  const { data: policy } = useQuery({
+    queryKey: ["policy"],
+    queryFn: () => told(api.GET("/api/v1/policy")),
+  });
+  const limitS = execution.description.time_limit_s;
+  const startedS = execution.marks.started;
+  const endS = typeof limitS === "number" && startedS !== undefined ? startedS + limitS : null;
+  const culled = execution.description.kind === "interactive" && mainWay(execution) !== null;
+  return (
+    <>
+      {endS !== null && (
+        <p>
+          Its time limit ends it at {moment(endS)} ({distance(endS, now)}).
+        </p>
+      )}
+      {culled && policy && (
+        <p>
+          {policy.idle_after_s === 0
+            ? "It is not ended when nobody uses it."
+            : `It is ended when nobody has used it for ${duration(policy.idle_after_s + policy.idle_warning_s)}.`}
+        </p>
+      )}
+    </>
+  );
+}
