@@ -73,9 +73,13 @@ def _known(request: Request, credentials: HTTPAuthorizationCredentials | None) -
 
 
 def still(accounts: AccountStore, principal: Principal) -> bool:
-    """Return whether the session or token still allows what it did, in the same tenant.
+    """Return whether the session or token still allows what it did; True also while the database cannot tell."""
+    return confirmed(accounts, principal) is not False
 
-    True also while the database cannot tell."""
+
+def confirmed(accounts: AccountStore, principal: Principal) -> bool | None:
+    """Return whether the session or token still allows what it did, in the same tenant; None if the database cannot
+    tell."""
     try:
         if principal.token_id:
             current = accounts.principal(principal.token_id, time.time())
@@ -83,7 +87,7 @@ def still(accounts: AccountStore, principal: Principal) -> bool:
         else:
             now = accounts.session(principal.session_id, time.time())
     except StoreUnavailable:
-        return True
+        return None
     return now is not None and now.tenant == principal.tenant and principal.scopes <= now.scopes
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from starlette.requests import HTTPConnection
 
-from zoe_api.access import entry, still
+from zoe_api.access import confirmed, entry
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
@@ -63,18 +63,23 @@ def may_see_secrets(principal: Principal, execution: Execution) -> bool:
 def still_visible(
     services: Services, principal: Principal, execution: Execution | None, level: ShareLevel = ShareLevel.LOOK
 ) -> bool:
-    """Return whether a stream may go on: its client may still do what it did, and the execution is still shared.
+    """Return whether a stream may go on; True also while the database cannot tell."""
+    return confirmed_visible(services, principal, execution, level) is not False
 
-    True also while the database cannot tell."""
-    if not still(services.accounts, principal):
-        return False
-    if execution is None or principal.operator or owns(principal, execution):
-        return True
+
+def confirmed_visible(
+    services: Services, principal: Principal, execution: Execution | None, level: ShareLevel = ShareLevel.LOOK
+) -> bool | None:
+    """Return whether a client may still do what it did, and the execution is still shared; None if the database cannot
+    tell."""
+    told = confirmed(services.accounts, principal)
+    if not told or execution is None or principal.operator or owns(principal, execution):
+        return told
     try:
         given = services.accounts.shared_level(execution.id, principal.tenant, principal.user)
         return given is not None and given.includes(level)
     except StoreUnavailable:
-        return True
+        return None
 
 
 def levels_of(

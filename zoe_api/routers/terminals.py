@@ -21,7 +21,7 @@ from zoe_api.origins import foreign, origin_of
 from zoe_api.problems import ApiProblem, from_master, problem_response
 from zoe_api.routing import api_router
 from zoe_api.terminals import bridge
-from zoe_api.visibility import still_visible, visible_execution
+from zoe_api.visibility import confirmed_visible, visible_execution
 from zoe_client.plain_errors import sentences
 from zoe_client.wire import TerminalOpening
 from zoe_lib.domain.execution import Execution
@@ -47,8 +47,8 @@ class _Opening:
     execution: Execution
     service_id: str
 
-    def still_allowed(self) -> bool:
-        return still_visible(self.services, self.principal, self.execution, ShareLevel.CONTROL)
+    def still_allowed(self) -> bool | None:
+        return confirmed_visible(self.services, self.principal, self.execution, ShareLevel.CONTROL)
 
 
 @router.websocket("/terminal")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any
@@ -14,6 +15,8 @@ from zoe_client import frames
 _CONNECT_S = 5.0
 # How long a terminal may outlive the session, token or share by which it was opened.
 CHECK_S = 3.0
+# And how long it may last while the database cannot tell.
+UNTOLD_MAX_S = 60.0
 _CLOSE_S = 2.0
 DONE, GOING_AWAY, REFUSED, TRY_AGAIN = 1000, 1001, 1008, 1013
 _FROM_CLIENT = (frames.INPUT, frames.INPUT_END, frames.SIZE, frames.TAKEN)
@@ -31,7 +34,7 @@ async def bridge(
     client: WebSocket,
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
-    allowed: Callable[[], Awaitable[bool]],
+    allowed: Callable[[], Awaitable[bool | None]],
     stopping: asyncio.Event,
 ) -> None:
     """Return when one side has ended, the client is not `allowed` any more, or the process is `stopping`.
@@ -40,7 +43,7 @@ async def bridge(
     ways: dict[asyncio.Task[object], tuple[int, str]] = {
         _task(_up(client, writer)): (REFUSED, "a message that a terminal does not know"),
         _task(_down(client, reader)): (DONE, ""),
-        _task(_watch(allowed)): (REFUSED, "you may not use this terminal any more"),
+        _task(watch(allowed)): (REFUSED, "your access to this terminal has ended, or cannot be confirmed"),
         _task(stopping.wait()): (GOING_AWAY, "this server stops; open the terminal again"),
     }
     try:
@@ -84,6 +87,12 @@ async def _down(client: WebSocket, reader: asyncio.StreamReader) -> None:
             await client.send_bytes(message)
 
 
-async def _watch(allowed: Callable[[], Awaitable[bool]]) -> None:
-    while await allowed():
+async def watch(allowed: Callable[[], Awaitable[bool | None]]) -> None:
+    """Return when a client is not allowed any more, or when nobody could tell for UNTOLD_MAX_S (None)."""
+    told_s = time.monotonic()
+    while (answer := await allowed()) is not False:
+        if answer:
+            told_s = time.monotonic()
+        elif time.monotonic() - told_s > UNTOLD_MAX_S:
+            return
         await asyncio.sleep(CHECK_S)

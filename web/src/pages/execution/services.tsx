@@ -1,8 +1,8 @@
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { Link } from "react-router";
 import type { Schemas } from "../../api/client";
-import { useMay } from "../../api/session";
-import { Empty, ErrorBox } from "../../components/feedback";
+import { useMay, useSession } from "../../api/session";
+import { Empty, ErrorBox, Loading } from "../../components/feedback";
 import { StateBadge } from "../../components/state";
 import { num, Table } from "../../components/table";
 import { duration, moment } from "../../format";
@@ -11,8 +11,11 @@ import type { Execution } from "./types";
 
 type Service = Schemas["ServiceView"];
 
+const TerminalDialog = lazy(() => import("./terminal/dialog"));
+
 export function ServicesTab({ execution }: { execution: Execution }) {
   const [problem, setProblem] = useState<unknown>(null);
+  const [inTerminal, setInTerminal] = useState<Service | null>(null);
   const services = [...execution.services].sort((a, b) => b.attempt - a.attempt);
   if (services.length === 0) return <Empty>No service is placed yet.</Empty>;
   return (
@@ -24,10 +27,25 @@ export function ServicesTab({ execution }: { execution: Execution }) {
           stacked
         >
           {services.map((service) => (
-            <Row key={service.id} execution={execution} service={service} onProblem={setProblem} />
+            <Row
+              key={service.id}
+              execution={execution}
+              service={service}
+              onTerminal={() => setInTerminal(service)}
+              onProblem={setProblem}
+            />
           ))}
         </Table>
       </div>
+      {inTerminal && (
+        <Suspense fallback={<Loading what="Opening a terminal" />}>
+          <TerminalDialog
+            executionId={execution.id}
+            service={inTerminal}
+            onClose={() => setInTerminal(null)}
+          />
+        </Suspense>
+      )}
     </>
   );
 }
@@ -35,11 +53,21 @@ export function ServicesTab({ execution }: { execution: Execution }) {
 interface RowProps {
   execution: Execution;
   service: Service;
+  onTerminal: () => void;
   onProblem: (problem: unknown) => void;
 }
 
-function Row({ execution, service, onProblem }: RowProps) {
+/** Operators are no exception: a terminal runs as the owner. */
+function useMayControl(execution: Execution): boolean {
+  const { user, tenant } = useSession();
+  const operates = useMay("operate");
+  const owns = user === execution.user && tenant === execution.tenant;
+  return useMay("submit") && (owns || (execution.access === "control" && !operates));
+}
+
+function Row({ execution, service, onTerminal, onProblem }: RowProps) {
   const may = useMay("submit") && execution.access !== "look";
+  const mayControl = useMayControl(execution);
   const main = mainWay(execution);
   // The page leads with the main one already.
   const ports = proxiedPorts(execution, service.component).filter(
@@ -68,6 +96,11 @@ function Row({ execution, service, onProblem }: RowProps) {
       </td>
       <td className="row">
         <Link to={`/executions/${execution.id}/logs?service=${service.id}`}>Logs</Link>
+        {mayControl && service.state === "ready" && (
+          <button type="button" onClick={onTerminal} aria-label={`Terminal in ${service.name}`}>
+            Terminal
+          </button>
+        )}
         {ports.map((port) => (
           <button
             key={port}
