@@ -133,12 +133,17 @@ def test_each_user_has_their_own_and_the_tenant_shares_one(site: FilesApi) -> No
     assert problem(site.api.http(None).get(f"{FILES}/workspace"))["code"] == "no_token"
 
 
-@pytest.mark.parametrize("path", ["..", "a/../../bob", "%2e%2e/bob", "x%00", "5%"])
+@pytest.mark.parametrize("path", ["..", "a/../../bob", "%2e%2e/bob", "x%00", "x\0", "5%"])
 def test_paths_that_are_none_are_refused(site: FilesApi, path: str) -> None:
     http = site.http()
     assert problem(http.get(f"{FILES}/workspace", params={"path": path}))["code"] == "invalid_path"
     assert problem(content(http, path))["code"] == "invalid_path"
     assert problem(begin(http, path, 1))["code"] == "invalid_path"
+    assert problem(http.delete(f"{FILES}/workspace", params={"path": path}))["code"] == "invalid_path"
+    made = http.post(f"{FILES}/workspace/directories", json={"path": path})
+    assert problem(made)["code"] in ("invalid_path", "invalid_json")
+    renamed = http.post(f"{FILES}/workspace/rename", json={"path": "a", "to": path})
+    assert problem(renamed)["code"] in ("invalid_path", "invalid_json")
 
 
 def test_an_upload_survives_three_cuts(site: FilesApi) -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.documents import job
 from tests.support.stack import zoe
+from zoe_client import Client
 from zoe_embedded.stack import Stack
 
 
@@ -78,6 +80,21 @@ def test_results_come_to_this_machine(stack: Stack, tmp_path: Path) -> None:
     assert (tmp_path / "got/res/a.csv").read_text() == "7\n"
 
 
+def test_what_cannot_be_read_is_left_out_and_the_rest_is_copied(stack: Stack, tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / "tree").mkdir(exist_ok=True)
+        (tmp_path / "tree" / name).write_text(name)
+    assert zoe(stack, "cp", "-r", str(tmp_path / "tree"), ":").returncode == 0
+    script = "chmod 0 {workspace}/tree/b; mkdir -m 0 {workspace}/tree/shut"
+    with Client(stack.url, stack.token) as client:
+        assert client.wait(client.submit(job("sh", "-c", script, name="shuts")).id, 60).state == "succeeded"
+    done = zoe(stack, "cp", "-r", ":tree", str(tmp_path / "back"))
+    assert (done.returncode, done.stderr.count("left out")) == (4, 2), done.stderr
+    assert sorted(path.name for path in (tmp_path / "back").rglob("*") if path.is_file()) == ["a", "c"]
+    missing = zoe(stack, "cp", ":tree/a", str(tmp_path / "nowhere" / "a"))
+    assert (missing.returncode, "nowhere is not" in missing.stderr) == (2, True), missing.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -86,6 +103,7 @@ def test_results_come_to_this_machine(stack: Stack, tmp_path: Path) -> None:
         (("cp", "a", "b"), 2, "copy between"),
         (("cp", ":a", ":b"), 2, "copy between"),
         (("cp", ":../x", "."), 2, "no part"),
+        (("cp", "/dev/zero", ":zeros"), 2, "is not a file"),
         (("ls", "x"), 2, "is not"),
         (("ls", ":5%"), 2, "%25"),
     ],

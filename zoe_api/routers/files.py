@@ -82,6 +82,7 @@ async def make_directory(
     root: Root, body: DirectoryRequest, request: Request, principal: Submitter, services: ServicesDep
 ) -> Response:
     """Make a directory, and those above it, unless it is there."""
+    _check_paths(body.path)
     note_changes(request, {}, {"path": body.path})
     wanted = FileRequest("POST", f"/{root}/directories", {"path": body.path})
     await _done(services, principal, request, wanted)
@@ -93,6 +94,7 @@ async def rename_file(
     root: Root, body: RenameRequest, request: Request, principal: Submitter, services: ServicesDep
 ) -> Response:
     """Give a file or a directory another path, which must be free."""
+    _check_paths(body.path, body.to)
     note_changes(request, {"path": body.path}, {"path": body.to})
     wanted = FileRequest("POST", f"/{root}/rename", {"path": body.path, "to": body.to})
     await _done(services, principal, request, wanted)
@@ -109,6 +111,7 @@ async def delete_file(
     recursive: Annotated[bool, Query(description="Also what is in a directory.")] = False,
 ) -> Response:
     """Delete a file or a directory; a link is deleted itself."""
+    _check_paths(path)
     note_changes(request, {"path": path}, {})
     wanted = FileRequest("DELETE", f"/{root}", {"path": path, "recursive": str(recursive).lower()})
     await _done(services, principal, request, wanted)
@@ -128,6 +131,7 @@ async def begin_upload(
 
     The file appears when all of it is there, and replaces one of the same path."""
     path = _path_in(upload_metadata)
+    _check_paths(path)
     note_changes(request, {}, {"path": path, "size_bytes": upload_length})
     length = {"Upload-Length": str(upload_length)}
     answer = await _sent(services, principal, request, FileRequest("POST", f"/{root}/uploads", {"path": path}, length))
@@ -189,12 +193,17 @@ _LEFT = 499  # the status that nginx logs
 
 
 async def _sent(services: Services, principal: Principal, request: Request, wanted: FileRequest) -> Any:
-    for name in ("path", "to", "after"):
+    _check_paths(*(str(wanted.query.get(name, "")) for name in ("path", "to", "after")))
+    return await services.files.answer(services.master.ask, principal, wanted, request.state.request_id)
+
+
+def _check_paths(*paths: str) -> None:
+    """Raise ApiProblem for what is no path; before it is in the audit log, which holds texts only."""
+    for path in paths:
         try:
-            path_parts(str(wanted.query.get(name, "")))
+            path_parts(path)
         except InvalidPath as error:
             raise ApiProblem(Code.INVALID_PATH, str(error)) from None
-    return await services.files.answer(services.master.ask, principal, wanted, request.state.request_id)
 
 
 async def _done(services: Services, principal: Principal, request: Request, wanted: FileRequest) -> None:

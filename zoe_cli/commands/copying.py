@@ -17,7 +17,8 @@ from zoe_cli.context import on_terminal, options
 from zoe_cli.exits import Exit
 from zoe_cli.output import note, write
 from zoe_cli.registry import add
-from zoe_client.errors import NotFound
+from zoe_cli.text import printable
+from zoe_client.errors import NotAllowed, NotFound
 from zoe_client.file_paths import path_parts
 from zoe_client.files import Files, Progress, local_name, no_progress, remote_name
 from zoe_client.vocabulary import WorkspaceKind
@@ -63,6 +64,7 @@ def copy(
                     copier.download(place, Path(target), many=len(sources) > 1 or target.endswith("/"))
                 case _:
                     raise typer.BadParameter("copy between this machine and a workspace: one side begins with `:`")
+        copier.close()
 
 
 def fetch(
@@ -80,8 +82,8 @@ def fetch(
         for one in found.files:
             target = directory.joinpath(*map(os.fsdecode, path_parts(one.path)))
             target.parent.mkdir(parents=True, exist_ok=True)
-            copier.fetch(FilePlace(WorkspaceKind.WORKSPACE, one.path), target)
-            write(f"{target}\n")
+            if copier.fetch(FilePlace(WorkspaceKind.WORKSPACE, one.path), target):
+                write(f"{printable(str(target))}\n")
     for pattern in found.unmatched:
         note(f"no file matches {pattern}")
     if not found.complete:
@@ -89,12 +91,19 @@ def fetch(
     if not found.files:
         note("there are no results" if found.unmatched else "its description names no results")
         raise typer.Exit(Exit.NOT_FOUND)
+    copier.close()
 
 
 class _Copier:
     def __init__(self, files: Files, recursive: bool) -> None:
         self._files = files
         self._recursive = recursive
+        self._left_out = 0
+
+    def close(self) -> None:
+        """End with an error if something could not be read; the rest is copied."""
+        if self._left_out:
+            raise typer.Exit(Exit.NOT_ALLOWED)
 
     def upload(self, source: Path, to: FilePlace, many: bool) -> None:
         """Copy a file or directory into a directory, or to a path."""
@@ -105,6 +114,8 @@ class _Copier:
         if source.is_dir():
             self._check_recursive(str(source))
             self._upload_directory(source, target)
+        elif not source.is_file():
+            raise typer.BadParameter(f"{source} is not a file")
         else:
             if target.parent.path:
                 self._files.make_directory(target.parent.path, target.root)
@@ -119,12 +130,19 @@ class _Copier:
         if entry.kind == "directory":
             self._check_recursive(str(place))
             self._download_directory(place, target)
+        elif not target.parent.is_dir():
+            raise typer.BadParameter(f"{target.parent} is not a directory")
         else:
             self._download_file(place, target)
 
-    def fetch(self, place: FilePlace, target: Path) -> None:
-        """Copy one file."""
-        self._download_file(place, target)
+    def fetch(self, place: FilePlace, target: Path) -> bool:
+        """Copy one file; False if it cannot be read."""
+        try:
+            self._download_file(place, target)
+        except NotAllowed as refused:
+            self._leave_out(place, refused)
+            return False
+        return True
 
     def _upload_directory(self, source: Path, target: FilePlace) -> None:
         if target.path:
@@ -140,14 +158,21 @@ class _Copier:
 
     def _download_directory(self, place: FilePlace, target: Path) -> None:
         target.mkdir(parents=True, exist_ok=True)
-        for entry in self._files.list(place.path, place.root):
-            below = place.below(entry.name)
-            if entry.kind == "directory" and not entry.link:
-                self._download_directory(below, target / local_name(entry))
-            elif entry.kind == "file":
-                self._download_file(below, target / local_name(entry))
-            else:
-                note(f"left out: {below} is not a file")
+        try:
+            for entry in self._files.list(place.path, place.root):
+                below = place.below(entry.name)
+                if entry.kind == "directory" and not entry.link:
+                    self._download_directory(below, target / local_name(entry))
+                elif entry.kind == "file":
+                    self.fetch(below, target / local_name(entry))
+                else:
+                    note(f"left out: {below} is not a file")
+        except NotAllowed as refused:
+            self._leave_out(place, refused)
+
+    def _leave_out(self, place: FilePlace, refused: NotAllowed) -> None:
+        self._left_out += 1
+        note(f"left out: {place}: {refused}")
 
     def _upload_file(self, source: Path, target: FilePlace) -> None:
         with _shown(str(source)) as progress:
@@ -177,8 +202,6 @@ def _shown(name: str) -> Iterator[Progress]:
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-
-    from zoe_cli.text import printable
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as bar:
