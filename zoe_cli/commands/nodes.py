@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Annotated
 
@@ -103,6 +104,9 @@ def _hold(context: typer.Context, named: list[str] | None, every: bool, hold: No
         kept = policy.node_holds
         wanted = named or sorted({*known, *(kept if hold is None else ())})
         others = {name: one for name, one in kept.items() if name not in wanted}
+        still = [name for name in wanted if name in kept and (kept[name].until_s or math.inf) > time.time()]
+        if hold is not None and still:
+            note(f"note: this replaces what was set for {', '.join(still)}")
         changed = others if hold is None else {**others, **dict.fromkeys(wanted, hold)}
         client.set_policy(policy.model_copy(update={"node_holds": changed}))
         listed(context)
