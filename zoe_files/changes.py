@@ -55,6 +55,6 @@ def delete(root: Root, parts: Parts, *, recursive: bool) -> None:
 
 
 def check_changeable(parts: Parts) -> None:
-    """Refuse the directory of unfinished uploads."""
-    if tuple(parts[:1]) == (UPLOADS,):
+    """Refuse directories of unfinished uploads."""
+    if parts and parts[0].startswith(UPLOADS):
         raise wrong_kind(f"{joined_path(parts[:1])} holds unfinished uploads")

@@ -13,7 +13,7 @@ from zoe_files.beneath import Parts, Root
 from zoe_files.refusal import told
 
 UPLOADS = b".zoe-uploads"
-"""Unfinished uploads are in this directory of a root; it is not shown."""
+"""Unfinished uploads are in directories of a root whose names begin with this; they are not shown."""
 ENTRIES_MAX = 1000
 _KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory"}
 
@@ -59,7 +59,7 @@ def _names(directory: int, is_root: bool) -> Iterator[bytes]:
     with os.scandir(directory) as found:
         for one in found:
             name = os.fsencode(one.name)
-            if not (is_root and name == UPLOADS):
+            if not (is_root and name.startswith(UPLOADS)):
                 yield name
 
 

@@ -13,12 +13,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from zoe_client.file_paths import InvalidPath, joined_path, path_parts
 from zoe_files.beneath import Parts, Root
 from zoe_files.changes import check_changeable
-from zoe_files.listing import UPLOADS
 from zoe_files.refusal import FileRefused, told, wrong_kind
+from zoe_files.unfinished import UnfinishedDirectory
 
 EXPIRES_S = 86_400.0
 UNFINISHED_MAX = 100
@@ -27,7 +28,6 @@ _ID = re.compile("[0-9a-f]{32}")
 _INFO_BYTES_MAX = 32_768
 _PIECE_BYTES = 1 << 20
 _CHECKED_EACH_BYTES = 16 << 20
-_PRIVATE = 0o700
 
 Read = Callable[[int], bytes]
 
@@ -57,7 +57,7 @@ class Uploads:
     def __init__(self, root: Root, bounds: Bounds) -> None:
         self._root = root
         self._bounds = bounds
-        self._place = (UPLOADS, str(os.geteuid()).encode())
+        self._place = UnfinishedDirectory(root)
         self._finished: OrderedDict[str, Upload] = OrderedDict()
 
     def create(self, parts: Parts, length: int) -> Upload:
@@ -75,7 +75,7 @@ class Uploads:
             raise FileRefused(429, "too_many_uploads", f"you have {UNFINISHED_MAX} unfinished uploads: end some first")
         self._check_room(length + sum(one.length - one.offset for one in unfinished), shown)
         number = secrets.token_hex(16)
-        with self._directory() as directory, told(shown):
+        with told(shown), self._place.made() as directory:
             _write(directory, f"{number}.json", json.dumps({"path": shown, "length": length}).encode())
             os.close(os.open(number, _NEW, 0o666, dir_fd=directory))
         return self.find(number)
@@ -87,15 +87,16 @@ class Uploads:
         upload = self._found(number)
         if upload.offset < upload.length:
             return upload
-        with self._locked(number) as (_, upload):
-            return self._finish(upload)
+        with self._locked(number) as held:
+            return self._finish(held.directory, held.upload)
 
     def append(self, number: str, offset: int, length: int, read: Read) -> Upload:
         """Write so many bytes at the end of an upload, which gets its name with the last one; FileRefused.
 
         If fewer come, what has come stays, and the upload can go on.
         """
-        with self._locked(number) as (file, upload):
+        with self._locked(number) as held:
+            file, upload = held.file, held.upload
             if offset != upload.offset:
                 raise FileRefused(409, "upload_offset", f"the upload has {upload.offset} bytes, not {offset}")
             if offset + length > upload.length:
@@ -103,21 +104,21 @@ class Uploads:
             os.lseek(file, offset, os.SEEK_SET)
             came = self._copy(file, offset, length, read, upload.path)
             grown = replace(upload, offset=came, expires_at_s=time.time() + EXPIRES_S)
-            return self._finish(grown) if came == grown.length else grown
+            return self._finish(held.directory, grown) if came == grown.length else grown
 
     def end(self, number: str) -> None:
         """Remove an unfinished upload; FileRefused."""
-        self._found(number)
-        with self._directory() as directory:
-            _remove(directory, number)
+        with self._open(number, os.O_RDONLY) as held:
+            _remove(held.directory, number)
 
     def sweep(self) -> None:
         """Remove uploads that did not go on for a day, and what belongs to none."""
-        with suppress(FileRefused), self._directory() as directory:
-            for number in {name.partition(".")[0] for name in os.listdir(directory)}:
-                with suppress(OSError):
-                    if _is_old(directory, number):
-                        _remove(directory, number)
+        for directory in self._place.all():
+            with suppress(OSError):
+                for number in {name.partition(".")[0] for name in os.listdir(directory)}:
+                    with suppress(OSError):
+                        if _is_old(directory, number):
+                            _remove(directory, number)
 
     def _copy(self, file: int, offset: int, length: int, read: Read, shown: str) -> int:
         end, checked = offset + length, -_CHECKED_EACH_BYTES
@@ -135,10 +136,10 @@ class Uploads:
                     left, offset = left[written:], offset + written
         return offset
 
-    def _finish(self, upload: Upload) -> Upload:
+    def _finish(self, directory: int, upload: Upload) -> Upload:
         """Give the file its name. A file that has it is replaced as a whole; what others have open of it stays."""
         parts = path_parts(upload.path)
-        with self._directory() as directory, self._root.parent(parts) as (target, name):
+        with self._root.parent(parts) as (target, name):
             _check_target(target, name, upload.path)
             with told(upload.path):
                 os.rename(upload.id, name, src_dir_fd=directory, dst_dir_fd=target)
@@ -158,74 +159,44 @@ class Uploads:
             raise FileRefused(507, "workspace_full", sentence)
 
     def _unfinished(self) -> Iterator[Upload]:
-        with self._directory() as directory:
-            names = [name for name in os.listdir(directory) if _ID.fullmatch(name)]
+        with self._place.existing() as directory:
+            names = [] if directory is None else [name for name in os.listdir(directory) if _ID.fullmatch(name)]
         for name in names:
             with suppress(FileRefused):
                 yield self._found(name)
 
-    @contextmanager
-    def _directory(self) -> Iterator[int]:
-        """Hold the directory of unfinished uploads open, making it first; no part of it may be a link."""
-        with told(joined_path(self._place)):
-            # Of a shared root, everybody's uploads are below the first part, and one user's below the second.
-            for depth, mode in ((1, 0o777), (2, _PRIVATE)):
-                parent = self._root.open(self._place[: depth - 1], os.O_RDONLY | os.O_DIRECTORY, links=False)
-                try:
-                    with suppress(FileExistsError):
-                        os.mkdir(self._place[depth - 1], mode, dir_fd=parent)
-                finally:
-                    os.close(parent)
-            descriptor = self._root.open(self._place, os.O_RDONLY | os.O_DIRECTORY, links=False)
-        try:
-            yield descriptor
-        finally:
-            os.close(descriptor)
-
     def _found(self, number: str) -> Upload:
-        with self._open(number, os.O_RDONLY) as (_, upload):
-            return upload
+        with self._open(number, os.O_RDONLY) as held:
+            return held.upload
 
     @contextmanager
-    def _locked(self, number: str) -> Iterator[tuple[int, Upload]]:
+    def _locked(self, number: str) -> Iterator[_Held]:
         """Hold an upload, open for writing, that no other request writes to; FileRefused."""
-        with self._open(number, os.O_WRONLY) as (file, _):
+        with self._open(number, os.O_WRONLY) as held:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(held.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise FileRefused(423, "upload_busy", "another request writes to this upload") from None
             # It may have grown before the lock was had, or be finished: then its file is no longer this upload's.
-            yield file, self._found(number)
+            yield _Held(held.directory, held.file, self._found(number))
 
     @contextmanager
-    def _open(self, number: str, flags: int) -> Iterator[tuple[int, Upload]]:
+    def _open(self, number: str, flags: int) -> Iterator[_Held]:
         gone = FileRefused(404, "upload_gone", "this upload is finished, was ended, or has expired: begin it again")
-        if not _ID.fullmatch(number):
-            raise gone
-        try:
-            file = self._root.open((*self._place, number.encode()), flags, links=False)
-        except OSError:
-            raise gone from None
-        try:
-            found = os.fstat(file)
-            if not stat.S_ISREG(found.st_mode):
+        with self._place.existing() as directory:
+            if directory is None or not _ID.fullmatch(number):
                 raise gone
-            path, length = self._info(number, gone)
-            yield file, Upload(number, path, length, found.st_size, found.st_mtime + EXPIRES_S)
-        finally:
-            os.close(file)
+            with _regular(directory, number, flags, gone) as (file, found):
+                path, length = _info(directory, number, gone)
+                yield _Held(directory, file, Upload(number, path, length, found.st_size, found.st_mtime + EXPIRES_S))
 
-    def _info(self, number: str, gone: FileRefused) -> tuple[str, int]:
-        try:
-            with self._root.file((*self._place, f"{number}.json".encode())) as (file, _):
-                said = json.loads(os.read(file, _INFO_BYTES_MAX))
-            path, length = said["path"], said["length"]
-            path_parts(path)
-        except (FileRefused, InvalidPath, ValueError, KeyError, TypeError, AttributeError):
-            raise gone from None
-        if not isinstance(length, int) or length < 0:
-            raise gone
-        return path, length
+
+class _Held(NamedTuple):
+    """Descriptors of the directory of unfinished uploads and of an upload in it."""
+
+    directory: int
+    file: int
+    upload: Upload
 
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -237,6 +208,36 @@ def _write(directory: int, name: str, content: bytes) -> None:
         os.write(file, content)
     finally:
         os.close(file)
+
+
+@contextmanager
+def _regular(directory: int, name: str, flags: int, gone: FileRefused) -> Iterator[tuple[int, os.stat_result]]:
+    """Hold a regular file of the directory open; `gone` for all else."""
+    try:
+        file = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, dir_fd=directory)
+    except OSError:
+        raise gone from None
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode):
+            raise gone
+        yield file, found
+    finally:
+        os.close(file)
+
+
+def _info(directory: int, number: str, gone: FileRefused) -> tuple[str, int]:
+    """Return where an upload shall go, and its length."""
+    with _regular(directory, f"{number}.json", os.O_RDONLY, gone) as (file, _):
+        try:
+            said = json.loads(os.read(file, _INFO_BYTES_MAX))
+            path, length = said["path"], said["length"]
+            path_parts(path)
+        except (OSError, InvalidPath, ValueError, KeyError, TypeError, AttributeError):
+            raise gone from None
+    if not isinstance(length, int) or length < 0:
+        raise gone
+    return path, length
 
 
 def _check_target(directory: int, name: bytes, shown: str) -> None:

@@ -322,11 +322,11 @@ def test_an_upload_goes_on_after_cuts_with_equal_bytes(world: LocalWorld, ann: F
 
 
 def written(mine: Path, upload: str) -> int:
-    return next((mine / ".zoe-uploads").glob(f"*/{upload}")).stat().st_size
+    return next(mine.glob(f".zoe-uploads-*/{upload}")).stat().st_size
 
 
 def unfinished(mine: Path) -> list[Path]:
-    return list((mine / ".zoe-uploads").glob("*/*"))
+    return list(mine.glob(".zoe-uploads-*/*"))
 
 
 def test_two_uploads_of_one_name_never_mix(ann: FileProgram, mine: Path) -> None:
@@ -373,7 +373,7 @@ def test_unfinished_uploads_are_bounded(ann: FileProgram) -> None:
 
 def test_what_the_user_puts_where_uploads_are_is_not_believed(world: LocalWorld, ann: FileProgram, mine: Path) -> None:
     upload = ann.begin("x", 4).headers["Upload-Id"]
-    info = next((mine / ".zoe-uploads").glob("*/*.json"))
+    info = next(mine.glob(".zoe-uploads-*/*.json"))
     for text in ('{"path": "../out", "length": 4}', '{"path": "x"}', "[]", "no", '{"path": "x", "length": "4"}'):
         info.write_text(text)
         refused(ann.append(upload, 0, b"data"), 404, "upload_gone")
@@ -381,10 +381,43 @@ def test_what_the_user_puts_where_uploads_are_is_not_believed(world: LocalWorld,
     os.mkfifo(info)
     owned(info)
     refused(ann.append(upload, 0, b"data"), 404, "upload_gone")
-    subprocess.run(["rm", "-rf", str(mine / ".zoe-uploads")], check=True)
-    (mine / ".zoe-uploads").symlink_to(world.base)
-    refused(ann.begin("x", 4), 403, "file_denied")
-    refused(ann.delete("/", params={"path": ".zoe-uploads"}), 409, "wrong_kind")
+    subprocess.run(["rm", "-rf", str(info.parent)], check=True)
+    info.parent.symlink_to(world.base)
+    refused(ann.append(upload, 0, b"data"), 404, "upload_gone")
+    ann.put_file("x", b"data")
+    assert (mine / "x").read_bytes() == b"data"
+    assert sorted(path.name for path in world.base.glob("*.json")) == []
+    refused(ann.delete("/", params={"path": info.parent.name}), 409, "wrong_kind")
+
+
+@needs_root
+def test_members_of_a_tenant_cannot_keep_each_other_from_uploading(world: LocalWorld) -> None:
+    shared = world.settings.workspaces_dir / "tenant" / "shared"
+    with (
+        FileProgram(endpoint_of(world), root="shared") as ann,
+        FileProgram(endpoint_of(world, "bob"), root="shared") as bob,
+    ):
+        assert ann.names() == bob.names() == []
+        assert list(shared.iterdir()) == []  # who only looks leaves nothing behind
+        for name in (".zoe-uploads", f".zoe-uploads-{ANN.uid}-0", f".zoe-uploads-{ANN.uid}"):
+            (shared / name).mkdir(0o700)
+            os.chown(shared / name, BOB.uid, BOB.gid)
+        upload = ann.begin("x", 8).headers["Upload-Id"]
+        assert ann.append(upload, 0, b"half").status_code == 204
+        place = next(path.parent for path in shared.glob(f"*/{upload}"))
+        assert (place.stat().st_uid, place.stat().st_mode & 0o777) == (ANN.uid, 0o700)
+        refused(bob.delete(f"/uploads/{upload}"), 404, "upload_gone")
+        taken = place.rename(shared / "taken")
+        place.mkdir(0o777)
+        os.chown(place, BOB.uid, BOB.gid)
+        refused(ann.append(upload, 4, b"half"), 404, "upload_gone")
+        assert list(place.iterdir()) == []
+        place.rmdir()
+        taken.rename(place)
+        assert ann.append(upload, 4, b"half").status_code == 204
+        bob.put_file("y", b"y")
+        assert (ann.names(), bob.names()) == (["x", "y"], ["x", "y"])
+        assert (shared / "x").read_bytes() == b"halfhalf"
 
 
 @needs_root
