@@ -15,6 +15,7 @@ from zoe_api.file_programs import FilePrograms
 from zoe_api.journal_news import JournalNews
 from zoe_api.looks import Looks
 from zoe_api.master_status import MasterStatus
+from zoe_api.objects.source import ObjectStores
 from zoe_api.output_reads import OutputReads
 from zoe_api.problems import ApiProblem, from_master
 from zoe_api.sign_in.audit import SignInAudit
@@ -46,6 +47,7 @@ class Services:
     checks: Places = field(default_factory=Places)
     password_checks: PasswordChecks = field(default_factory=PasswordChecks)
     files: FilePrograms = field(default_factory=FilePrograms)
+    objects: ObjectStores = field(default_factory=ObjectStores)
     sign_in_audit: SignInAudit = field(default_factory=SignInAudit)
     looks: Looks = field(default_factory=Looks)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)

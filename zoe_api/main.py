@@ -134,6 +134,7 @@ def create_app(settings: Settings, store: PostgresStore, master: MasterClient) -
             services.master_status.close()
             services.password_checks.close()
             await services.files.close()
+            await services.objects.close()
 
     app = bare_app()
     app.router.lifespan_context = lifespan

@@ -38,7 +38,10 @@ def no_progress(_done: int, _total: int) -> None:
 
 
 class Files:
-    """Files of your workspace and of the tenant's shared one. Paths are texts (see `zoe_client.file_paths`).
+    """Files of your workspace, of the tenant's shared one, and of its accounts in the object store.
+
+    Paths are texts (see `zoe_client.file_paths`). `root`: a `WorkspaceKind`, or `store:SERVICE`, where a path begins
+    with the container.
 
     A transfer that makes no progress for `patience_s` ends with Unreachable; the next call goes on."""
 
@@ -54,11 +57,11 @@ class Files:
         self._patience_s = patience_s
         self._unfinished = unfinished or UnfinishedTransfers()
 
-    def find(self, path: str, root: WorkspaceKind = WorkspaceKind.WORKSPACE) -> wire.FileEntry:
+    def find(self, path: str, root: str = WorkspaceKind.WORKSPACE) -> wire.FileEntry:
         """Return what a path leads to; NotFound."""
         return self._page(path, root, "", 1).entry
 
-    def list(self, path: str = "", root: WorkspaceKind = WorkspaceKind.WORKSPACE) -> Iterator[wire.FileEntry]:
+    def list(self, path: str = "", root: str = WorkspaceKind.WORKSPACE) -> Iterator[wire.FileEntry]:
         """Yield what is in a directory, by name."""
         after: str | None = ""
         while after is not None:
@@ -66,16 +69,16 @@ class Files:
             yield from page.entries
             after = page.next
 
-    def make_directory(self, path: str, root: WorkspaceKind = WorkspaceKind.WORKSPACE) -> None:
+    def make_directory(self, path: str, root: str = WorkspaceKind.WORKSPACE) -> None:
         """Make a directory and those above it, unless it is there."""
         body = wire.DirectoryRequest(path=path)
         self._transport.answer("POST", f"/files/{root}/directories", body=body, again=True)
 
-    def rename(self, path: str, to: str, root: WorkspaceKind = WorkspaceKind.WORKSPACE) -> None:
+    def rename(self, path: str, to: str, root: str = WorkspaceKind.WORKSPACE) -> None:
         """Give a file or directory another path; Conflict if that is taken."""
         self._transport.answer("POST", f"/files/{root}/rename", body=wire.RenameRequest(path=path, to=to))
 
-    def delete(self, path: str, root: WorkspaceKind = WorkspaceKind.WORKSPACE, *, recursive: bool = False) -> None:
+    def delete(self, path: str, root: str = WorkspaceKind.WORKSPACE, *, recursive: bool = False) -> None:
         """Delete a file or a directory, which must be empty unless `recursive`."""
         self._transport.answer("DELETE", f"/files/{root}", parameters={"path": path, "recursive": recursive})
 
@@ -83,7 +86,7 @@ class Files:
         self,
         source: Path,
         path: str,
-        root: WorkspaceKind = WorkspaceKind.WORKSPACE,
+        root: str = WorkspaceKind.WORKSPACE,
         progress: Progress = no_progress,
     ) -> None:
         """Copy a file of this machine to a path, which it replaces when all of it is there."""
@@ -111,7 +114,7 @@ class Files:
         self,
         path: str,
         target: Path,
-        root: WorkspaceKind = WorkspaceKind.WORKSPACE,
+        root: str = WorkspaceKind.WORKSPACE,
         progress: Progress = no_progress,
     ) -> None:
         """Copy a file to a path of this machine, which it replaces when all of it is there."""
@@ -127,11 +130,11 @@ class Files:
         part.replace(target)
         self._unfinished.remove(key)
 
-    def _page(self, path: str, root: WorkspaceKind, after: str, limit: int) -> wire.FileList:
+    def _page(self, path: str, root: str, after: str, limit: int) -> wire.FileList:
         parameters = {"path": path, "after": after or None, "limit": limit}
         return self._transport.call(wire.FileList, "GET", f"/files/{root}", parameters=parameters)
 
-    def _begin(self, path: str, root: WorkspaceKind, length: int, key: str) -> str:
+    def _begin(self, path: str, root: str, length: int, key: str) -> str:
         metadata = f"path {base64.b64encode(path.encode()).decode()}"
         headers = {"Tus-Resumable": "1.0.0", "Upload-Length": str(length), "Upload-Metadata": metadata}
         answer = self._transport.answer("POST", f"/files/{root}/uploads", headers=headers)
@@ -164,9 +167,7 @@ class Files:
             raise NotFound(_gone()) if answer.status_code == 404 else problem_of(answer)
         return answer
 
-    def _fetch(
-        self, path: str, root: WorkspaceKind, part: Path, key: str, progress: Progress, patience: _Patience
-    ) -> None:
+    def _fetch(self, path: str, root: str, part: Path, key: str, progress: Progress, patience: _Patience) -> None:
         """Get what is missing of a file, or all of it if it has changed."""
         tag, have = self._unfinished.get(key), 0
         with suppress(OSError):

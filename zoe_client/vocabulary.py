@@ -39,6 +39,10 @@ class WorkspaceKind(TextEnum):
     SHARED = "shared"
 
 
+STORE_ROOT = "store:"
+"""How the root of files begins that are in a service of the object store: `store:SERVICE`."""
+
+
 class ServiceState(TextEnum):
     """Where a service is; `ended` and `lost` are terminal."""
 

@@ -265,7 +265,7 @@ class Walk:
             ("PUT", "/executions/{execution_id}/shares"): lambda: {"level": "look"},
             ("PUT", "/policy"): lambda: policy().json(),
             ("POST", "/policy/dry-run"): lambda: policy().json(),
-            ("POST", "/replays"): lambda: {"from_s": time.time() - 10},
+            ("POST", "/replays"): lambda: {"from_s": time.time() - 60},
             ("POST", "/session"): lambda: {"user": f"nobody{number}", "password": "wrong password"},
             ("PUT", "/session/password"): lambda: {"old": "a", "new": "correct horse battery staple"},
             ("PUT", "/session/tenant"): lambda: {"tenant": THEIRS},

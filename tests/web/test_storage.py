@@ -5,19 +5,24 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from storage_bridge.model import AchievedBandwidth
 from tests.support.documents import job
+from tests.support.object_store import object_store
 from tests.support.postgres import PostgresServer
 from tests.support.stack import running_stack
 from tests.support.storage_controller import MB, TOKEN, Served, served_controller
 from tests.support.web import Visitor
 from tests.web.test_everyone import PICTURES
 from zoe_client import Client
+from zoe_client.wire import CredentialRequest
 from zoe_embedded.stack import Stack
+from zoe_embedded.swift.configuration import REGION
+from zoe_embedded.swift.store import ObjectStore
 from zoe_lib.api_tokens import FIRST_TENANT
 from zoe_lib.domain.execution import ExecutionState
 
@@ -36,14 +41,21 @@ def controller(postgres_server: PostgresServer) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def stack(controller: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """A stack that asks this controller."""
+def swift() -> Iterator[ObjectStore]:
+    with object_store(nodes=1, replicas=1) as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def stack(controller: Served, swift: ObjectStore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """A stack that asks this controller, with a Swift."""
     token_file = tmp_path_factory.mktemp("controller") / "token"
     token_file.write_text(TOKEN)
     with running_stack(
         storage_url=controller.url,
         storage_token_file=str(token_file),
         storage_interval_s=SAMPLED_S,
+        storage_services={"zoe": {"url": swift.auth_url, "region": REGION}},
         usage_interval_s=SAMPLED_S,
     ) as running:
         yield running
@@ -91,3 +103,30 @@ def test_the_form_says_before_the_launch_what_the_store_can_never_promise_and_th
     page.keyboard.insert_text(json.dumps(wanted))
     expect(page.get_by_text("the object store can guarantee only 100MB/s to read in total").first).to_be_visible()
     expect(page.get_by_text("ask for at most 100MB/s to read").first).to_be_visible()
+
+
+def test_files_of_the_object_store_are_beside_those_of_workspaces(
+    admin: Visitor, client: Client, swift: ObjectStore, tmp_path: Path
+) -> None:
+    user = swift.user("acme:ann")
+    client.set_storage_credential("zoe", CredentialRequest(user=user.login, key=user.key))
+    table = tmp_path / "cities.csv"
+    table.write_text("city,people\nNice,343000\nTurin,841600\n")
+    page = admin.open("/files")
+    page.get_by_role("link", name="Object store zoe").click()
+    expect(page.get_by_label("Upload files")).to_have_count(0)
+    page.get_by_label("New container").fill("meters")
+    page.get_by_role("button", name="Make", exact=True).click()
+    page.get_by_role("link", name="meters/").click()
+    page.get_by_label("Upload files").set_input_files([str(table)])
+    page.get_by_role("button", name="cities.csv", exact=True).click()
+    expect(page.get_by_role("dialog").get_by_role("cell", name="Turin")).to_be_visible()
+    assert admin.violations() == []
+    page.get_by_role("button", name="Close").click()
+    with page.expect_download() as downloading:
+        page.get_by_role("link", name="Download cities.csv").click()
+    assert downloading.value.path().read_bytes() == table.read_bytes()
+    page.get_by_role("button", name="Delete cities.csv").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_text("drop files here")).to_be_visible()
+    client.remove_storage_credential("zoe")

@@ -1,4 +1,4 @@
-"""Files of the user's workspace, and of the tenant's shared one. Nobody else's: there is no route to those."""
+"""Files of the user's workspace, of the tenant's shared one, and of the tenant's accounts in the object store."""
 
 from __future__ import annotations
 
@@ -17,19 +17,26 @@ from zoe_api.access import Reader, Submitter, still
 from zoe_api.audit_changes import note_changes
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services, ServicesDep
-from zoe_api.file_programs import FileRequest
+from zoe_api.file_sources import FileSource, check_paths, source_of
 from zoe_api.file_transfers import AccessEnded, FileContent, drain, while_allowed
 from zoe_api.problems import ApiProblem
 from zoe_api.request_context import PREFIX
 from zoe_api.routing import api_router
-from zoe_client.file_paths import InvalidPath, path_parts
-from zoe_client.vocabulary import WorkspaceKind
+from zoe_client.file_paths import path_parts
+from zoe_client.vocabulary import STORE_ROOT, WorkspaceKind
 from zoe_client.wire import DirectoryRequest, FileList, RenameRequest
 from zoe_lib.store.people import Principal
 
 router = api_router("/files/{root}", tag="files")
 
-Root = Annotated[WorkspaceKind, Path(description="`workspace`: your own; `shared`: that of all users of the tenant.")]
+Root = Annotated[
+    str,
+    Path(
+        pattern=rf"^({'|'.join(WorkspaceKind)}|{STORE_ROOT}[\w.-]{{1,100}})$",
+        description="`workspace`: your own; `shared`: that of all users of the tenant; `store:SERVICE`: the tenant's "
+        "account in a service of the object store, whose containers are directories.",
+    ),
+]
 _SAID = "Names, joined by `/`; a byte that is not UTF-8, a character that does not print, and `%` are written `%XX`."
 FilePath = Annotated[str, Query(description=_SAID, max_length=16_384)]
 UploadId = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
@@ -55,8 +62,8 @@ async def list_files(
     limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
 ) -> Any:
     """Return what a path leads to and, for a directory, what is in it, page by page."""
-    query: dict[str, str | int | list[str]] = {"path": path, "after": after, "limit": limit}
-    return await _json(services, principal, request, FileRequest("GET", f"/{root}", query))
+    source = await _source(root, services, principal, request)
+    return await source.list(path, after, limit)
 
 
 @router.get("/content", response_class=Response)
@@ -69,7 +76,8 @@ async def read_file(
 ) -> Response:
     """Return the content of a file, as an attachment. `Range` is honoured, and `If-Range` with the `ETag`."""
     wanted = {name: request.headers[name] for name in ("range", "if-range") if name in request.headers}
-    answer = await _sent(services, principal, request, FileRequest("GET", f"/{root}/content", {"path": path}, wanted))
+    source = await _source(root, services, principal, request)
+    answer = await source.content(path, wanted)
     name = quote(path_parts(path)[-1], safe="")
     headers = {key: answer.headers[key] for key in _KEPT if key in answer.headers}
     headers |= {**_NOT_SHOWN, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
@@ -82,10 +90,10 @@ async def make_directory(
     root: Root, body: DirectoryRequest, request: Request, principal: Submitter, services: ServicesDep
 ) -> Response:
     """Make a directory, and those above it, unless it is there."""
-    _check_paths(body.path)
+    check_paths(body.path)
     note_changes(request, {}, {"path": body.path})
-    wanted = FileRequest("POST", f"/{root}/directories", {"path": body.path})
-    await _done(services, principal, request, wanted)
+    source = await _source(root, services, principal, request)
+    await source.make_directory(body.path)
     return Response(status_code=204)
 
 
@@ -94,10 +102,10 @@ async def rename_file(
     root: Root, body: RenameRequest, request: Request, principal: Submitter, services: ServicesDep
 ) -> Response:
     """Give a file or a directory another path, which must be free."""
-    _check_paths(body.path, body.to)
+    check_paths(body.path, body.to)
     note_changes(request, {"path": body.path}, {"path": body.to})
-    wanted = FileRequest("POST", f"/{root}/rename", {"path": body.path, "to": body.to})
-    await _done(services, principal, request, wanted)
+    source = await _source(root, services, principal, request)
+    await source.rename(body.path, body.to)
     return Response(status_code=204)
 
 
@@ -111,10 +119,10 @@ async def delete_file(
     recursive: Annotated[bool, Query(description="Also what is in a directory.")] = False,
 ) -> Response:
     """Delete a file or a directory; a link is deleted itself."""
-    _check_paths(path)
+    check_paths(path)
     note_changes(request, {"path": path}, {})
-    wanted = FileRequest("DELETE", f"/{root}", {"path": path, "recursive": str(recursive).lower()})
-    await _done(services, principal, request, wanted)
+    source = await _source(root, services, principal, request)
+    await source.delete(path, recursive=recursive)
     return Response(status_code=204)
 
 
@@ -131,13 +139,12 @@ async def begin_upload(
 
     The file appears when all of it is there, and replaces one of the same path."""
     path = _path_in(upload_metadata)
-    _check_paths(path)
+    check_paths(path)
     note_changes(request, {}, {"path": path, "size_bytes": upload_length})
-    length = {"Upload-Length": str(upload_length)}
-    answer = await _sent(services, principal, request, FileRequest("POST", f"/{root}/uploads", {"path": path}, length))
-    await answer.aclose()
-    place = f"{PREFIX}/files/{root}/uploads/{answer.headers['upload-id']}"
-    return Response(status_code=201, headers={**_upload_headers(answer.headers), "Location": place})
+    source = await _source(root, services, principal, request)
+    upload = await source.begin_upload(path, upload_length)
+    place = f"{PREFIX}/files/{root}/uploads/{upload.id}"
+    return Response(status_code=201, headers={**_TUS, **upload.headers, "Location": place})
 
 
 @router.head("/uploads/{upload_id}")
@@ -145,9 +152,9 @@ async def find_upload(
     root: Root, upload_id: UploadId, request: Request, principal: Submitter, services: ServicesDep
 ) -> Response:
     """Say how much of an upload has come (tus 1.0)."""
-    answer = await _sent(services, principal, request, FileRequest("HEAD", f"/{root}/uploads/{upload_id}"))
-    await answer.aclose()
-    return Response(headers=_upload_headers(answer.headers))
+    source = await _source(root, services, principal, request)
+    upload = await source.find_upload(upload_id)
+    return Response(headers={**_TUS, **upload.headers})
 
 
 @router.patch("/uploads/{upload_id}", status_code=204)
@@ -163,12 +170,11 @@ async def append_to_upload(
     """Append a part to an upload (tus 1.0). What came before a cut stays; ask how much, and go on there."""
     if request.headers.get("content-type") != "application/offset+octet-stream":
         raise ApiProblem(Code.INVALID_UPLOAD, "the Content-Type must be application/offset+octet-stream")
-    headers = {"Upload-Offset": str(upload_offset), "Content-Length": str(content_length)}
     body = while_allowed(request.stream(), _still(services, principal))
-    wanted = FileRequest("PATCH", f"/{root}/uploads/{upload_id}", {}, headers, body)
+    source = await _source(root, services, principal, request)
     with services.streams.request(principal.user):
         try:
-            answer = await _sent(services, principal, request, wanted)
+            upload = await source.append(upload_id, upload_offset, content_length, body)
         except ApiProblem:
             await drain(request)
             raise
@@ -176,8 +182,7 @@ async def append_to_upload(
             raise ApiProblem(Code.BAD_TOKEN) from None
         except ClientDisconnect:
             return Response(status_code=_LEFT)
-    await answer.aclose()
-    return Response(status_code=204, headers=_upload_headers(answer.headers))
+    return Response(status_code=204, headers={**_TUS, **upload.headers})
 
 
 @router.delete("/uploads/{upload_id}", status_code=204)
@@ -185,36 +190,16 @@ async def end_upload(
     root: Root, upload_id: UploadId, request: Request, principal: Submitter, services: ServicesDep
 ) -> Response:
     """Give an unfinished upload up (tus 1.0)."""
-    await _done(services, principal, request, FileRequest("DELETE", f"/{root}/uploads/{upload_id}"))
+    source = await _source(root, services, principal, request)
+    await source.end_upload(upload_id)
     return Response(status_code=204, headers=_TUS)
 
 
 _LEFT = 499  # the status that nginx logs
 
 
-async def _sent(services: Services, principal: Principal, request: Request, wanted: FileRequest) -> Any:
-    _check_paths(*(str(wanted.query.get(name, "")) for name in ("path", "to", "after")))
-    return await services.files.answer(services.master.ask, principal, wanted, request.state.request_id)
-
-
-def _check_paths(*paths: str) -> None:
-    """Raise ApiProblem for what is no path; before it is in the audit log, which holds texts only."""
-    for path in paths:
-        try:
-            path_parts(path)
-        except InvalidPath as error:
-            raise ApiProblem(Code.INVALID_PATH, str(error)) from None
-
-
-async def _done(services: Services, principal: Principal, request: Request, wanted: FileRequest) -> None:
-    """Make a request whose answer says nothing more than that it was done."""
-    answer = await _sent(services, principal, request, wanted)
-    await answer.aclose()
-
-
-async def _json(services: Services, principal: Principal, request: Request, wanted: FileRequest) -> Any:
-    answer = await _sent(services, principal, request, wanted)
-    return FileList.model_validate_json(await services.files.content(answer))
+async def _source(root: str, services: Services, principal: Principal, request: Request) -> FileSource:
+    return await source_of(root, services, principal, request.state.request_id)
 
 
 def _still(services: Services, principal: Principal) -> Callable[[], bool]:
@@ -226,8 +211,3 @@ def _path_in(metadata: str) -> str:
     with suppress(KeyError, binascii.Error, UnicodeDecodeError):
         return base64.b64decode(pairs["path"], validate=True).decode()
     raise ApiProblem(Code.INVALID_UPLOAD, "Upload-Metadata must have `path` and its value in Base64")
-
-
-def _upload_headers(found: Any) -> dict[str, str]:
-    names = ("Upload-Offset", "Upload-Length", "Upload-Expires")
-    return _TUS | {name: found[name] for name in names if name in found}

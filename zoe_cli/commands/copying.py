@@ -1,4 +1,4 @@
-"""cp: files between this machine and workspaces."""
+"""cp: files between this machine and workspaces, or the object store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from zoe_cli.commands.arguments import Id
-from zoe_cli.commands.file_places import FilePlace, read_place
+from zoe_cli.commands.file_places import FORMS, FilePlace, read_place
 from zoe_cli.context import on_terminal, options
 from zoe_cli.exits import Exit
 from zoe_cli.output import note, write
@@ -28,6 +28,7 @@ _EXAMPLES = (
     "zoe cp -r project/ :work/project",
     "zoe cp :work/out.csv .",
     "zoe cp model.bin shared:models/",
+    "zoe cp -r meters/ swift2d://meters.zoe/2026",
 )
 
 
@@ -41,11 +42,11 @@ def copy(
     context: typer.Context,
     paths: Annotated[
         list[str],
-        typer.Argument(metavar="SOURCE... TARGET", help="`:PATH`: your workspace; `shared:PATH`: the tenant's."),
+        typer.Argument(metavar="SOURCE... TARGET", help=f"One side is {FORMS}."),
     ],
     recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Directories with all that is in them.")] = False,
 ) -> None:
-    """Copy files to a workspace, or from one.
+    """Copy files to a workspace or the object store, or from there.
 
     A copy that was cut goes on where it ended when you repeat the command. A file appears under its name when all of it
     is there. In a workspace, a byte that is not UTF-8, a character that does not print, and `%` are written `%XX`.
@@ -63,7 +64,7 @@ def copy(
                 case FilePlace(), None:
                     copier.download(place, Path(target), many=len(sources) > 1 or target.endswith("/"))
                 case _:
-                    raise typer.BadParameter("copy between this machine and a workspace: one side begins with `:`")
+                    raise typer.BadParameter(f"copy between this machine and Zoe: one side is {FORMS}")
         copier.close()
 
 
@@ -117,8 +118,8 @@ class _Copier:
         elif not source.is_file():
             raise typer.BadParameter(f"{source} is not a file")
         else:
-            if target.parent.path:
-                self._files.make_directory(target.parent.path, target.root)
+            if target.needs_directory:
+                self._files.make_directory(target.needs_directory, target.root)
             self._upload_file(source, target)
 
     def download(self, place: FilePlace, target: Path, many: bool) -> None:
@@ -146,7 +147,8 @@ class _Copier:
 
     def _upload_directory(self, source: Path, target: FilePlace) -> None:
         if target.path:
-            self._files.make_directory(target.path, target.root)
+            needed = target.below("any").needs_directory
+            self._files.make_directory(needed, target.root)
         for one in sorted(source.iterdir()):
             below, mode = target.below(remote_name(one)), one.lstat().st_mode
             if stat.S_ISDIR(mode):
@@ -157,7 +159,12 @@ class _Copier:
                 note(f"left out: {one} is not a file")
 
     def _download_directory(self, place: FilePlace, target: Path) -> None:
-        target.mkdir(parents=True, exist_ok=True)
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):  # in an object store, an object and a directory may share a name
+            self._left_out += 1
+            note(f"left out: {place}: {target} is a file")
+            return
         try:
             for entry in self._files.list(place.path, place.root):
                 below = place.below(entry.name)

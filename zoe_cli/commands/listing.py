@@ -12,6 +12,7 @@ import typer
 
 from zoe_cli.commands.arguments import Id
 from zoe_cli.commands.dates import since
+from zoe_cli.commands.file_places import FORMS
 from zoe_cli.commands.list_options import line_format, lines, sort, sort_key
 from zoe_cli.commands.usage_of import efficiency, uses_of
 from zoe_cli.commands.views import asks_for_bandwidth, facts, rows_of, service_rows, timeline
@@ -48,9 +49,7 @@ def ls(
     context: typer.Context,
     place: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[PLACE]", help="List files instead: `:PATH` of your workspace, `shared:PATH` of the tenant's."
-        ),
+        typer.Argument(metavar="[PLACE]", help=f"List the files of a place instead: {FORMS}."),
     ] = None,
     state: Annotated[
         list[ExecutionState] | None,

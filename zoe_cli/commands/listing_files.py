@@ -1,10 +1,10 @@
-"""ls PLACE: what is in a directory of a workspace."""
+"""ls PLACE: what is in a directory of a workspace, or of the object store."""
 
 from __future__ import annotations
 
 import typer
 
-from zoe_cli.commands.file_places import read_place
+from zoe_cli.commands.file_places import FORMS, read_place
 from zoe_cli.context import options
 from zoe_cli.output import emit
 from zoe_cli.rows import Rows
@@ -15,13 +15,17 @@ def list_files(context: typer.Context, text: str) -> None:
     """List the files of a place, or the one that it names."""
     place = read_place(text)
     if place is None:
-        raise typer.BadParameter(f"{text!r} is not `:PATH` or `shared:PATH`")
+        raise typer.BadParameter(f"{text!r} is not {FORMS}")
     with options(context).client() as client:
         entry = client.files.find(place.path, place.root)
         directory = entry.kind == "directory"
         entries = list(client.files.list(place.path, place.root)) if directory else [entry]
     rows = [
-        (one.name + ("/" if one.kind == "directory" else ""), _size(one.kind, one.size_bytes), clock(one.modified_at_s))
+        (
+            one.name + ("/" if one.kind == "directory" else ""),
+            _size(one.kind, one.size_bytes),
+            clock(one.modified_at_s) if one.modified_at_s else "",
+        )
         for one in entries
     ]
     emit(

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type DragEvent, type FormEvent, useCallback, useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
@@ -7,24 +7,39 @@ import { Dialog } from "../../components/dialog";
 import { Empty, ErrorBox, Loading } from "../../components/feedback";
 import { num, Table } from "../../components/table";
 import { bytes, moment } from "../../format";
-import { asName, below, contentAddress, crumbs, ROOT_LABELS, ROOTS, type Root, shown } from "./places";
+import {
+  asName,
+  below,
+  contentAddress,
+  crumbs,
+  labelOf,
+  type Root,
+  rootIn,
+  rootsOf,
+  shown,
+  takesFiles,
+} from "./places";
 import { Preview } from "./preview";
 import { type Going, useUploads } from "./uploads";
 
 type Entry = Schemas["FileEntry"];
 
-/** The files of the user's workspace, and of the tenant's. */
+/** The files of the user's workspace, of the tenant's, and of the tenant's accounts in the object store. */
 export default function FilesPage() {
   const [asked] = useSearchParams();
-  const root: Root = asked.get("in") === "shared" ? "shared" : "workspace";
+  const root = rootIn(asked.get("in"));
   const path = asked.get("path") ?? "";
+  const { data } = useQuery({
+    queryKey: ["storage", "credentials"],
+    queryFn: () => told(api.GET("/api/v1/storage/credentials")),
+  });
   return (
     <>
       <h1>Files</h1>
-      <nav className="tabs" aria-label="Workspaces">
-        {ROOTS.map((one) => (
+      <nav className="tabs" aria-label="Places">
+        {rootsOf(data?.credentials.map((one) => one.service) ?? []).map((one) => (
           <Link key={one} to={addressOf(one, "")} aria-current={one === root ? "page" : undefined}>
-            {ROOT_LABELS[one]}
+            {labelOf(one)}
           </Link>
         ))}
       </nav>
@@ -34,7 +49,7 @@ export default function FilesPage() {
 }
 
 function addressOf(root: Root, path: string): string {
-  return `/files?in=${root}&path=${encodeURIComponent(path)}`;
+  return `/files?in=${encodeURIComponent(root)}&path=${encodeURIComponent(path)}`;
 }
 
 function useListing(root: Root, path: string) {
@@ -53,6 +68,7 @@ function useListing(root: Root, path: string) {
 
 function Directory({ root, path }: { root: Root; path: string }) {
   const mayChange = useMay("submit");
+  const mayUpload = mayChange && takesFiles(root, path);
   const queries = useQueryClient();
   const renew = useCallback(
     () => void queries.invalidateQueries({ queryKey: ["files", root, path] }),
@@ -66,7 +82,7 @@ function Directory({ root, path }: { root: Root; path: string }) {
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
-    if (mayChange) add(root, path, [...event.dataTransfer.files]);
+    if (mayUpload) add(root, path, [...event.dataTransfer.files]);
   };
   const entries = data?.pages.flatMap((page) => page.entries) ?? [];
   return (
@@ -75,7 +91,7 @@ function Directory({ root, path }: { root: Root; path: string }) {
       className={over ? "drop over" : "drop"}
       onDragOver={(event) => {
         event.preventDefault();
-        setOver(mayChange);
+        setOver(mayUpload);
       }}
       onDragLeave={() => setOver(false)}
       onDrop={drop}
@@ -90,13 +106,13 @@ function Directory({ root, path }: { root: Root; path: string }) {
       <ErrorBox error={error} />
       {!data && !error && <Loading />}
       {data && entries.length === 0 && (
-        <Empty>{mayChange ? "This directory is empty: drop files here." : "This directory is empty."}</Empty>
+        <Empty>{mayUpload ? "This directory is empty: drop files here." : "Nothing is here."}</Empty>
       )}
       {entries.length > 0 && (
         <Table headings={["Name", num("Size"), "Changed", { text: "Actions", hidden: true }]}>
           {entries.map((entry) => (
             <Row
-              key={entry.name}
+              key={`${entry.kind} ${entry.name}`}
               root={root}
               path={below(path, entry.name)}
               entry={entry}
@@ -142,7 +158,7 @@ function Directory({ root, path }: { root: Root; path: string }) {
 function Crumbs({ root, path }: { root: Root; path: string }) {
   return (
     <nav className="row" aria-label="Path">
-      <Link to={addressOf(root, "")}>{ROOT_LABELS[root]}</Link>
+      <Link to={addressOf(root, "")}>{labelOf(root)}</Link>
       {crumbs(path).map((one) => (
         <span key={one.path}>
           / <Link to={addressOf(root, one.path)}>{shown(one.name)}</Link>
@@ -177,18 +193,20 @@ function Tools({ root, path, onFiles, onMade }: ToolsProps) {
   return (
     <>
       <div className="row">
-        <label className="button">
-          Upload files
-          <input
-            className="sr"
-            type="file"
-            multiple
-            onChange={(event) => {
-              onFiles([...(event.target.files ?? [])]);
-              event.target.value = "";
-            }}
-          />
-        </label>
+        {takesFiles(root, path) && (
+          <label className="button">
+            Upload files
+            <input
+              className="sr"
+              type="file"
+              multiple
+              onChange={(event) => {
+                onFiles([...(event.target.files ?? [])]);
+                event.target.value = "";
+              }}
+            />
+          </label>
+        )}
         <form
           className="row"
           onSubmit={(event: FormEvent) => {
@@ -197,7 +215,7 @@ function Tools({ root, path, onFiles, onMade }: ToolsProps) {
           }}
         >
           <label>
-            New directory{" "}
+            {takesFiles(root, path) ? "New directory" : "New container"}{" "}
             <input
               value={name}
               onChange={(e) => setName(e.target.value)}
@@ -254,7 +272,7 @@ function Row({ root, path, entry, onOpen, onDelete }: RowProps) {
         {entry.kind === "other" && <span className="faint">{name} (not a file)</span>}
       </td>
       <td className="num">{entry.kind === "file" ? bytes(entry.size_bytes) : ""}</td>
-      <td>{moment(entry.modified_at_s)}</td>
+      <td>{entry.modified_at_s > 0 ? moment(entry.modified_at_s) : ""}</td>
       <td className="num">
         <span className="row">
           {entry.kind === "file" && (

@@ -1,5 +1,16 @@
 import { expect, test } from "vitest";
-import { asName, below, contentAddress, crumbs, lookOf, shown } from "./places";
+import {
+  asName,
+  below,
+  contentAddress,
+  crumbs,
+  labelOf,
+  lookOf,
+  rootIn,
+  rootsOf,
+  shown,
+  takesFiles,
+} from "./places";
 
 test("paths are names joined by slashes", () => {
   expect(below("", "a")).toBe("a");
@@ -22,4 +33,17 @@ test("names of this computer are written as the API writes them", () => {
 test("what could run something is shown as text", () => {
   expect(["a.html", "a.SVG", "a.pdf", "a.py", "Makefile"].map(lookOf)).toEqual(Array(5).fill("text"));
   expect(["a.csv", "a.parquet", "a.JPG"].map(lookOf)).toEqual(["table", "parquet", "image"]);
+});
+
+test("an object store is a place beside the workspaces, with containers at its top", () => {
+  expect(rootsOf(["zoe"]).map(labelOf)).toEqual(["My workspace", "Shared workspace", "Object store zoe"]);
+  expect([null, "shared", "store:zoe", "other"].map(rootIn)).toEqual([
+    "workspace",
+    "shared",
+    "store:zoe",
+    "workspace",
+  ]);
+  expect([takesFiles("workspace", ""), takesFiles("store:zoe", ""), takesFiles("store:zoe", "data")]).toEqual(
+    [true, false, true],
+  );
 });

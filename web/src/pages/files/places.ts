@@ -1,8 +1,26 @@
-/** The two workspaces, and paths in them: names joined by `/`, as the API writes them. */
+/** Workspaces and services of the object store, and paths in them: names joined by `/`, as the API writes them. */
 
-export const ROOTS = ["workspace", "shared"] as const;
-export type Root = (typeof ROOTS)[number];
-export const ROOT_LABELS: Record<Root, string> = { workspace: "My workspace", shared: "Shared workspace" };
+export type Root = "workspace" | "shared" | `store:${string}`;
+const WORKSPACES: Root[] = ["workspace", "shared"];
+
+/** The roots of a tenant that has credentials for these services of the object store. */
+export function rootsOf(services: string[]): Root[] {
+  return [...WORKSPACES, ...services.map((service): Root => `store:${service}`)];
+}
+
+export function labelOf(root: Root): string {
+  if (root === "workspace") return "My workspace";
+  return root === "shared" ? "Shared workspace" : `Object store ${root.slice("store:".length)}`;
+}
+
+export function rootIn(text: string | null): Root {
+  return text === "shared" || text?.startsWith("store:") ? (text as Root) : "workspace";
+}
+
+/** Whether files can be here: in an object store, they are in containers. */
+export function takesFiles(root: Root, path: string): boolean {
+  return path !== "" || !root.startsWith("store:");
+}
 
 export function below(path: string, name: string): string {
   return path === "" ? name : `${path}/${name}`;

@@ -1,0 +1,103 @@
+"""Make directories, rename, delete, in an account."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from zoe_api.codes import Code
+from zoe_api.objects.account import COPY_TIMEOUT_S, Account, Path, StoreRequest
+from zoe_api.objects.listing import MARKER_TYPE, entry_of, names_below, prefix_of
+from zoe_api.problems import ApiProblem
+from zoe_client.file_paths import joined_path
+
+_NOT_FOUND = 404
+_AT_ONCE = 8
+_PAGE = 1000
+_DELETED_MAX = 10_000
+_TIME_S = 60.0
+
+
+async def make_directory(account: Account, path: Path) -> None:
+    """Make a container, or an empty object that marks a directory in one, unless it is there; ApiProblem."""
+    if not path:
+        return
+    await account.done(StoreRequest("PUT", path[:1]))
+    if len(path) == 1:
+        return
+    try:
+        found = await entry_of(account, path)
+    except ApiProblem as problem:
+        if problem.problem.code != Code.NOT_FOUND:
+            raise
+        marker = (*path, b"")
+        await account.done(StoreRequest("PUT", marker, headers={"Content-Type": MARKER_TYPE}, body=b""))
+        return
+    if found.kind != "directory":
+        raise ApiProblem(Code.FILE_EXISTS, f"{joined_path(path)} exists")
+
+
+async def rename(account: Account, path: Path, to: Path) -> None:
+    """Copy an object to a name that is free, and delete it; ApiProblem for directories."""
+    if len(path) < 2 or len(to) < 2 or (await entry_of(account, path)).kind != "file":
+        raise ApiProblem(Code.WRONG_KIND, "the object store renames objects only: copy what is in the directory")
+    # Swift applies conditions of a copy to its source.
+    target = await account.done(StoreRequest("HEAD", to), _NOT_FOUND)
+    if target.status_code != _NOT_FOUND:
+        raise ApiProblem(Code.FILE_EXISTS, f"{joined_path(to)} exists")
+    headers = {"X-Copy-From": quote(b"/" + b"/".join(path)), "Content-Length": "0"}
+    # Of a large object, the list of its segments is copied.
+    query = {"multipart-manifest": "get"}
+    await account.done(StoreRequest("PUT", to, query, headers, timeout_s=COPY_TIMEOUT_S))
+    await account.done(StoreRequest("DELETE", path), _NOT_FOUND)
+
+
+async def delete(account: Account, path: Path, *, recursive: bool) -> None:
+    """Delete an object, or a directory, which must be empty unless `recursive`; ApiProblem."""
+    if not path:
+        raise ApiProblem(Code.INVALID_PATH, "the account itself cannot be deleted")
+    found = await entry_of(account, path)
+    if found.kind == "file":
+        await _delete_object(account, path)
+    else:
+        await _delete_directory(account, path, recursive=recursive)
+
+
+async def _delete_directory(account: Account, path: Path, *, recursive: bool) -> None:
+    deleted, until_s = 0, time.monotonic() + _TIME_S
+    while found := await names_below(account, path, _PAGE):
+        names = [str(one["name"]) for one in found]
+        if not recursive and names != [prefix_of(path)]:
+            raise ApiProblem(Code.WRONG_KIND, f"{joined_path(path)} is not empty")
+        await _delete_all(account, path[:1], found)
+        deleted += len(found)
+        if deleted >= _DELETED_MAX or time.monotonic() > until_s:
+            raise ApiProblem(Code.FILES_BUSY, f"{deleted} objects are deleted, and there may be more: repeat it")
+        if not recursive:
+            break
+    # The container, or the marker of a directory as other programs write it.
+    await account.done(StoreRequest("DELETE", path), _NOT_FOUND)
+
+
+async def _delete_all(account: Account, container: Path, found: Sequence[dict[str, Any]]) -> None:
+    places = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(entry: dict[str, Any]) -> None:
+        async with places:
+            query = {"multipart-manifest": "delete"} if "slo_etag" in entry else {}
+            name = (*container, *str(entry["name"]).encode().split(b"/"))
+            await account.done(StoreRequest("DELETE", name, query), _NOT_FOUND)
+
+    for result in await asyncio.gather(*map(one, found), return_exceptions=True):
+        if isinstance(result, BaseException):
+            raise result
+
+
+async def _delete_object(account: Account, path: Path) -> None:
+    answer = await account.done(StoreRequest("HEAD", path), _NOT_FOUND)
+    is_large = answer.headers.get("X-Static-Large-Object", "").lower() == "true"
+    query = {"multipart-manifest": "delete"} if is_large else {}
+    await account.done(StoreRequest("DELETE", path, query), _NOT_FOUND)
