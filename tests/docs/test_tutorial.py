@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 from tests.docs.documents import DOCS, ROOT, Block, blocks
+from tests.local.support import needs_root
 from tests.support.stack import environment
 from zoe_embedded.stack import Stack
 
@@ -42,6 +45,28 @@ def test_tutorial(stack: Stack, tmp_path: Path) -> None:
     for block, output in zip(shell, outputs, strict=True):
         for words in block.shows:
             assert words in output, f"{block.text}should show {words!r}, but shows:\n{output}"
+
+
+@needs_root
+def test_the_tutorial_holds_on_a_machine_whose_memory_others_use(tmp_path: Path) -> None:
+    """The same once more, with its own stack, where /proc/meminfo says that 45% of the memory is available."""
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    total_kib = next(int(line.split()[1]) for line in lines if line.startswith("MemTotal:"))
+    told = [f"MemAvailable: {total_kib * 45 // 100} kB" if line.startswith("MemAvailable:") else line for line in lines]
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("\n".join(told) + "\n")
+    test = f"{__file__}::{test_tutorial.__name__}"
+    script = 'mount --bind "$1" /proc/meminfo && exec "$2" -m pytest -q -p no:cacheprovider "$3"'
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script, "sh", str(meminfo), sys.executable, test],
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=2 * TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
 
 
 def test_every_block_with_commands_is_checked() -> None:
