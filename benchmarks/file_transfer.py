@@ -1,4 +1,7 @@
-"""The memory of the API and of the program that serves files while a large file goes up and comes back, with cuts."""
+"""The memory of the API and of the program that serves files while a large file goes up and comes back, with cuts.
+
+`python -m benchmarks.file_transfer store`: to a container of an OpenStack Swift on this machine instead.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,18 @@ from benchmarks.ranges import Table
 from benchmarks.support import machine, temporary_home
 from zoe_client import Client
 from zoe_client.errors import ZoeError
+from zoe_client.vocabulary import STORE_ROOT, WorkspaceKind
+from zoe_client.wire import CredentialRequest
+from zoe_embedded.home import Home
 from zoe_embedded.stack import Stack
+from zoe_embedded.swift.configuration import REGION, StoreConfiguration, StoreUser
+from zoe_embedded.swift.store import ObjectStore
 
 MIB = 2**20
 SIZE_BYTES = int(os.environ.get("ZOE_BENCH_FILE_MIB", "5000")) * MIB
 CUTS = (0.2, 0.5, 0.8)
 SAMPLE_S = 0.05
+SERVICE = "zoe"
 
 
 class CutError(ZoeError):
@@ -55,21 +64,29 @@ class Cuts:
 def main() -> int:
     """Measure, and print the figures beside the goals."""
     print(f"{machine()}; a file of {SIZE_BYTES // MIB:,} MiB, {len(CUTS)} cuts in each direction")
-    table = Table("files")
-    with temporary_home() as home, Stack(home, spark=False) as stack, Client(stack.url, stack.token) as client:
+    in_store = sys.argv[1:] == ["store"]
+    with temporary_home() as home, swift(home, wanted=in_store) as store:
+        return measured(home, store)
+
+
+def measured(home: Home, store: ObjectStore | None) -> int:
+    """Measure the transfer to the store, or to a workspace without one."""
+    table = Table("files" if store is None else "files in the object store")
+    settings = {} if store is None else {"storage_services": {SERVICE: {"url": store.auth_url, "region": REGION}}}
+    with Stack(home, spark=False, settings=settings) as stack, Client(stack.url, stack.token) as client:
+        root, path = prepared(client, store)
         source, back = home.path.parent / "source.bin", home.path.parent / "back.bin"
         wanted = made(source)
-        list(client.files.list())  # the program starts
         api = process_of("zoe_api.main")
-        server = process_of("zoe_files.main")
+        server = process_of("zoe_files.main" if store is None else "proxy-server")
         with peak_growth(api) as grown, peak_growth(server) as grown_server:
             up = Cuts()
-            up_s = up.through(lambda: client.files.upload(source, "big.bin", progress=up))
+            up_s = up.through(lambda: client.files.upload(source, path, root, progress=up))
         table.row("API grown while it goes up, MiB", grown)
         table.row("program grown while it goes up, MiB", grown_server)
         with peak_growth(api) as grown, peak_growth(server) as grown_server:
             down = Cuts()
-            down_s = down.through(lambda: client.files.download("big.bin", back, progress=down))
+            down_s = down.through(lambda: client.files.download(path, back, root, progress=down))
         table.row("API grown while it comes back, MiB", grown)
         table.row("program grown while it comes back, MiB", grown_server)
         assert (up.count, down.count) == (len(CUTS), len(CUTS))
@@ -78,6 +95,31 @@ def main() -> int:
             return 1
         print(f"up {SIZE_BYTES / MIB / up_s:,.0f} MiB/s, back {SIZE_BYTES / MIB / down_s:,.0f} MiB/s; equal by SHA-256")
     return table.close()
+
+
+@contextmanager
+def swift(home: Home, *, wanted: bool) -> Iterator[ObjectStore | None]:
+    """Run an object store with one copy of each object, if it is wanted."""
+    if not wanted:
+        yield None
+        return
+    account = home.server_account
+    users = [StoreUser("default", "default", home.secret("swift-default"))]
+    configuration = StoreConfiguration(users, nodes=1, replicas=1, run_as=account.name if account else None)
+    with ObjectStore(home, home.path / "swift", configuration) as store:
+        yield store
+
+
+def prepared(client: Client, store: ObjectStore | None) -> tuple[str, str]:
+    """Return root and path of the file, once its program runs or its container exists."""
+    if store is None:
+        list(client.files.list())
+        return WorkspaceKind.WORKSPACE, "big.bin"
+    user = store.user("default:default")
+    client.set_storage_credential(SERVICE, CredentialRequest(user=user.login, key=user.key))
+    root = f"{STORE_ROOT}{SERVICE}"
+    client.files.make_directory("large", root)
+    return root, "large/big.bin"
 
 
 def made(path: Path) -> str:
