@@ -13,63 +13,18 @@ from pathlib import Path
 import pytest
 
 from tests.local.support import IS_ROOT, LocalWorld, shell, start_of
+from tests.support.terminals import Talk, all_closed, keep_open
 from zoe_client import frames
 from zoe_lib.domain.execution import ServiceId
-from zoe_master.backends.base import BackendError, Endpoint, ObservedState, TerminalRequest
+from zoe_master.backends.base import BackendError, ObservedState, TerminalRequest
 from zoe_master.backends.local.supervisor import processes
-
-_open: list[socket.socket] = []
 
 
 @pytest.fixture(autouse=True)
 def closed() -> Iterator[None]:
     """Close what a test has opened."""
-    yield
-    while _open:
-        _open.pop().close()
-
-
-class Talk:
-    """The client of one terminal, which takes all output unless it is told otherwise."""
-
-    def __init__(self, endpoint: Endpoint, secret: str | None = None) -> None:
-        self.socket = socket.create_connection((endpoint.host, endpoint.port), 30)
-        _open.append(self.socket)
-        self.socket.sendall((endpoint.secret if secret is None else secret).encode())
-        self.received = bytearray()
-        self.texts = {frames.OUTPUT: b"", frames.ERRORS: b""}
-        self.exit: dict[str, object] | None = None
-        self.taken = 0
-        self.takes = True
-
-    def send(self, message: bytes) -> None:
-        self.socket.sendall(frames.framed(message))
-
-    def turn(self) -> bool:
-        """Read once; return False at the end of the connection."""
-        data = self.socket.recv(65536)
-        self.received += data
-        while (message := frames.next_frame(self.received)) is not None:
-            kind, content = message[:1], message[1:]
-            if kind == frames.EXIT:
-                self.exit = json.loads(content)
-            elif kind == frames.TAKEN:
-                self.taken += frames.count_of(content)
-            else:
-                self.texts[kind] += content
-                if self.takes:
-                    self.send(frames.taken(len(content)))
-        return bool(data)
-
-    def until_end(self) -> dict[str, object]:
-        while self.turn():
-            pass
-        assert self.exit is not None
-        return self.exit
-
-    def until(self, text: bytes) -> None:
-        while text not in self.texts[frames.OUTPUT]:
-            assert self.turn(), self.texts
+    with all_closed():
+        yield
 
 
 @pytest.fixture
@@ -166,7 +121,7 @@ def test_more_input_than_the_window_ends_it(world: LocalWorld, running: ServiceI
 
 def test_a_stranger_does_not_get_in_and_keeps_nobody_out(world: LocalWorld, running: ServiceId) -> None:
     endpoint = world.backend.terminal(running, TerminalRequest(("echo", "in")))
-    _open.extend(socket.create_connection((endpoint.host, endpoint.port)) for _ in range(3))
+    keep_open(*(socket.create_connection((endpoint.host, endpoint.port)) for _ in range(3)))
     assert not Talk(endpoint, "0" * len(endpoint.secret)).turn()
     right = Talk(endpoint)
     assert right.until_end()["exit_code"] == 0

@@ -135,7 +135,8 @@ async def _connected(opening: _Opening, wanted: TerminalOpening) -> tuple[asynci
         )
     except MasterRefused as refused:
         raise from_master(refused) from None
-    return await bridge.connected(endpoint["host"], endpoint["port"], endpoint["secret"])
+    host = endpoint["host"] or await run_in_threadpool(opening.services.master.host)
+    return await bridge.connected(host, endpoint["port"], endpoint["secret"])
 
 
 def _end_audit(services: Services, audit_id: int, changes: dict[str, Any]) -> None:

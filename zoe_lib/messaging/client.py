@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import zmq
@@ -60,6 +61,11 @@ class MasterClient:
         # Connected with the first hint: an endpoint that cannot be used must not keep the API from starting.
         self._hints_to = ""
         self._hints: zmq.Socket[bytes] | None = None
+
+    def host(self) -> str:
+        """Return the host by which the master is reached now."""
+        endpoint = self._endpoint_of()
+        return "127.0.0.1" if endpoint.startswith("ipc:") else urlsplit(endpoint).hostname or ""
 
     def ask(
         self, kind: str, body: dict[str, Any] | None = None, request_id: str | None = None, asker: str = ""

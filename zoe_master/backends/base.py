@@ -167,7 +167,10 @@ class PortAddress:
 
 @value(frozen=True, slots=True)
 class Endpoint:
-    """Where a process of Zoe listens for the API, and the secret by which it knows the API."""
+    """Where a process of Zoe listens for the API, and the secret by which it knows the API.
+
+    An empty host is the one by which the API reaches the master.
+    """
 
     host: str
     port: int

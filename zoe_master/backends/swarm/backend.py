@@ -52,10 +52,12 @@ from zoe_master.backends.swarm.services.records import Record
 from zoe_master.backends.swarm.services.service_driver import ServiceDriver
 from zoe_master.backends.swarm.services.service_files import ServiceFiles
 from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
+from zoe_master.backends.swarm.services.terminals import end_left_terminals, terminal_order
 from zoe_master.backends.swarm.services.usage_sampling import UsageSampling
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec.gateway_secrets import GatewaySecrets
 from zoe_master.backends.swarm.spec.gateway_spec import SECRET_HEADER, TARGET_HEADER
+from zoe_master.backends.terminal.sessions import TerminalRequests
 from zoe_master.waker import TickWaker
 
 _log = logging.getLogger(__name__)
@@ -110,6 +112,7 @@ class SwarmBackend:
         self._tending = ServiceDriver(self._registry, self._watches, self._pool, settings)
         self._paths = PathChecks(self._watches, settings, self._nudge)
         self._volumes = VolumeOwners(self._watches, settings, self._nudge)
+        self._terminals = TerminalRequests(settings.terminals_host, settings.terminals_max)
         self._files = FileContainers(self._watches, self._paths, self._address_of, settings)
         launcher = ServiceLauncher(self._managers, self._registry, shared, self._paths, self._volumes, settings)
         self._loop = ManagerLoop(
@@ -207,9 +210,11 @@ class SwarmBackend:
         """Return where a container of the user serves the files, on a node that mounts the workspaces."""
         return self._files.of(WorkspaceUser(tenant, user, system_user))
 
-    def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:  # noqa: ARG002
-        """Refuse: nothing runs here that a terminal could show."""
-        raise BackendError("this back-end has no terminals")
+    def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:
+        """Start a command in the service's container; a process beside the master carries what it says."""
+        record = self._registry.get(service)
+        engine = None if record is None else self._watches.engine(record.node)
+        return self._terminals.opened(terminal_order(engine, record, self._settings.tls_dir, request))
 
     def usage(self) -> Sequence[Usage]:
         """Return the last measurements of running services."""
@@ -222,6 +227,7 @@ class SwarmBackend:
     def close(self) -> None:
         """Release all resources; tasks continue."""
         self._closing.set()
+        self._terminals.close()
         self._intervals.join()
         self._loop.close()
         self._let_go()
@@ -258,6 +264,10 @@ class SwarmBackend:
             self._let_go()
             raise BackendUnavailable(f"no manager of the swarm answers: {words_of(error)}") from error
         self._registry.adopt_ended()
+        for record in self._registry.all():
+            engine = self._watches.engine(record.node)
+            if engine is not None and record.running:
+                self._pool.submit(end_left_terminals, engine, record)
 
     def _address_of(self, node: str) -> str:
         found = self._reconciler.nodes.get(node)

@@ -32,7 +32,8 @@ class SwarmSettings:
     several starts waits for others. look_interval_s, busy_look_interval_s: how often tasks are listed, at rest and
     while services start or stop. copy_interval_s: how often output of running services is copied; less often while
     nothing is printed. place_timeout_s: a task for which Swarm finds no room for this long has failed.
-    files: bounds of the program that serves a user's files.
+    files: bounds of the program that serves a user's files. terminals_host: where terminals listen for the API.
+    terminals_max: open at once.
     """
 
     state_dir: Path
@@ -70,6 +71,8 @@ class SwarmSettings:
     engine_retry_s: float = 1.0
     place_timeout_s: float = 30.0
     files: FileLimits = field(default_factory=FileLimits)
+    terminals_host: str = "127.0.0.1"
+    terminals_max: int = 64
 
     @property
     def gateway_taken(self) -> Resources:

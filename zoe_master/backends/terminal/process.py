@@ -10,6 +10,13 @@ from zoe_master.backends.terminal.listener import accept, listen
 from zoe_master.backends.terminal.program import TerminalProcess
 from zoe_master.backends.terminal.transfer import TerminalTransfer
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from zoe_master.backends.terminal.container_exec import ContainerExec
+
 
 def main() -> None:
     """Serve one terminal; see `opened` in `sessions` for the line and the answer."""
@@ -27,12 +34,24 @@ def main() -> None:
         os.set_blocking(descriptor, False)
     signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    program = TerminalProcess(order["argv"], order["tty"], order["rows"], order["columns"])
+    program, over = _begun(order, wakeup)
     try:
-        TerminalTransfer(connection, program, [0, woken], lambda: _gone(order["pid"], order["start_ticks"])).run()
+        TerminalTransfer(connection, program, [0, woken], over).run()
     finally:
         connection.close()
         program.end()
+
+
+def _begun(order: dict[str, Any], wakeup: int) -> tuple[TerminalProcess | ContainerExec, Callable[[], str | None]]:
+    """Return the program, and what says why its terminal must end before it."""
+    if "container" not in order:
+        local = TerminalProcess(order["argv"], order["tty"], order["rows"], order["columns"])
+        return local, lambda: _gone(order["pid"], order["start_ticks"])
+    # Imported only here: TLS takes as long to load as the rest.
+    from zoe_master.backends.terminal.container_exec import ContainerExec
+
+    remote = ContainerExec(order, wakeup)
+    return remote, lambda: remote.failure
 
 
 def _first_line() -> bytes:

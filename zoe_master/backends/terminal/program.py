@@ -16,8 +16,42 @@ _READ_BYTES = 32 * 1024
 _HANGUP_S, _KILL_S = 1.0, 10.0
 
 
-class TerminalProcess:
-    """A process and its descendants. `outputs` are the descriptors to read, `input` the one to write; -1 if closed."""
+class ProcessStreams:
+    """The descriptors of a program: `outputs` are those to read, `input` the one to write; -1 if closed."""
+
+    tty: bool
+    input: int
+    outputs: list[int]
+
+    def read(self, descriptor: int) -> bytes | None:
+        """Return what is there, empty at the end; None if there is nothing now."""
+        try:
+            return os.read(descriptor, _READ_BYTES)
+        except BlockingIOError:
+            return None
+        except OSError:  # a pseudo-terminal that no process has open any more
+            return b""
+
+    def write(self, data: bytes) -> int:
+        """Return how many bytes it took; all of them once it reads no more."""
+        try:
+            return os.write(self.input, data) if self.input >= 0 else len(data)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            return len(data)
+
+    def end_input(self) -> None:
+        """Let it read the end of its input."""
+        if self.tty:
+            self.write(b"\x04")
+        elif self.input >= 0:
+            os.close(self.input)
+            self.input = -1
+
+
+class TerminalProcess(ProcessStreams):
+    """A process and its descendants."""
 
     def __init__(self, argv: list[str], tty: bool, rows: int, columns: int) -> None:
         _adopt_orphans()
@@ -45,32 +79,6 @@ class TerminalProcess:
         if self.tty and self.input >= 0:
             with contextlib.suppress(OSError):
                 fcntl.ioctl(self.input, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def read(self, descriptor: int) -> bytes | None:
-        """Return what is there, empty at the end; None if there is nothing now."""
-        try:
-            return os.read(descriptor, _READ_BYTES)
-        except BlockingIOError:
-            return None
-        except OSError:  # a pseudo-terminal that no process has open any more
-            return b""
-
-    def write(self, data: bytes) -> int:
-        """Return how many bytes it took; all of them once it reads no more."""
-        try:
-            return os.write(self.input, data) if self.input >= 0 else len(data)
-        except BlockingIOError:
-            return 0
-        except OSError:
-            return len(data)
-
-    def end_input(self) -> None:
-        """Let it read the end of its input."""
-        if self.tty:
-            self.write(b"\x04")
-        elif self.input >= 0:
-            os.close(self.input)
-            self.input = -1
 
     def reap(self) -> None:
         """Collect processes that ended; note the exit code of the first one."""

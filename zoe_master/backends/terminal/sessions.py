@@ -17,8 +17,17 @@ from zoe_master.backends.base import BackendError, Endpoint
 # How long a client has to connect, and the process to say where.
 ACCEPT_S, _BEGIN_S = 10.0, 10.0
 _SECRET_BYTES = 32
+_ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared only
 _PROGRAM = "import sys; sys.path.append({path!r}); from zoe_master.backends.terminal.process import main; main()"
 BARE = (sys.executable, "-I", "-S", "-c", _PROGRAM.format(path=str(Path(__file__).parents[3])))
+
+
+def listening_host(master_endpoint: str) -> str:
+    """Return the address on which terminals listen: the one of the master's endpoint, by which the API reaches it."""
+    if not master_endpoint.startswith("tcp://"):
+        return "127.0.0.1"
+    host = master_endpoint.removeprefix("tcp://").rpartition(":")[0].strip("[]")
+    return "0.0.0.0" if host == "*" else host  # noqa: S104 - as the endpoint
 
 
 class TerminalRequests:
@@ -48,7 +57,7 @@ class TerminalRequests:
             raise BackendError("the terminal did not start") from error
         finally:
             process.stdout.close()
-        return Endpoint(self._host, port, secret)
+        return Endpoint("" if self._host in _ANYWHERE else self._host, port, secret)
 
     def _begun(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
         with self._lock:

@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from zoe_master.backends.terminal.container_exec import ContainerExec
     from zoe_master.backends.terminal.program import TerminalProcess
 
 _LOOK_S = 1.0
@@ -26,7 +27,11 @@ class TerminalTransfer:
     """Ends with the program, the connection, or when `over` returns a reason, which it looks at each second."""
 
     def __init__(
-        self, connection: socket.socket, program: TerminalProcess, wakeups: list[int], over: Callable[[], str | None]
+        self,
+        connection: socket.socket,
+        program: TerminalProcess | ContainerExec,
+        wakeups: list[int],
+        over: Callable[[], str | None],
     ) -> None:
         self._connection = connection
         self._program = program

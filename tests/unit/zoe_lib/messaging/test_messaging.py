@@ -201,3 +201,13 @@ def test_a_leader_with_an_endpoint_that_cannot_be_used_is_not_reachable(keys: Pa
         client.hint()
         with pytest.raises(MasterUnreachable, match="the endpoint of the master cannot be used"):
             client.ask("status")
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "host"),
+    [("tcp://master:5101", "master"), ("tcp://[fd00::1]:5101", "fd00::1"), ("ipc:///run/zoe/x", "127.0.0.1")],
+)
+def test_the_host_of_the_master_is_known(keys: Path, endpoint: str, host: str) -> None:
+    client = MasterClient(lambda: endpoint, keys, timeout_s=0.1, attempts_max=1)
+    assert client.host() == host
+    client.close()
