@@ -13,6 +13,8 @@ PACKAGES="$PACKAGES slapd ldap-utils"
 PACKAGES="$PACKAGES chromium fonts-dejavu-core"
 # A TLS proxy; its tests start their own.
 PACKAGES="$PACKAGES nginx-light"
+# ssh into services; its tests start a server for each connection.
+PACKAGES="$PACKAGES openssh-client openssh-server"
 missing=""
 for package in $PACKAGES; do
     dpkg -s "$package" >/dev/null 2>&1 || missing="$missing $package"

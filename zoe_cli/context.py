@@ -49,6 +49,28 @@ class Options:
         """Return a client for long operations, which survives a restart of the server."""
         return self.client(FOLLOWING_PATIENCE_S)
 
+    def variables(self) -> dict[str, str]:
+        """Return the variables by which a command that this one starts asks the same server."""
+        url, token = self._server()
+        return {"ZOE_URL": url, "ZOE_TOKEN": token}
+
+    def arguments(self) -> tuple[list[str], str]:
+        """Return the options by which a later command asks the same server, and what it needs besides them."""
+        from zoe_client.contexts import read_contexts
+
+        url, token = self._server()
+        with plainly():
+            contexts = read_contexts()
+        for name, known in contexts.by_name.items():
+            if (known.url, known.token) == (url, token):
+                return ["--context", name], ""
+        if self.token_file is not None and not self.token:
+            return ["--url", url, "--token-file", str(self.token_file.absolute())], ""
+        return [
+            "--url",
+            url,
+        ], "programs that use this must have ZOE_TOKEN in their environment; `zoe login` avoids that"
+
     def _server(self) -> tuple[str, str]:
         """Return URL and token: those given, else of the context. A token goes to the server of its context only."""
         url, token = self.url, self.token or (None if self.token_file is None else token_in(self.token_file))

@@ -35,6 +35,7 @@ MODULES = {
     "logs": "output_of",
     "open": "opening",
     "exec": "terminals",
+    "ssh": "ssh",
     "share": "sharing",
     "shares": "sharing",
     "unshare": "sharing",

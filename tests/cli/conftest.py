@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 import structlog
 
+from tests.cli.held import ada, running, store
 from tests.cli.server import ADMIN, Server
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.stack import stack
 from zoe_cli.main import main
 
-__all__ = ["postgres_server", "stack"]
+__all__ = ["ada", "postgres_server", "running", "stack", "store"]
 
 
 @dataclass(frozen=True)

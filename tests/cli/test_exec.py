@@ -9,15 +9,13 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.support.ending import cancel_all
+from tests.cli.held import own_environment, tenant_of
 from tests.support.people import make_token
-from tests.support.stack import ZOE, environment
+from tests.support.stack import ZOE
 from tests.support.stack import zoe as process
 from tests.support.waiting import until
 from zoe_client import Client, NotAllowed, NotFound
@@ -28,41 +26,6 @@ from zoe_embedded.stack import Stack
 from zoe_lib.store.postgres import PostgresStore
 
 SLEEP = TerminalOpening(command=["sh", "-c", "echo here; sleep 600"])
-
-
-@pytest.fixture(scope="module")
-def store(stack: Stack) -> Iterator[PostgresStore]:
-    with closing(PostgresStore(stack.database_url)) as store:
-        yield store
-
-
-@pytest.fixture(scope="module")
-def ada(stack: Stack, store: PostgresStore) -> Iterator[Client]:
-    """The owner, a plain user."""
-    with Client(stack.url, make_token(store, "ada", _tenant(stack))) as client:
-        yield client
-
-
-@pytest.fixture
-def running(stack: Stack, ada: Client) -> Iterator[str]:
-    """The id of an execution of ada with two services."""
-    resources = {"memory": "64MiB", "cores": 0.1}
-    part = {"name": "main", "image": "zoe/tiny", "command": ["sleep", "600"], "resources": resources}
-    parts = [{**part, "essential_count": 2, "total_count": 2}]
-    execution = ada.submit({"version": 4, "name": "held", "components": parts})
-    until(lambda: ada.execution(execution.id).state == "running")
-    yield execution.id
-    with Client(stack.url, stack.token) as admin:
-        cancel_all(admin)
-
-
-def _tenant(stack: Stack) -> str:
-    with Client(stack.url, stack.token) as admin:
-        return admin.me().tenant
-
-
-def own_environment(stack: Stack, client: Client) -> dict[str, str]:
-    return {**environment(stack), "ZOE_TOKEN": client._token}
 
 
 def executed(stack: Stack, client: Client, *words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -148,7 +111,7 @@ def test_a_reader_that_stops_makes_the_program_wait(stack: Stack, ada: Client, r
 
 
 def test_others_are_refused_whatever_their_role(stack: Stack, store: PostgresStore, ada: Client, running: str) -> None:
-    bob = Client(stack.url, make_token(store, "bob", _tenant(stack)))
+    bob = Client(stack.url, make_token(store, "bob", tenant_of(stack)))
     admin = Client(stack.url, stack.token)
     service = ada.execution(running).services[0].id
     with bob, admin:
@@ -167,7 +130,7 @@ def test_others_are_refused_whatever_their_role(stack: Stack, store: PostgresSto
             next(outputs)
         assert time.monotonic() - began_s < 8
         terminal.close()
-    reader = Client(stack.url, make_token(store, "ada", _tenant(stack), scopes=("read",)))
+    reader = Client(stack.url, make_token(store, "ada", tenant_of(stack), scopes=("read",)))
     with reader, pytest.raises(NotAllowed, match="scope"):
         reader.terminal(running, service, SLEEP)
 
@@ -175,7 +138,7 @@ def test_others_are_refused_whatever_their_role(stack: Stack, store: PostgresSto
 def test_a_terminal_ends_with_its_token_and_stands_in_the_audit_log(
     stack: Stack, store: PostgresStore, ada: Client, running: str
 ) -> None:
-    text = make_token(store, "ada", _tenant(stack))
+    text = make_token(store, "ada", tenant_of(stack))
     with Client(stack.url, text) as client:
         _, outputs = begun(client, running)
         ada.revoke_token(text.split("_")[1])

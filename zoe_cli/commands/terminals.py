@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from zoe_cli.commands.arguments import Id
+from zoe_cli.commands.choosing import chosen_service
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import note
 from zoe_cli.registry import add
-from zoe_client.wire import ExecutionView, ServiceView, TerminalOpening
+from zoe_client.wire import TerminalOpening
 
 _EXAMPLES = (
     "zoe exec x1m7xhnzn3f4144",
@@ -62,7 +63,7 @@ def execute(
         command=command, tty=in_terminal, rows=rows, columns=columns, term=raw_terminal.name_of_terminal()
     )
     with options(context).client() as client:
-        chosen = _chosen(client.execution(execution_id), service)
+        chosen = chosen_service(client.execution(execution_id), service)
         with client.terminal(execution_id, chosen.id, opening) as terminal:
             raw_terminal.attach(terminal, in_terminal)
     if terminal.exit_code is None:
@@ -77,22 +78,3 @@ def _read(words: list[str]) -> tuple[str | None, list[str]]:
         return None, words or list(_SHELL)
     at = words.index("--")
     return (words[0] if at else None), words[at + 1 :] or list(_SHELL)
-
-
-def _chosen(execution: ExecutionView, wanted: str | None) -> ServiceView:
-    """Return a running service; exit with NOT_FOUND if there is none."""
-    running = [one for one in execution.services if one.state in ("starting", "ready")]
-    if wanted is not None:
-        running = [one for one in running if _is_meant(one, wanted)]
-    ends = {one["name"] for one in execution.description["components"] if one.get("ends_application")}
-    running.sort(key=lambda one: (one.state != "ready", one.component not in ends))
-    if not running:
-        which = "" if wanted is None else f" {wanted}"
-        note(f"zoe: execution {execution.id} has no running service{which}")
-        raise typer.Exit(Exit.NOT_FOUND)
-    return running[0]
-
-
-def _is_meant(service: ServiceView, wanted: str) -> bool:
-    component, index = service.component, service.index
-    return wanted in (service.id, component, f"{component}/{index}", f"{component}-{index}")

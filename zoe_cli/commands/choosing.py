@@ -1,0 +1,37 @@
+"""Choose a running service by the name that people write."""
+
+from __future__ import annotations
+
+import typer
+
+from zoe_cli.exits import Exit
+from zoe_cli.output import note
+from zoe_client.wire import ExecutionView, ServiceView
+
+
+def service_and_words(words: list[str]) -> tuple[str | None, list[str]]:
+    """Return the service, and what stands behind `--`."""
+    if not words or words[0] == "--":
+        return None, words[1:]
+    if len(words) > 1 and words[1] != "--":
+        raise typer.BadParameter(f"write -- before {words[1]!r}")
+    return words[0], words[2:]
+
+
+def chosen_service(execution: ExecutionView, wanted: str | None) -> ServiceView:
+    """Return a running service; exit with NOT_FOUND if there is none."""
+    running = [one for one in execution.services if one.state in ("starting", "ready")]
+    if wanted is not None:
+        running = [one for one in running if _is_meant(one, wanted)]
+    ends = {one["name"] for one in execution.description["components"] if one.get("ends_application")}
+    running.sort(key=lambda one: (one.state != "ready", one.component not in ends))
+    if not running:
+        which = "" if wanted is None else f" {wanted}"
+        note(f"zoe: execution {execution.id} has no running service{which}")
+        raise typer.Exit(Exit.NOT_FOUND)
+    return running[0]
+
+
+def _is_meant(service: ServiceView, wanted: str) -> bool:
+    component, index = service.component, service.index
+    return wanted in (service.id, component, f"{component}/{index}", f"{component}-{index}")

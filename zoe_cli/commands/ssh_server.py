@@ -1,0 +1,68 @@
+"""What runs in a service for ssh: the image's own sshd, for one connection, as the service's user."""
+
+from __future__ import annotations
+
+# Both need a name for the user, since ssh signs in by name, and a shell.
+_FIND = r"""
+fail() {
+    echo "zoe: $1" >&2
+    exit 127
+}
+for sshd in "$(command -v sshd)" /usr/sbin/sshd /usr/local/sbin/sshd /sbin/sshd; do
+    [ -x "$sshd" ] && break
+    sshd=
+done
+[ -n "$sshd" ] || fail "there is no sshd where this service runs; install openssh-server in its image or on its machine"
+user=$(id -un 2> /dev/null) || fail "the image has no name in /etc/passwd for user $(id -u), which sshd needs"
+"""
+
+CHECK = f'{_FIND}\necho "$user"\n'
+"""Prints the user's name, or says why there can be no sshd."""
+
+# Reads lines from its input, before ssh speaks: the key that may sign in, the key of the host, and an empty line. A
+# shell reads a pipe byte by byte, so nothing of ssh's is lost. All is in a directory that only the user can enter.
+SERVE = (
+    _FIND
+    + r"""
+umask 077
+directory=$(mktemp -d "${TMPDIR:-/tmp}/zoe-ssh.XXXXXX") || fail "cannot make a directory in ${TMPDIR:-/tmp}"
+IFS= read -r line || exit 1
+echo "$line" > "$directory/authorized"
+while IFS= read -r line && [ -n "$line" ]; do
+    echo "$line"
+done > "$directory/host"
+variables=$(awk 'BEGIN {
+    for (name in ENVIRON) {
+        if (name ~ /^[A-Za-z_][A-Za-z0-9_]*$/ && name !~ /^(_|PWD|OLDPWD|SHLVL|TERM)$/ \
+            && ENVIRON[name] !~ /["\\]|[[:cntrl:]]/ && length(ENVIRON[name]) < 8192)
+            printf " \"%s=%s\"", name, ENVIRON[name]
+    }
+}' 2> /dev/null)
+cat > "$directory/config" << END
+HostKey $directory/host
+AuthorizedKeysFile $directory/authorized
+AuthenticationMethods publickey
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+UsePAM no
+StrictModes no
+PidFile none
+PrintMotd no
+PrintLastLog no
+X11Forwarding no
+AcceptEnv LANG LC_*
+Subsystem sftp internal-sftp
+LogLevel ERROR
+${variables:+SetEnv$variables}
+END
+"$sshd" -i -e -f "$directory/config"
+code=$?
+rm -rf "$directory"
+exit "$code"
+"""
+)
+
+
+def set_up(authorized: str, host_key: str) -> bytes:
+    """Return what SERVE reads before ssh speaks."""
+    return f"{authorized.strip()}\n{host_key.strip()}\n\n".encode()
