@@ -163,6 +163,21 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
+class CatalogueIcon(StrEnum):
+    """Pictures that pages have for entries of the catalogue."""
+
+    CHART = "chart"
+    CODE = "code"
+    GLOBE = "globe"
+    LAYERS = "layers"
+    NODES = "nodes"
+    NOTEBOOK = "notebook"
+    SPARK = "spark"
+    STATISTICS = "statistics"
+    TABLE = "table"
+    TERMINAL = "terminal"
+
+
 class ShareLevel(StrEnum):
     """What a share gives; each level includes the ones before."""
 

@@ -106,6 +106,7 @@ def test_an_image_without_a_runtime_is_refused_and_the_way_to_it_is_named(
         api.submit(small)
     assert target in str(refused.value.problem.errors)
     assert image in promised("no") | promised(ASKED)
-    unavailable = {entry.id: entry.unavailable for entry in api.catalogue().entries}
-    assert target in str(unavailable[name])
-    assert unavailable["batch"] is None
+    entries = {entry.id: entry for entry in api.catalogue().entries}
+    assert entries[name].unavailable == f"{entries[name].title} is not installed here"
+    assert f"`{target}`" in str(entries[name].remedy)
+    assert (entries["batch"].unavailable, entries["batch"].remedy) == (None, None)

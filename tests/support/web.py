@@ -34,6 +34,13 @@ _OF_ANSWERS = "Failed to load resource"
 _STREAM = re.compile(r"/api/v1/events|/logs/stream")
 _TWICE_DRAWN = "new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 
+# Controls that a finger would miss; the links in sentences are exempt (WCAG 2.5.8).
+SMALL = """() => [...document.querySelectorAll('a, button, input, select, summary')].filter(one => {
+  const { width, height } = one.getBoundingClientRect();
+  return width > 1 && one.checkVisibility({visibilityProperty: true}) && !one.closest('p, .sr') && !one.matches('.sr')
+    && (width < 24 || height < 24);
+}).map(one => one.outerHTML.slice(0, 200))"""
+
 
 @contextlib.contextmanager
 def chromium() -> Iterator[Browser]:
@@ -130,3 +137,15 @@ class Visitor:
 
     def close(self) -> None:
         self.context.close()
+
+
+def fits(phone: Visitor) -> None:
+    """Nothing of the page scrolls sideways but output, which has lines of any length; all controls are large enough."""
+    phone.settled()
+    wide = "[...document.querySelectorAll('main *, header *')].filter(one => one.scrollWidth > one.clientWidth + 1"
+    wide += " && ['auto', 'scroll'].includes(getComputedStyle(one).overflowX) && one.role !== 'log')"
+    wide += ".map(one => one.className)"
+    assert phone.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert phone.page.evaluate(wide) == []
+    assert phone.page.evaluate(SMALL) == []
+    assert phone.violations() == []

@@ -102,7 +102,7 @@ def test_the_keyboard_leads_everywhere(admin: Visitor) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the page", exact=True)).to_be_focused()
     page.keyboard.press("Enter")
-    for _ in range(40):
+    for _ in range(80):
         page.keyboard.press("Tab")
         if page.get_by_role("link", name="One command").evaluate("one => one === document.activeElement"):
             break

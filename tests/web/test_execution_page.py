@@ -10,16 +10,10 @@ from playwright.sync_api import expect
 
 from tests.support.documents import document, job, part
 from tests.support.stack import running_stack
-from tests.support.web import Browser, Visitor
+from tests.support.web import Browser, Visitor, fits
 from zoe_client import Client
 
 TELEPHONE = {"width": 390, "height": 844}
-# Controls that a finger would miss; the links in sentences are exempt (WCAG 2.5.8).
-SMALL = """() => [...document.querySelectorAll('a, button, input, select, summary')].filter(one => {
-  const { width, height } = one.getBoundingClientRect();
-  return width > 1 && one.checkVisibility({visibilityProperty: true}) && !one.closest('p, .sr') && !one.matches('.sr')
-    && (width < 24 || height < 24);
-}).map(one => one.outerHTML.slice(0, 200))"""
 
 
 def web_server(**changes: object) -> dict[str, object]:
@@ -97,18 +91,6 @@ def test_by_touch_on_a_telephone(browser: Browser, admin: Visitor, client: Clien
     expect(page.locator("main .badge").first).to_have_text("cancelled")
     phone.close()
     assert phone.errors == []
-
-
-def fits(phone: Visitor) -> None:
-    """Nothing of the page scrolls sideways but output, which has lines of any length; all controls are large enough."""
-    phone.settled()
-    wide = "[...document.querySelectorAll('main *, header *')].filter(one => one.scrollWidth > one.clientWidth + 1"
-    wide += " && ['auto', 'scroll'].includes(getComputedStyle(one).overflowX) && one.role !== 'log')"
-    wide += ".map(one => one.className)"
-    assert phone.page.evaluate("document.documentElement.scrollWidth") <= TELEPHONE["width"]
-    assert phone.page.evaluate(wide) == []
-    assert phone.page.evaluate(SMALL) == []
-    assert phone.violations() == []
 
 
 def test_settings_are_saved_by_name(admin: Visitor) -> None:

@@ -34,7 +34,7 @@ from zoe_client.wire import (
 from zoe_lib import descriptions
 from zoe_lib.descriptions import CatalogueEntry, DescriptionError
 from zoe_lib.domain.application import Application
-from zoe_lib.domain.feasibility import findings
+from zoe_lib.domain.feasibility import IMAGE_ABSENT, IMAGE_NOT_ALLOWED, Finding, findings
 from zoe_lib.domain.platform import Platform
 from zoe_lib.domain.resources import Resources
 from zoe_lib.store.base import ExecutionStore
@@ -93,15 +93,7 @@ def get_catalogue(principal: Reader, store: StoreDep) -> CatalogueList:
     longest_s, platform = store.policy().limits.of(principal.tenant).time_limit_s, store.terms().platform
     return CatalogueList(
         entries=[
-            CatalogueEntryView(
-                id=entry.id,
-                title=entry.title,
-                category=entry.category,
-                summary=entry.summary,
-                document=_document_of(entry, longest_s),
-                form=descriptions.form_schema(entry, principal.role),
-                unavailable=_why_not(entry, platform),
-            )
+            _entry_view(entry, principal.role, longest_s, platform)
             for entry in descriptions.catalogue()
             if entry.allows(principal.role)
         ]
@@ -128,11 +120,36 @@ def get_description_schema(_principal: Reader) -> dict[str, Any]:
     return descriptions.json_schema()
 
 
-def _why_not(entry: CatalogueEntry, platform: Platform) -> str | None:
-    """Return why an entry cannot run until an admin changes something; None if it can, or if that is unknown."""
+def _entry_view(entry: CatalogueEntry, role: str, longest_s: float | None, platform: Platform) -> CatalogueEntryView:
+    obstacle = _obstacle(entry, platform)
+    return CatalogueEntryView(
+        id=entry.id,
+        title=entry.title,
+        category=entry.category,
+        summary=entry.summary,
+        document=_document_of(entry, longest_s),
+        form=descriptions.form_schema(entry, role),
+        icon=entry.icon,
+        tags=entry.tags,
+        unavailable=_plain(obstacle, entry, platform) if obstacle else None,
+        remedy=obstacle.hint if obstacle else None,
+    )
+
+
+def _obstacle(entry: CatalogueEntry, platform: Platform) -> Finding | None:
+    """Return what keeps an entry from running until an admin changes something; None if nothing does, as far as is
+    known.
+    """
     application = descriptions.parse(descriptions.catalogue_document(entry))
-    certain = (finding for finding in findings(application, platform) if finding.certain)
-    return next((f"{finding.message}. To make it run: {finding.hint}." for finding in certain), None)
+    found = findings(application, platform)
+    return next((finding for finding in found if finding.certain or finding.code == IMAGE_ABSENT), None)
+
+
+def _plain(obstacle: Finding, entry: CatalogueEntry, platform: Platform) -> str:
+    """Return the reason for people who have never heard of images, where it is one of images."""
+    if obstacle.code == IMAGE_ABSENT or (obstacle.code == IMAGE_NOT_ALLOWED and platform.capabilities.image_hints):
+        return f"{entry.title} is not installed here"
+    return obstacle.message
 
 
 def _document_of(entry: CatalogueEntry, longest_s: float | None) -> dict[str, Any]:

@@ -78,8 +78,8 @@ def catalogue(
     with options(context).client() as client:
         answer = client.catalogue()
     if entry is None:
-        rows = [(e.id, e.category, e.title, e.summary) for e in answer.entries]
-        emit(answer, options(context).output, Rows(("id", "category", "title", "summary"), rows))
+        rows = [(e.id, e.category, e.title, e.summary, e.remedy or "") for e in answer.entries]
+        emit(answer, options(context).output, Rows(("id", "category", "title", "summary", "missing here"), rows))
         return
     chosen = next((e for e in answer.entries if e.id == entry), None)
     if chosen is None:

@@ -7,17 +7,32 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean
 from zoe_client.documents.load import load_json
 from zoe_client.documents.quantities import bytes_of
 from zoe_client.documents.settings import assign
+from zoe_client.vocabulary import CatalogueIcon
 from zoe_lib.descriptions import scalars as s
 from zoe_lib.descriptions.catalogue_files import catalogue_directory
 from zoe_lib.descriptions.model import Model
 
+TAGS_MAX = 8
 FieldType = Literal["string", "integer", "number", "boolean", "memory"]
+
+
+def _different(tags: list[str]) -> list[str]:
+    if len(set(tags)) < len(tags):
+        raise ValueError("a tag occurs twice")
+    return tags
+
+
+Tags = Annotated[
+    list[Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,22}[a-z0-9])?$")]],
+    Field(max_length=TAGS_MAX),
+    AfterValidator(_different),
+]
 
 
 class FormField(Model):
@@ -42,7 +57,9 @@ class FormField(Model):
 
 
 class CatalogueEntry(Model):
-    """One thing to launch. `file` is relative to the catalogue; no `allowed_roles` means all but `denied_roles`."""
+    """One thing to launch. `file` is relative to the catalogue; no `allowed_roles` means all but `denied_roles`.
+
+    `icon` is one that the pages have, and `tags` are words that users filter by."""
 
     id: s.Label
     title: s.Description
@@ -51,6 +68,8 @@ class CatalogueEntry(Model):
     file: str
     readme: str | None = None
     logo: str | None = None
+    icon: Annotated[CatalogueIcon, Field(strict=False)] | None = None
+    tags: Tags = Field(default=[])
     fields: Annotated[list[FormField], Field(default_factory=list, max_length=100)]
     allowed_roles: Annotated[list[str], Field(default_factory=list)]
     denied_roles: Annotated[list[str], Field(default_factory=list)]

@@ -19,6 +19,9 @@ from zoe_lib.domain.storage import StorageDemand, StoreAccess, service_of
 from zoe_lib.domain.templates import TemplateKind, references
 from zoe_lib.domain.values import value
 
+IMAGE_ABSENT = "image_absent"
+IMAGE_NOT_ALLOWED = "image_not_allowed"
+
 
 @value(frozen=True, slots=True)
 class Finding:
@@ -132,7 +135,13 @@ def _of_image(place: tuple[str | int, ...], component: Component, able: BackendC
     facts = able.images_there.get(name)
     if facts is None and (not able.pulls or name in able.unavailable):
         message = f"no node has image {image}" + (", and no node could pull it" if able.pulls else "")
-        yield Finding(place, "image_absent", message, "ask the admin to load it on every node", certain=False)
+        yield Finding(
+            place,
+            IMAGE_ABSENT,
+            message,
+            "ask the admin to load it on every node (`make images` builds those of the catalogue)",
+            certain=False,
+        )
     elif facts is not None and facts.made_for:
         message = f"image {image} is built for {facts.made_for}, and no node that has it is of that kind"
         hint = "use an image that is also built for the nodes"
@@ -148,7 +157,7 @@ def image_refusal(image: str, able: BackendCapabilities) -> tuple[str, str, str]
         return None
     hints = (able.image_hints[name] for name in spellings(image) if name in able.image_hints)
     return (
-        "image_not_allowed",
+        IMAGE_NOT_ALLOWED,
         f"image {image} cannot run on this back-end: {able.why_no_image}",
         next(hints, f"allowed images: {', '.join(sorted(able.images)) or 'none'}"),
     )

@@ -47,6 +47,8 @@ def _entry(zapp: Mapping[str, Any], place: str, taken: set[str], notes: Notes) -
     title = str(zapp.get("name", zapp["description"]))[:4096]
     if zapp.get("labels"):
         notes.add(f"{place}/labels", "labels belong in the description; left out")
+    if zapp.get("logo"):
+        notes.add(f"{place}/logo", "pages show no picture of a manifest; choose an `icon`")
     fields = [
         field
         for index, raw in enumerate(sequence(zapp, "parameters"))

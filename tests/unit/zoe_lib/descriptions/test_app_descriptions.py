@@ -78,6 +78,8 @@ def test_each_form_fits_its_description(entry: object) -> None:
     parse(fill_form(entry, document, defaults))
     assert list(form_schema(entry)["properties"]) == list(defaults)
     assert catalogue_entry(entry.id) is entry
+    assert entry.icon
+    assert entry.tags
     assert entry.allows("user")
 
 

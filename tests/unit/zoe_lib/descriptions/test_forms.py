@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from zoe_lib.descriptions import CatalogueEntry, DescriptionError, FormField, fill_form, form_schema
 
@@ -70,3 +71,24 @@ def test_what_a_role_may_not_change_is_refused() -> None:
             fill_form(ENTRY, DOCUMENT, values, role)
     assert fill_form(ENTRY, DOCUMENT, {"count": 2}, "user")["components"][0]["total_count"] == 2
     assert fill_form(ENTRY, DOCUMENT, {"count": 3}, "admin")["components"][0]["total_count"] == 3
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"icon": "https://example.org/a.svg"},
+        {"icon": "unicorn"},
+        {"tags": ["Two Words"]},
+        {"tags": [""]},
+        {"tags": ["spark", "spark"]},
+        {"tags": [f"t{number}" for number in range(9)]},
+        {"tags": ["t" * 25]},
+        {"tags": "spark"},
+    ],
+)
+def test_an_icon_that_no_page_has_and_bad_tags_are_refused(wrong: dict[str, Any]) -> None:
+    entry = {"id": "batch", "title": "Batch", "category": "Batch", "file": "batch.json"}
+    good = CatalogueEntry.model_validate({**entry, "icon": "terminal", "tags": ["shell", "two-words"]})
+    assert (good.icon, good.tags) == ("terminal", ["shell", "two-words"])
+    with pytest.raises(ValidationError):
+        CatalogueEntry.model_validate({**entry, **wrong})

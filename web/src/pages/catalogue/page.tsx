@@ -3,14 +3,19 @@ import { Link, useSearchParams } from "react-router";
 import { api, type Schemas, told } from "../../api/client";
 import { useMay } from "../../api/session";
 import { Empty, ErrorBox, Loading } from "../../components/feedback";
+import { type Choice, isChosen, readChoice, tagsOf, toggled, writeChoice } from "./choice";
+import { EntryIcon } from "./icons";
 
 type Entry = Schemas["CatalogueEntryView"];
+
+// What is installed here may change while the page is open.
+const FRESH_MS = 60_000;
 
 export function useCatalogue() {
   return useQuery({
     queryKey: ["catalogue"],
     queryFn: () => told(api.GET("/api/v1/catalogue")),
-    staleTime: Number.POSITIVE_INFINITY,
+    staleTime: FRESH_MS,
     // A form stays as it is filled while another session reads the catalogue anew.
     placeholderData: (before) => before,
   });
@@ -18,10 +23,12 @@ export function useCatalogue() {
 
 export default function CataloguePage() {
   const [query, setQuery] = useSearchParams();
-  const wanted = query.get("search") ?? "";
+  const choice = readChoice(query);
+  const choose = (made: Choice) => setQuery(writeChoice(made), { replace: true });
   const { data, error, isLoading } = useCatalogue();
   const maySubmit = useMay("submit");
-  const found = (data?.entries ?? []).filter((entry) => matches(entry, wanted));
+  const all = data?.entries ?? [];
+  const found = all.filter((entry) => isChosen(entry, choice));
   const categories = Map.groupBy(found, (entry) => entry.category);
   return (
     <>
@@ -32,8 +39,8 @@ export default function CataloguePage() {
             Search{" "}
             <input
               type="search"
-              value={wanted}
-              onChange={(e) => setQuery(e.target.value ? { search: e.target.value } : {}, { replace: true })}
+              value={choice.search}
+              onChange={(e) => choose({ ...choice, search: e.target.value })}
             />
           </label>
           {maySubmit && (
@@ -43,28 +50,67 @@ export default function CataloguePage() {
           )}
         </div>
       </div>
+      <TagFilter entries={all} choice={choice} onChoose={choose} />
       <ErrorBox error={error} />
       {isLoading && <Loading what="Reading the catalogue" />}
-      {data && found.length === 0 && <Empty>Nothing in the catalogue matches “{wanted}”.</Empty>}
+      {data && found.length === 0 && (
+        <Empty>
+          Nothing in the catalogue matches.{" "}
+          <button type="button" className="link" onClick={() => choose({ search: "", tags: [] })}>
+            Show all entries
+          </button>
+        </Empty>
+      )}
       {[...categories].map(([category, entries]) => (
-        <section key={category} aria-label={category}>
+        <section key={category} className="group" aria-label={category}>
           <h2>{category}</h2>
-          <div className="tiles">
+          <ul className="tiles">
             {entries.map((entry) => (
-              <Tile key={entry.id} entry={entry} />
+              <li key={entry.id}>
+                <Tile entry={entry} />
+              </li>
             ))}
-          </div>
-          <br />
+          </ul>
         </section>
       ))}
     </>
   );
 }
 
+interface TagFilterProps {
+  entries: Entry[];
+  choice: Choice;
+  onChoose: (choice: Choice) => void;
+}
+
+function TagFilter({ entries, choice, onChoose }: TagFilterProps) {
+  // A tag that an address names stays in sight, so that it can be taken off.
+  const tags = [...new Set([...tagsOf(entries), ...choice.tags])];
+  return (
+    <fieldset className="tags">
+      <legend className="sr">Filter by tag</legend>
+      {tags.map((tag) => (
+        <button
+          key={tag}
+          type="button"
+          className="tag"
+          aria-pressed={choice.tags.includes(tag)}
+          onClick={() => onChoose(toggled(choice, tag))}
+        >
+          {tag}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
 function Tile({ entry }: { entry: Entry }) {
   const text = (
     <>
-      <strong>{entry.title}</strong>
+      <span className="tile-head">
+        <EntryIcon name={entry.icon} />
+        <strong>{entry.title}</strong>
+      </span>
       <span>{entry.summary}</span>
     </>
   );
@@ -72,7 +118,12 @@ function Tile({ entry }: { entry: Entry }) {
     return (
       <div className="tile unavailable">
         {text}
-        <span className="faint">{entry.unavailable}</span>
+        <span>{entry.unavailable}.</span>
+        {entry.remedy && (
+          <span>
+            To make it run: <WithCommands text={entry.remedy} />.
+          </span>
+        )}
       </div>
     );
   }
@@ -83,10 +134,7 @@ function Tile({ entry }: { entry: Entry }) {
   );
 }
 
-function matches(entry: Entry, wanted: string): boolean {
-  const text = `${entry.title} ${entry.summary} ${entry.category} ${entry.id}`.toLowerCase();
-  return wanted
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
+/** A sentence whose commands are in backticks. */
+function WithCommands({ text }: { text: string }) {
+  return text.split("`").map((part, index) => (index % 2 ? <code key={part}>{part}</code> : part));
 }

@@ -43,6 +43,15 @@ def test_an_entry() -> None:
     assert found.allows("teacher")
 
 
+def test_a_picture_becomes_no_icon_and_a_note_says_so() -> None:
+    zapp = {"name": "a", "description": "a.json", "logo": "logo.png"}
+    found = convert_manifest({"version": 1, "zapps": [zapp]})
+    assert (found.entries[0].icon, found.entries[0].tags) == (None, [])
+    assert [str(note) for note in found.notes] == [
+        "/zapps/0/logo: pages show no picture of a manifest; choose an `icon`"
+    ]
+
+
 def test_who_may_use_it() -> None:
     assert entry(enabled_for=["teacher"]).allows("teacher")
     assert not entry(enabled_for=["teacher"]).allows("student")

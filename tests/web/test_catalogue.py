@@ -1,0 +1,54 @@
+"""The catalogue: found by words and tags, and what is missing here is named with the command that installs it."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.web import Visitor, fits
+
+TELEPHONE = 390
+
+
+def titles(page: Page) -> list[str]:
+    return page.locator(".tile strong").all_inner_texts()
+
+
+def test_tags_filter_by_touch_and_stay_in_the_address(browser: Browser, admin: Visitor) -> None:
+    phone = Visitor.of(browser, admin.url, has_touch=True, storage_state=admin.context.storage_state())
+    page = phone.page
+    page.set_viewport_size({"width": TELEPHONE, "height": 800})
+    phone.open("/catalogue")
+    tags = page.get_by_role("group", name="Filter by tag")
+    spark = tags.get_by_role("button", name="spark", exact=True)
+    spark.tap()
+    expect(spark).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_text("One command")).to_have_count(0)
+    fits(phone)
+    tags.get_by_role("button", name="example", exact=True).tap()
+    page.wait_for_url(re.compile("tag=spark&tag=example"))
+    assert titles(page) == ["Energy report", "Energy report from Swift"]
+    page.reload()
+    expect(spark).to_have_attribute("aria-pressed", "true")
+    page.get_by_label("Search", exact=True).fill("swift")
+    expect(page.locator(".tile")).to_have_count(1)
+    page.get_by_label("Search", exact=True).fill("nothing of this kind")
+    page.get_by_role("button", name="Show all entries").tap()
+    expect(page.get_by_role("link", name="One command")).to_be_visible()
+    fits(phone)
+    phone.close()
+    assert phone.errors == []
+
+
+def test_what_is_not_installed_is_grey_and_names_the_command(admin: Visitor) -> None:
+    page = admin.open("/catalogue?tag=mpi")
+    tile = page.locator(".tile")
+    expect(tile).to_contain_text("MPI program is not installed here.")
+    expect(tile).to_contain_text("To make it run: end Zoe, run make mpi, and start it again.")
+    expect(tile.locator("code")).to_have_text("make mpi")
+    expect(page.get_by_role("link", name="MPI program")).to_have_count(0)
+    admin.open("/catalogue")
+    for section in ("Notebooks", "Spark", "Batch"):
+        expect(page.get_by_role("region", name=section, exact=True).locator("svg").first).to_be_visible()
+    assert page.locator(".tile:not(:has(svg))").count() == 0
