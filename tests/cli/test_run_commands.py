@@ -119,3 +119,36 @@ def test_packages_come_from_options_and_a_file(zoe: Zoe, here: Path) -> None:
     (here / "bad.txt").write_bytes(b"\xff\xfe")
     assert "is not UTF-8 text" in zoe("run", "sums.py", "--requirements", "bad.txt").err
     assert "cannot be read" in zoe("run", "sums.py", "--requirements", "none.txt").err
+
+
+def test_repositories_come_from_options(zoe: Zoe, here: Path) -> None:
+    url = "https://example.org/team/project.git"
+    flags = ("--git", f"{url}@v1", "--git", "ssh://git@example.org/b", "--git-secret", "key", "--show")
+    document = shown(zoe, "run", "sums.py", *flags)
+    assert document["components"][0]["sources"] == [
+        {"git": url, "ref": "v1", "secret": "key"},
+        {"git": "ssh://git@example.org/b", "secret": "key"},
+    ]
+    assert shown(zoe, "run", "sums.py", "--git", url, "--show")["components"][0]["sources"] == [{"git": url}]
+    assert "--git" in zoe("run", "sums.py", "--git-secret", "key").err
+    (here / "app.json").write_text(json.dumps(document))
+    assert "--git" in zoe("run", "app.json", "--git", url).err
+
+
+def test_a_repository_that_git_cannot_reach_ends_the_execution_with_the_reason(stack: Stack, here: Path) -> None:
+    done = process(stack, "run", "sums.py", "--git", "https://127.0.0.1:1/a.git", "--wait")
+    assert done.returncode != 0
+    assert "cloning a failed: unable to access 'https://127.0.0.1:1/a.git/'" in done.stdout + done.stderr
+    assert "helpers of git are not allowed" in process(stack, "run", "sums.py", "--git", "ext::sh").stderr
+
+
+def test_names_of_files_may_have_blanks(stack: Stack, zoe: Zoe, here: Path) -> None:
+    (here / "my data").mkdir()
+    (here / "my data" / "Umsätze (1).csv").write_text("7\n")
+    (here / "my sums.py").write_text("import sys\nprint(open(sys.argv[1]).read())\n")
+    document = shown(zoe, "run", "my sums.py", "--show", "--", "my data/Umsätze (1).csv")
+    assert document["components"][0]["command"][-2:] == ["{files}/my_sums.py", "{files}/my_data/Ums_tze__1_.csv"]
+    done = process(stack, "run", "my sums.py", "--follow", "--", "my data/Umsätze (1).csv")
+    assert (done.returncode, done.stdout.strip()) == (0, "7"), done.stderr
+    (here / "my_sums.py").write_text("pass\n")
+    assert "have the same name" in zoe("run", "my sums.py", "--file", "my_sums.py", "--show").err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from zoe_cli.units import size
 BYTES_MAX = 256 * 2**10
 """The bound of the description format."""
 COUNT_MAX = 64
+_DEPTH_MAX, _PART_MAX = 8, 100
 
 
 class CarriedFiles:
@@ -94,6 +96,13 @@ def _is_file(path: Path) -> bool:
 
 
 def _name(path: Path) -> str:
-    """Return the relative path of a file below this directory, else its last part."""
-    inside = not path.is_absolute() and ".." not in path.parts
-    return path.as_posix() if inside else path.name
+    """Return the relative path of a file below this directory, else its last part; `_` replaces blanks and the like,
+    which no description can name.
+    """
+    inside = not path.is_absolute() and ".." not in path.parts and len(path.parts) <= _DEPTH_MAX
+    return "/".join(_legal(part) for part in (path.parts if inside else (path.name,)))
+
+
+def _legal(part: str) -> str:
+    legal = re.sub(r"[^A-Za-z0-9._@-]", "_", part)
+    return (legal if legal[0].isalnum() else f"_{legal.lstrip('_')}")[:_PART_MAX]

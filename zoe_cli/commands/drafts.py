@@ -34,6 +34,7 @@ class Wishes:
     cores: float | None = None
     files: tuple[Path, ...] = ()
     packages: tuple[str, ...] = ()
+    sources: tuple[dict[str, str], ...] = ()
 
 
 def command_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
@@ -56,6 +57,8 @@ def command_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
     }
     if wishes.packages:
         component["requirements"] = list(wishes.packages)
+    if wishes.sources:
+        component["sources"] = list(wishes.sources)
     if count == 1:
         component["ends_application"] = True
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,6 +11,7 @@ from zoe_cli.commands.arguments import ExitCodeFromApp
 from zoe_cli.commands.documents import Settings, load_description, set_in
 from zoe_cli.commands.ending import Timeout
 from zoe_cli.commands.packages import packages_of
+from zoe_cli.commands.repositories import sources_of
 from zoe_cli.commands.submitting import Carried, Cores, Follow, Memory, Name, Show, Submission, Wait, submit
 from zoe_cli.registry import add
 
@@ -20,6 +21,7 @@ _EXAMPLES = (
     "zoe run train.py --follow -- --epochs 3",
     "zoe run train.py --with pandas --with 'lightgbm>=4'",
     "zoe run train.py --requirements requirements.txt",
+    "zoe run --image python --git https://example.org/team/project.git@v2 -- python3 project/train.py",
     "zoe run --image python --memory 2GiB -- python3 train.py --epochs 3",
     "zoe run --image python --show -- python3 train.py > app.json",
     "zoe run app.json --follow --exit-code-from-app",
@@ -33,6 +35,14 @@ Words = Annotated[
         metavar="FILE",
         help="Description in JSON (- reads standard input), or a script (.py, .sh), whose arguments follow --; with "
         "--image, a command, also after --. Small local files that a command names travel along.",
+    ),
+]
+Repositories = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--git",
+        metavar="URL[@REF]",
+        help="Git repository to clone into the workspace first, at a branch, tag or commit; may be repeated.",
     ),
 ]
 
@@ -61,6 +71,11 @@ def run(
     requirements: Annotated[
         Path | None, typer.Option(help="File with such packages, one in each line; # begins a comment.")
     ] = None,
+    repositories: Repositories = None,
+    repository_secret: Annotated[
+        str | None,
+        typer.Option("--git-secret", metavar="NAME", help="Secret that opens them: a token, or a private key for ssh."),
+    ] = None,
     name: Name = None,
     settings: Settings = None,
     show: Show = False,
@@ -85,12 +100,14 @@ def run(
     if following and timeout is not None:
         raise typer.BadParameter("--timeout works with --wait, not with --follow")
     if image is None and not file[0].endswith((".py", ".sh")):
-        _check_alone(file, (workers, memory, cores, carried, packages, requirements))
+        _check_alone(file, (workers, memory, cores, carried, packages, requirements, repositories, repository_secret))
         document = load_description(Path(file[0]), settings)
     else:
-        document = set_in(
-            _draft(file, image, workers, memory, cores, carried, packages_of(packages, requirements)), settings
-        )
+        from zoe_cli.commands.drafts import Wishes, command_draft
+
+        found, sources = packages_of(packages, requirements), sources_of(repositories, repository_secret)
+        wishes = Wishes(image, workers, memory, cores, tuple(carried or ()), found, sources)
+        document = set_in(command_draft(file, wishes), settings)
     how = Submission(
         name, priority, deadline, key, tuple(share or ()), wait, following, timeout, exit_code_from_app, show
     )
@@ -102,20 +119,6 @@ def _check_alone(line: list[str], flags: tuple[object, ...]) -> None:
         raise typer.BadParameter(f"{line[0]!r} is followed by further words: a command needs --image, such as python")
     if any(flag is not None for flag in flags):
         raise typer.BadParameter(
-            "--workers, --memory, --cores, --file, --with and --requirements are for commands; a description takes "
-            "--set"
+            "--workers, --memory, --cores, --file, --with, --requirements and --git are for commands; a "
+            "description takes --set"
         )
-
-
-def _draft(
-    line: list[str],
-    image: str | None,
-    workers: int | None,
-    memory: str | None,
-    cores: float | None,
-    carried: list[Path] | None,
-    packages: tuple[str, ...],
-) -> dict[str, Any]:
-    from zoe_cli.commands.drafts import Wishes, command_draft
-
-    return command_draft(line, Wishes(image, workers, memory, cores, tuple(carried or ()), packages))

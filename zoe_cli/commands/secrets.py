@@ -54,17 +54,22 @@ def remove(context: typer.Context, name: Name, of_tenant: OfTenant = False) -> N
 
 
 def _value(file: Path | None) -> str:
-    """Return the whole file; without the line break at its end if a person typed it or a program piped it."""
+    """Return what was typed, or the whole file. One line loses the line break at its end, which is not meant."""
     try:
         if file is not None and str(file) != "-":
-            return file.read_bytes().decode()
+            return _without_end(file.read_bytes().decode())
         if sys.stdin.isatty():
             return str(typer.prompt("value", hide_input=True, err=True))
-        return sys.stdin.buffer.read().decode().removesuffix("\n")
+        return _without_end(sys.stdin.buffer.read().decode())
     except OSError as error:
         raise typer.BadParameter(f"{file}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise typer.BadParameter("the value is not a text in UTF-8; encode it, such as by base64") from None
+
+
+def _without_end(text: str) -> str:
+    line = text.removesuffix("\n").removesuffix("\r")
+    return text if "\n" in line else line
 
 
 def _rows(secrets: list[SecretView]) -> Rows:

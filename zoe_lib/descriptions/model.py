@@ -85,6 +85,19 @@ class Secret(Model):
     ] = None
 
 
+class Source(Model):
+    """A git repository that is cloned into the workspace before an instance starts (not on Docker Swarm)."""
+
+    git: Annotated[s.GitUrl, Field(description="address, https:// or ssh://")]
+    ref: Annotated[s.GitRef | None, Field(description="branch, tag or commit (default: what its HEAD names)")] = None
+    into: Annotated[
+        s.SourceDirectory | None, Field(description="directory below the workspace (default: the repository's name)")
+    ] = None
+    secret: Annotated[
+        s.SecretName | None, Field(description="secret that opens it: a token (https), or a private key (ssh)")
+    ] = None
+
+
 class Component(Model):
     """One container template; the first `essential_count` instances are essential, the rest elastic."""
 
@@ -138,6 +151,14 @@ class Component(Model):
     build_requirements: Annotated[
         bool, Field(description="packages without a wheel may be built, which runs programs of theirs")
     ] = False
+    sources: Annotated[
+        list[Source],
+        Field(
+            max_length=bounds.SOURCES_MAX,
+            description="git repositories that are cloned into the workspace first (not on Docker Swarm)",
+            examples=[[{"git": "https://example.org/team/project.git", "ref": "main"}]],
+        ),
+    ] = []
 
 
 class Size(Model):

@@ -13,6 +13,7 @@ from zoe_client.documents.reading import mapping, number, objects, text
 from zoe_lib.descriptions import bounds
 from zoe_lib.domain.paths import plain_path
 from zoe_lib.domain.requirements import package_of
+from zoe_lib.domain.sources import default_directory, git_url, is_ssh
 
 # Headers that carry the request itself, or that only the proxy sets.
 RESERVED_HEADERS = frozenset(
@@ -22,6 +23,9 @@ RESERVED_HEADERS = frozenset(
     }
 )  # fmt: skip
 RESERVED_PREFIXES = ("proxy-", "sec-", "x-forwarded-", "x-zoe-")
+# Variables by which programs are found or loaded, and those that Zoe sets.
+RESERVED_VARIABLES = frozenset({"PATH", "HOME", "TMPDIR"})
+RESERVED_VARIABLE_PREFIXES = ("LD_", "ZOE_")
 
 
 def check_component(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
@@ -35,6 +39,7 @@ def check_component(place: str, component: dict[str, Any]) -> Iterator[Diagnosti
     yield from _check_limits(place + "/resources", mapping(component, "resources"))
     yield from _check_files(place, mapping(component, "files"))
     yield from _check_requirements(place, component)
+    yield from _check_sources(place, component)
 
 
 def _check_counts(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
@@ -116,6 +121,9 @@ def _check_secrets(place: str, component: dict[str, Any]) -> Iterator[Diagnostic
         variables.append((where + "/variable", variable))
         if secret.get("file") is not None:
             yield Diagnostic(where, Code.CONFLICT, "give a secret 'file' or 'variable', not both")
+        if variable in RESERVED_VARIABLES or variable.startswith(RESERVED_VARIABLE_PREFIXES):
+            message, hint = f"{variable[:64]} is not for secrets: Zoe or the loader of programs reads it", "use `file`"
+            yield Diagnostic(where + "/variable", Code.CONFLICT, message, hint)
         if variable in set_already:
             yield Diagnostic(where + "/variable", Code.CONFLICT, f"`environment` sets {variable[:64]} too")
     yield from duplicates(files, "secret")
@@ -148,6 +156,26 @@ def _check_requirements(place: str, component: dict[str, Any]) -> Iterator[Diagn
     if component.get("build_requirements") is True and not lines:
         where = place + "/build_requirements"
         yield Diagnostic(where, Code.CONFLICT, "there is nothing to build", "add `requirements`")
+
+
+def _check_sources(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
+    directories: list[tuple[str, str]] = []
+    for index, source in objects(component, "sources"):
+        where, url, into = place + pointer("sources", index), text(source, "git") or "", text(source, "into")
+        if is_ssh(url) and source.get("secret") is None:
+            hint = "name the secret with the private key as `secret`"
+            yield Diagnostic(where, Code.CONFLICT, "ssh:// needs a private key", hint)
+        with contextlib.suppress(ValueError):  # the structural finding says so
+            url = git_url(url)
+            try:
+                directories.append((where, into or default_directory(url)))
+            except ValueError as error:
+                yield Diagnostic(where + "/git", Code.BAD_FORMAT, str(error))
+    for index, (where, into) in enumerate(directories):
+        for _, other in directories[:index]:
+            if f"{into}/".startswith(f"{other}/") or f"{other}/".startswith(f"{into}/"):
+                message = f"{into[:64]} and {other[:64]} are not different directories beside each other"
+                yield Diagnostic(where, Code.CONFLICT, message, "give each an `into` of its own")
 
 
 def _amount(value: object) -> float | None:

@@ -13,6 +13,7 @@ from zoe_client.documents.quantities import RATE_PATTERN, SIZE_PATTERN, bytes_of
 from zoe_lib.column_types import NAMES, type_of
 from zoe_lib.descriptions import bounds
 from zoe_lib.domain.requirements import requirement
+from zoe_lib.domain.sources import directory, git_ref, git_url
 
 
 def _check(pattern: str, message: str) -> AfterValidator:
@@ -48,11 +49,16 @@ def _reader(read: Callable[[str], int]) -> BeforeValidator:
     return BeforeValidator(convert)
 
 
-def _requirement(text: str) -> str:
-    try:
-        return requirement(text)
-    except ValueError as error:
-        raise PydanticCustomError("bad_format", "{message}", {"message": str(error)}) from None
+def _by(read: Callable[[str], str]) -> AfterValidator:
+    """A validator that returns a normal form, and says what is wrong in the words of the domain."""
+
+    def convert(text: str) -> str:
+        try:
+            return read(text)
+        except ValueError as error:
+            raise PydanticCustomError("bad_format", "{message}", {"message": str(error)}) from None
+
+    return AfterValidator(convert)
 
 
 def _column_type(text: str) -> str:
@@ -151,9 +157,10 @@ FileName = Annotated[
     _text(_FILE, 255),
     _check(_FILE, "use a relative path of letters, digits and . _ @ -, whose parts do not begin with '.'"),
 ]
-Requirement = Annotated[
-    str, Field(min_length=1, max_length=bounds.REQUIREMENT_LENGTH_MAX), AfterValidator(_requirement)
-]
+Requirement = Annotated[str, Field(min_length=1, max_length=bounds.REQUIREMENT_LENGTH_MAX), _by(requirement)]
+GitUrl = Annotated[str, Field(min_length=1, max_length=1024), _by(git_url)]
+GitRef = Annotated[str, Field(min_length=1, max_length=255), _by(git_ref)]
+SourceDirectory = Annotated[str, Field(min_length=1, max_length=255), _by(directory)]
 FileText = Annotated[str, Field(max_length=bounds.FILES_BYTES_MAX)]
 Uri = Annotated[
     str,

@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from zoe_lib.domain.application import Application, Component, ComponentSecret, Port, Probe, ProbeKind, Volume
+from zoe_lib.domain.application import (
+    Application,
+    Component,
+    ComponentSecret,
+    GitSource,
+    Port,
+    Probe,
+    ProbeKind,
+    Volume,
+)
 from zoe_lib.domain.storage import CsvInput, StorageDemand, StorageObject
 
 _Json = dict[str, Any]
@@ -54,6 +63,7 @@ def _component(component: Component) -> _Json:
         "files": dict(component.files),
         "requirements": list(component.requirements),
         "build_requirements": component.build_requirements,
+        "sources": [_source(source) for source in component.sources],
     }
     absent = {"startup_order": 0, "ends_application": False, "read_only_root": False, "stop_grace_s": 10.0}
     return _without(document, {**absent, "build_requirements": False})
@@ -88,6 +98,11 @@ def _secret(secret: ComponentSecret) -> _Json:
     return _without(
         {"name": secret.name, "file": secret.file or None, "variable": secret.variable or None}, {"file": secret.name}
     )
+
+
+def _source(source: GitSource) -> _Json:
+    optional = {"ref": source.ref or None, "into": source.into, "secret": source.secret or None}
+    return _without({"git": source.url, **optional}, {})
 
 
 def _port(port: Port) -> _Json:

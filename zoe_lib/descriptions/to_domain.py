@@ -10,6 +10,7 @@ from zoe_lib.domain.application import (
     ApplicationKind,
     Component,
     ComponentSecret,
+    GitSource,
     Port,
     PortProtocol,
     PortSignIn,
@@ -18,6 +19,7 @@ from zoe_lib.domain.application import (
     Volume,
 )
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.sources import default_directory
 from zoe_lib.domain.storage import Bandwidth, CsvInput, Guarantee, Pushdown, StorageDemand, StorageObject
 
 
@@ -65,7 +67,12 @@ def _component(component: model.Component) -> Component:
         files=_pairs(component.files),
         requirements=tuple(sorted(component.requirements)),
         build_requirements=component.build_requirements,
+        sources=tuple(_source(source) for source in component.sources),
     )
+
+
+def _source(source: model.Source) -> GitSource:
+    return GitSource(source.git, source.ref or "", source.into or default_directory(source.git), source.secret or "")
 
 
 def _secret(secret: model.Secret) -> ComponentSecret:

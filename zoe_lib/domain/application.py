@@ -88,6 +88,19 @@ class ComponentSecret:
 
 
 @value(frozen=True)
+class GitSource:
+    """A git repository that is in the workspace before a service starts.
+
+    ref: branch, tag or commit; empty: what the repository's HEAD names. into: directory below the workspace. secret:
+    name of the secret that opens it, a token or a private key; empty: none."""
+
+    url: str
+    ref: str = ""
+    into: str = ""
+    secret: str = ""
+
+
+@value(frozen=True)
 class Component:
     """One container template. The first `essential_count` instances are essential, the rest elastic.
 
@@ -95,7 +108,8 @@ class Component:
     reservation, and cores are not bound: unreserved cores may be used. Texts in `command`, `environment` and `work_dir`
     may hold address templates such as `{host:master}`. `labels` are node labels that an instance requires. `files`:
     name and text of each file that its services find below `{files}`. `requirements`: Python packages in normal form,
-    sorted, that its services find installed; `build_requirements`: those without a wheel may be built."""
+    sorted, that its services find installed; `build_requirements`: those without a wheel may be built. `sources`:
+    repositories that Zoe clones into the workspace before a service starts."""
 
     name: str
     image: str
@@ -120,11 +134,18 @@ class Component:
     secrets: tuple[ComponentSecret, ...] = ()
     requirements: tuple[str, ...] = ()
     build_requirements: bool = False
+    sources: tuple[GitSource, ...] = ()
 
     @property
     def elastic_count(self) -> int:
         """Return the number of instances that only make it faster."""
         return self.total_count - self.essential_count
+
+    @property
+    def secret_names(self) -> frozenset[str]:
+        """Return the names of all stored secrets that it needs."""
+        asked = {use.name for use in self.secrets} | {one.secret for one in self.sources if one.secret}
+        return frozenset(asked)
 
     @property
     def has_secret(self) -> bool:

@@ -70,6 +70,11 @@ def _of_secrets(application: Application, able: BackendCapabilities, access: Ten
                 message = f"component {component.name} asks for secret {secret.name} as a variable"
                 hint = "use `file`: here the environment of a container is shown to everybody who may inspect it"
                 yield Finding((*place, "variable"), "secret_as_variable", message, hint)
+        for number, source in enumerate(component.sources):
+            if source.secret and access.names is not None and source.secret not in access.names:
+                message = f"component {component.name}: {no_secrets([source.secret], access.user, access.tenant)}"
+                at = ("components", index, "sources", number, "secret")
+                yield Finding(at, "no_secret", message, how_to_set([source.secret]))
 
 
 def _of_storage(application: Application, access: StoreAccess) -> Iterator[Finding]:
@@ -95,6 +100,10 @@ def _of_component(place: tuple[str | int, ...], component: Component, platform: 
         message = f"component {component.name} has requirements, but {able.why_no_packages}"
         hint = "use an image that has the packages"
         yield Finding((*place, "requirements"), "no_packages", message, hint)
+    if component.sources and able.why_no_sources:
+        message = f"component {component.name} has sources, but {able.why_no_sources}"
+        hint = "upload the files (`zoe cp`), or clone in the command with an image that has git"
+        yield Finding((*place, "sources"), "no_sources", message, hint)
     for number, volume in enumerate(component.volumes):
         yield from _of_volume((*place, "volumes", number), component, volume, able)
     yield from _of_workspace(place, component, able)

@@ -60,7 +60,7 @@ class BackendCapabilities:
     workspaces: whether tenants have a workspace.
     mount_points: paths inside containers that are in use; empty if nothing is mounted.
     secret_variables: whether secrets can be variables of a process.
-    why_no_packages: why no component can have requirements; empty: they can.
+    why_no_packages: why no component can have requirements; empty: they can. why_no_sources: the same of sources.
     devices_alone: services with devices are sure to start only if they belong to one component without ports.
     engine: the engine's bounds of limits and rules for names of images; None: there are none.
     network_addresses: what an execution's network has for its services, its gateway and their nodes; None: enough.
@@ -79,6 +79,7 @@ class BackendCapabilities:
     devices_alone: bool = False
     secret_variables: bool = True
     why_no_packages: str = ""
+    why_no_sources: str = ""
     engine: EngineLimits | None = None
     network_addresses: int | None = None
     images_there: Mapping[str, ImageFacts] | None = None

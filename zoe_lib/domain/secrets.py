@@ -19,7 +19,7 @@ class TenantSecrets:
 
 def wanted_secrets(application: Application) -> frozenset[str]:
     """Return the names of all secrets that the components ask for."""
-    return frozenset(secret.name for component in application.components for secret in component.secrets)
+    return frozenset(name for component in application.components for name in component.secret_names)
 
 
 def no_secrets(names: Sequence[str], user: str, tenant: str) -> str:

@@ -124,6 +124,12 @@ class BackendSettings(FileSettings):
     environments_age_max_s: float = Field(
         default=30 * 86400.0, gt=0, description="How long an environment is kept after its last use."
     )
+    source_s_max: float = Field(
+        default=600.0, gt=0, description="How long it may take to clone the `sources` of a component."
+    )
+    source_bytes_max: int = Field(
+        default=4 << 30, gt=0, description="Maximum size of a cloned repository with its files, in bytes."
+    )
     local_host_paths: list[str] = Field(default=[], description="Host paths that descriptions may mount.")
     local_nodes: list[NodeSettings] = Field(
         default=[], description="Virtual nodes (default: one of the machine's size)."

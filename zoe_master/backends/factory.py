@@ -84,4 +84,6 @@ def _local_settings(settings: Settings) -> LocalSettings:
         environment_bytes_max=settings.environment_bytes_max,
         environments_bytes_max=settings.environments_bytes_max,
         environments_age_max_s=settings.environments_age_max_s,
+        source_s_max=settings.source_s_max,
+        source_bytes_max=settings.source_bytes_max,
     )

@@ -16,6 +16,15 @@ def secret_files(start: ServiceStart) -> dict[str, str]:
     return {file_of(use): start.secrets.values[use.name] for use in start.component.secrets}
 
 
+def source_secrets(start: ServiceStart) -> dict[str, str]:
+    """Return the content of the file that opens each source, by the source's number. OpenSSH wants a last newline."""
+    return {
+        str(number): start.secrets.values[source.secret].rstrip("\n") + "\n"
+        for number, source in enumerate(start.component.sources)
+        if source.secret
+    }
+
+
 def file_of(use: ComponentSecret) -> str:
     """Return the name of the file. That of a variable begins with a dot, which no other does."""
     return use.file or f".{use.variable}"

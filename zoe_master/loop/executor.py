@@ -145,7 +145,7 @@ class PlanExecutor:
             secret = self._sign_ins.secret(execution) if needs_secret else ""
             system_user = self._system_users.of(execution.tenant, execution.user)
             components = execution.application.components
-            given = {one.name: self._secrets.of(execution, {use.name for use in one.secrets}) for one in components}
+            given = {one.name: self._secrets.of(execution, one.secret_names) for one in components}
             for service in to_start:
                 start = start_of(execution, service, tick.plan_id, access, secret)
                 self._hand_over(replace(start, system_user=system_user, secrets=given[service.component]))

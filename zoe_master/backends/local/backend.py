@@ -37,6 +37,7 @@ from zoe_master.backends.local.machine import default_node, machine_hosts, nodes
 from zoe_master.backends.local.outputs import KeptOutputs, read_output
 from zoe_master.backends.local.records import Record, RecordStage, new_record
 from zoe_master.backends.local.settings import LocalSettings
+from zoe_master.backends.local.sources.sources import why_no_sources
 from zoe_master.backends.local.specification import HOST
 from zoe_master.backends.local.terminals import terminal_order
 from zoe_master.backends.local.volumes import allowed_bases
@@ -306,6 +307,7 @@ def _capabilities(settings: LocalSettings) -> BackendCapabilities:
     return BackendCapabilities(
         images=runtime_patterns(settings.images),
         why_no_image=NO_RUNTIME,
+        why_no_sources=why_no_sources(),
         image_hints=settings.image_hints,
         commandless=runtime_patterns(silent),
         host_paths=allowed_bases(settings.host_paths_allowed),

@@ -47,6 +47,7 @@ class LocalSettings:
     environments_dir: as volumes_dir (default: beside it). environment_index_url, environment_wheelhouse: where packages
     come from, if not from where pip's own configuration says. environment_build_s_max, environment_bytes_max: bounds of
     one environment; environments_bytes_max, environments_age_max_s: of those that are kept.
+    source_s_max, source_bytes_max: bounds of cloning the sources of a component.
     """
 
     state_dir: Path
@@ -76,6 +77,8 @@ class LocalSettings:
     environment_bytes_max: int = 8 * 2**30
     environments_bytes_max: int = 32 * 2**30
     environments_age_max_s: float = 30 * 86400.0
+    source_s_max: float = 600.0
+    source_bytes_max: int = 4 * 2**30
 
     def absolute(self) -> LocalSettings:
         """Return the same settings with absolute directories, since supervisors have another working directory."""

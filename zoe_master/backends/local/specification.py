@@ -18,13 +18,14 @@ from zoe_master.backends.local.environments.environments import Environment, bas
 from zoe_master.backends.local.images import runtime_of
 from zoe_master.backends.local.ports import PortBook
 from zoe_master.backends.local.settings import LocalSettings, Runtime
+from zoe_master.backends.local.sources.sources import clone_spec
 from zoe_master.backends.local.supervisor import files
-from zoe_master.backends.local.supervisor.spec import ProbeSpec, ProcessSpec
+from zoe_master.backends.local.supervisor.spec import PrepareProcess, ProbeSpec, ProcessSpec
 from zoe_master.backends.local.users import ComponentUsers
 from zoe_master.backends.local.volumes import variable_of, volume_directories, working_directory
 from zoe_master.backends.local.workspaces import workspaces
 from zoe_master.backends.peers import data_meant, instances_meant, peer_meant
-from zoe_master.backends.secret_files import secret_files, variable_files
+from zoe_master.backends.secret_files import secret_files, source_secrets, variable_files
 
 HOST = "127.0.0.1"
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
@@ -33,6 +34,7 @@ _CONFIGURATION = "zoe-storage"
 _SIGN_IN = "zoe-sign-in"
 _FILES = "zoe-files"
 _SECRETS = "zoe-secrets"
+_SOURCE_SECRETS = "zoe-source-secrets"
 _SECRET_FILE = "secret"  # noqa: S105 - its name
 # Set for every component. They identify the processes of a service, so they come last.
 SERVICE_VARIABLE = "ZOE_SERVICE_ID"
@@ -124,14 +126,17 @@ def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
         "output_bytes_max": around.settings.output_bytes_max,
         "hint": around.hint,
     }
+    basic = _basic_environment(runtime, places) | marks
+    withheld = [str(places.scratch / name) for name in (_CONFIGURATION, _SIGN_IN, _SECRETS)]
+    steps: list[PrepareProcess] = []
+    if component.sources:
+        secrets = places.scratch / _SOURCE_SECRETS
+        steps.append(clone_spec(component, basic, places.workspace, secrets, withheld, around.settings))
     if python is not None:
         spec["python_environment"] = str(python.directory)
-        spec["prepare"] = prepare_spec(
-            python,
-            _basic_environment(runtime, places) | marks,
-            [str(places.scratch / name) for name in (_CONFIGURATION, _SIGN_IN, _SECRETS)],
-            around.settings,
-        )
+        steps.append(prepare_spec(python, basic, withheld, around.settings))
+    if steps:
+        spec["prepare"] = steps
     return spec
 
 
@@ -197,6 +202,8 @@ def _make_places(start: ServiceStart, settings: LocalSettings, owner: ComponentU
         write_owned(settings.scratch_dir, (start.service_id, _SIGN_IN), {_SECRET_FILE: start.secret}, owner)
     if files := secret_files(start):
         write_owned(settings.scratch_dir, (start.service_id, _SECRETS), files, owner, 0o400)
+    if keys := source_secrets(start):
+        write_owned(settings.scratch_dir, (start.service_id, _SOURCE_SECRETS), keys, owner, 0o400)
     write_tree(settings.scratch_dir, (start.service_id, _FILES), start.component.files, owner)
     return _Places(
         scratch=scratch,

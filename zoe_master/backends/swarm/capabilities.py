@@ -27,6 +27,7 @@ def capabilities_of(settings: SwarmSettings) -> BackendCapabilities:
         devices_alone=True,
         secret_variables=False,
         why_no_packages="Docker Swarm runs images as they are",
+        why_no_sources="on Docker Swarm Zoe runs nothing before a container, and images need not have git",
         engine=DOCKER,
         pulls=settings.pull_images,
     )

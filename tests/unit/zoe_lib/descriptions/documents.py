@@ -60,6 +60,7 @@ _FULL: dict[str, Any] = {
             "stop_grace_s": 5,
             "requirements": ["lightgbm", "pandas[excel]>=2,<3"],
             "build_requirements": True,
+            "sources": [{"git": "https://example.org/a.git", "ref": "v1", "into": "a", "secret": "key"}],
             "files": {"serve.py": "print('{a}')\n", "conf/site.json": "{}"},
         },
         {

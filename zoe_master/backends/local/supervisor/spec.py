@@ -69,7 +69,7 @@ class ProcessSpec(TypedDict):
     argv: list[str]
     environment: dict[str, str]
     secret_variables: NotRequired[dict[str, str]]
-    prepare: NotRequired[PrepareProcess]
+    prepare: NotRequired[list[PrepareProcess]]
     python_environment: NotRequired[str]
     read_only: NotRequired[list[str]]
     work_dir: str

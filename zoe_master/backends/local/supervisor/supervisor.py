@@ -47,7 +47,7 @@ class Supervisor:
         self._message = ""
         self._kill_at_s = float("inf")
         self._asked: str | None = None
-        self._prepared_by_s = float("inf")
+        self._prepare_s_max = self._prepared_by_s = float("inf")
         # The end of the output of what runs before the component; None at other times.
         self._tail: bytes | None = None
         self._output_read, self._output_write = os.pipe()
@@ -127,9 +127,9 @@ class Supervisor:
 
     def _prepare(self) -> bool:
         """Run what must come before the component; return False if the service has ended with it."""
-        prepare = self._spec.get("prepare")
-        if prepare is None:
-            return True
+        return all(self._prepare_by(prepare) for prepare in self._spec.get("prepare", ()))
+
+    def _prepare_by(self, prepare: PrepareProcess) -> bool:
         self._status.note(cgroup=self._cgroup.document() if self._cgroup else None)
         self._status.change("starting", message=prepare["message"])
         program: ProcessSpec = {
@@ -140,9 +140,10 @@ class Supervisor:
             "secret_variables": {},
             "read_only": [],
         }
-        with withheld(self._spec):
+        with withheld(self._spec, prepare):
             self._pid = self._start_process(program)
-            self._prepared_by_s, self._tail = time.monotonic() + prepare["timeout_s"], b""
+            self._prepare_s_max = prepare["timeout_s"]
+            self._prepared_by_s, self._tail = time.monotonic() + self._prepare_s_max, b""
             self._watch()
             self._prepared_by_s = float("inf")
             self._group.end()
@@ -194,9 +195,8 @@ class Supervisor:
             self._look_at_requests()
             self._look_at_readiness()
             if time.monotonic() >= self._prepared_by_s and self._cause is None:
-                assert self._spec.get("prepare") is not None
-                limit_s = self._spec["prepare"]["timeout_s"]
-                self._terminate("start_failed", f"not done within {limit_s:g} s, the site's limit", grace_s=0.0)
+                message = f"not done within {self._prepare_s_max:g} s, the site's limit"
+                self._terminate("start_failed", message, grace_s=0.0)
             if time.monotonic() >= self._kill_at_s:
                 self._kill_at_s = float("inf")
                 self._message = self._message or f"did not end within {self._spec['stop_grace_s']:g} s, killed"

@@ -9,19 +9,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .spec import ProcessSpec
+    from .spec import PrepareProcess, ProcessSpec
 
 
 @contextlib.contextmanager
-def withheld(spec: ProcessSpec) -> Iterator[None]:
+def withheld(spec: ProcessSpec, prepare: PrepareProcess) -> Iterator[None]:
     """Keep the secrets of a service for root meanwhile; if Zoe is not root, there is nobody to keep them from.
 
     They are held by descriptors, since the user may change what their names stand for.
     """
-    user, prepare = spec["user"], spec.get("prepare")
+    user = spec["user"]
     held: list[int] = []
     try:
-        for path in prepare["withheld"] if prepare is not None and user is not None else ():
+        for path in prepare["withheld"] if user is not None else ():
             with contextlib.suppress(FileNotFoundError):
                 held.append(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC))
                 os.fchown(held[-1], 0, 0)

@@ -1,0 +1,56 @@
+"""What a supervisor runs to have the sources of a component in the workspace, and whether it can."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from zoe_lib.domain.application import Component
+from zoe_master.backends.failures import CannotStartError
+from zoe_master.backends.local.settings import LocalSettings
+from zoe_master.backends.local.sources import clone
+from zoe_master.backends.local.supervisor.spec import PrepareProcess
+
+_SOURCE = Path(clone.__file__)
+
+
+def why_no_sources() -> str:
+    """Return why nothing can be cloned on this machine; empty if it can."""
+    return "" if shutil.which("git") else "git is not installed on this machine"
+
+
+def clone_spec(
+    component: Component,
+    environment: Mapping[str, str],
+    workspace: Path,
+    secrets: Path,
+    withheld: Sequence[str],
+    settings: LocalSettings,
+) -> PrepareProcess:
+    """Return what the supervisor runs before the component; CannotStartError names a program that is missing."""
+    task = {
+        "git": _found("git", component, environment),
+        "sources": [asdict(source) for source in component.sources],
+        "workspace": str(workspace),
+        "secrets": str(secrets),
+        "bytes_max": settings.source_bytes_max,
+    }
+    python = _found("python3", component, environment)
+    return {
+        "argv": [python, "-I", "-c", _SOURCE.read_text(), json.dumps(task)],
+        "environment": dict(environment),
+        "message": f"cloning {', '.join(source.into for source in component.sources)}",
+        "timeout_s": settings.source_s_max,
+        "withheld": list(withheld),
+        "disk_full": clone.DISK_FULL,
+    }
+
+
+def _found(program: str, component: Component, environment: Mapping[str, str]) -> str:
+    path = shutil.which(program, path=environment["PATH"])
+    if path is None:
+        raise CannotStartError(f"component {component.name} has sources, but its image has no {program}")
+    return path
