@@ -163,7 +163,7 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
-class CatalogueIcon(StrEnum):
+class DescriptionIcon(StrEnum):
     """Pictures that pages have for entries of the catalogue."""
 
     CHART = "chart"

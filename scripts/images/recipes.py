@@ -35,6 +35,8 @@ RECIPES: dict[str, Recipe] = {
     "spark": Recipe("base", gathered=(SparkPackages(), StocatorJars())),
     "jupyter-spark": Recipe("spark", gathered=(PythonPackages("jupyter.lock"),)),
     "mpi": Recipe("base", gathered=(Files("programs/mpi_pi.c", "programs/mpi_ring.c"),)),
+    "torch": Recipe("base", gathered=(Files("programs/torch_fit.py"),)),
+    "r": Recipe("base"),
     "gateway": Recipe("base"),
     "server": Recipe("base", gathered=(PythonPackages("server.lock"),)),
     "zoe": Recipe("server", gathered=(Zoe(),)),

@@ -10,7 +10,7 @@ import pytest
 from tests.local.repositories import TOKEN, Repository, served, ssh_server
 from tests.local.support import ANN, LocalWorld, needs_root, shell, start_of
 from tests.support.needs import need_program
-from zoe_lib.domain.application import ComponentSecret, GitSource
+from zoe_lib.domain.application import ComponentSecret, ComponentSource
 from zoe_lib.domain.execution import Cause
 from zoe_master.backends.base import Observation, ObservedState, ServiceSecrets
 
@@ -27,7 +27,7 @@ class Place:
         self._count = 0
 
     def run(self, script: str = RUN, value: str = TOKEN, **source: str) -> Observation:
-        given = GitSource(**{"url": f"{self.url}/project.git", "into": "project", **source})
+        given = ComponentSource(**{"url": f"{self.url}/project.git", "into": "project", **source})
         secrets = ServiceSecrets({"key": value} if given.secret else {})
         self._count += 1
         self.service = f"e{self._count}.c.0.1"
@@ -164,7 +164,7 @@ def test_sources_and_a_secret_of_the_component_do_not_meet(place: Place) -> None
     place.repository.commit("first")
     asked = (ComponentSecret("db", "db"),)
     component = shell(
-        "cat {secrets}/db", sources=(GitSource(f"{place.url}/project.git", into="project"),), secrets=asked
+        "cat {secrets}/db", sources=(ComponentSource(f"{place.url}/project.git", into="project"),), secrets=asked
     )
     place.world.backend.start(start_of(component, "s.c.0.1", secrets=ServiceSecrets({"db": "hidden"})))
     assert place.world.until_state("s.c.0.1", ObservedState.ENDED).exit_code == 0

@@ -7,6 +7,7 @@ import re
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.web import Visitor, fits
+from zoe_client import Client
 
 TELEPHONE = 390
 
@@ -52,3 +53,32 @@ def test_what_is_not_installed_is_grey_and_names_the_command(admin: Visitor) -> 
     for section in ("Notebooks", "Spark", "Batch"):
         expect(page.get_by_role("region", name=section, exact=True).locator("svg").first).to_be_visible()
     assert page.locator(".tile:not(:has(svg))").count() == 0
+
+
+def test_a_form_takes_a_repository_and_names_of_secrets(admin: Visitor, client: Client) -> None:
+    client.set_secret("wandb", "hidden")
+    page = admin.open("/catalogue/batch")
+    page.get_by_text("Git repository", exact=True).click()
+    address = page.get_by_label("Address", exact=True)
+    address.fill("ext::sh")
+    expect(page.get_by_text("helpers of git are not allowed").first).to_be_visible()
+    address.fill("https://127.0.0.1:1/team/project.git")
+    page.get_by_label("Branch, tag or commit", exact=True).fill("v1")
+    page.get_by_label("Secret that opens it", exact=True).select_option("wandb")
+    page.get_by_text("Secrets", exact=True).click()
+    page.get_by_label("wandb", exact=True).check()
+    expect(page.get_by_text("It would start now")).to_be_visible()
+    page.wait_for_url(re.compile("_git=.*_git_ref=v1.*_secret=wandb"))
+    page.reload()
+    expect(page.get_by_label("wandb", exact=True)).to_be_checked()
+    assert admin.violations() == []
+    page.get_by_role("button", name="Launch", exact=True).click()
+    expect(page.locator("main .badge").first).to_have_text("failed")
+    expect(page.get_by_text("cloning project failed: unable to access").first).to_be_visible()
+    execution = client.execution(page.url.split("/executions/")[1].split("/")[0])
+    (component,) = execution.description["components"]
+    assert component["secrets"] == [{"name": "wandb"}]
+    assert component["sources"] == [
+        {"git": "https://127.0.0.1:1/team/project.git", "ref": "v1", "into": "project", "secret": "wandb"}
+    ]
+    client.remove_secret("wandb")

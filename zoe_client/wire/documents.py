@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from zoe_client.vocabulary import CatalogueIcon
+from zoe_client.vocabulary import DescriptionIcon
 from zoe_client.wire.base import Numbers, Wire
 from zoe_client.wire.executions import ChangeView, ForecastView, ReasonView
 
@@ -94,7 +94,7 @@ class CatalogueEntryView(Wire):
     summary: str
     document: dict[str, Any]
     form: dict[str, Any] = Field(default={})
-    icon: CatalogueIcon | None = Field(default=None, description="The picture that pages show beside it.")
+    icon: DescriptionIcon | None = Field(default=None, description="The picture that pages show beside it.")
     tags: list[str] = Field(default=[], description="Words to filter by.")
     unavailable: str | None = Field(default=None, description="Why it cannot run on this installation.")
     remedy: str | None = Field(default=None, description="What would make it run here; commands are in backticks.")

@@ -13,7 +13,7 @@ from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean
 from zoe_client.documents.load import load_json
 from zoe_client.documents.quantities import bytes_of
 from zoe_client.documents.settings import assign
-from zoe_client.vocabulary import CatalogueIcon
+from zoe_client.vocabulary import DescriptionIcon
 from zoe_lib.descriptions import scalars as s
 from zoe_lib.descriptions.catalogue_files import catalogue_directory
 from zoe_lib.descriptions.model import Model
@@ -68,7 +68,7 @@ class CatalogueEntry(Model):
     file: str
     readme: str | None = None
     logo: str | None = None
-    icon: Annotated[CatalogueIcon, Field(strict=False)] | None = None
+    icon: Annotated[DescriptionIcon, Field(strict=False)] | None = None
     tags: Tags = Field(default=[])
     fields: Annotated[list[FormField], Field(default_factory=list, max_length=100)]
     allowed_roles: Annotated[list[str], Field(default_factory=list)]

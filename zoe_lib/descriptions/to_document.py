@@ -10,7 +10,7 @@ from zoe_lib.domain.application import (
     Application,
     Component,
     ComponentSecret,
-    GitSource,
+    ComponentSource,
     Port,
     Probe,
     ProbeKind,
@@ -100,7 +100,7 @@ def _secret(secret: ComponentSecret) -> _Json:
     )
 
 
-def _source(source: GitSource) -> _Json:
+def _source(source: ComponentSource) -> _Json:
     optional = {"ref": source.ref or None, "into": source.into, "secret": source.secret or None}
     return _without({"git": source.url, **optional}, {})
 

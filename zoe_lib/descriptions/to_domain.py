@@ -10,7 +10,7 @@ from zoe_lib.domain.application import (
     ApplicationKind,
     Component,
     ComponentSecret,
-    GitSource,
+    ComponentSource,
     Port,
     PortProtocol,
     PortSignIn,
@@ -71,8 +71,10 @@ def _component(component: model.Component) -> Component:
     )
 
 
-def _source(source: model.Source) -> GitSource:
-    return GitSource(source.git, source.ref or "", source.into or default_directory(source.git), source.secret or "")
+def _source(source: model.Source) -> ComponentSource:
+    return ComponentSource(
+        source.git, source.ref or "", source.into or default_directory(source.git), source.secret or ""
+    )
 
 
 def _secret(secret: model.Secret) -> ComponentSecret:

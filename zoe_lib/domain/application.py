@@ -88,7 +88,7 @@ class ComponentSecret:
 
 
 @value(frozen=True)
-class GitSource:
+class ComponentSource:
     """A git repository that is in the workspace before a service starts.
 
     ref: branch, tag or commit; empty: what the repository's HEAD names. into: directory below the workspace. secret:
@@ -134,7 +134,7 @@ class Component:
     secrets: tuple[ComponentSecret, ...] = ()
     requirements: tuple[str, ...] = ()
     build_requirements: bool = False
-    sources: tuple[GitSource, ...] = ()
+    sources: tuple[ComponentSource, ...] = ()
 
     @property
     def elastic_count(self) -> int:

@@ -9,7 +9,7 @@ import pytest
 
 from zoe_client.documents.diagnostics import DescriptionError
 from zoe_lib.descriptions import parse, to_document
-from zoe_lib.domain.application import GitSource
+from zoe_lib.domain.application import ComponentSource
 from zoe_lib.domain.feasibility import findings
 from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.secrets import TenantSecrets, wanted_secrets
@@ -74,7 +74,7 @@ def test_what_is_no_version(ref: str) -> None:
 def test_a_repository_names_its_directory() -> None:
     assert default_directory(URL) == "project"
     (component,) = parse(cloning({"git": URL}, {"git": f"{URL}/", "into": "b/c", "ref": "v1"})).components
-    assert component.sources == (GitSource(URL, into="project"), GitSource(URL, "v1", "b/c"))
+    assert component.sources == (ComponentSource(URL, into="project"), ComponentSource(URL, "v1", "b/c"))
     with pytest.raises(ValueError, match="as `into`"):
         default_directory("https://example.org/.git")
 

@@ -8,6 +8,8 @@ import { Empty, ErrorBox, Loading } from "../../components/feedback";
 import type { Labels } from "../../components/field-label";
 import { CopyButton } from "../../components/files";
 import { useSettled } from "../../components/settled";
+import { type Additions, mainComponent, readAdditions, withAdditions, writeAdditions } from "./additions";
+import { AdditionsForm } from "./additions-form";
 import { EntryForm, type Values } from "./form";
 import { useCatalogue } from "./page";
 import { LivePlan } from "./plan";
@@ -36,12 +38,15 @@ function Launch({ entry }: { entry: Entry }) {
   const given = useMemo(() => readValues(entry, query), [entry, query]);
   const [values, setValues] = useState<Values>(given);
   const [name, setName] = useState(query.get("execution_name") ?? "");
+  const [additions, setAdditions] = useState<Additions>(() => readAdditions(query));
   const choose = (text: string) => {
     const chosen = new URLSearchParams(text);
     setValues(readValues(entry, chosen));
     setName(chosen.get("execution_name") ?? "");
+    setAdditions(readAdditions(chosen));
   };
   const settled = useSettled(values, SETTLED_MS);
+  const settledAdditions = useSettled(additions, SETTLED_MS);
   const filled = useQuery({
     queryKey: ["filled", entry.id, settled],
     queryFn: () =>
@@ -54,20 +59,23 @@ function Launch({ entry }: { entry: Entry }) {
     placeholderData: (before) => before,
     retry: false,
   });
-  const document = filled.data?.document;
-  const keepThisForm = (executionId: string) => keepForm(executionId, entry.id, queryOf(entry, values, name));
+  const plain = filled.data?.document;
+  const document = useMemo(() => plain && withAdditions(plain, settledAdditions), [plain, settledAdditions]);
+  const main = mainComponent(entry.document);
+  const keepThisForm = (executionId: string) =>
+    keepForm(executionId, entry.id, queryOf(entry, values, name, additions));
   const launch = useSubmission(async () => {
     const path = { entry_id: entry.id };
     const now = await told(
       api.POST("/api/v1/catalogue/{entry_id}/fill", { params: { path }, body: { values } }),
     );
-    return { application: asDescription(now.document), name: name || null };
+    return { application: asDescription(withAdditions(now.document, additions)), name: name || null };
   }, keepThisForm);
   // Once it is launched the page is about to go: another address would bring it back.
   const { busy } = launch;
   useEffect(() => {
-    if (!busy) setQuery(writeValues(entry, settled), { replace: true });
-  }, [entry, settled, setQuery, busy]);
+    if (!busy) setQuery(queryOf(entry, settled, "", settledAdditions), { replace: true });
+  }, [entry, settled, settledAdditions, setQuery, busy]);
   return (
     <>
       <h1>{entry.title}</h1>
@@ -75,6 +83,7 @@ function Launch({ entry }: { entry: Entry }) {
       <div className="columns">
         <section className="card" aria-label="Settings">
           <EntryForm entry={entry} values={values} onChange={setValues} />
+          {main !== null && <AdditionsForm component={main} additions={additions} onChange={setAdditions} />}
           <div className="field">
             <label htmlFor="execution-name">Name of this execution</label>
             <input
@@ -99,7 +108,11 @@ function Launch({ entry }: { entry: Entry }) {
             )}
             <CopyButton text={window.location.href} label="Copy a link to these settings" />
           </div>
-          <SavedSettings entryId={entry.id} query={String(queryOf(entry, values, name))} onChoose={choose} />
+          <SavedSettings
+            entryId={entry.id}
+            query={String(queryOf(entry, values, name, additions))}
+            onChoose={choose}
+          />
         </section>
         {document && <LivePlan key={whose} document={document} />}
       </div>
@@ -135,9 +148,10 @@ function readValues(entry: Entry, query: URLSearchParams): Values {
   return values;
 }
 
-/** The form's values with the name of the execution. */
-function queryOf(entry: Entry, values: Values, name: string): URLSearchParams {
+/** The form's values with the additions and the name of the execution. */
+function queryOf(entry: Entry, values: Values, name: string, additions: Additions): URLSearchParams {
   const query = writeValues(entry, values);
+  writeAdditions(query, additions);
   if (name) query.set("execution_name", name);
   return query;
 }
