@@ -12,6 +12,7 @@ from zoe_embedded.runtime import (
     Runtime,
     RuntimeBuildError,
     building,
+    install_program,
     make_readable,
     make_virtual_environment,
     shared_python,
@@ -33,7 +34,7 @@ def ensure_mpi(home: Home) -> Runtime:
         if not stamp.exists() or stamp.read_text() != wanted:
             make_virtual_environment(directory, python, _LOCK)
             for path in programs:
-                _install(path, directory)
+                install_program(path, directory)
             make_readable(directory)
             stamp.write_text(wanted)
     return _describe(directory)
@@ -43,13 +44,6 @@ def present_mpi(home: Home) -> Runtime | None:
     """Return the runtime if it was built."""
     directory = home.runtime / "mpi"
     return _describe(directory) if (directory / _STAMP).exists() else None
-
-
-def _install(program: Path, directory: Path) -> None:
-    installed = directory / "bin" / program.name
-    _, _, body = program.read_text().partition("\n")
-    installed.write_text(f"#!{directory}/bin/python\n{body}")
-    installed.chmod(0o755)
 
 
 def _describe(directory: Path) -> Runtime:

@@ -24,7 +24,8 @@ from zoe_embedded.home import Home
 
 CLONE = Path(__file__).resolve().parent.parent
 _REQUIREMENTS = CLONE / "requirements"
-_PAGE_CONFIG = CLONE / "app_descriptions" / "images" / "jupyter-spark" / "page_config.json"
+_NOTEBOOK_IMAGE = CLONE / "app_descriptions" / "images" / "jupyter-spark"
+_PAGE_CONFIG, _DASK = _NOTEBOOK_IMAGE / "page_config.json", _NOTEBOOK_IMAGE / "zoe-dask"
 _SPARK = "pyspark"
 _LAYOUT = 2
 _PYTHON = (3, 11)
@@ -77,7 +78,8 @@ def ensure_notebook(home: Home) -> Runtime:
     runtime, lock = ensure_runtime(home), _REQUIREMENTS / "jupyter.lock"
     directory = home.runtime / "spark"
     stamp = directory / _NOTEBOOK_STAMP
-    wanted = hashlib.sha256(lock.read_bytes() + _PAGE_CONFIG.read_bytes() + client_identity()).hexdigest()
+    parts = (lock.read_bytes(), _PAGE_CONFIG.read_bytes(), _DASK.read_bytes(), client_identity())
+    wanted = hashlib.sha256(b"".join(parts)).hexdigest()
     with building(home):
         if not stamp.exists() or stamp.read_text() != wanted:
             _add_notebook(directory, lock)
@@ -93,8 +95,17 @@ def _add_notebook(directory: Path, lock: Path) -> None:
     pages = directory / "etc" / "jupyter" / "labconfig"
     pages.mkdir(parents=True, exist_ok=True)
     shutil.copy(_PAGE_CONFIG, pages)
+    install_program(_DASK, directory)
     copy_client(_packages(directory))
     make_readable(directory)
+
+
+def install_program(program: Path, directory: Path) -> None:
+    """Put a Python program into an environment, for its Python."""
+    installed = directory / "bin" / program.name
+    _, _, body = program.read_text().partition("\n")
+    installed.write_text(f"#!{directory}/bin/python\n{body}")
+    installed.chmod(0o755)
 
 
 def copy_client(packages: Path) -> None:

@@ -7,6 +7,7 @@ import fcntl
 import hashlib
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -52,10 +53,13 @@ _PORT_ATTEMPTS_MAX = 5
 _SOCKET_PATH_MAX = 100
 _PR_SET_PDEATHSIG = 1
 
+_SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 _IMAGE_HINTS = {
     "zoe/spark": "end Zoe, run `make runtime`, and start it again",
     "zoe/jupyter-spark": "end Zoe, run `make notebook`, and start it again",
     "zoe/mpi": "end Zoe, run `make mpi`, and start it again",
+    "zoe/r": "end Zoe, install R (`apt-get install r-base-core` on Debian), and start it again",
+    "zoe/torch": "use Docker Swarm, for which `make images` builds it",
 }
 
 
@@ -223,8 +227,10 @@ class Stack:
 
     def _config(self, database_url: str, port: int, runtime: Runtime | None) -> dict[str, object]:
         home = self.home
-        system = {"path": ["/usr/local/bin", "/usr/bin", "/bin"], "environment": {}}
+        system = {"path": list(_SYSTEM_PATH), "environment": {}}
         images: dict[str, object] = {"zoe/tiny": system, "zoe/python": system}
+        if shutil.which("Rscript", path=os.pathsep.join(_SYSTEM_PATH)):
+            images["zoe/r"] = system
         if runtime is not None:
             images["zoe/spark"] = {"path": list(runtime.path), "environment": runtime.environment}
         if runtime is not None and runtime.notebook:

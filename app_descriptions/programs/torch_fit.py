@@ -34,6 +34,7 @@ def interface_towards(host: str) -> str:
 
 
 def main(steps: int) -> None:
+    """Print the line that this process has found, which is that of all."""
     os.environ["GLOO_SOCKET_IFNAME"] = interface_towards(os.environ["MASTER_ADDR"])
     dist.init_process_group("gloo")
     rank, size = dist.get_rank(), dist.get_world_size()

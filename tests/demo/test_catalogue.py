@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,7 +21,7 @@ from zoe_lib import descriptions
 from zoe_lib.domain.execution import ExecutionState
 
 README = (CLONE / "app_descriptions/README.md").read_text()
-ASKED = "after `make (?:notebook|mpi)`"
+ASKED = "(?:after `make (?:notebook|mpi)`|with R on the machine)"
 SPARK = {"zoe/spark"}  # this stack is made without the runtime of Spark; the demo runs that
 
 
@@ -49,7 +50,8 @@ def test_the_images_of_the_readme_are_those_of_the_stack(stack: Stack) -> None:
     configured = set(
         re.findall(r'^\["?local_images"?\."?(zoe/[a-z-]+)"?\]', stack.config_file.read_text(), re.MULTILINE)
     )
-    assert configured == promised("yes") - SPARK
+    assert configured - {"zoe/r"} == promised("yes") - SPARK
+    assert ("zoe/r" in configured) == bool(shutil.which("Rscript"))
     used = {
         str(component["image"])
         for entry in descriptions.catalogue()
@@ -94,7 +96,11 @@ def test_the_web_server_answers_with_what_lies_in_the_workspace(stack: Stack, ap
 
 @pytest.mark.parametrize(
     ("name", "image", "target"),
-    [("marimo", "zoe/jupyter-spark", "make notebook"), ("mpi-pi", "zoe/mpi", "make mpi")],
+    [
+        ("marimo", "zoe/jupyter-spark", "make notebook"),
+        ("mpi-pi", "zoe/mpi", "make mpi"),
+        ("torch-fit", "zoe/torch", "make images"),
+    ],
 )
 def test_an_image_without_a_runtime_is_refused_and_the_way_to_it_is_named(
     api: Client, name: str, image: str, target: str

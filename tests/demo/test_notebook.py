@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import ssl
 from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 from tests.support.notebook import CELL, Notebook, check_sum
 from tests.support.stack import running_stack
 from tests.support.waiting import until
+from tests.swarm.certificates import make_certificates
 from zoe_client import Client
 from zoe_client.wire import ExecutionView
 from zoe_embedded.runtime import CLONE
@@ -151,6 +153,53 @@ def test_one_ticket_opens_jupyter_and_a_cell_computes_on_the_workers(stack: Stac
     assert not commands_with(token)
     api.cancel(ready.id)
     assert api.wait(ready.id, 60).state is ExecutionState.CANCELLED
+
+
+FARM = """
+import os, time
+from dask.distributed import Client
+client = Client()
+client.wait_for_workers(2)
+def part(number):
+    time.sleep(0.05)
+    return os.getpid(), number * number
+done = client.gather(client.map(part, range(40)))
+print(client.scheduler.address, sum(square for _, square in done), len({pid for pid, _ in done}))
+"""
+
+
+def test_a_cell_computes_on_a_cluster_of_dask_that_lets_no_stranger_in(api: Client, tmp_path: Path) -> None:
+    description = document("dask-notebook.json")
+    description["frameworks"][0]["parameters"] |= {"worker_cores": 0.2, "elastic_workers": 1, "worker_memory": "512MiB"}
+    submitted = api.submit(description)
+    ready = until(
+        lambda: (e := api.execution(submitted.id)) and all(s.state == "ready" for s in e.services) and e,
+        deadline_s=120,
+    )
+    by_name = {service.component: service for service in ready.services}
+    inside = through_the_proxy(api.open_port(ready.id, by_name["notebook"].id, "lab").url)
+    address, total, workers = inside.execute(FARM).split()
+    assert (address.startswith("tls://127.0.0.1:"), total, workers) == (True, "20540", "2")
+    make_certificates(tmp_path / "other", ["127.0.0.1"])
+    for component, port in (("dask-scheduler", "scheduler"), ("dask-worker", "worker")):
+        at = api.port_address(ready.id, by_name[component].id, port)
+        assert not first_bytes(at.host, at.port, None)
+        assert not first_bytes(at.host, at.port, tmp_path / "other")
+    api.cancel(ready.id)
+    assert api.wait(ready.id, 60).state is ExecutionState.CANCELLED
+
+
+def first_bytes(host: str, port: int, certificates: Path | None) -> bytes:
+    """What a server of Dask says to a client without its certificate, or with another one; it greets friends first."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    if certificates is not None:
+        context.load_cert_chain(certificates / "cert.pem", certificates / "key.pem")
+    try:
+        with socket.create_connection((host, port), 10) as raw, context.wrap_socket(raw) as secured:
+            return secured.recv(100)
+    except (ssl.SSLError, ConnectionError):
+        return b""
 
 
 def commands_with(text: str) -> list[str]:

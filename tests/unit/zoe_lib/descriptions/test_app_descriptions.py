@@ -35,7 +35,7 @@ def test_each_description_is_valid_and_in_the_catalogue(path: Path) -> None:
     assert path.name in [entry.file for entry in catalogue()]
 
 
-@pytest.mark.parametrize("name", ["spark-submit", "energy-report", "mpi-pi"])
+@pytest.mark.parametrize("name", ["spark-submit", "energy-report", "mpi-pi", "torch-fit"])
 def test_a_distributed_batch_application_takes_at_most_25_lines(name: str) -> None:
     text = (ROOT / f"{name}.json").read_text()
     application = parse(load_json(text))

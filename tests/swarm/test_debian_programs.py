@@ -1,0 +1,45 @@
+"""What Debian packs, in images of ours: R, and PyTorch over several nodes. Loading the images takes most of the time."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.support.images import provide
+from tests.support.long import of_swarm
+from tests.support.swarm_installation import Installation, document
+from tests.swarm.cluster import Cluster
+
+pytestmark = of_swarm
+
+SCRIPT = """
+readings <- data.frame(region = c("north", "south", "north"), kwh = c(2, 3, 5))
+totals <- aggregate(kwh ~ region, readings, sum)
+cat(paste(totals$region, totals$kwh), sep = "\\n")
+write.csv(totals, "totals.csv", row.names = FALSE)
+"""
+
+
+def test_an_r_script_of_the_workspace_writes_its_result(swarm: Cluster, installation: Installation) -> None:
+    provide(swarm, "zoe/r")
+    path = installation.workspace / "script.R"
+    path.write_text(SCRIPT)
+    path.chmod(0o644)
+    ended = installation.succeed(document("r-script"), 120)
+    assert "north 7\nsouth 3" in installation.output(ended, "main")
+    assert (installation.workspace / "totals.csv").read_text().split() == ['"region","kwh"', '"north",7', '"south",3']
+
+
+def test_pytorch_fits_one_model_on_several_nodes(swarm: Cluster, installation: Installation) -> None:
+    provide(swarm, "zoe/torch")
+    ended = installation.succeed(document("torch-fit"), 240)
+    assert len({service.node for service in ended.services}) >= 2
+    output = "".join(installation.output(ended, "worker", index) for index in range(3))
+    found = re.findall(r"rank (\d) of 3 on (\S+): y = (\S+) x \+ (\S+)", output)
+    assert {rank for rank, *_ in found} == {"0", "1", "2"}, output
+    assert len({host for _, host, *_ in found}) == 3
+    # Each process has points of its own, and all end with the same line.
+    (line,) = {(slope, intercept) for *_, slope, intercept in found}
+    assert abs(float(line[0]) - 3) < 0.05
+    assert abs(float(line[1]) + 2) < 0.15
