@@ -10,4 +10,3 @@ LONG = os.environ.get("ZOE_TEST_LONG") == "1"
 of_storage = pytest.mark.skipif(not LONG, reason="long: it runs in `make test-storage`")
 of_traces = pytest.mark.skipif(os.environ.get("ZOE_TEST_TRACES") != "all", reason="long: it runs in `make test-all`")
 of_web = pytest.mark.skipif(not LONG, reason="long: it runs in `make test-web`")
-of_swarm = pytest.mark.skipif(not LONG, reason="long: it runs in `make test-swarm`")

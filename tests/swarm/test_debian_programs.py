@@ -1,17 +1,16 @@
-"""What Debian packs, in images of ours: R, and PyTorch over several nodes. Loading the images takes most of the time."""
+"""What Debian packs, in images of ours: R, and PyTorch over several nodes.
+
+They are long tests, since each image has to be loaded into each engine first."""
 
 from __future__ import annotations
 
 import re
 
-import pytest
-
 from tests.support.images import provide
-from tests.support.long import of_swarm
-from tests.support.swarm_installation import Installation, document
+from tests.support.swarm_installation import Installation, document, needs_time
 from tests.swarm.cluster import Cluster
 
-pytestmark = of_swarm
+pytestmark = needs_time
 
 SCRIPT = """
 readings <- data.frame(region = c("north", "south", "north"), kwh = c(2, 3, 5))
@@ -35,7 +34,7 @@ def test_pytorch_fits_one_model_on_several_nodes(swarm: Cluster, installation: I
     provide(swarm, "zoe/torch")
     ended = installation.succeed(document("torch-fit"), 240)
     assert len({service.node for service in ended.services}) >= 2
-    output = "".join(installation.output(ended, "worker", index) for index in range(3))
+    output = "".join(installation.harness.output(service.id) for service in ended.services)
     found = re.findall(r"rank (\d) of 3 on (\S+): y = (\S+) x \+ (\S+)", output)
     assert {rank for rank, *_ in found} == {"0", "1", "2"}, output
     assert len({host for _, host, *_ in found}) == 3
