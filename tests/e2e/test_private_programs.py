@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -53,6 +54,18 @@ for how, targets in wanted.items():
             told[f"{how} {target}"] = type(error).__name__
 print("TOLD" + json.dumps(told), flush=True)
 """
+SERVER = """
+import http.server, pathlib, sys
+secret = pathlib.Path(sys.argv[2]).read_text()
+class Asking(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        right = f"token={secret}" in self.path or self.headers.get("Authorization") == f"token {secret}"
+        self.send_response(200 if right else 403)
+        self.end_headers()
+        self.wfile.write(b"served to its owner" if right else b"who are you?")
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Asking).serve_forever()
+"""
+ASK = "import sys, urllib.request; print('TOLD', urllib.request.urlopen(sys.argv[1]).read())"
 # What the kernel shows of each process to everybody; `docs/security.md` names the command line.
 SHOWN = {
     "arch_status", "attr", "autogroup", "cgroup", "cmdline", "comm", "coredump_filter", "cpu_resctrl_groups", "cpuset",
@@ -155,6 +168,34 @@ def test_a_program_of_another_user_gets_nothing(stack: Stack, users: dict[str, C
     assert not processes_with(WORD)
 
 
+def test_ports_of_another_user(stack: Stack, users: dict[str, Client]) -> None:
+    """All programs of the machine connect to a port; the attempt's secret and Zoe's proxy let nobody else in."""
+    ada, bob = users["ada"], users["bob"]
+    port = {"name": "web", "number": 80, "protocol": "http", "proxied": True, "sign_in": {"scheme": "token"}}
+    application = job(python(), "-I", "-c", escaped(SERVER), "{port:web}", "{secret_file}")
+    [component] = application["components"]
+    component |= {"ports": [port], "readiness": {"tcp": "web"}}
+    hers = ada.submit(application)
+    until(lambda: ada.execution(hers.id).state is ExecutionState.RUNNING)
+    service = hers.services[0].id
+    [process] = until(lambda: processes_with(service))
+    number = process.joinpath("cmdline").read_bytes().split(b"\0")[-3].decode()
+    his = bob.submit(job(python(), "-I", "-c", ASK, f"http://127.0.0.1:{number}/"))
+    output = b"".join(bob.follow_logs(his.id, his.services[0].id)).decode()
+    assert "HTTP Error 403" in output
+    assert "served to its owner" not in output
+    with pytest.raises(NotFound):
+        bob.open_port(hers.id, service, "web")
+    opened = urlsplit(ada.open_port(hers.id, service, "web").url)
+    host, near = {"Host": opened.netloc}, f"http://127.0.0.1:{opened.port}"
+    entered = httpx.get(f"{near}{opened.path}?{opened.query}", headers=host)
+    cookie = {"Cookie": entered.headers["set-cookie"].partition(";")[0]}
+    assert httpx.get(f"{near}/", headers=host | cookie).text == "served to its owner"
+    assert httpx.get(f"{near}/", headers=host).text != "served to its owner"
+    ada.cancel(hers.id)
+    ada.wait(hers.id, 60)
+
+
 def test_a_secret_that_is_removed_while_it_is_used(users: dict[str, Client]) -> None:
     """What runs keeps its file; what waits says so; what starts fails with the reason."""
     ada = users["ada"]
@@ -205,7 +246,7 @@ def processes_with(word: str) -> list[Path]:
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
-            if f"={word}".encode() in path.read_bytes():
+            if f"={word}\0".encode() in path.read_bytes():
                 found.append(path.parent)
         except OSError:
             continue

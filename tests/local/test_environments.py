@@ -17,8 +17,8 @@ from tests.local.support import ANN, BOB, MIB, LocalWorld, needs_root, shell, st
 from tests.local.wheels import make_wheel, wheelhouse
 from zoe_lib.domain.application import Component, ComponentSecret
 from zoe_lib.domain.execution import Cause
+from zoe_master.backends import environment_build as build
 from zoe_master.backends.base import ObservedState, ServiceSecrets
-from zoe_master.backends.local.environments import build
 from zoe_master.backends.local.supervisor import processes
 
 SHOW = "import apple, sys; print(apple.VERSION, sys.prefix)"

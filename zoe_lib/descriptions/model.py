@@ -144,12 +144,13 @@ class Component(Model):
         list[s.Requirement],
         Field(
             max_length=bounds.REQUIREMENTS_MAX,
-            description="Python packages that instances find installed (not on Docker Swarm)",
+            description="Python packages that instances find installed",
             examples=[["pandas==2.2.3", "lightgbm"]],
         ),
     ] = []
     build_requirements: Annotated[
-        bool, Field(description="packages without a wheel may be built, which runs programs of theirs")
+        bool,
+        Field(description="packages without a wheel may be built, which runs programs of theirs (not on Docker Swarm)"),
     ] = False
     sources: Annotated[
         list[Source],

@@ -104,6 +104,10 @@ def _of_component(place: tuple[str | int, ...], component: Component, platform: 
         message = f"component {component.name} has sources, but {able.why_no_sources}"
         hint = "upload the files (`zoe cp`), or clone in the command with an image that has git"
         yield Finding((*place, "sources"), "no_sources", message, hint)
+    if component.build_requirements and not able.package_builds:
+        message = f"component {component.name} has build_requirements, but only wheels are taken here"
+        hint = "name versions that have wheels, or use an image that has the packages"
+        yield Finding((*place, "build_requirements"), "no_package_builds", message, hint)
     for number, volume in enumerate(component.volumes):
         yield from _of_volume((*place, "volumes", number), component, volume, able)
     yield from _of_workspace(place, component, able)

@@ -110,7 +110,8 @@ class BackendSettings(FileSettings):
     )
     environment_wheelhouse: str = Field(
         default="",
-        description="Directory of wheels for `requirements`, which all users can read; no index is asked then.",
+        description="Directory of wheels for `requirements`, which all users can read; no index is asked then. On "
+        "Docker Swarm: a directory with this path on every node, or a URL.",
     )
     environment_build_s_max: float = Field(
         default=1800.0, gt=0, description="How long it may take to make one environment."

@@ -55,6 +55,7 @@ from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.services.terminals import end_left_terminals, terminal_order
 from zoe_master.backends.swarm.services.usage_sampling import UsageSampling
 from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.spec.environments import with_time_to_build
 from zoe_master.backends.swarm.spec.gateway_secrets import GatewaySecrets
 from zoe_master.backends.swarm.spec.gateway_spec import SECRET_HEADER, TARGET_HEADER
 from zoe_master.backends.terminal.sessions import TerminalRequests
@@ -114,7 +115,9 @@ class SwarmBackend:
         self._volumes = VolumeOwners(self._watches, settings, self._nudge)
         self._terminals = TerminalRequests(settings.terminals_host, settings.terminals_max)
         self._files = FileContainers(self._watches, self._paths, self._address_of, settings)
-        launcher = ServiceLauncher(self._managers, self._registry, shared, self._paths, self._volumes, settings)
+        launcher = ServiceLauncher(
+            self._managers, self._registry, shared, self._paths, self._volumes, self._watches, settings
+        )
         self._loop = ManagerLoop(
             self._registry,
             launcher,
@@ -142,6 +145,7 @@ class SwarmBackend:
 
     def start(self, start: ServiceStart) -> None:
         """Hand over a service; a known or forgotten service is not started again."""
+        start = with_time_to_build(start, self._settings)
         if self._registry.add(start):
             self._loop.hand_over(start)
 

@@ -8,6 +8,7 @@ from zoe_lib.config import Settings
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.file_task import file_limits
 from zoe_master.backends.swarm import SwarmBackend, SwarmSettings
+from zoe_master.backends.swarm.settings import EnvironmentSettings
 from zoe_master.backends.terminal.sessions import listening_host
 from zoe_master.waker import TickWaker
 
@@ -44,5 +45,13 @@ def _swarm_settings(settings: Settings) -> SwarmSettings:
         kept_logs_age_max_s=settings.kept_logs_age_max_s,
         processes_max=settings.swarm_processes_max,
         files=file_limits(settings),
+        environments=EnvironmentSettings(
+            settings.environment_index_url,
+            settings.environment_wheelhouse,
+            settings.environment_build_s_max,
+            settings.environment_bytes_max,
+            settings.environments_bytes_max,
+            settings.environments_age_max_s,
+        ),
         terminals_host=listening_host(settings.master_endpoint),
     )

@@ -13,6 +13,18 @@ _GATEWAY = Resources(50, 64 * 2**20)
 
 
 @dataclass(frozen=True, slots=True)
+class EnvironmentSettings:
+    """Where packages come from, and bounds of one environment and of all of a user."""
+
+    index_url: str = ""
+    wheelhouse: str = ""
+    seconds_max: float = 1800.0
+    bytes_max: int = 8 * 2**30
+    bytes_of_all_max: int = 32 * 2**30
+    age_s_max: float = 30 * 86400.0
+
+
+@dataclass(frozen=True, slots=True)
 class SwarmSettings:
     """Settings of the Swarm back-end.
 
@@ -33,7 +45,7 @@ class SwarmSettings:
     while services start or stop. copy_interval_s: how often output of running services is copied; less often while
     nothing is printed. place_timeout_s: a task for which Swarm finds no room for this long has failed.
     files: bounds of the program that serves a user's files. terminals_host: where terminals listen for the API.
-    terminals_max: open at once.
+    terminals_max: open at once. environments: where packages come from, and bounds.
     """
 
     state_dir: Path
@@ -73,6 +85,7 @@ class SwarmSettings:
     files: FileLimits = field(default_factory=FileLimits)
     terminals_host: str = "127.0.0.1"
     terminals_max: int = 64
+    environments: EnvironmentSettings = field(default_factory=EnvironmentSettings)
 
     @property
     def gateway_taken(self) -> Resources:

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zoe_lib.domain.application import Component
+from zoe_master.backends import environment_build as build
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local import directories
 from zoe_master.backends.local.directories import ComponentUser
-from zoe_master.backends.local.environments import build
 from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.supervisor.spec import PrepareProcess
 

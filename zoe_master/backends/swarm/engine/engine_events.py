@@ -34,7 +34,7 @@ from zoe_master.backends.swarm.engine.foreign import (
     taken,
 )
 from zoe_master.backends.swarm.engine.hardening import NO_IMAGE, EngineHardening
-from zoe_master.backends.swarm.engine.image_facts import EngineImages
+from zoe_master.backends.swarm.engine.image_facts import EngineImages, ImageCommand
 from zoe_master.backends.swarm.engine.probe_containers import sweep_probes
 from zoe_master.backends.swarm.engine.scratch_volumes import remove_scratch, sweep_scratch
 from zoe_master.backends.swarm.errors import UNREACHABLE, status_of, words_of
@@ -100,6 +100,10 @@ class EngineEvents:
     def reachable(self) -> bool:
         """Return whether the engine answered the last request."""
         return not self.problem
+
+    def command_of(self, image: str) -> ImageCommand | None:
+        """Return entry point and arguments of an image by its full name, if they are known."""
+        return self._images.command_of(image)
 
     def running(self) -> Sequence[ServiceId]:
         """Return the services of our containers that run there, as far as known."""

@@ -1,4 +1,4 @@
-"""What an engine reports of its images: their names, whether they have a command, and their platform."""
+"""What an engine reports of its images: their names, their commands, and their platform."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from zoe_master.backends.swarm.errors import status_of
 ASKED_MAX = 300
 """Images of one engine that are inspected at most: a list of images holds only names."""
 
+ImageCommand = tuple[tuple[str, ...], tuple[str, ...]]
+"""The entry point of an image, and the arguments that it gets if a container has none."""
+
 
 class EngineImages:
     """The images of one engine; each is inspected once."""
@@ -22,6 +25,12 @@ class EngineImages:
         self._allowed = allowed
         self._known: dict[str, ImageFacts] = {}
         self._platform = ""
+        self._commands: dict[str, ImageCommand] = {}
+        self._ids: dict[str, str] = {}
+
+    def command_of(self, name: str) -> ImageCommand | None:
+        """Return entry point and arguments of an image by its full name; None if the engine has not told them."""
+        return self._commands.get(self._ids.get(name, ""))
 
     def look(self, api: Any) -> Mapping[str, ImageFacts]:
         """Return what is known of every image by each of its names. Raises what the client raises."""
@@ -34,6 +43,8 @@ class EngineImages:
             wanted = any(image_matches(name, self._allowed) for name in names)
             if wanted and image_id not in self._known and len(self._known) < ASKED_MAX:
                 self._ask(api, image_id)
+        self._commands = {image_id: words for image_id, words in self._commands.items() if image_id in named}
+        self._ids = {name: image_id for image_id, names in named.items() for name in names}
         return {name: self._known.get(image_id, ImageFacts()) for image_id, names in named.items() for name in names}
 
     def _ask(self, api: Any, image_id: str) -> None:
@@ -47,6 +58,7 @@ class EngineImages:
         platform = f"{image.get('Os') or ''}/{image.get('Architecture') or ''}"
         known = platform.strip("/") and platform != self._platform
         has_command = bool(settings.get("Cmd") or settings.get("Entrypoint"))
+        self._commands[image_id] = tuple(settings.get("Entrypoint") or ()), tuple(settings.get("Cmd") or ())
         self._known[image_id] = ImageFacts(has_command, platform if known else "")
 
 

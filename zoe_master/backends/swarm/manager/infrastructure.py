@@ -57,6 +57,11 @@ class AttemptInfrastructure:
         called = f"{attempt_name(self._settings.installation, attempt)}-{name.partition('.')[0]}"
         return self.named_secret(called, attempt, tags, text.encode), called
 
+    def program(self, attempt: Attempt, tags: Mapping[str, str], name: str, data: bytes) -> tuple[str, str]:
+        """Return id and name of the secret with a program that the attempt's services run."""
+        called = f"{attempt_name(self._settings.installation, attempt)}-{name}"
+        return self.named_secret(called, attempt, tags, lambda: data), called
+
     def content(self, attempt: Attempt, tags: Mapping[str, str], text: str) -> tuple[str, str]:
         """Return id and name of the secret with this text, which all files of the attempt with the same text share.
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from docker.errors import APIError
 
 from zoe_lib.domain.execution import Cause
+from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError, CannotStartYetError
 from zoe_master.backends.secret_files import file_of
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
+from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Managers
+from zoe_master.backends.swarm.engine.image_facts import ImageCommand
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
 from zoe_master.backends.swarm.engine.volume_owners import VolumeOwners
 from zoe_master.backends.swarm.errors import UNREACHABLE, cannot_serve, error_text_of, status_of
@@ -22,6 +26,7 @@ from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels
+from zoe_master.backends.swarm.spec.environments import entry_archive
 from zoe_master.backends.swarm.spec.grouping import grouped
 from zoe_master.backends.swarm.spec.specification import (
     AttemptContext,
@@ -32,6 +37,7 @@ from zoe_master.backends.swarm.spec.specification import (
     render,
     service_spec,
 )
+from zoe_master.backends.swarm.spec.template_values import ENVIRONMENT_FILE
 
 _SILENT = (None, 503)
 """No answer, or a temporary one: the request is not at fault, however long it takes."""
@@ -47,6 +53,7 @@ class ServiceLauncher:
         shared: AttemptInfrastructure,
         paths: PathChecks,
         volumes: VolumeOwners,
+        watches: EngineWatches,
         settings: SwarmSettings,
     ) -> None:
         self._managers = managers
@@ -54,6 +61,7 @@ class ServiceLauncher:
         self._shared = shared
         self._paths = paths
         self._volumes = volumes
+        self._watches = watches
         self._settings = settings
 
     def launch(self, starts: Sequence[ServiceStart], nodes: Mapping[str, NodeFacts]) -> list[ServiceStart]:
@@ -140,6 +148,9 @@ class ServiceLauncher:
             for use in start.component.secrets
         }
         around = AttemptContext(node.node_id, network_id, secret, files, sign_in, own, given, node.total.cores_milli)
+        if start.component.requirements:
+            program = self._shared.program(attempt, tags, ENVIRONMENT_FILE, entry_archive())
+            around = replace(around, environment=program, image_command=self._image_command(start))
         spec = service_spec(group, around, self._settings)
         try:
             return str(self._managers.ask(lambda api: api.create_service(**spec))["ID"])
@@ -147,6 +158,13 @@ class ServiceLauncher:
             if status_of(error) != 409:
                 raise
             return self._existing(spec)
+
+    def _image_command(self, start: ServiceStart) -> ImageCommand:
+        watch = self._watches.get(start.node)
+        found = None if watch is None else watch.command_of(full_name(start.component.image))
+        if found is None:
+            raise CannotStartYetError(f"{start.node} has not told the command of {start.component.image} yet")
+        return found
 
     def _existing(self, spec: Json) -> str:
         """Return the service of that name if it is the one that we meant to create, before a crash lost the answer."""

@@ -13,17 +13,20 @@ from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
+from zoe_master.backends.swarm.spec.environments import wheels_mounted
 from zoe_master.backends.swarm.spec.host_paths import host_path_of, workspaces_of
 from zoe_master.backends.swarm.spec.names import volume_name
 from zoe_master.backends.swarm.spec.task_templates import literal
 from zoe_master.backends.swarm.spec.template_values import (
     CONFIGURATION,
+    ENVIRONMENT_FILE,
     FILES,
     SCRATCH,
     SECRET_FILE,
     SECRETS,
     SHARED_WORKSPACE,
     SIGN_IN_FILE,
+    WHEELS,
     WORKSPACE,
 )
 from zoe_master.backends.swarm.spec.work_dirs import StartPath
@@ -39,7 +42,7 @@ _OF_ENGINES = (
     MountPath("/sbin/docker-init", _INIT, below=True),
     *(MountPath(path, _FILE, only_named=True, below=True) for path in _FILES),
 )
-_OF_ZOE = (SECRET_FILE, SIGN_IN_FILE, CONFIGURATION, FILES, SECRETS)
+_OF_ZOE = (SECRET_FILE, SIGN_IN_FILE, CONFIGURATION, FILES, SECRETS, ENVIRONMENT_FILE)
 _OURS = tuple(MountPath(f"/run/secrets/{name}", _SECRET, below=True) for name in _OF_ZOE)
 
 # Otherwise an engine creates the directory in which a container starts before it copies the image's content, owner
@@ -52,8 +55,9 @@ def mount_points(settings: SwarmSettings) -> tuple[MountPath, ...]:
     workspaces = [MountPath(WORKSPACE, "the workspace")] if settings.workspaces_dir is not None else []
     if workspaces and not settings.user:
         workspaces.append(MountPath(SHARED_WORKSPACE, "the tenant's shared workspace"))
+    wheels = MountPath(WHEELS, "the site's wheels", below=True)
     scratch = MountPath(SCRATCH, "the scratch directory of a component with a read-only root", only_read_only=True)
-    return (*_OF_ENGINES, *_OURS, *workspaces, scratch)
+    return (*_OF_ENGINES, *_OURS, *workspaces, wheels, scratch)
 
 
 def mounts_of(start: ServiceStart, settings: SwarmSettings, work_dir: StartPath | None = None) -> Iterator[Json]:
@@ -63,6 +67,8 @@ def mounts_of(start: ServiceStart, settings: SwarmSettings, work_dir: StartPath 
     component = start.component
     for target, workspace in workspaces_of(start, settings).items():
         yield _bind(workspace.path, target)
+    if (wheels := wheels_mounted(component, settings)) is not None:
+        yield _bind(wheels, WHEELS, read_only=True)
     for volume in component.volumes:
         if (refused := mount_refusal(component, volume, mount_points(settings))) is not None:
             raise CannotStartError("; ".join(refused))

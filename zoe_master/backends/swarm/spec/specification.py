@@ -18,6 +18,7 @@ from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels
 from zoe_master.backends.swarm.spec.engine_limits import DOCKER
+from zoe_master.backends.swarm.spec.environments import command_of_image, entry_command
 from zoe_master.backends.swarm.spec.host_paths import workspaces_of
 from zoe_master.backends.swarm.spec.images import image_allowed
 from zoe_master.backends.swarm.spec.log_driver import log_driver
@@ -27,6 +28,7 @@ from zoe_master.backends.swarm.spec.targets import targets_of
 from zoe_master.backends.swarm.spec.task_templates import by_slot
 from zoe_master.backends.swarm.spec.template_values import (
     CONFIGURATION,
+    ENVIRONMENT_FILE,
     FILES,
     SCRATCH,
     SECRET_FILE,
@@ -69,7 +71,9 @@ class AttemptContext:
 
     `configuration`: the secrets (id, name) with the files of `ServiceStart.storage`, by file name. `sign_in`: the
     secret with `ServiceStart.secret`. `files`: the secrets with the component's files, by name. `secrets`: those with
-    what the component asks for, by file name. `cores_milli`: all cores of the node; its engine refuses a higher limit.
+    what the component asks for, by file name. environment: the secret with the program that makes the environment.
+    image_command: entry point and arguments of the image, for components with requirements. `cores_milli`: all cores of
+    the node; its engine refuses a higher limit.
     """
 
     node_id: str
@@ -80,6 +84,8 @@ class AttemptContext:
     files: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     secrets: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     cores_milli: int | None = None
+    environment: tuple[str, str] | None = None
+    image_command: tuple[Sequence[str], Sequence[str]] = ((), ())
 
 
 def render(start: ServiceStart, settings: SwarmSettings) -> RenderedService:
@@ -182,7 +188,7 @@ def _container(group: Sequence[RenderedService], around: AttemptContext, setting
     user = user_of(start, settings)
     spec: Json = {
         "Image": full_name(component.image),
-        "Args": list(first.arguments) or None,
+        **_command(first, around, settings),
         "Hostname": by_slot([one.host for one in group]),
         "Env": [
             f"{name}={by_slot([dict(one.environment).get(name, '') for one in group])}" for name, _ in first.environment
@@ -200,6 +206,8 @@ def _container(group: Sequence[RenderedService], around: AttemptContext, setting
     files = {f"{CONFIGURATION}/{name}": secret for name, secret in around.configuration.items()}
     files |= {f"{FILES}/{name}": secret for name, secret in around.files.items()}
     files |= {f"{SECRETS}/{name}": secret for name, secret in around.secrets.items()}
+    if around.environment is not None:
+        files[ENVIRONMENT_FILE] = around.environment
     if around.secret is not None:
         files[SECRET_FILE] = around.secret
     if around.sign_in is not None:
@@ -216,6 +224,15 @@ def _container(group: Sequence[RenderedService], around: AttemptContext, setting
             for file, (secret_id, secret_name) in sorted(files.items())
         ]
     return spec
+
+
+def _command(first: RenderedService, around: AttemptContext, settings: SwarmSettings) -> Json:
+    """Return the arguments for the image's entry point; with requirements, what runs before both."""
+    component = first.start.component
+    if not component.requirements:
+        return {"Args": list(first.arguments) or None}
+    words = command_of_image(component, first.arguments, around.image_command)
+    return {"Command": entry_command(first.start, settings), "Args": words}
 
 
 def _resources(component: Component, around: AttemptContext, settings: SwarmSettings) -> Json:

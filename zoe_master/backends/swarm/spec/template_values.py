@@ -22,6 +22,10 @@ SECRETS = "zoe-secrets"
 SIGN_IN_FILE = "zoe-sign-in"
 """Below /run/secrets: the secret with which the proxy signs in at the service's ports."""
 
+ENVIRONMENT_FILE = "zoe-environment"
+"""Below /run/secrets: the program that makes the environment of a component with requirements."""
+WHEELS = "/run/zoe-wheels"
+"""Where the site's directory of wheels is mounted, for components with requirements."""
 FILES = "zoe-files"
 """Below /run/secrets: the directory with the component's files."""
 _PLACES = {

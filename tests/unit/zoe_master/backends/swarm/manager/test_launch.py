@@ -114,7 +114,7 @@ class Launching:
         paths = PathChecks(watches, settings, lambda: None)
         self._volumes = VolumeOwners(watches, settings, lambda: None)
         shared = AttemptInfrastructure(managers, settings)
-        self._launcher = ServiceLauncher(managers, self.registry, shared, paths, self._volumes, settings)
+        self._launcher = ServiceLauncher(managers, self.registry, shared, paths, self._volumes, watches, settings)
         self._paths = paths
         self.registry.add(START)
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import glob
+import importlib.util
 import json
 import os
 import shutil
@@ -51,23 +53,26 @@ def main() -> int:
             return 0
         _make(task, directory)
     except Failed as failed:
-        _say(str(failed))
-        _remove(directory)
+        say(str(failed))
+        remove(directory)
         return DISK_FULL if os.strerror(DISK_FULL) in str(failed) else FAILED
     except OSError as error:
-        _say(str(error))
-        _remove(directory)
+        say(str(error))
+        remove(directory)
         return DISK_FULL if error.errno == DISK_FULL else FAILED
     return 0
 
 
 def _make(task: Task, directory: str) -> None:
-    _remove(directory)
-    _say("zoe: making an environment of " + ", ".join(task["requirements"]))
+    remove(directory)
+    say("zoe: making an environment of " + ", ".join(task["requirements"]))
     begun_s = time.monotonic()
-    venv.EnvBuilder(with_pip=False, symlinks=True).create(directory)
-    packages = _site_packages(directory)
-    if sys.prefix != sys.base_prefix:  # what the runtime has is found too, after what is installed here
+    of_image = task["pip"] is None
+    venv.EnvBuilder(with_pip=False, symlinks=True, system_site_packages=of_image).create(directory)
+    packages = site_packages(directory)
+    if (
+        sys.prefix != sys.base_prefix and not of_image
+    ):  # what the runtime has is found too, after what is installed here
         with open(os.path.join(packages, "zoe-runtime.pth"), "w") as file:
             file.write(sysconfig.get_path("purelib") + "\n")
     _install(task, directory)
@@ -77,12 +82,13 @@ def _make(task: Task, directory: str) -> None:
     with open(os.path.join(directory, MARKER), "w") as file:
         file.write(str(size))
     os.chmod(directory, 0o555)
-    _say(f"zoe: environment made in {time.monotonic() - begun_s:.1f} s, {size / 2**20:.1f} MiB")
+    say(f"zoe: environment made in {time.monotonic() - begun_s:.1f} s, {size / 2**20:.1f} MiB")
 
 
 def _install(task: Task, directory: str) -> None:
     python = os.path.join(directory, "bin", "python")
-    command = [python, "-I", "-c", _PIP.format(task["pip"]), "install", *_options(task), "--", *task["requirements"]]
+    pip_at = task["pip"] or _pip_of_image(task)
+    command = [python, "-I", "-c", _PIP.format(pip_at), "install", *_options(task), "--", *task["requirements"]]
     pip = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     lines: list[str] = []
     assert pip.stdout is not None
@@ -91,7 +97,7 @@ def _install(task: Task, directory: str) -> None:
     def copy() -> None:
         for line in output:
             text = line.decode(errors="replace").rstrip()
-            _say(text)
+            say(text)
             lines.append(text[:2000])
             del lines[:-200]
 
@@ -110,6 +116,22 @@ def _install(task: Task, directory: str) -> None:
     reader.join()
     if code != 0:
         raise Failed(_reason(lines, task["build"]))
+
+
+def _pip_of_image(task: Task) -> str:
+    """Return where the image's pip can be imported from, without the other packages beside it."""
+    found = importlib.util.find_spec("pip")
+    if found is not None and found.origin:
+        alone = os.path.join(os.environ["TMPDIR"], "pip-alone")
+        os.mkdir(alone)
+        os.symlink(os.path.dirname(found.origin), os.path.join(alone, "pip"))
+        return alone
+    bundled = os.path.join(sysconfig.get_path("stdlib"), "ensurepip", "_bundled")
+    for place in ("/usr/share/python-wheels", bundled, task["wheelhouse"]):
+        wheels = sorted(glob.glob(os.path.join(place, "pip-*.whl"))) if place else []
+        if wheels:
+            return wheels[-1]
+    raise Failed("the image has no pip; install python3-pip in it, or python3-pip-whl")
 
 
 def _options(task: Task) -> Iterator[str]:
@@ -180,7 +202,8 @@ def _size(directory: str) -> int:
     return total
 
 
-def _site_packages(directory: str) -> str:
+def site_packages(directory: str) -> str:
+    """Return where the packages of an environment are."""
     return sysconfig.get_path("purelib", "venv", {"base": directory, "platbase": directory})
 
 
@@ -191,7 +214,7 @@ def _locked(path: str) -> int:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            _say("zoe: another service makes the same environment; waiting for it")
+            say("zoe: another service makes the same environment; waiting for it")
             fcntl.flock(lock, fcntl.LOCK_EX)
         try:
             if os.path.samestat(os.fstat(lock), os.lstat(path)):
@@ -201,7 +224,7 @@ def _locked(path: str) -> int:
         os.close(lock)
 
 
-def _remove(directory: str) -> None:
+def remove(directory: str) -> None:
     """Remove an environment, sealed or half made."""
     for parent, _, _ in os.walk(directory):
         with contextlib.suppress(OSError):
@@ -209,7 +232,8 @@ def _remove(directory: str) -> None:
     shutil.rmtree(directory, ignore_errors=True)
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """Print a line at once."""
     os.write(1, (text + "\n").encode(errors="replace"))
 
 

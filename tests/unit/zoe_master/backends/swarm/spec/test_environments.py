@@ -1,0 +1,88 @@
+"""The first program of a container with requirements: what it is told, what it becomes, and its bounds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.local.support import component, start_of
+from tests.local.wheels import make_wheel, wheelhouse
+from zoe_master.backends.environment_build import MARKER
+from zoe_master.backends.failures import CannotStartError
+from zoe_master.backends.swarm import SwarmSettings
+from zoe_master.backends.swarm.settings import EnvironmentSettings
+from zoe_master.backends.swarm.spec.environments import entry_archive
+from zoe_master.backends.swarm.spec.specification import AttemptContext, render, service_spec
+
+SETTINGS = SwarmSettings(
+    Path("unused"),
+    images=("zoe/*",),
+    user="65534:65534",
+    workspaces_dir=Path("/mnt/zoe"),
+    environments=EnvironmentSettings(wheelhouse="/srv/wheels"),
+)
+ASKING = component("zoe/python", ("train", "{index}"), requirements=("apple==1.0",))
+
+
+def container(made: Any, settings: SwarmSettings = SETTINGS, **changes: Any) -> dict[str, Any]:
+    around = AttemptContext("node", environment=("id", "name"), image_command=(("zoe-start",), ("sh",)), **changes)
+    spec = service_spec([render(start_of(made), settings)], around, settings)["task_template"]["ContainerSpec"]
+    assert isinstance(spec, dict)
+    return spec
+
+
+def test_it_runs_before_the_entry_point_and_the_command() -> None:
+    spec = container(ASKING)
+    *words, task = spec["Command"]
+    assert words == ["python3", "-I", "/run/secrets/zoe-environment"]
+    assert json.loads(task)["wheelhouse"] == "/run/zoe-wheels"
+    assert spec["Args"] == ["zoe-start", "train", "0"]
+    [secret] = spec["Secrets"]
+    assert secret["File"] == {"Name": "zoe-environment", "UID": "65534", "GID": "65534", "Mode": 0o400}
+    wheels = {"Type": "bind", "Source": "/srv/wheels", "Target": "/run/zoe-wheels", "ReadOnly": True}
+    assert wheels in spec["Mounts"]
+
+
+def test_the_command_of_the_image_is_kept() -> None:
+    assert container(replace(ASKING, command=()))["Args"] == ["zoe-start", "sh"]
+
+
+def test_without_requirements_nothing_changes() -> None:
+    spec = container(replace(ASKING, requirements=()))
+    assert "Command" not in spec
+    assert "zoe-wheels" not in str(spec)
+
+
+def test_what_cannot_be_made_is_refused() -> None:
+    with pytest.raises(CannotStartError, match="only wheels"):
+        container(replace(ASKING, build_requirements=True))
+    with pytest.raises(CannotStartError, match="no workspaces"):
+        container(ASKING, replace(SETTINGS, workspaces_dir=None))
+
+
+def test_the_time_of_a_build_is_bounded_and_a_second_start_needs_none(tmp_path: Path) -> None:
+    wheels = wheelhouse()
+    make_wheel(wheels, "slow", files={f"part{n}.py": "x = 1\n" * 2000 for n in range(100)})
+    (tmp_path / "entry").write_bytes(entry_archive())
+    task = {
+        "base": str(tmp_path / "base"), "user": "ann", "requirements": ["slow"], "build": False, "pip": None,
+        "index_url": "", "wheelhouse": str(wheels), "bytes_max": 10**9, "bytes_of_all_max": 10**9, "age_s_max": 1e6,
+    }  # fmt: skip
+
+    def run(seconds_max: float) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, "-I", tmp_path / "entry", json.dumps({**task, "seconds_max": seconds_max}), "slow"]
+        return subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+
+    late = run(0.1)
+    assert (late.returncode, "not made within 0.1 s" in late.stdout) == (1, True)
+    assert not list((tmp_path / "base").glob(f"*/{MARKER}"))
+    assert run(60).stdout.endswith("slow 1.0\n")
+    assert run(0.1).stdout == "slow 1.0\n"
+    shutil.rmtree(wheels)

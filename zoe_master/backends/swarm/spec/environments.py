@@ -1,0 +1,85 @@
+"""Packages that a component asks for: installed by the first program of its container, into the user's workspace."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from zoe_lib.domain.application import Component
+from zoe_master.backends import environment_build, environment_entry
+from zoe_master.backends.base import ServiceStart
+from zoe_master.backends.failures import CannotStartError
+from zoe_master.backends.swarm.settings import SwarmSettings
+from zoe_master.backends.swarm.spec.template_values import ENVIRONMENT_FILE, WHEELS, WORKSPACE
+
+_PLACE = f"{WORKSPACE}/.zoe-environments"
+_PACKAGES = ("zoe_master", "zoe_master/backends")
+_SOURCES = (("__main__.py", environment_entry), (f"{_PACKAGES[-1]}/environment_build.py", environment_build))
+_ANY_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+def wheels_mounted(component: Component, settings: SwarmSettings) -> str | None:
+    """Return the directory of wheels to mount for a component; None without one."""
+    wheelhouse = settings.environments.wheelhouse
+    return wheelhouse if component.requirements and wheelhouse.startswith("/") else None
+
+
+def entry_command(start: ServiceStart, settings: SwarmSettings) -> list[str]:
+    """Return the words before the component's command; CannotStartError if the environment has no place."""
+    component, around = start.component, settings.environments
+    if settings.workspaces_dir is None:
+        raise CannotStartError(f"component {component.name} has requirements, but there are no workspaces")
+    if component.build_requirements:
+        raise CannotStartError(f"component {component.name} has build_requirements, but only wheels are taken here")
+    task = {
+        "base": _PLACE,
+        "user": start.user,
+        "requirements": component.requirements,
+        "build": False,
+        "pip": None,
+        "index_url": around.index_url,
+        "wheelhouse": WHEELS if wheels_mounted(component, settings) else around.wheelhouse,
+        "bytes_max": around.bytes_max,
+        "seconds_max": around.seconds_max,
+        "bytes_of_all_max": around.bytes_of_all_max,
+        "age_s_max": around.age_s_max,
+    }
+    return ["python3", "-I", f"/run/secrets/{ENVIRONMENT_FILE}", json.dumps(task)]
+
+
+def command_of_image(
+    component: Component, arguments: Sequence[str], image: tuple[Sequence[str], Sequence[str]]
+) -> list[str]:
+    """Return what the engine would run: the image's entry point, then the arguments or those of the image."""
+    entry, own = image
+    words = [*entry, *(arguments or own)]
+    if not words:
+        raise CannotStartError(f"component {component.name} has no command, and the image {component.image} names none")
+    return words
+
+
+def with_time_to_build(start: ServiceStart, settings: SwarmSettings) -> ServiceStart:
+    """Return the same, whose readiness probe also waits for the environment: nobody outside sees when it is made."""
+    probe = start.component.readiness
+    if probe is None or not start.component.requirements:
+        return start
+    longer = replace(probe, timeout_s=probe.timeout_s + settings.environments.seconds_max)
+    return replace(start, component=replace(start.component, readiness=longer))
+
+
+@cache
+def entry_archive() -> bytes:
+    """Return the program as an archive that Python runs."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        for package in _PACKAGES:
+            archive.writestr(zipfile.ZipInfo(f"{package}/__init__.py", _ANY_TIME), b"")
+        for name, module in _SOURCES:
+            assert module.__file__ is not None
+            archive.writestr(zipfile.ZipInfo(name, _ANY_TIME), Path(module.__file__).read_bytes())
+    return held.getvalue()
