@@ -20,6 +20,11 @@ from zoe_master.backends.swarm.spec.template_values import ENVIRONMENT_FILE, WHE
 _PLACE = f"{WORKSPACE}/.zoe-environments"
 _PACKAGES = ("zoe_master", "zoe_master/backends")
 _SOURCES = (("__main__.py", environment_entry), (f"{_PACKAGES[-1]}/environment_build.py", environment_build))
+# An engine would only say that it cannot run python3.
+_BEGIN = """command -v python3 > /dev/null && exec python3 -I "$@"
+echo "zoe: the image has no python3, which requirements need"
+exit 127
+"""
 _ANY_TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -49,7 +54,7 @@ def entry_command(start: ServiceStart, settings: SwarmSettings) -> list[str]:
         "bytes_of_all_max": around.bytes_of_all_max,
         "age_s_max": around.age_s_max,
     }
-    return ["python3", "-I", f"/run/secrets/{ENVIRONMENT_FILE}", json.dumps(task)]
+    return ["/bin/sh", "-c", _BEGIN, "zoe", f"/run/secrets/{ENVIRONMENT_FILE}", json.dumps(task)]
 
 
 def command_of_image(

@@ -40,8 +40,9 @@ def container(made: Any, settings: SwarmSettings = SETTINGS, **changes: Any) -> 
 
 def test_it_runs_before_the_entry_point_and_the_command() -> None:
     spec = container(ASKING)
-    *words, task = spec["Command"]
-    assert words == ["python3", "-I", "/run/secrets/zoe-environment"]
+    *words, program, task = spec["Command"]
+    assert words[:2] == ["/bin/sh", "-c"]
+    assert program == "/run/secrets/zoe-environment"
     assert json.loads(task)["wheelhouse"] == "/run/zoe-wheels"
     assert spec["Args"] == ["zoe-start", "train", "0"]
     [secret] = spec["Secrets"]
