@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -149,3 +149,9 @@ def fits(phone: Visitor) -> None:
     assert phone.page.evaluate(wide) == []
     assert phone.page.evaluate(SMALL) == []
     assert phone.violations() == []
+
+
+def counted_clicks(page: Page) -> Callable[[], int]:
+    """Count what a hand clicks from now on, in a page that is not loaded again; return what gives the number."""
+    page.evaluate("window.clicks = 0; addEventListener('click', one => { clicks += one.isTrusted }, true)")
+    return lambda: int(page.evaluate("window.clicks"))

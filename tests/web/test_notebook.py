@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.support.documents import job
 from tests.support.long import of_web
 from tests.support.stack import running_stack
-from tests.support.web import ROOT, Visitor, cancel_all
+from tests.support.web import ROOT, Visitor, cancel_all, counted_clicks
 from tests.web.test_everyone import PICTURES
 from tests.web.test_opened import names_of_cookies
 from zoe_client import Client
@@ -68,6 +68,7 @@ def run_cell(page: Page, code: str) -> None:
 def test_a_notebook_computes_on_its_cluster_and_can_do_nothing_else(browser: Browser, notebook_stack: Stack) -> None:
     visitor = Visitor.of(browser, notebook_stack.url)
     page = visitor.sign_in("admin", notebook_stack.password)
+    clicks = counted_clicks(page)
     page.get_by_role("link", name="Spark notebook").click()
     expect(page.get_by_text("It would start now")).to_be_visible()
     page.get_by_role("button", name="Launch", exact=True).click()
@@ -76,6 +77,7 @@ def test_a_notebook_computes_on_its_cluster_and_can_do_nothing_else(browser: Bro
 
     with visitor.context.expect_page() as opened:
         page.get_by_role("button", name="Open notebook", exact=True).click()
+    assert clicks() == 3
     lab = opened.value
     lab.locator(".jp-LauncherCard[data-category='Notebook']").first.click(timeout=CLUSTER_MS)
     expect(lab.locator(".jp-Cell .cm-content").first).to_be_visible()
