@@ -1,9 +1,11 @@
 # Two commands: `make demo` runs a real Spark application through Zoe, `make test` passes the tests.
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PYTHON ?= $(shell command -v python3.11 || command -v python3.13 || command -v python3)
 # Without bytecode every process compiles what it imports, a second and more.
 unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
 RUN := $(BIN)/python
+# Settings of the stack to start, for `serve` and the demos.
+GIVEN = $(if $(SETTINGS),--settings "$(SETTINGS)")
 
 .DEFAULT_GOAL := help
 .PHONY: mpi wheels test-python test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
@@ -15,7 +17,7 @@ setup: ## make the isolated environment .venv from the lock file
 	@$(PYTHON) scripts/setup.py
 
 web: setup ## build the web UI into zoe_api/static, if its sources have changed
-	@$(RUN) scripts/web.py
+	@$(RUN) -m scripts.web
 
 images: setup web ## build the images that a swarm runs, with the docker command
 	@$(RUN) -m scripts.images $(IMAGES)
@@ -35,14 +37,14 @@ notebook: setup ## the same with JupyterLab, marimo, pandas, Dask and DuckDB, fo
 mpi: setup ## MPICH and mpi4py, for mpi-pi.json and other MPI programs under `make serve`
 	@$(RUN) -m zoe_embedded.mpi_runtime
 
-demo: runtime ## run a real Spark application through Zoe and check its answer
-	@$(RUN) -m zoe_embedded.demo
+demo: setup ## run a real Spark application through Zoe and check its answer (SETTINGS=FILE as in zoe.toml, or ZOE_... variables)
+	@$(RUN) -m zoe_embedded.demo $(GIVEN)
 
-demo-storage: runtime ## the demo from a real OpenStack Swift, with and without pushdown (needs memcached)
-	@$(RUN) -m zoe_embedded.demo_storage
+demo-storage: setup ## the demo from a real OpenStack Swift, with and without pushdown (needs memcached)
+	@$(RUN) -m zoe_embedded.demo_storage $(GIVEN)
 
-serve: runtime web ## the same stack, staying up on loopback
-	@$(RUN) -m zoe_embedded.serve
+serve: setup web ## the same stack, staying up on loopback (SETTINGS=FILE as in zoe.toml, or ZOE_... variables)
+	@$(RUN) -m zoe_embedded.serve $(GIVEN)
 
 check: setup ## lint, and the unit tests that the present change can reach (BASE=COMMIT: since that commit)
 	@BASE=$(BASE) $(RUN) -m scripts.check
@@ -50,8 +52,8 @@ check: setup ## lint, and the unit tests that the present change can reach (BASE
 test: setup web ## all tests, with a closing table of what was skipped and the time of each part (ZOE_STRICT=1: no second tries)
 	@$(RUN) -m scripts.run_tests
 
-test-python: setup ## the unit tests with another Python (VERSION=3.13), in an environment of its own
-	@$(RUN) -m scripts.other_python $(or $(VERSION),3.13)
+test-python: setup ## the unit tests with another Python (VERSION=3.13), in an environment of its own (TESTS=long: also API, local back-end and the whole stack)
+	@$(RUN) -m scripts.other_python $(or $(VERSION),3.13) $(TESTS)
 
 test-all: setup web ## the same with 100,000 property checks and all published traces (needs ZOE_TEST_DATA; an hour and more)
 	@$(RUN) -m scripts.run_tests --all
@@ -81,7 +83,7 @@ test-storage: setup ## a real Swift with Zoe's filters, and a real Spark that re
 	@ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests storage bandwidth controller
 
 lint: setup ## ruff, mypy --strict, import-linter; biome and TypeScript for the web UI
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && $(RUN) scripts/web.py check
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && $(RUN) -m scripts.web check
 
 format: setup ## format the sources
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

@@ -16,7 +16,7 @@ from functools import partial
 from benchmarks.support import machine, repeated, tell, temporary_home
 from tests.support.installation import Installation
 from tests.support.waiting import until
-from zoe_embedded import EmbeddedPostgres
+from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_lib.messaging.client import MasterClient, MasterUnreachable
 from zoe_lib.store import migrate
 

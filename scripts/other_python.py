@@ -1,4 +1,4 @@
-"""Run the unit tests with another Python, in an environment of its own from the same lock file."""
+"""Run tests with another Python, in an environment of its own that the set-up makes from the same lock file."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 UV = Path(sys.executable).with_name("uv")
+UNIT = ("tests/unit",)
+LONG = (*UNIT, "tests/api", "tests/contract", "tests/cli", "tests/local", "tests/e2e", "tests/docs/test_tutorial.py")
+"""Everything that needs no swarm, no browser and no Spark."""
 
 
-def main(version: str) -> int:
-    """Return the exit code of the tests."""
+def main(version: str, *tests: str) -> int:
+    """Return the exit code of the tests: those that are named, or UNIT."""
     interpreter = find(version)
     if interpreter is None:
         print(f"Python {version} is not installed", file=sys.stderr)
         return 2
     place = ROOT / "build" / f"python-{version}"
+    run(interpreter, ROOT / "scripts" / "setup.py", place)
+    wanted = LONG if tests == ("long",) else tests or UNIT
+    # What Zoe starts by name must be of this environment, too.
+    path = {"PATH": f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     python = place / "bin" / "python"
-    if not python.exists():
-        run(UV, "venv", "-q", "--python", interpreter, place)
-    run(UV, "pip", "sync", "-q", "--require-hashes", "--python", python, ROOT / "requirements" / "zoe.lock")
-    # pip, because uv does not install what says that it is for other versions.
-    own = ("--ignore-requires-python", "--no-deps", "--no-build-isolation", "--editable", ROOT)
-    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", *own)
-    return subprocess.run([python, "-m", "pytest", "-q", "tests/unit"], cwd=ROOT, check=False).returncode
+    command: list[str | Path] = [python, "-m", "pytest", "-q", *wanted]
+    return subprocess.run(command, cwd=ROOT, env={**os.environ, **path}, check=False).returncode
 
 
 def find(version: str) -> str | None:

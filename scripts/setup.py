@@ -1,6 +1,6 @@
 """Create the isolated environment .venv from the lock files.
 
-Needs only a bare Python; nothing outside this folder changes.
+Needs only a bare Python; nothing outside this folder changes. With a path, make the environment there instead.
 """
 
 from __future__ import annotations
@@ -13,25 +13,29 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from zoe_embedded.pip_configuration import downloading  # noqa: E402 - it is found by the line above
+
 VENV = ROOT / ".venv"
-STAMP = VENV / "zoe.stamp"
 INPUTS = ("requirements/bootstrap.lock", "requirements/zoe.lock", "pyproject.toml")
-SUPPORTED = ((3, 11),)
+SUPPORTED = ((3, 11), (3, 13))
 """All tests pass with these."""
-APT = "apt-get install -y git make python3.11 python3.11-venv"
+APT = "apt-get install -y git make python3 python3-venv"
+"""Python 3.11 on Debian 12, 3.13 on Debian 13."""
 
 
-def main() -> int:
+def main(venv: Path = VENV) -> int:
     """Build the environment unless one for these lock files exists."""
     problem = missing()
     if problem:
-        print(f"{problem}\nOn Debian or Ubuntu:  {APT}\nthen:  make PYTHON=/usr/bin/python3.11 ...", file=sys.stderr)
+        print(f"{problem}\nOn Debian 12 or 13:  {APT}\nthen:  make PYTHON=/usr/bin/python3 ...", file=sys.stderr)
         return 2
-    stamp = fingerprint()
-    if STAMP.exists() and STAMP.read_text() == stamp:
+    wanted, stamp = fingerprint(), venv / "zoe.stamp"
+    if stamp.exists() and stamp.read_text() == wanted:
         return 0
-    build()
-    STAMP.write_text(stamp)
+    build(venv)
+    stamp.write_text(wanted)
     return 0
 
 
@@ -56,21 +60,21 @@ def fingerprint() -> str:
     return digest.hexdigest()
 
 
-def build() -> None:
+def build(venv: Path) -> None:
     """Create the venv, then install uv from its lock, everything else with uv, and Zoe itself as an editable
     install.
     """
-    say("1/4", "isolated environment .venv")
-    python = VENV / "bin" / "python"
+    say("1/4", f"isolated environment {os.path.relpath(venv, ROOT)}")
+    python = venv / "bin" / "python"
     if not works(python):
-        run(sys.executable, "-m", "venv", "--clear", VENV)
+        run(venv, sys.executable, "-m", "venv", "--clear", venv)
     say("2/4", "uv, the installer")
-    run(python, "-m", "pip", "install", "-q", "--require-hashes", "-r", ROOT / "requirements/bootstrap.lock")
-    uv = VENV / "bin" / "uv"
+    run(venv, python, "-m", "pip", "install", "-q", "--require-hashes", "-r", ROOT / "requirements/bootstrap.lock")
+    uv = venv / "bin" / "uv"
     say("3/4", "packages from requirements/zoe.lock")
-    run(uv, "pip", "sync", "-q", "--require-hashes", ROOT / "requirements/zoe.lock")
+    run(venv, uv, "pip", "sync", "-q", "--require-hashes", ROOT / "requirements/zoe.lock")
     say("4/4", "zoe itself")
-    run(uv, "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--editable", ROOT)
+    run(venv, uv, "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--editable", ROOT)
 
 
 def works(python: Path) -> bool:
@@ -86,9 +90,11 @@ def say(step: str, text: str) -> None:
     print(f"[setup {step}] {text}", flush=True)
 
 
-def run(*command: object) -> None:
+def run(venv: Path, *command: object) -> None:
     """Run a command inside the environment; exit if it fails."""
-    env = {**os.environ, "VIRTUAL_ENV": str(VENV), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    python = venv / "bin" / "python"
+    configured = downloading(python) if python.exists() else os.environ
+    env = {**configured, "VIRTUAL_ENV": str(venv), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     done = subprocess.run([str(part) for part in command], env=env, check=False)
     if done.returncode != 0:
         print(f"failed ({done.returncode}): {' '.join(map(str, command))}", file=sys.stderr)
@@ -96,4 +102,4 @@ def run(*command: object) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*(Path(place).resolve() for place in sys.argv[1:2])))

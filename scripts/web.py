@@ -15,6 +15,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from zoe_embedded.pip_configuration import downloading
+
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
 STATIC = ROOT / "zoe_api" / "static"
@@ -62,7 +64,7 @@ def install() -> None:
 
 def npm(*arguments: str) -> int:
     """Run npm of the environment; return its exit code."""
-    env = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    env = {**downloading(Path(sys.executable)), "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
     return subprocess.run([str(BIN / "npm"), *arguments], cwd=WEB, env=env, check=False).returncode
 
 

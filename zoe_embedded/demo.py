@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import base64
 import json
 import sys
@@ -17,31 +18,36 @@ from rich.text import Text
 from zoe_client import Client, ZoeError
 from zoe_client.wire import ExecutionView
 from zoe_embedded.demo_data import Dataset
-from zoe_embedded.home import Home, HomeError
+from zoe_embedded.given_settings import add_option
+from zoe_embedded.home import HomeError
+from zoe_embedded.interpreters import RuntimeBuildError
+from zoe_embedded.movement import LOOK_EVERY_S, STALLED_AFTER_S, Movement, signs_of
 from zoe_embedded.postgres import EmbeddedPostgresError
-from zoe_embedded.runtime import CLONE, RuntimeBuildError
+from zoe_embedded.preparing import NotReadyError, prepared
+from zoe_embedded.runtime import CLONE
 from zoe_embedded.signals import end_by_keyboard_interrupt
 from zoe_embedded.stack import Stack, StackError
 from zoe_lib.domain.execution import TERMINAL_STATES, ExecutionState, Mark
 
 _REFRESH_S = 0.25
-_GIVE_UP_S = 600.0
 _STATE_STYLES = {"ready": "green", "ended": "dim", "starting": "yellow", "created": "dim", "stopping": "magenta"}
 
 
 def main() -> int:
     """Run the demo; return 0 only if the result is right."""
+    parser = argparse.ArgumentParser(prog="demo", description=__doc__)
+    add_option(parser)
     console = Console()
     end_by_keyboard_interrupt()
     began_s = time.monotonic()
     try:
-        home = Home.find(CLONE).create()
+        home, settings = prepared(parser.parse_args().settings)
         console.print("[bold]1[/bold] Start PostgreSQL, master and API on loopback")
-        with Stack(home) as stack:
+        with Stack(home, settings=settings) as stack:
             console.print(f"  up at {stack.url} after {time.monotonic() - began_s:.1f} s; data in {home.path}")
             right = _run(console, stack)
-    except (StackError, HomeError, RuntimeBuildError, EmbeddedPostgresError, ZoeError) as error:
-        console.print(f"[red]{error}[/red]")
+    except (StackError, HomeError, RuntimeBuildError, EmbeddedPostgresError, NotReadyError, ZoeError) as error:
+        console.print(str(error), style="red", markup=False)
         return 1
     except KeyboardInterrupt:
         console.print("Interrupted; everything was stopped.")
@@ -80,18 +86,28 @@ def prepare(console: Console, data: Dataset) -> None:
 
 
 def follow(console: Console, client: Client, execution_id: str) -> ExecutionView:
-    """Show the execution live until it ends; ZoeError if that takes too long."""
-    give_up_s = time.monotonic() + _GIVE_UP_S
+    """Show the execution live until it ends; ZoeError if nothing moves for STALLED_AFTER_S."""
+    moving, look_s = Movement(time.monotonic()), time.monotonic()
     with Live(console=console, refresh_per_second=8, transient=not console.is_terminal) as live:
         while True:
             execution = client.execution(execution_id)
             live.update(_picture(execution))
             if execution.state in TERMINAL_STATES:
                 return execution
-            if time.monotonic() > give_up_s:
-                client.cancel(execution_id)
-                raise ZoeError(f"not finished after {_GIVE_UP_S:g} s; cancelled")
+            if (now_s := time.monotonic()) >= look_s:
+                look_s = now_s + LOOK_EVERY_S
+                if moving.stalled_s(now_s, signs_of(client, execution, moving.last)) > STALLED_AFTER_S:
+                    client.cancel(execution_id)
+                    raise ZoeError(_stalled(execution))
             time.sleep(_REFRESH_S)
+
+
+def _stalled(execution: ExecutionView) -> str:
+    why = f": {execution.reason.sentence}" if execution.reason else ""
+    return (
+        f"{execution.id} was {execution.state.value} for {STALLED_AFTER_S:g} s without output, use of the processor or "
+        f"another state, so it was cancelled{why}"
+    )
 
 
 def _picture(execution: ExecutionView) -> RenderableType:

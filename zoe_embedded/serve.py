@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
 import sys
 import time
@@ -9,11 +10,13 @@ from collections import deque
 
 from rich.console import Console
 
-from zoe_embedded.home import Home, HomeError
+from zoe_embedded.given_settings import add_option
+from zoe_embedded.home import HomeError
+from zoe_embedded.interpreters import RuntimeBuildError
 from zoe_embedded.postgres import EmbeddedPostgresError
-from zoe_embedded.runtime import CLONE, RuntimeBuildError
+from zoe_embedded.preparing import NotReadyError, prepared
 from zoe_embedded.signals import end_by_keyboard_interrupt
-from zoe_embedded.stack import PREFERRED_PORT, Stack, StackError
+from zoe_embedded.stack import Stack, StackError
 from zoe_lib.api_tokens import FIRST_USER
 
 _LOOK_INTERVAL_S = 0.5
@@ -24,14 +27,17 @@ REVIVALS_WITHIN_S = 60.0
 
 def main() -> int:
     """Serve until Ctrl-C; return 1 if a process does not start, or ends by itself again and again."""
+    parser = argparse.ArgumentParser(prog="serve", description=__doc__)
+    add_option(parser)
     console = Console(soft_wrap=True)
     end_by_keyboard_interrupt()
     try:
-        with Stack(Home.find(CLONE)) as stack:
+        home, settings = prepared(parser.parse_args().settings, spark=False)
+        with Stack(home, settings=settings, spark_optional=True) as stack:
             _tell(console, stack)
             return _keep_up(console, stack)
-    except (StackError, HomeError, RuntimeBuildError, EmbeddedPostgresError) as error:
-        console.print(f"[red]{error}[/red]")
+    except (StackError, HomeError, RuntimeBuildError, EmbeddedPostgresError, NotReadyError) as error:
+        console.print(str(error), style="red", markup=False)
         return 1
     except KeyboardInterrupt:
         console.print("Stopped. Queued and running executions continue with the next `make serve`.")
@@ -53,13 +59,15 @@ def _keep_up(console: Console, stack: Stack) -> int:
 
 
 def _tell(console: Console, stack: Stack) -> None:
-    if not stack.url.endswith(f":{PREFERRED_PORT}"):
+    if not stack.url.endswith(f":{stack.preferred_port}"):
         console.print(
-            f"[yellow]Port {PREFERRED_PORT} is in use by another program, so the URL has another port.[/yellow]"
+            f"[yellow]Port {stack.preferred_port} is in use by another program, so the URL has another port.[/yellow]"
         )
     console.print(f"[bold]Zoe is up[/bold] at {stack.url}   (API reference: {stack.url}/api/docs)")
     console.print(f"Sign in with a browser: user {FIRST_USER}, password {stack.password}")
-    console.print(f"Data: {stack.home.path}")
+    console.print(f"Data: {stack.home.path}   (ZOE_HOME)")
+    if stack.lacking:
+        console.print(f"Applications with Spark cannot run: {stack.lacking}", style="yellow", markup=False)
     console.print("Or use it from another terminal:")
     console.print(f"  export ZOE_URL={stack.url} ZOE_TOKEN_FILE={shlex.quote(str(stack.token_file))}")
     console.print("  .venv/bin/zoe status")

@@ -28,6 +28,7 @@ from zoe_api.listening import CANNOT_LISTEN
 from zoe_api.sign_in.passwords import hashed
 from zoe_client.tls import verification
 from zoe_embedded.home import Account, Home, make_directory
+from zoe_embedded.interpreters import PythonMissingError
 from zoe_embedded.log_files import log_to
 from zoe_embedded.mpi_runtime import present_mpi
 from zoe_embedded.postgres import EmbeddedPostgres
@@ -52,6 +53,8 @@ _STOP_WITHIN_S = 20.0
 _PORT_ATTEMPTS_MAX = 5
 _SOCKET_PATH_MAX = 100
 _PR_SET_PDEATHSIG = 1
+_ADDED_TO = ("local_images", "local_image_hints")
+"""Settings whose entries are added to the stack's own."""
 
 _SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 _IMAGE_HINTS = {
@@ -70,15 +73,24 @@ class StackError(Exception):
 class Stack:
     """Starts everything on `__enter__`; stops what it started on `__exit__`, services included.
 
-    Without `spark` the application runtime is left out, for plain commands only; without `master` submissions are
-    stored and nothing runs. `settings` are those that differ from the stack's own, as in `zoe.toml`.
+    Without `spark` the application runtime is left out, for plain commands only; with `spark_optional` also where no
+    Python fits Spark, and `lacking` says so. Without `master` submissions are stored and nothing runs. `settings` are
+    those that differ from the stack's own, as in `zoe.toml`.
     """
 
     def __init__(
-        self, home: Home, spark: bool = True, master: bool = True, settings: Mapping[str, object] | None = None
+        self,
+        home: Home,
+        spark: bool = True,
+        master: bool = True,
+        settings: Mapping[str, object] | None = None,
+        spark_optional: bool = False,
     ) -> None:
         self._spark = spark
-        self._settings = settings or {}
+        self._spark_optional = spark_optional
+        self.lacking: str | None = None
+        self._settings = dict(settings or {})
+        self.preferred_port = int(str(self._settings.pop("api_port", PREFERRED_PORT)))
         self._master = master
         self.home = home.create()
         self.config_file = home.secrets / "zoe.toml"
@@ -173,13 +185,13 @@ class Stack:
 
     def _start(self) -> None:
         self._lock = self._take_lock()
-        runtime = ensure_runtime(self.home) if self._spark else None
+        runtime = self._spark_runtime() if self._spark else None
         database_url = self._postgres.start()
         upgrade(database_url)
         _prepare_people(database_url, self._ensure_token(), self._new_password())
         ensure_keys(self.home.secrets / "keys")
         self._make_workspace()
-        self._choose_port(PREFERRED_PORT, database_url, runtime)
+        self._choose_port(self.preferred_port, database_url, runtime)
         if self._master:
             self._processes.append(self._spawn(_MASTER))
         self._processes.append(self._spawn(_API))
@@ -189,6 +201,15 @@ class Stack:
             self._processes.pop()
             self._choose_port(0, database_url, runtime)
             self._processes.append(self._spawn(_API))
+
+    def _spark_runtime(self) -> Runtime | None:
+        try:
+            return ensure_runtime(self.home)
+        except PythonMissingError as error:
+            if not self._spark_optional:
+                raise
+            self.lacking = str(error)
+            return None
 
     def _make_workspace(self) -> None:
         """Make the admin's workspace before anything runs, so that files can be put there."""
@@ -251,7 +272,9 @@ class Stack:
             "local_images": images,
             "local_image_hints": {name: hint for name, hint in _IMAGE_HINTS.items() if name not in images},
         }
-        return {**config, **self._settings}
+        for name in _ADDED_TO:
+            config[name] = {**_table(config[name]), **_table(self._settings.get(name, {}))}
+        return {**config, **{name: value for name, value in self._settings.items() if name not in _ADDED_TO}}
 
     def _spawn(self, module: str) -> subprocess.Popen[bytes]:
         with log_to(self.home.logs / _LOGS[module]) as log:
@@ -280,6 +303,10 @@ class Stack:
                 return True
             time.sleep(0.05)
         raise StackError(f"master and API are not ready after {_READY_WITHIN_S:g} s; see {self.home.logs}")
+
+
+def _table(value: object) -> dict[str, object]:
+    return dict(value) if isinstance(value, Mapping) else {}
 
 
 def _prepare_people(database_url: str, token: str, password: str | None) -> None:

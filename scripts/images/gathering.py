@@ -14,7 +14,8 @@ from typing import Protocol
 
 from scripts.images.engine import ROOT, BuildError
 from zoe_embedded.jars import STOCATOR, JarError, stocator_jars
-from zoe_embedded.runtime import shared_python, spark_packages
+from zoe_embedded.pip_configuration import downloading
+from zoe_embedded.runtime import PYTHON_OF_IMAGES, spark_packages
 
 _CATALOGUE = ROOT / "app_descriptions"
 _REQUIREMENTS = ROOT / "requirements"
@@ -153,11 +154,13 @@ class Zoe:
 
 
 def _install(prefix: Path, what: str, *wanted: str | Path) -> None:
-    packages = prefix / "lib" / "python3.11" / "dist-packages"
+    packages = prefix / "lib" / f"python{PYTHON_OF_IMAGES}" / "dist-packages"
     packages.mkdir(parents=True, exist_ok=True)
     uv = Path(sys.executable).with_name("uv")
-    target: list[str | Path] = ["--target", packages, "--link-mode", "copy", "--python", shared_python()]
-    if subprocess.run([uv, "pip", "install", "-q", *target, *wanted], check=False).returncode != 0:
+    target: list[str | Path] = ["--target", packages, "--link-mode", "copy", "--python", sys.executable]
+    target += ["--python-version", PYTHON_OF_IMAGES]
+    env = downloading(Path(sys.executable))
+    if subprocess.run([uv, "pip", "install", "-q", *target, *wanted], env=env, check=False).returncode != 0:
         raise BuildError(f"{what} cannot be installed")
     for folder in ("bin", "etc", "share"):
         if (packages / folder).is_dir():

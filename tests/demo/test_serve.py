@@ -24,7 +24,7 @@ from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE
 from zoe_embedded.serve import REVIVALS_MAX
-from zoe_embedded.stack import PREFERRED_PORT, Stack
+from zoe_embedded.stack import Stack
 from zoe_lib.domain.execution import ExecutionState
 
 BY_ROOT = os.geteuid() == 0
@@ -39,13 +39,15 @@ sys.exit(serve.main())
 class Serve:
     """`python -m zoe_embedded.serve` without Spark, its output in a file."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, settings: str, variables: dict[str, str]) -> None:
         self.home = home
         self._output = home / "serve.out"
+        file_of_settings = home / "given.toml"
+        file_of_settings.write_text(settings)
         with self._output.open("wb") as file:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", WITHOUT_SPARK],
-                env={**os.environ, "ZOE_HOME": str(home)},
+                [sys.executable, "-c", WITHOUT_SPARK, "--settings", str(file_of_settings)],
+                env={**os.environ, "ZOE_HOME": str(home), **variables},
                 cwd=CLONE,
                 stdout=file,
                 stderr=file,
@@ -86,11 +88,11 @@ def home() -> Iterator[Path]:
 
 
 @pytest.fixture
-def serve(home: Path) -> Iterator[Callable[[], Serve]]:
+def serve(home: Path) -> Iterator[Callable[..., Serve]]:
     started: list[Serve] = []
 
-    def start() -> Serve:
-        started.append(Serve(home))
+    def start(settings: str = "", **variables: str) -> Serve:
+        started.append(Serve(home, settings, variables))
         return started[-1]
 
     yield start
@@ -132,18 +134,59 @@ def test_a_closed_terminal_ends_everything(serve: Callable[[], Serve]) -> None:
     assert not [process for process in processes if alive(process)]
 
 
-def test_a_taken_port_is_told(serve: Callable[[], Serve]) -> None:
+SETTINGS = """
+api_port = {port}
+local_nodes = [{{ name = "of-the-file", cores = 2, memory_bytes = 1073741824 }}]
+[local_images."my/tools"]
+path = ["/usr/bin", "/bin"]
+"""
+
+
+def test_a_taken_port_is_told_and_settings_of_the_user_are_in_force(serve: Callable[..., Serve]) -> None:
     with socket.socket() as taken:
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            taken.bind(("127.0.0.1", PREFERRED_PORT))
-            taken.listen()
-        except OSError:
-            pass  # somebody else has taken it already, which is as good
-        running = serve()
-        assert f"Port {PREFERRED_PORT} is in use" in running.output
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        nodes = '[{"name": "of-the-variable", "cores": 3, "memory_bytes": 2147483648}]'
+        running = serve(SETTINGS.format(port=port), ZOE_LOCAL_NODES=nodes, ZOE_DATABASE_URL="postgresql://elsewhere/x")
+        assert f"Port {port} is in use" in running.output
+        assert f"Data: {running.home}   (ZOE_HOME)" in running.output
         with running.client() as api:
             assert api.me().admin
+            assert [node.name for node in api.nodes().nodes] == ["of-the-variable"]
+            document = job("true")
+            document["components"][0]["image"] = "my/tools"
+            assert api.wait(api.submit(document).id, 60).state is ExecutionState.SUCCEEDED
+            assert api.wait(api.submit(job("true")).id, 60).state is ExecutionState.SUCCEEDED
+
+
+def ended_early(program: str, *arguments: str, **variables: str) -> str:
+    """The output of a program that should end with 1 before it makes anything."""
+    done = subprocess.run(
+        [sys.executable, *arguments] if not program else [sys.executable, "-m", program, *arguments],
+        env={**os.environ, **variables},
+        cwd=CLONE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert not Path(variables["ZOE_HOME"]).exists()
+    return done.stdout
+
+
+def test_a_wrong_setting_ends_it_before_anything_is_made(tmp_path: Path) -> None:
+    place = str(tmp_path / "home")
+    told = ended_early("zoe_embedded.serve", "--settings", "/nowhere/zoe.toml", ZOE_HOME=place)
+    assert "/nowhere/zoe.toml is not a file" in told
+    told = ended_early("zoe_embedded.demo", ZOE_HOME=place, ZOE_RETENTION_S="x")
+    assert "setting retention_s (ZOE_RETENTION_S): must be a number" in told
+
+
+def test_the_demo_with_a_store_looks_for_memcached_before_it_builds(tmp_path: Path) -> None:
+    code = "import sys; from zoe_embedded import demo_storage as demo, needs; needs._MORE_PATHS = (); sys.exit(demo.main())"
+    told = ended_early("", "-c", code, PATH="/nowhere", ZOE_HOME=str(tmp_path / "home"))
+    assert "memcached: not installed; apt-get install -y memcached" in told
 
 
 def test_a_port_taken_at_the_last_moment_is_given_up_for_another(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

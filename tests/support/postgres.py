@@ -19,8 +19,9 @@ import pytest
 from sqlalchemy import make_url
 
 from tests.support.waiting import until
-from zoe_embedded import EmbeddedPostgres, Home
 from zoe_embedded.binaries import find_wheel
+from zoe_embedded.home import Home
+from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_lib.store import migrate
 from zoe_lib.store.postgres import PostgresStore
 

@@ -10,7 +10,8 @@ import time
 from rich.console import Console
 
 from zoe_embedded.home import Home, HomeError
-from zoe_embedded.runtime import CLONE, RuntimeBuildError
+from zoe_embedded.interpreters import RuntimeBuildError
+from zoe_embedded.runtime import CLONE
 from zoe_embedded.signals import end_by_keyboard_interrupt
 from zoe_embedded.swift.configuration import StoreConfiguration, StoreUser
 from zoe_embedded.swift.store import ObjectStore, StoreError

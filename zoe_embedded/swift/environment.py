@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import CLONE, building, make_readable, make_virtual_environment, shared_python
+from zoe_embedded.interpreters import ANY, find_python
+from zoe_embedded.runtime import CLONE, building, make_readable, make_virtual_environment
 
 _LOCK = CLONE / "requirements" / "swift.lock"
 # The parts of Zoe that the servers need: installed into their environment, as an operator would do.
@@ -27,7 +28,7 @@ def ensure_swift(home: Home) -> Path:
     """
     directory = home.runtime / "swift"
     stamp, filters_stamp = directory / "zoe.stamp", directory / "zoe-filters.stamp"
-    python = shared_python()
+    python = find_python(ANY, "Swift")
     digest = hashlib.sha256(str(python).encode() + _LOCK.read_bytes()).hexdigest()
     wanted_filters = _fingerprint_of_filters()
     with building(home):

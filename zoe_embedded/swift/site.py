@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
@@ -31,8 +31,10 @@ class Site:
 
 
 @contextmanager
-def storage_site(home: Home, rates: BandwidthSlo) -> Iterator[Site]:
-    """Start store, PostgreSQL, storage controller, master and API, in this order; `rates` is what can be promised."""
+def storage_site(home: Home, rates: BandwidthSlo, given: Mapping[str, object] | None = None) -> Iterator[Site]:
+    """Start store, PostgreSQL, storage controller, master and API, in this order; `rates` is what can be promised.
+
+    `given` are settings of the user."""
     home.create()
     account = home.server_account
     directory = home.path / "storage"
@@ -46,7 +48,8 @@ def storage_site(home: Home, rates: BandwidthSlo) -> Iterator[Site]:
         line = controller.line
         configuration = StoreConfiguration([admin, user], nodes=1, replicas=1, run_as=run_as, controller=line)
         store = undo.enter_context(ObjectStore(home, directory / "swift", configuration))
-        settings = {
+        settings: dict[str, object] = {
+            **(given or {}),
             "storage_url": controller.url,
             "storage_token_file": str(controller.token_file),
             "storage_services": {SERVICE: {"url": store.auth_url, "region": REGION}},

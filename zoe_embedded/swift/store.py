@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import time
@@ -16,6 +15,7 @@ from typing import Self
 
 from zoe_embedded.home import Home, make_directory
 from zoe_embedded.log_files import log_to
+from zoe_embedded.needs import MEMCACHED, PROGRAMS, find_program
 from zoe_embedded.ports import HeldPorts
 from zoe_embedded.swift.configuration import KINDS, LOOPBACK, Ports, StoreConfiguration, StoreUser, write
 from zoe_embedded.swift.environment import ensure_swift
@@ -67,9 +67,9 @@ class ObjectStore:
         return (self.directory / f"{name}.log").read_text(errors="replace")
 
     def __enter__(self) -> Self:
-        memcached = shutil.which("memcached", path=f"{os.environ.get('PATH', '')}:/usr/bin")
+        memcached = find_program(MEMCACHED)
         if memcached is None:
-            raise StoreError("the object store needs memcached; install it:  apt-get install -y memcached")
+            raise StoreError(f"the object store needs memcached; install it:  {PROGRAMS[MEMCACHED]}")
         environment = ensure_swift(self._home)
         try:
             self._prepare(environment)

@@ -94,7 +94,14 @@ STARTS: dict[tuple[str, str], tuple[Callable[[Path], Path], ...]] = {
     ("swift/controller.py", "start"): (),  # as the others, see the test of the sources
 }
 # These wait until it has ended, or, of PostgreSQL's, have a test of their own.
-WAITING = {("runtime.py", "_run"), ("swift/store.py", "_prepare"), ("log_files.py", "log_to"), ("binaries.py", "run")}
+WAITING = {
+    ("runtime.py", "_run"),
+    ("swift/store.py", "_prepare"),
+    ("log_files.py", "log_to"),
+    ("binaries.py", "run"),
+    ("interpreters.py", "_version"),
+    ("pip_configuration.py", "configured_by"),
+}
 
 
 @pytest.mark.parametrize("start", [one for many in STARTS.values() for one in many])

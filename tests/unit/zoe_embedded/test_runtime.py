@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
 from zoe_embedded.home import Home
-from zoe_embedded.runtime import RuntimeBuildError, building, describe, shared_python
+from zoe_embedded.runtime import building, describe
 
 
 @pytest.mark.parametrize("options", ["-Xss4m", None])
@@ -42,13 +40,3 @@ def test_one_process_at_a_time_builds_in_a_home(tmp_path: Path) -> None:
         told.append("first")
     second.join(10)
     assert told == ["first", "second"]
-
-
-def test_spark_has_a_python_of_its_own_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "version_info", (3, 13, 0))
-    try:
-        python = shared_python()
-    except RuntimeBuildError:
-        pytest.skip("needs a python3.11 that all users may execute")
-    shown = [python, "-c", "import sys; print(sys.version_info[:2])"]
-    assert subprocess.run(shown, capture_output=True, text=True, check=True).stdout == "(3, 11)\n"

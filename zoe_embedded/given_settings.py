@@ -1,0 +1,87 @@
+"""Settings that the user gives to `make serve` and the demos: a file, and variables."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+from pydantic_settings import EnvSettingsSource, SettingsError
+
+from zoe_client.plain_errors import sentences
+from zoe_lib.config import Settings
+
+CHOSEN = frozenset(
+    {
+        "database_url",
+        "keys_dir",
+        "api_host",
+        "backend",
+        "master_endpoint",
+        "local_state_dir",
+        "local_scratch_dir",
+        "local_workspaces_dir",
+        "local_volumes_dir",
+        "local_environments_dir",
+    }
+)
+"""What the stack sets itself: everything is below ZOE_HOME and on loopback."""
+_BYTES_MAX = 1 << 20
+
+
+class GivenSettingsError(Exception):
+    """A setting is wrong; the message says which and why."""
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--settings FILE`."""
+    parser.add_argument("--settings", type=Path, metavar="FILE", help="settings as in zoe.toml")
+
+
+def given_settings(file: Path | None, environment: Mapping[str, str] = os.environ) -> dict[str, object]:
+    """Return the settings of the file and of variables ZOE_...; variables win. GivenSettingsError.
+
+    Variables of CHOSEN belong to another installation of the user, and are left out; in the file they are an error.
+    """
+    given = _of_file(file) if file is not None else {}
+    if wrong := sorted(CHOSEN & given.keys()):
+        raise GivenSettingsError(f"{file}: {wrong[0]} cannot be set here, because all of it lies below ZOE_HOME")
+    given.update({name: value for name, value in _of_variables(environment).items() if name not in CHOSEN})
+    try:
+        Settings.model_validate(given)
+    except ValidationError as error:
+        raise GivenSettingsError("\n".join(sentences(error, _place))) from None
+    return given
+
+
+def _of_file(file: Path) -> dict[str, object]:
+    try:
+        if not file.is_file():
+            raise GivenSettingsError(f"{file} is not a file")
+        if file.stat().st_size > _BYTES_MAX:
+            raise GivenSettingsError(f"{file} is larger than {_BYTES_MAX} bytes")
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise GivenSettingsError(f"{file} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise GivenSettingsError(f"{file} is not valid TOML: {error}") from None
+
+
+def _of_variables(environment: Mapping[str, str]) -> dict[str, object]:
+    known = {f"ZOE_{name}".upper(): name for name in Settings.model_fields}
+    source = EnvSettingsSource(Settings)
+    source.env_vars = {
+        name.lower(): value for name, value in environment.items() if name.split("__")[0].upper() in known
+    }
+    try:
+        return dict(source())
+    except SettingsError as error:
+        raise GivenSettingsError(f"a variable is not valid JSON: {error}") from None
+
+
+def _place(place: object) -> str:
+    parts = place if isinstance(place, (list, tuple)) else (place,)
+    return f"setting {'.'.join(map(str, parts))} (ZOE_{str(parts[0]).upper()})" if parts else "settings"

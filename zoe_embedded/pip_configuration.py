@@ -1,0 +1,86 @@
+"""What pip is configured to use, for the other programs that download: uv, npm, and this process.
+
+Standard library only: the set-up runs it with a bare Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import ssl
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+_UV = {
+    "cert": "SSL_CERT_FILE",
+    "index-url": "UV_DEFAULT_INDEX",
+    "extra-index-url": "UV_INDEX",
+    "find-links": "UV_FIND_LINKS",
+    "no-index": "UV_NO_INDEX",
+    "trusted-host": "UV_INSECURE_HOST",
+    "proxy": "ALL_PROXY",
+}
+"""pip's option, and the variable of uv that says the same."""
+_SEVERAL = {"UV_FIND_LINKS": ",", "UV_INDEX": " ", "UV_INSECURE_HOST": " "}
+"""Variables with several values, and what is between them; pip separates its values by white space."""
+_SECTIONS = (":env:", "install", "global")
+_ANSWERS_WITHIN_S = 60.0
+
+
+def options(listed: str) -> dict[str, str]:
+    """Return the options in the output of `pip config list`; variables come before files."""
+    found: dict[str, dict[str, str]] = {}
+    for line in listed.splitlines():
+        name, equals, value = line.partition("=")
+        section, dot, option = name.partition(".")
+        if equals and dot and section in _SECTIONS:
+            found.setdefault(option, {})[section] = str(ast.literal_eval(value))
+    return {option: next(of[section] for section in _SECTIONS if section in of) for option, of in found.items()}
+
+
+def variables(configured: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what to add to the environment of uv and npm. Variables that are set already stay as they are."""
+    added: dict[str, str] = {}
+    for option, variable in _UV.items():
+        if (value := configured.get(option)) and variable not in environment:
+            values = [one for one in value.split() if option != "find-links" or _there(one)]
+            if values:
+                added[variable] = _SEVERAL.get(variable, " ").join(values)
+    authorities = environment.get("SSL_CERT_FILE") or added.get("SSL_CERT_FILE")
+    if authorities and "NODE_EXTRA_CA_CERTS" not in environment:
+        added["NODE_EXTRA_CA_CERTS"] = authorities
+    return added
+
+
+def _there(place: str) -> bool:
+    """Return whether uv can look there; unlike pip, it does not go on without a directory that does not exist."""
+    return "://" in place or Path(place).exists()
+
+
+@cache
+def configured_by(python: Path) -> dict[str, str]:
+    """Return what the pip of this Python is configured to use; nothing if it does not say."""
+    command = [str(python), "-m", "pip", "--disable-pip-version-check", "config", "list"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_ANSWERS_WITHIN_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    try:
+        return options(done.stdout)
+    except (SyntaxError, ValueError):
+        return {}
+
+
+def downloading(python: Path) -> dict[str, str]:
+    """Return the environment in which other programs download as pip does."""
+    return {**os.environ, **variables(configured_by(python), os.environ)}
+
+
+def trusted(python: Path) -> ssl.SSLContext:
+    """Return the authorities that downloads of this process trust: the machine's, and those that pip trusts."""
+    context = ssl.create_default_context()
+    if file := downloading(python).get("SSL_CERT_FILE"):
+        context.load_verify_locations(file)
+    return context
