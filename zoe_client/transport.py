@@ -48,7 +48,7 @@ class Transport:
         self._patience_s = patience_s
         self._http = httpx.Client(
             base_url=self.url + "/api/v1",
-            headers={"Authorization": f"Bearer {token}"},
+            headers={"Authorization": f"Bearer {token}"} if token else {},
             timeout=timeout_s,
             transport=transport,
             trust_env=False,

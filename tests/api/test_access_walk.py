@@ -36,14 +36,21 @@ SCOPES = {
     "operator": {"read", "submit", "operate"},
     "admin": {"read", "submit", "operate", "admin"},
 }
-READ_BY_POST = {"/validate", "/plan", "/convert", "/catalogue/{entry_id}/fill", "/session/password", "/session/tenant"}
+READ_BY_POST = {
+    "/validate", "/plan", "/convert", "/catalogue/{entry_id}/fill", "/session/password", "/session/tenant",
+    "/session/machines/{code}",
+}  # fmt: skip
 OPERATE = {("PUT", "/policy"), ("POST", "/policy/dry-run"), ("POST", "/replays"), ("GET", "/usage/over-time")}
 OPEN = {
     ("POST", "/session"), ("DELETE", "/session"), ("GET", "/session/providers"), ("GET", "/session/oidc/start"),
     ("GET", "/session/oidc/callback"), ("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/metrics"),
+    ("POST", "/session/machines"), ("POST", "/session/machine-token"),
 }  # fmt: skip
 # They are about browser sessions, which nobody of the walk has.
-OF_SESSIONS = {("GET", "/session"), ("PUT", "/session/password"), ("PUT", "/session/tenant")}
+OF_SESSIONS = {
+    ("GET", "/session"), ("PUT", "/session/password"), ("PUT", "/session/tenant"),
+    ("GET", "/session/machines/{code}"), ("PUT", "/session/machines/{code}"),
+}  # fmt: skip
 
 
 def wanted(method: str, path: str) -> str | None:
@@ -228,6 +235,8 @@ class Walk:
                         body = {"user": "someone", "key": "something"}
                         person.http.put(f"{PREFIX}/storage/credentials/zoe", json=body).raise_for_status()
             return Thing({"service": "missing" if missing else "zoe"}, None if missing else OURS)
+        if "{code}" in path:
+            return Thing({"code": "BCDF-GHJK"}, None)
         if "{name}" in path:
             for person in self.people:
                 if person.may("submit"):
@@ -268,6 +277,9 @@ class Walk:
             ("POST", "/replays"): lambda: {"from_s": time.time() - 60},
             ("POST", "/session"): lambda: {"user": f"nobody{number}", "password": "wrong password"},
             ("PUT", "/session/password"): lambda: {"old": "a", "new": "correct horse battery staple"},
+            ("POST", "/session/machines"): lambda: {"machine": f"walk{number}"},
+            ("POST", "/session/machine-token"): lambda: {"secret": "nothing"},
+            ("PUT", "/session/machines/{code}"): lambda: {"allow": True},
             ("PUT", "/session/tenant"): lambda: {"tenant": THEIRS},
             ("PUT", "/storage/credentials/{service}"): lambda: {"user": "someone", "key": "something"},
             ("POST", "/tokens"): lambda: {"scopes": ["read"], "lifetime_s": 60, "note": "walk"},

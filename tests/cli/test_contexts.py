@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import stat
+import threading
+import time
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from tests.cli.conftest import Zoe
 from tests.cli.server import ADMIN, READER, Server
+from tests.support.waiting import until
 from zoe_lib.api_tokens import TokenText
 from zoe_lib.domain.roles import Scope
-from zoe_lib.store.people import Token
+from zoe_lib.store.account_tables import machine_sign_ins
+from zoe_lib.store.people import MachineSignIn, Session, Token
 
 
 @pytest.fixture
@@ -119,3 +127,62 @@ def test_a_file_that_is_none_of_contexts_is_named(laptop: Zoe, kept: Path, text:
     refused = laptop("ls")
     assert (refused.code, "not a file of contexts" in one_line(refused.err)) == (2, True)
     assert kept.read_text() == text
+
+
+@contextmanager
+def somebody_decides(server: Server, allow: bool) -> Iterator[list[MachineSignIn]]:
+    """Bob in a browser, who finds the machine that asks, and decides."""
+    found: list[MachineSignIn] = []
+    accounts, now_s = server.store.accounts, time.time()
+    session = Session(f"session-{now_s}", "bob", "lab", now_s, now_s + 60, None)
+    accounts.add_session(session)
+
+    def decide() -> None:
+        until(lambda: machines_that_wait(server) != [])
+        found.extend(machines_that_wait(server))
+        accounts.decide_machine(found[0].code, session.id if allow else None, time.time())
+
+    thread = threading.Thread(target=decide)
+    thread.start()
+    yield found
+    thread.join(30)
+    accounts.end_session(session.id)
+
+
+def machines_that_wait(server: Server) -> list[MachineSignIn]:
+    """Those that nobody has decided on."""
+    accounts = server.store.accounts
+    codes = accounts.database.look(
+        lambda connection: connection.execute(select(machine_sign_ins.c.code)).scalars().all()
+    )
+    found = [accounts.machine_sign_in(code, time.time()) for code in codes]
+    return [one for one in found if one is not None]
+
+
+def test_a_browser_allows_this_machine(
+    laptop: Zoe, server: Server, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    with somebody_decides(server, allow=True) as asked:
+        signed_in = laptop("login", server.url, "--browser", "--scope", "read", "--lifetime", "3600")
+    assert signed_in.code == 0, signed_in.err
+    code = f"{asked[0].code[:4]}-{asked[0].code[4:]}"
+    assert opened == [f"{server.url}/machine?code={code}"]
+    assert f"if you see this code:  {code}" in signed_in.err
+    assert laptop("whoami", "-o", "json").json()["user"] == "bob"
+    [token] = [one for one in server.store.accounts.tokens("bob") if one.note.startswith("zoe login on ")]
+    assert (token.scopes, token.expires_at_s) == ({"read"}, pytest.approx(time.time() + 3600, abs=60))
+    assert laptop("logout", "--revoke").code == 0
+    assert token.id not in {one.id for one in server.store.accounts.tokens("bob")}
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+
+
+def test_a_machine_that_is_refused_keeps_nothing(
+    laptop: Zoe, server: Server, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webbrowser, "open", lambda _: pytest.fail("no browser is wanted"))
+    with somebody_decides(server, allow=False):
+        refused = laptop("login", server.url, "--no-browser")
+    assert (refused.code, "this machine was refused" in refused.err) == (4, True)
+    assert not kept.exists()

@@ -184,7 +184,7 @@ def test_a_wrong_setting_ends_it_before_anything_is_made(tmp_path: Path) -> None
 
 
 def test_the_demo_with_a_store_looks_for_memcached_before_it_builds(tmp_path: Path) -> None:
-    code = "import sys; from zoe_embedded import demo_storage as demo, needs; needs._MORE_PATHS = (); sys.exit(demo.main())"
+    code = "from zoe_embedded import demo_storage as demo, needs; needs._MORE_PATHS = (); raise SystemExit(demo.main())"
     told = ended_early("", "-c", code, PATH="/nowhere", ZOE_HOME=str(tmp_path / "home"))
     assert "memcached: not installed; apt-get install -y memcached" in told
 

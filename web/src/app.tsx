@@ -15,6 +15,7 @@ const FilesPage = lazy(() => import("./pages/files/page"));
 const ClusterPage = lazy(() => import("./pages/cluster/page"));
 const UsagePage = lazy(() => import("./pages/usage"));
 const AccountPage = lazy(() => import("./pages/account"));
+const MachinePage = lazy(() => import("./pages/machine"));
 const AdminPage = lazy(() => import("./pages/admin/page"));
 
 export function App() {
@@ -50,6 +51,7 @@ function Pages() {
       <Route path="/files" element={<FilesPage key={whose} />} />
       <Route path="/usage" element={<UsagePage key={whose} />} />
       <Route path="/account" element={<AccountPage />} />
+      <Route path="/machine" element={<MachinePage />} />
       {operates && <Route path="/cluster/:tab?" element={<ClusterPage />} />}
       {administers && <Route path="/admin/:tab?" element={<AdminPage />} />}
       <Route

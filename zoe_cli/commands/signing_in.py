@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import webbrowser
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -10,17 +12,25 @@ from urllib.parse import urlsplit
 import typer
 
 from zoe_cli.context import checked_token, checked_url, options, plainly, token_in
+from zoe_cli.exits import Exit
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_client.contexts import Context, contexts_file, read_contexts, write_contexts
+from zoe_client.machines import MachineSignIn, NobodyAllowed, machine_name
 from zoe_client.proxies import on_this_machine
+from zoe_client.vocabulary import Scope
+from zoe_client.wire import MachineRequest
+
+_PATIENCE_S = 30.0
+"""While somebody allows it in a browser, the network may fail for so long."""
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     examples = (
         "zoe login https://zoe.example.org",
+        "zoe login https://zoe.example.org --no-browser",
         "zoe login https://zoe.example.org --token-file token --name lab",
         "zoe --context lab ls",
     )
@@ -33,18 +43,33 @@ def login(
     url: Annotated[str, typer.Argument(metavar="URL", help="Address of the server.")],
     name: Annotated[str | None, typer.Option(help="Name of the context (default: the host of the server).")] = None,
     token_file: Annotated[
-        Path | None, typer.Option(help="File with the token (default: standard input, or ask on the terminal).")
+        Path | None, typer.Option(help="File with a token, instead of the browser (- : standard input).")
+    ] = None,
+    browser: Annotated[
+        bool | None,
+        typer.Option(
+            "--browser/--no-browser", help="Open a browser, or only print the address (default: if there is a screen)."
+        ),
+    ] = None,
+    scope: Annotated[list[Scope] | None, typer.Option(help="Scope of the token [read and submit]; repeatable.")] = None,
+    lifetime: Annotated[
+        float | None, typer.Option(min=1, help="Seconds until the token ends (default: as long as the server allows).")
     ] = None,
 ) -> None:
-    """Sign in to a server with an API token, and use this server from now on.
+    """Sign in to a server, and use this server from now on.
 
-    The token comes from a file or the terminal, never from an argument. The web UI makes tokens, and so does
-    `zoe token add` where you are signed in. The token is checked, then kept in a file that only you can read.
+    On a terminal, a browser asks you to allow this machine; it may run on another machine. The token that this machine
+    then gets is its own, is named after it, and you can revoke it. Otherwise a token comes from standard input or a
+    file, never from an argument. The token is checked, then kept in a file that only you can read.
     """
     url = checked_url(url)
     if url.startswith("http://") and not on_this_machine(urlsplit(url).hostname or ""):
         note("note: this address has no TLS, so others in the network can read the token")
-    token = checked_token(_token(token_file))
+    if browser is None and (token_file is not None or not sys.stdin.isatty()):
+        token = _token(token_file)
+    else:
+        token = _allowed(context, url, MachineRequest(machine=machine_name(), lifetime_s=lifetime), scope, browser)
+    token = checked_token(token)
     from zoe_client.client import Client
 
     with Client(url, token, patience_s=options(context).patience_s) as client:
@@ -80,8 +105,31 @@ def logout(
     emit({"signed_out": chosen}, options(context).output, Rows(("signed out",), [(chosen,)]))
 
 
+def _allowed(
+    context: typer.Context, url: str, wanted: MachineRequest, scopes: list[Scope] | None, browser: bool | None
+) -> str:
+    """Return the token that a user allows in a browser; exit if the user refuses, or does not answer."""
+    if scopes:
+        wanted = wanted.model_copy(update={"scopes": scopes})
+    with MachineSignIn(url, patience_s=max(options(context).patience_s, _PATIENCE_S)) as sign_in:
+        asked = sign_in.ask(wanted)
+        note(f"Open {sign_in.page(asked)}\nand allow this machine there if you see this code:  {asked.code}")
+        if browser or (browser is None and _has_screen()):
+            webbrowser.open(sign_in.page(asked))
+        try:
+            return sign_in.token(asked)
+        except NobodyAllowed as refusal:
+            note(str(refusal))
+            raise typer.Exit(Exit.NOT_ALLOWED) from None
+
+
+def _has_screen() -> bool:
+    """Return whether a browser can show itself; one in the terminal would hide the code."""
+    return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
 def _token(file: Path | None) -> str:
-    if file is not None:
+    if file is not None and str(file) != "-":
         return token_in(file) or ""
     if sys.stdin.isatty():
         return str(typer.prompt("API token", hide_input=True, err=True)).strip()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.executions import *  # noqa: F403
     from zoe_client.wire.files import *  # noqa: F403
     from zoe_client.wire.following import *  # noqa: F403
+    from zoe_client.wire.machines import *  # noqa: F403
     from zoe_client.wire.people import *  # noqa: F403
     from zoe_client.wire.places import *  # noqa: F403
     from zoe_client.wire.policy import *  # noqa: F403
@@ -107,6 +108,14 @@ __getattr__ = lazy_names(
             "UserLimitView",
         ),
         "replays": ("ReplayPointView", "ReplayRequest", "ReplayView"),
+        "machines": (
+            "MachineAnswer",
+            "MachineAsked",
+            "MachineDecision",
+            "MachineRequest",
+            "MachineSecret",
+            "MachineView",
+        ),
         "secrets": ("SecretList", "SecretRequest", "SecretView"),
         "sharing": ("ShareList", "ShareRequest", "ShareView"),
         "storage": (

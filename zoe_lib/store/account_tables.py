@@ -160,6 +160,24 @@ sign_ins = Table(
     Column("expires_at_s", Double, nullable=False),
 )
 
+machine_sign_ins = Table(
+    "machine_sign_ins",
+    metadata,
+    Column("id", Text, primary_key=True),  # the hash of the machine's secret
+    Column("code", Text, nullable=False),
+    Column("machine", Text, nullable=False),
+    Column("address", Text, nullable=False),
+    Column("network", Text, nullable=False),
+    Column("scopes", JSONB, nullable=False),
+    Column("lifetime_s", Double),
+    Column("asked_at_s", Double, nullable=False),
+    Column("expires_at_s", Double, nullable=False),
+    Column("refused", Boolean, nullable=False),
+    Column("session_id", Text, ForeignKey("sessions.id", ondelete="CASCADE")),  # of the user who allows it
+    Index("ix_machine_sign_ins_code", "code", unique=True),
+    Index("ix_machine_sign_ins_session", "session_id"),
+)
+
 sign_in_failures = Table(
     "sign_in_failures",
     metadata,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zoe_lib.store.sql import audit as audit_log
-from zoe_lib.store.sql import credentials, people, signing_in, system_ids
+from zoe_lib.store.sql import credentials, machines, people, signing_in, system_ids
 from zoe_lib.store.sql import secrets as secret_rows
 from zoe_lib.store.sql import shares as share_rows
 from zoe_lib.store.sql.database import Database, looks, reads, writes
@@ -45,6 +45,10 @@ class AccountStore:
     end_session = writes(signing_in.end_session)
     add_sign_in = writes(signing_in.add_sign_in)
     take_sign_in = writes(signing_in.take_sign_in)
+    ask_for_machine = writes(machines.ask)
+    machine_sign_in = reads(machines.read)
+    decide_machine = writes(machines.decide)
+    redeem_machine = writes(machines.redeem)
     add_app_access = writes(signing_in.add_app_access)
     enter_app = writes(signing_in.enter_app)
     app_access = reads(signing_in.read_app_access)

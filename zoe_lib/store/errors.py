@@ -42,6 +42,10 @@ class TooManyShares(StoreError):  # noqa: N818
     """The execution is shared as often as it may be."""
 
 
+class TooManyMachines(StoreError):  # noqa: N818
+    """As many machines as may wait for a user to allow them do so already."""
+
+
 class TooManySecrets(StoreError):  # noqa: N818
     """The user or the tenant has as many secrets as allowed."""
 

@@ -170,6 +170,26 @@ class SignInAttempt:
 
 
 @dataclass(frozen=True, slots=True)
+class MachineSignIn:
+    """A machine that asks for a token. `id` is the hash of its secret; the user types or compares `code`.
+
+    `session_id` is the session that allows it, with whose end the request ends, too.
+    """
+
+    id: str
+    code: str
+    machine: str
+    address: str
+    network: str
+    scopes: frozenset[Scope]
+    lifetime_s: float | None
+    asked_at_s: float
+    expires_at_s: float
+    refused: bool = False
+    session_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AppAccess:
     """Access to an application: first a ticket, then the cookie of its origin; `id` is the hash of the secret.
 

@@ -10,7 +10,16 @@ from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, func
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.roles import Scope
-from zoe_lib.store.account_tables import app_accesses, memberships, sessions, sign_in_failures, sign_ins, tokens, users
+from zoe_lib.store.account_tables import (
+    app_accesses,
+    machine_sign_ins,
+    memberships,
+    sessions,
+    sign_in_failures,
+    sign_ins,
+    tokens,
+    users,
+)
 from zoe_lib.store.errors import ConcurrentUpdate, NotFound
 from zoe_lib.store.people import (
     SIGN_INS_MAX,
@@ -231,6 +240,7 @@ def prune(connection: Connection, sessions_to_s: float, failures_to_s: float) ->
     connection.execute(delete(sessions).where(sessions.c.expires_at_s <= sessions_to_s))
     connection.execute(delete(app_accesses).where(app_accesses.c.expires_at_s <= sessions_to_s))
     connection.execute(delete(sign_ins).where(sign_ins.c.expires_at_s <= sessions_to_s))
+    connection.execute(delete(machine_sign_ins).where(machine_sign_ins.c.expires_at_s <= sessions_to_s))
     connection.execute(delete(sign_in_failures).where(sign_in_failures.c.at_s <= failures_to_s))
 
 
