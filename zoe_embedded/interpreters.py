@@ -16,7 +16,7 @@ VARIABLE = "ZOE_RUNTIME_PYTHON"
 SPARK: tuple[Version, ...] = ((3, 11),)
 """PySpark 3.5 and NumPy 1, which it needs, are not made for Python 3.13."""
 ANY: tuple[Version, ...] = ((3, 11), (3, 13))
-"""MPI and Swift are tested with these."""
+"""MPI and Swift are locked for these, and tested with the first."""
 _PLACES = ("/usr/bin", "/usr/local/bin")
 _ANSWERS_WITHIN_S = 30.0
 

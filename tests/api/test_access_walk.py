@@ -345,7 +345,7 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
     done = {operation for _, operation, status in walk.seen if status < 400}
     never = {f"{method} {path}" for method, path in walk.operations} - done
     assert never <= {f"{method} {path}" for method, path in OF_SESSIONS} | {
-        "POST /session", "GET /session/oidc/start", "GET /session/oidc/callback",
+        "POST /session", "GET /session/oidc/start", "GET /session/oidc/callback", "POST /session/machine-token",
         "POST /executions/{execution_id}/services/{service_id}/ports/{port}/open",
         # Both by its owner only; tests/api/test_private_executions.py does them.
         "PUT /executions/{execution_id}/shares", "DELETE /executions/{execution_id}/shares",
