@@ -144,9 +144,11 @@ def somebody_decides(server: Server, allow: bool) -> Iterator[list[MachineSignIn
 
     thread = threading.Thread(target=decide)
     thread.start()
-    yield found
-    thread.join(30)
-    accounts.end_session(session.id)
+    try:
+        yield found
+    finally:
+        thread.join(30)
+        accounts.end_session(session.id)
 
 
 def machines_that_wait(server: Server) -> list[MachineSignIn]:
