@@ -13,6 +13,7 @@ from tests.support.api import Api, problem
 from tests.support.browser import Browser
 from tests.support.documents import job
 from tests.support.master import TickingMaster
+from tests.support.open_routes import OPEN_ROUTES
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
@@ -22,14 +23,6 @@ from zoe_lib.store.people import SealedCredential
 
 DENIED = {"scope_missing", "role_missing", "not_admin"}
 # Routes that everybody may ask: these are what `anybody` stands for.
-OPEN = {
-    ("POST", f"{PREFIX}/session"),
-    ("DELETE", f"{PREFIX}/session"),
-    ("GET", f"{PREFIX}/session/providers"),
-    ("GET", f"{PREFIX}/session/oidc/start"),
-    ("GET", f"{PREFIX}/session/oidc/callback"),
-}
-
 # Routes that tell of the own tenant without naming it.
 OF_THE_TENANT = ("usage", "usage/daily?from_s=0", "quota", "storage/credentials")
 
@@ -53,7 +46,7 @@ def denied(http: httpx.Client, method: str, path: str) -> bool:
 
 def test_nothing_but_signing_in_and_health_is_for_everybody() -> None:
     open_paths = set(walked(None))
-    assert {one for one in open_paths if one[1].startswith(PREFIX)} == OPEN
+    assert {one for one in open_paths if one[1].startswith(PREFIX)} == OPEN_ROUTES
     assert {path for _, path in open_paths} >= {"/healthz", "/readyz", "/metrics"}
 
 

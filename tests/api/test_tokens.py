@@ -11,6 +11,7 @@ import pytest
 from tests.support.api import Api, problem
 from tests.support.browser import Browser
 from tests.support.documents import job
+from tests.support.open_routes import OPEN_ROUTES
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import connect
 from tests.support.waiting import until
@@ -18,13 +19,6 @@ from zoe_client import NotAllowed, NotFound
 from zoe_client.wire import TokenRequest
 
 OPEN = {"/healthz", "/readyz", "/metrics"}
-SIGNING = {
-    ("POST", "/api/v1/session"),
-    ("DELETE", "/api/v1/session"),
-    ("GET", "/api/v1/session/providers"),
-    ("GET", "/api/v1/session/oidc/start"),
-    ("GET", "/api/v1/session/oidc/callback"),
-}
 WRITES = {
     ("POST", "/api/v1/executions"): {"application": job()},
     ("POST", "/api/v1/executions/x/cancel"): None,
@@ -53,7 +47,7 @@ def test_every_route_but_health_needs_a_token(shared_api: Api) -> None:
             assert anonymous.request(method, path).status_code == 200
         elif method == "HEAD":  # its refusals have no body
             assert {http.head(path).status_code for http in (anonymous, stranger)} == {401}
-        elif (method, path) not in SIGNING:
+        elif (method, path) not in OPEN_ROUTES:
             assert code(anonymous, method, path) == "no_token", path
             assert code(stranger, method, path) == "bad_token", path
 
@@ -63,7 +57,7 @@ def test_a_token_without_scopes_can_do_nothing(shared_api: Api) -> None:
     for method, path in routes(shared_api):
         if method == "HEAD":
             assert http.head(path).status_code == 403
-        elif path not in OPEN and (method, path) not in SIGNING:
+        elif path not in OPEN and (method, path) not in OPEN_ROUTES:
             assert code(http, method, path) in ("scope_missing", "role_missing", "not_admin"), path
 
 

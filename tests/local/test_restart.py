@@ -208,15 +208,11 @@ def test_what_was_handed_over_and_not_begun_is_left_to_the_next_back_end(world: 
     service = world.start(shell("exit 0"))
     closing = threading.Thread(target=world.close)
     closing.start()
-    world.until(lambda: backend_closes(world))
+    world.until(world.backend._closing.is_set)
     go_on.set()
     closing.join()
     assert not (world.base / "state" / "services" / service).exists()
     assert world.seen(service) is None
-
-
-def backend_closes(world: LocalWorld) -> bool:
-    return not world.backend._monitor.is_alive()
 
 
 def test_what_is_stopped_before_another_master_begins_it_is_never_run(world: LocalWorld) -> None:

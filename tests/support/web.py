@@ -146,8 +146,9 @@ def fits(phone: Visitor) -> None:
     wide += " && ['auto', 'scroll'].includes(getComputedStyle(one).overflowX) && one.role !== 'log')"
     wide += ".map(one => one.className)"
     assert phone.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
-    assert phone.page.evaluate(wide) == []
-    assert phone.page.evaluate(SMALL) == []
+    for wrong in (wide, SMALL):
+        found = phone.page.evaluate(wrong)
+        assert found == [], f"{phone.page.url}: {found}"
     assert phone.violations() == []
 
 

@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from zoe_client.vocabulary import Scope
-from zoe_client.wire.base import Wire
+from zoe_client.wire.base import Numbers, Wire
 
 # What a page shows must not pretend to be something else: printable characters of ASCII only.
 MachineName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._@+-]{0,62}$")]
 
 
-class MachineRequest(Wire):
+class MachineRequest(Numbers):
     """What a machine asks for: its name, scopes, and for how long."""
 
     machine: MachineName

@@ -227,6 +227,8 @@ class LocalBackend:
         return bool(late)
 
     def _do_start(self, record: Record, start: ServiceStart) -> None:
+        if self._closing.is_set():  # between the order to close and the end of the pool
+            return
         self._worker.start(record, start)
         self._changed()
 

@@ -1,0 +1,21 @@
+"""Routes of the API that nobody has to be signed in for: they lead to a sign-in, or end one."""
+
+from __future__ import annotations
+
+from zoe_api.request_context import PREFIX
+
+OPEN_ROUTES = {
+    ("POST", f"{PREFIX}/session"),
+    ("DELETE", f"{PREFIX}/session"),
+    ("GET", f"{PREFIX}/session/providers"),
+    ("GET", f"{PREFIX}/session/oidc/start"),
+    ("GET", f"{PREFIX}/session/oidc/callback"),
+    ("POST", f"{PREFIX}/session/machines"),
+    ("POST", f"{PREFIX}/session/machine-token"),
+}
+# They ask for a password or a secret, and never for a cookie.
+WITHOUT_COOKIES = {
+    ("POST", f"{PREFIX}/session"),
+    ("POST", f"{PREFIX}/session/machines"),
+    ("POST", f"{PREFIX}/session/machine-token"),
+}
