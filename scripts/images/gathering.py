@@ -15,7 +15,7 @@ from typing import Protocol
 from scripts.images.engine import ROOT, BuildError
 from zoe_embedded.jars import STOCATOR, JarError, stocator_jars
 from zoe_embedded.pip_configuration import downloading
-from zoe_embedded.runtime import PYTHON_OF_IMAGES, spark_packages
+from zoe_embedded.runtime import PYTHON_OF_IMAGES, client_identity, copy_client, spark_packages
 
 _CATALOGUE = ROOT / "app_descriptions"
 _REQUIREMENTS = ROOT / "requirements"
@@ -131,6 +131,20 @@ class PythonPackages:
         _install(
             context / "prefix", f"requirements/{self.lock}", "--require-hashes", "--only-binary", ":all:", "-r", lock
         )
+
+
+class ZoeClient:
+    """The SDK and the command line; what they need is among the packages of the notebook."""
+
+    def identity(self) -> bytes:
+        """Return the identity of their sources."""
+        return client_identity()
+
+    def put(self, context: Path) -> None:
+        """Write into `prefix/`."""
+        packages = context / "prefix" / "lib" / f"python{PYTHON_OF_IMAGES}" / "dist-packages"
+        packages.mkdir(parents=True, exist_ok=True)
+        copy_client(packages)
 
 
 class Zoe:

@@ -15,6 +15,7 @@ from scripts.images.gathering import (
     SparkPackages,
     StocatorJars,
     Zoe,
+    ZoeClient,
 )
 
 
@@ -33,7 +34,7 @@ RECIPES: dict[str, Recipe] = {
     "tiny": Recipe(gathered=(Busybox(),)),
     "base": Recipe(from_debian=True, gathered=(Authorities(), Sources()), other_names=("python",)),
     "spark": Recipe("base", gathered=(SparkPackages(), StocatorJars())),
-    "jupyter-spark": Recipe("spark", gathered=(PythonPackages("jupyter.lock"),)),
+    "jupyter-spark": Recipe("spark", gathered=(PythonPackages("jupyter.lock"), ZoeClient())),
     "mpi": Recipe("base", gathered=(Files("programs/mpi_pi.c", "programs/mpi_ring.c"),)),
     "torch": Recipe("base", gathered=(Files("programs/torch_fit.py"),)),
     "r": Recipe("base"),

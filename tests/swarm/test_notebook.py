@@ -32,6 +32,8 @@ def test_a_cell_computes_on_the_workers_and_only_the_proxys_secret_lets_in(
     hosts = check_sum(notebook.execute(CELL))
     assert len(hosts) >= 2
     assert hosts <= {f"spark-worker-{index}" for index in range(4)}
+    packages = "import duckdb, matplotlib, pandas, zoe_client; print(zoe_client.Client.__name__)"
+    assert notebook.execute(packages).strip() == "Client"
     told = json.dumps([installation.containers(running), swarm.manager.api.services(), swarm.manager.api.secrets()])
     assert "zoe/jupyter-spark" in told
     assert token not in told
