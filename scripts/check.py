@@ -27,6 +27,7 @@ LINT = (
 WEB_LINT = ("python", "scripts/web.py", "check")
 WEB_SOURCES = ("web/", "docs/reference/openapi.json", "scripts/web.py")
 TESTS_NAMED_MAX = 10
+FEW_TESTS, GROUPS = 40, 5
 
 
 def main() -> int:
@@ -46,10 +47,10 @@ def check(root: Path, base: str) -> int:
     _say_what(base, changed, tests)
     lint = [*LINT, *([WEB_LINT] if _touches(changed, WEB_SOURCES) else [])]
     with ThreadPoolExecutor(2) as pool:
-        # In parallel: one core for the tests, one for the checks.
+        # One core begins with the checks, and the other one with the tests; the first that is free goes on with those.
         checks = pool.submit(lambda: [_run(root, command) for command in lint])
-        tested = pool.submit(_test, root, tests)
-        failed = [*checks.result(), tested.result()]
+        tested = [pool.submit(_test, root, some) for some in _shared_out(tests)]
+        failed = [*checks.result(), *(one.result() for one in tested)]
     print(f"\n{'FAILED' if any(failed) else 'all well'}, {time.monotonic() - began_s:.1f} s")
     return int(any(failed))
 
@@ -67,8 +68,14 @@ def _touches(changed: set[str], prefixes: tuple[str, ...]) -> bool:
     return any(path.startswith(prefixes) for path in changed)
 
 
+def _shared_out(tests: list[str]) -> list[list[str]]:
+    """Return the tests in groups for one process each; few make one, since a process takes seconds to begin."""
+    groups = GROUPS if len(tests) >= FEW_TESTS else 1
+    return [some for first in range(groups) if (some := tests[first::groups])]
+
+
 def _test(root: Path, tests: list[str]) -> int:
-    return _run(root, ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)) if tests else 0
+    return _run(root, ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests))
 
 
 def _run(root: Path, command: tuple[str, ...]) -> int:

@@ -21,6 +21,7 @@ class Code(StrEnum):
     CSRF_TOKEN_MISSING = "csrf_token_missing"  # noqa: S105 - a name
     SHARE_TOO_LOW = "share_too_low"
     TOO_MANY_SHARES = "too_many_shares"
+    HELD_BY_OPERATOR = "held_by_operator"
     TOO_MANY_SECRETS = "too_many_secrets"
     FOREIGN_ORIGIN = "foreign_origin"
     HOST_NOT_ALLOWED = "host_not_allowed"
@@ -97,6 +98,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.NOT_ADMIN: (403, "Only admins may do this"),
     Code.ROLE_MISSING: (403, "Your role in this tenant does not allow this"),
     Code.SHARE_TOO_LOW: (403, "Its owner does not share this with you"),
+    Code.HELD_BY_OPERATOR: (403, "An operator holds it"),
     Code.TOO_MANY_SHARES: (409, "It is shared as often as it may be: end another share first"),
     Code.TOO_MANY_SECRETS: (409, "You have as many secrets as allowed: remove another one first"),
     Code.SESSION_OVER: (401, "The session has ended: sign in again"),

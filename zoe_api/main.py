@@ -34,6 +34,7 @@ from zoe_api.request_context import PREFIX, Changes, RequestContext
 from zoe_api.routers import (
     administration,
     cluster,
+    control,
     credentials,
     descriptions,
     events,
@@ -75,6 +76,7 @@ ROUTES = tuple(
     route
     for module in (
         submissions,
+        control,
         executions,
         logs,
         ports,

@@ -73,7 +73,7 @@ def checked(
     platform = terms.platform
     if priority is None and "priority" in document:
         priority = application.default_priority
-    priority = _allowed_priority(priority, terms.policy, principal)
+    priority = _allowed_priority(priority, terms.policy, principal, principal.tenant)
     _check_bandwidth(application, storage)
     faults = findings(
         application,
@@ -94,6 +94,11 @@ def checked(
     return Checked(application, priority, (*_notes_of(application, services.settings, capacity), *doubts))
 
 
+def checked_priority(wish: int, services: Services, principal: Principal, tenant: str) -> int:
+    """Return the priority that a principal wishes for an execution of a tenant; 422 if it is too high."""
+    return _allowed_priority(wish, services.store.policy(), principal, tenant)
+
+
 def _access(application: Application, services: Services, principal: Principal) -> StoreAccess:
     """Return what the user's tenant can reach of the object store; queried only if the application has URIs."""
     if application.storage is None or not (application.storage.inputs or application.storage.outputs):
@@ -112,19 +117,19 @@ def _located(document: dict[str, Any], finding: Finding) -> Diagnostic:
     return located(document, Diagnostic(pointer(*finding.place), finding.code, finding.message, finding.hint))
 
 
-def _allowed_priority(wish: int | None, policy: Policy, principal: Principal) -> int:
-    most = PRIORITY_MAX if principal.operator else priority_max_of(policy, principal.tenant)
+def _allowed_priority(wish: int | None, policy: Policy, principal: Principal, tenant: str) -> int:
+    most = PRIORITY_MAX if principal.operator else priority_max_of(policy, tenant)
     priority = min(0, most) if wish is None else wish
     if priority > most:
         raise ApiProblem(
             Code.PRIORITY_TOO_HIGH,
-            f"the priority is {priority}; the maximum for users of {principal.tenant} is {most}",
+            f"the priority is {priority}; the maximum for users of {tenant} is {most}",
             "ask for a lower priority, or ask an operator to submit it",
             [
                 wire.Diagnostic(
                     pointer="/priority",
                     code="too_high",
-                    message=f"higher than {most}, the maximum in {principal.tenant}",
+                    message=f"higher than {most}, the maximum in {tenant}",
                 )
             ],
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 from zoe_client.wire import EventView, ExecutionView, TokenView
 from zoe_lib.domain.cluster import Node, NodeHold
+from zoe_lib.domain.events import Modified
 from zoe_lib.domain.execution import Execution, ServiceState
 from zoe_lib.domain.limits import EVERY
 from zoe_lib.domain.policy import Policy, shown_limits
@@ -57,7 +58,14 @@ def all_entries(store: ExecutionStore, execution_id: str) -> Iterator[JournalEnt
 def event_view(entry: JournalEntry, principal: Principal) -> EventView:
     """Return a journal entry; fields for operators are left out for others."""
     data = dict(entry.data if principal.operator else _for_members(entry, principal))
+    if entry.kind == Modified.kind:
+        # Descriptions have values of the environment, which shares do not give.
+        data = {key: _without_application(value) for key, value in data.items()}
     return EventView.model_validate(replace(entry, data=data))
+
+
+def _without_application(value: object) -> object:
+    return {key: one for key, one in value.items() if key != "application"} if isinstance(value, Mapping) else value
 
 
 def _for_members(entry: JournalEntry, principal: Principal) -> Mapping[str, Any]:

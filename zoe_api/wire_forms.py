@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -9,6 +10,7 @@ from typing import Any
 
 from zoe_client.wire import (
     BandwidthView,
+    ConditionsView,
     ExecutionSummary,
     ExecutionView,
     ForecastView,
@@ -22,7 +24,8 @@ from zoe_client.wire import (
     ServiceView,
 )
 from zoe_lib.domain.cluster import Node, NodeHold
-from zoe_lib.domain.execution import TERMINAL_STATES, Execution, Mark, ServiceState
+from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, reason_of
+from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, Mark, ServiceState
 from zoe_lib.domain.locality import InputObjects, InputPlaces
 from zoe_lib.domain.policy import Policy, shown_limits, with_shown_limits
 from zoe_lib.domain.promises import Rates, pushed_down, refused
@@ -44,9 +47,17 @@ def execution_view(execution: Execution, description: Mapping[str, Any]) -> Exec
         inputs=input_reads(execution),
         places=stored_places(execution),
         notes=list(execution.notes),
+        conditions=_conditions(execution.conditions),
         storage_problem=execution.storage_problem,
         description=dict(description),
     )
+
+
+def waits_for(execution: Execution) -> Reason | None:
+    """Return why an execution waits, from what is stored; None if it does not, or the master has not said it yet."""
+    if execution.state is ExecutionState.SUBMITTED:
+        return reason_of(execution.conditions, time.time())
+    return execution.reason or refused(execution)
 
 
 def reason_view(reason: Reason) -> ReasonView:
@@ -123,7 +134,7 @@ def known_bandwidth(rates: Rates | None) -> BandwidthView | None:
 
 def _summary(execution: Execution) -> dict[str, Any]:
     core, elastic = execution.core_services(), execution.elastic_services()
-    reason = execution.reason or refused(execution)
+    reason = waits_for(execution)
     return {
         "id": execution.id,
         "name": execution.name,
@@ -149,6 +160,10 @@ def _summary(execution: Execution) -> dict[str, Any]:
         "elastic_total": len(elastic),
         "elastic_ready": sum(s.state is ServiceState.READY for s in elastic),
     }
+
+
+def _conditions(conditions: Conditions) -> ConditionsView | None:
+    return None if conditions == NO_CONDITIONS else ConditionsView.model_validate(conditions)
 
 
 def _input_read(read: InputRead, decided: bool) -> InputReadView:

@@ -47,10 +47,28 @@ class Client(Transport):
         name: str | None = None,
         priority: int | None = None,
         deadline_s: float | None = None,
+        hold: bool = False,
+        begin_at_s: float | None = None,
+        after: Sequence[str] = (),
+        keep: bool = False,
         idempotency_key: str | None = None,
     ) -> wire.ExecutionView:
-        """Submit an application; the same idempotency key returns the same execution."""
-        body = wire.SubmitRequest(application=application, name=name, priority=priority, deadline_s=deadline_s)
+        """Submit an application; the same idempotency key returns the same execution.
+
+        It enters the queue when it is not held, at `begin_at_s` or later (seconds since the epoch), and when the
+        executions of `after` have ended: `ok:ID` successfully, `fail:ID` otherwise, `any:ID` in any way. If that can no
+        longer be, it ends as failed, or is held with `keep`.
+        """
+        body = wire.SubmitRequest(
+            application=application,
+            name=name,
+            priority=priority,
+            deadline_s=deadline_s,
+            hold=hold,
+            begin_at_s=begin_at_s,
+            after=list(after),
+            keep=keep,
+        )
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
         return self.call(wire.ExecutionView, "POST", "/executions", body=body, headers=headers, again=True)
 
@@ -95,6 +113,23 @@ class Client(Transport):
     def cancel(self, execution_id: str) -> wire.ExecutionView:
         """Cancel an execution."""
         return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/cancel", again=True)
+
+    def hold(self, execution_id: str) -> wire.ExecutionView:
+        """Keep an execution that waits out of the queue until it is released."""
+        return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/hold", again=True)
+
+    def release(self, execution_id: str) -> wire.ExecutionView:
+        """Let a held execution into the queue."""
+        return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/release", again=True)
+
+    def requeue(self, execution_id: str) -> wire.ExecutionView:
+        """Stop a running execution and let it wait for another attempt."""
+        return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/requeue")
+
+    def modify(self, execution_id: str, changes: wire.ModifyRequest) -> wire.ExecutionView:
+        """Change an execution that waits; fields of `changes` that are not set stay as they are."""
+        path, json = f"/executions/{path_part(execution_id)}", changes.model_dump(mode="json", exclude_unset=True)
+        return self.read(wire.ExecutionView, self.answer("PATCH", path, json=json, again=True).content)
 
     def results(self, execution_id: str) -> wire.ResultList:
         """Return the files that match the `results` of the description; for its owner. `files.download` gets them."""

@@ -98,6 +98,23 @@ class InputPlaces(TypedDict):
     nodes: list[Held]
 
 
+class Dependency(TypedDict):
+    """An execution that has to end before another enters the queue."""
+
+    kind: str
+    on: str
+    met: bool | None
+
+
+class Conditions(TypedDict):
+    """What keeps an execution from the queue, or has kept it."""
+
+    held: str | None
+    begin_at_s: float | None
+    after: list[Dependency]
+    keep: bool
+
+
 class Execution(Summary):
     """One execution with its services, its notes and its description."""
 
@@ -105,6 +122,7 @@ class Execution(Summary):
     inputs: list[InputRead]
     places: list[InputPlaces]
     notes: list[str]
+    conditions: Conditions | None
     storage_problem: str
     detail: str
     access: str

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from types import MappingProxyType, TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 from zoe_client.errors import Unreachable
@@ -72,21 +73,26 @@ class QuickClient:
         """Return samples of what an execution used."""
         return self._read(UsageList, "UsageList", "GET", f"/executions/{_part(execution_id)}/usage")
 
-    def cancel(self, execution_id: str) -> Execution:
-        """Cancel an execution."""
-        return self._read(Execution, "ExecutionView", "POST", f"/executions/{_part(execution_id)}/cancel")
+    def control(self, execution_id: str, action: Literal["cancel", "hold", "release", "requeue"]) -> Execution:
+        """Do this to an execution; doing it twice is the same."""
+        return self._read(Execution, "ExecutionView", "POST", f"/executions/{_part(execution_id)}/{action}")
+
+    def modify(self, execution_id: str, changes: dict[str, Any]) -> Execution:
+        """Change an execution that waits; `changes`: fields of `wire.ModifyRequest`."""
+        return self._read(Execution, "ExecutionView", "PATCH", f"/executions/{_part(execution_id)}", body=changes)
 
     def submit(
         self,
         application: dict[str, Any],
+        settings: Mapping[str, Any] = MappingProxyType({}),
         *,
-        name: str | None = None,
-        priority: int | None = None,
-        deadline_s: float | None = None,
         idempotency_key: str | None = None,
     ) -> Execution:
-        """Submit an application; the same idempotency key returns the same execution."""
-        body = {"application": application, "name": name, "priority": priority, "deadline_s": deadline_s}
+        """Submit an application; the same idempotency key returns the same execution.
+
+        `settings`: further fields of the request (`wire.SubmitRequest`), such as a name.
+        """
+        body = {"application": application, **settings}
         headers = {"Idempotency-Key": idempotency_key or os.urandom(16).hex()}
         return self._read(Execution, "ExecutionView", "POST", "/executions", body=body, headers=headers)
 

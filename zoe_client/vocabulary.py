@@ -7,8 +7,8 @@ from enum import StrEnum
 SECONDS_MAX = 100 * 365 * 86_400.0
 """Longest time that a request may name."""
 PRIORITY_MAX = 1000
-SECRET_BYTES_MAX = 64 << 10
 """Highest priority of executions; the lowest is its negative."""
+SECRET_BYTES_MAX = 64 << 10
 
 
 class TextEnum(StrEnum):
@@ -30,6 +30,24 @@ class ExecutionState(TextEnum):
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     CANCELLED = "cancelled"
+
+
+class DependencyKind(TextEnum):
+    """How another execution has to end before one enters the queue."""
+
+    OK = "ok"
+    """Successfully."""
+    FAIL = "fail"
+    """Otherwise: it failed or was cancelled."""
+    ANY = "any"
+    """In any way."""
+
+
+class Holder(TextEnum):
+    """Who holds an execution out of the queue; only operators release what an operator holds."""
+
+    USER = "user"
+    OPERATOR = "operator"
 
 
 class WorkspaceKind(TextEnum):
@@ -98,6 +116,8 @@ class Cause(TextEnum):
     NEVER_FITS = "never_fits"
     DISK_FULL = "disk_full"
     STORAGE_UNAVAILABLE = "storage_unavailable"
+    DEPENDENCY_FAILED = "dependency_failed"
+    REQUEUED = "requeued"
 
 
 ACTIVE_STATES = frozenset({ExecutionState.STARTING, ExecutionState.RUNNING, ExecutionState.STOPPING})
@@ -122,6 +142,9 @@ class ReasonCode(TextEnum):
     IMAGE_PULLING = "image_pulling"
     LOCATING_INPUTS = "locating_inputs"
     SCAN_LIMIT = "scan_limit"
+    HELD = "held"
+    BEGIN_TIME = "begin_time"
+    DEPENDENCIES = "dependencies"
 
 
 class WaitCause(StrEnum):
@@ -139,6 +162,7 @@ class WaitCause(StrEnum):
     OWN_FAILURE = "own_failure"
     POLICY = "policy"
     NEVER_FITS = "never_fits"
+    CONDITIONS = "conditions"
 
 
 class Scope(StrEnum):

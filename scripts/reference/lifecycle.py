@@ -26,7 +26,7 @@ every event that the tables below do not allow, and logs the execution's history
     created -> starting -> ready -> stopping -> ended | lost                   (services; a retry adds new ones)
 """
 EXECUTION_STATES = {
-    ExecutionState.SUBMITTED: "stored; the master has not seen it yet",
+    ExecutionState.SUBMITTED: "stored; the master has not seen it yet, or a reason says which condition is not met",
     ExecutionState.QUEUED: "waits; a reason says for what",
     ExecutionState.STARTING: "all essential services have nodes; not all are ready",
     ExecutionState.RUNNING: "all essential services are ready",
@@ -47,6 +47,7 @@ SERVICE_STATES = {
 EXECUTION_LEADS_TO: dict[type[ev.Event], str] = {
     ev.Submitted: "submitted",
     ev.Queued: "queued",
+    ev.Held: "submitted",
     ev.StartPlanned: "starting",
     ev.Running: "running",
     ev.Stopping: "stopping",
@@ -91,6 +92,8 @@ CAUSES = {
     Cause.PREEMPTED: "an elastic service made room for essential ones",
     Cause.NEVER_FITS: "it can never fit",
     Cause.DISK_FULL: "there was no space for its files",
+    Cause.DEPENDENCY_FAILED: "an execution that it was to run after ended otherwise",
+    Cause.REQUEUED: "a user asked for another attempt",
     Cause.STORAGE_UNAVAILABLE: "the storage controller did not put the bandwidth in force that it requires",
 }
 

@@ -162,6 +162,9 @@ REASONS = {
     "image_pulling": "one of its images is being pulled (only back-ends that pull images)",
     "locating_inputs": "Zoe asks the object store where its inputs are, for a second at most; it blocks no others",
     "scan_limit": "the queue is longer than one pass considers, or the pass has placed as many services as it may",
+    "held": "its user or an operator holds it, or it can no longer run after the executions that it names",
+    "begin_time": "it is not to begin before a certain time",
+    "dependencies": "it runs after other executions, which have not ended",
 }
 FILTERS_TEXT = """\
 ## Filters

@@ -276,6 +276,7 @@ class Walk:
             ("POST", "/executions:batch"): lambda: {"executions": [{"application": job}]},
             ("POST", "/plan"): lambda: {"application": job},
             ("PUT", "/executions/{execution_id}/shares"): lambda: {"level": "look"},
+            ("PATCH", "/executions/{execution_id}"): lambda: {"priority": 0},
             ("PUT", "/policy"): lambda: policy().json(),
             ("POST", "/policy/dry-run"): lambda: policy().json(),
             ("POST", "/replays"): lambda: {"from_s": max(self.began_s, time.time() - 10)},
@@ -351,6 +352,8 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
     excused = {f"{method} {path}" for method, path in OF_SESSIONS} | {
         "POST /session", "GET /session/oidc/start", "GET /session/oidc/callback", "POST /session/machine-token",
         "POST /executions/{execution_id}/services/{service_id}/ports/{port}/open",
+        # They are for what waits, and those of the walk run; tests/api/test_conditions.py does them.
+        "PATCH /executions/{execution_id}", "POST /executions/{execution_id}/hold",
         # Both by its owner only; tests/api/test_private_executions.py does them.
         "PUT /executions/{execution_id}/shares", "DELETE /executions/{execution_id}/shares",
         # The simulated back-end has no files; tests/api/test_files.py does these.

@@ -44,7 +44,7 @@ def test_refusals_are_the_errors_of_the_sdk() -> None:
         with pytest.raises(NotFound, match="gone"):
             client.execution("x")
         with pytest.raises(Conflict, match="HTTP 409"):
-            client.cancel("x")
+            client.control("x", "cancel")
 
 
 def test_no_server_is_unreachable() -> None:

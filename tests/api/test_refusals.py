@@ -96,6 +96,12 @@ def share_too_low(api: Api, _: Raise) -> httpx.Response:
     return api.http(bob).post(f"/api/v1/executions/{execution_id}/cancel")
 
 
+def held_by_operator(api: Api, _: Raise) -> httpx.Response:
+    execution_id, root = submitted(api), make_token(api.store, "root", "red", "operator", ("read", "submit", "operate"))
+    api.http(root).post(f"/api/v1/executions/{execution_id}/hold")
+    return api.http().post(f"/api/v1/executions/{execution_id}/release")
+
+
 def too_many_shares(api: Api, _: Raise) -> httpx.Response:
     execution_id = submitted(api)
     for number in range(SHARES_MAX + 1):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +13,12 @@ from storage_bridge.simulated import SimulatedController
 from tests.simulation.test_storage import CAPACITY, wants
 from tests.simulation.world import World, application, component, node, random_application, random_behaviour
 from tests.support.limits import tenant_limit, user_limit
+from zoe_client.vocabulary import DependencyKind, Holder
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.conditions import Conditions, Dependency
 from zoe_lib.domain.events import Event
+from zoe_lib.domain.execution import Cause, Execution, Outcome
+from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.storage import Guarantee
 from zoe_lib.store.base import ExecutionStore
@@ -51,10 +58,14 @@ def lively(seed: int, store: ExecutionStore | None = None, policy: Policy | None
     for turn in range(15):
         if chance.random() < 0.2:
             world.crash_once_at(chance.choice(list(CrashPoint)), chance.randint(1, 3))
-        submitted.append(world.submit(random_application(chance)))
+        submitted.append(
+            world.submit(random_application(chance), conditions=random_conditions(chance, world, submitted))
+        )
         world.run(chance.choice([0.0, 1.0, 7.0, 30.0]))
         if chance.random() < 0.3:
             world.cancel(chance.choice(submitted))
+        if chance.random() < 0.4:
+            control(chance, world, world.get(chance.choice(submitted)))
         if chance.random() < 0.2:
             world.backend.set_foreign("n1", node("x", cores=chance.randint(0, 3), memory_gib=1).total)
         if turn == 7:
@@ -65,6 +76,33 @@ def lively(seed: int, store: ExecutionStore | None = None, policy: Policy | None
             world.store.set_policy(Policy(order="sjf"), world.store.policy().version, world.clock(), "admin")
     world.run(500.0)
     return world
+
+
+def random_conditions(chance: random.Random, world: Recorded, submitted: Sequence[str]) -> Conditions:
+    """None for most; a begin, a hold, or dependencies on some that were submitted before."""
+    kinds = list(DependencyKind)
+    others = chance.sample(submitted, min(len(submitted), chance.choice([0, 0, 1, 2])))
+    return Conditions(
+        held=chance.choice([None] * 9 + [Holder.USER]),
+        begin_at_s=chance.choice([None, None, None, world.clock() + chance.randint(1, 60)]),
+        after=tuple(Dependency(chance.choice(kinds), one) for one in others),
+        keep=chance.random() < 0.5,
+    )
+
+
+def control(chance: random.Random, world: Recorded, execution: Execution) -> None:
+    """Hold, release, modify or requeue, as is legal."""
+    before = ev.Requested.of(execution)
+    after = replace(before, priority=chance.randint(-2, 2), begin_at_s=chance.choice([None, world.clock() + 9]))
+    for event in (
+        chance.choice((ev.Held(at_s=world.clock(), by=Holder.USER, user="ada"), ev.Released(at_s=world.clock()))),
+        ev.Modified(at_s=world.clock(), before=before, after=after),
+        ev.Released(at_s=world.clock(), user="ada"),
+        ev.Stopping(at_s=world.clock(), outcome=Outcome.FAILED, cause=Cause.REQUEUED),
+    ):
+        with suppress(IllegalTransition):
+            world.store.append(execution.id, [event], execution.version, None)
+            return
 
 
 def as_it_was(recording: Recording) -> list[Decision]:

@@ -1,4 +1,4 @@
-"""Executions: submit, list, show, cancel, explain."""
+"""Executions: list, show, explain."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ from typing import Annotated, Any
 import structlog
 from fastapi import Query, Request, Response
 
-from zoe_api.access import Reader, Submitter, check
-from zoe_api.cancelling import cancel
-from zoe_api.dependencies import IfMatch, Services, ServicesDep
+from zoe_api.access import Reader, check
+from zoe_api.dependencies import Services, ServicesDep
 from zoe_api.representation import viewed
 from zoe_api.routing import api_router
 from zoe_api.submission import secret_access
 from zoe_api.views import all_entries, node_texts, waited_for, with_details
 from zoe_api.visibility import levels_of, may_see_secrets, note_look, visible_execution
-from zoe_api.wire_forms import execution_summary, input_reads, reason_view, reported_places, stored_places
+from zoe_api.wire_forms import (
+    execution_summary,
+    input_reads,
+    reason_view,
+    reported_places,
+    stored_places,
+    waits_for,
+)
 from zoe_client.wire import (
     Eta,
     ExecutionList,
@@ -100,24 +106,6 @@ def show_execution(
     return with_details(view, all_entries(services.store, execution_id) if principal.operator else (), principal)
 
 
-@router.post("/{execution_id}/cancel", response_model=ExecutionView)
-def cancel_execution(
-    execution_id: str,
-    request: Request,
-    response: Response,
-    principal: Submitter,
-    services: ServicesDep,
-    if_match: IfMatch = None,
-) -> ExecutionView:
-    """Cancel an execution. This is idempotent while the execution stops; 409 if it has already ended for another
-    reason.
-
-    An execution that is already stopping keeps its outcome, unless it was about to be retried.
-    """
-    execution = cancel(services, principal, execution_id, request, if_match)
-    return viewed(execution, response, may_see_secrets(principal, execution))
-
-
 @router.get("/{execution_id}/explain", response_model=Explanation)
 def explain_execution(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> Explanation:
     """Explain why an execution is not running, and how its inputs are read; from stored data if the master does not
@@ -135,12 +123,14 @@ def explain_execution(execution_id: str, request: Request, principal: Reader, se
         facts["places"] = stored_places(execution)
         facts["nodes"] = waited_for(execution, store.platform(), principal)
         return Explanation(**facts, reason=_reason(refused(execution)), detailed=True)
+    if execution.state is ExecutionState.SUBMITTED and (reason := waits_for(execution)):
+        return Explanation(**facts, reason=_reason(reason), detailed=True)
     try:
         answer = services.master.ask(
             "explain", {"execution_id": execution_id}, request.state.request_id, principal.user
         )
     except (MasterUnreachable, MasterRefused):
-        return Explanation(**facts, reason=_reason(execution.reason), detailed=False)
+        return Explanation(**facts, reason=_reason(waits_for(execution)), detailed=False)
     facts["places"] = reported_places(decode(InputPlaces, one) for one in answer.pop("places", ()))
     ahead = answer.get("ahead_ids", [])
     visible = store.active_among(ahead, principal.visibility)
@@ -160,7 +150,7 @@ def execution_eta(execution_id: str, request: Request, principal: Reader, servic
     except (MasterUnreachable, MasterRefused):
         forecast = None if execution.forecast is None else ForecastView.model_validate(execution.forecast)
         answer = {"forecast": forecast}
-    eta = Eta(state=execution.state, reason=_reason(execution.reason), **answer)
+    eta = Eta(state=execution.state, reason=_reason(waits_for(execution)), **answer)
     if eta.forecast is not None:
         eta.forecast_age_s = max(time.time() - eta.forecast.at_s, 0.0)
     return eta

@@ -14,6 +14,7 @@ from fastapi import Header, Request, Response
 
 from zoe_api.access import Submitter
 from zoe_api.codes import Code
+from zoe_api.conditions import conditions_of
 from zoe_api.dependencies import Services, ServicesDep
 from zoe_api.ids import new_execution_id
 from zoe_api.problems import ApiProblem, problem_of
@@ -28,6 +29,7 @@ from zoe_client.wire import (
     ExecutionView,
     SubmitRequest,
 )
+from zoe_lib.domain.conditions import Conditions
 from zoe_lib.domain.execution import Execution
 from zoe_lib.store.errors import BatchRefused
 from zoe_lib.store.people import Principal
@@ -40,6 +42,7 @@ router = api_router("/executions", tag="executions")
 IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=200)]
 Prefer = Annotated[str | None, Header(description="`return=minimal`: do not send what was submitted (RFC 7240).")]
 _MINIMAL = "return=minimal"
+_ADDED = ("hold", "begin_at_s", "after", "keep")
 
 
 @router.post("", status_code=201, response_model=ExecutionView)
@@ -58,6 +61,8 @@ def submit_execution(
     fingerprint = _fingerprint(body)
     try:
         fit = checked(body.application, services, principal, body.priority, request.state.terms)
+        execution_id = new_execution_id()
+        (conditions,) = conditions_of([body], [execution_id], services, principal)
     except ApiProblem:
         # An accepted submission is not refused when it is repeated, even if nodes or limits have changed.
         stored = idempotency_key and services.store.submitted_with(principal.tenant, idempotency_key, fingerprint)
@@ -65,7 +70,7 @@ def submit_execution(
             raise
     else:
         audit_entry = replace(request.state.audit, status=201)
-        execution = _execution(body, fit, principal)
+        execution = _execution(execution_id, body, fit, conditions, principal)
         stored = services.store.submit(execution, request.state.request_id, idempotency_key, fingerprint, audit_entry)
         request.state.audit = None
         if stored.id == execution.id:
@@ -97,6 +102,7 @@ def submit_batch(
     """
     try:
         fits = _all_checked(body.executions, services, principal, request.state.terms)
+        fresh = _executions(body, fits, services, principal)
     except ApiProblem:  # as for a single submission
         stored = idempotency_key and services.store.submitted_all_with(
             principal.tenant, idempotency_key, _fingerprint(body), len(body.executions)
@@ -104,7 +110,7 @@ def submit_batch(
         if not stored:
             raise
     else:
-        stored = _submitted(body, fits, request, principal, services, idempotency_key)
+        stored = _submitted(body, fresh, request, principal, services, idempotency_key)
     _check_own(principal, stored)
     ids = [execution.id for execution in stored]
     if _minimal(prefer, response):
@@ -114,14 +120,13 @@ def submit_batch(
 
 def _submitted(
     body: BatchRequest,
-    fits: list[Checked],
+    fresh: list[Execution],
     request: Request,
     principal: Principal,
     services: Services,
     key: str | None,
 ) -> Sequence[Execution]:
     """The executions of a batch as they are stored, by this request or by an earlier one with the same key."""
-    fresh = [_execution(one, fit, principal) for one, fit in zip(body.executions, fits, strict=True)]
     try:
         stored = services.store.submit_all(fresh, request.state.request_id, key, _fingerprint(body))
     except BatchRefused as refusal:
@@ -138,11 +143,20 @@ def _check_own(principal: Principal, stored: Sequence[Execution]) -> None:
         check_owner(one, principal.user)
 
 
-def _execution(body: SubmitRequest, fit: Checked, principal: Principal) -> Execution:
+def _executions(body: BatchRequest, fits: list[Checked], services: Services, principal: Principal) -> list[Execution]:
+    ids = [new_execution_id() for _ in fits]
+    conditions = conditions_of(body.executions, ids, services, principal, batch=True)
+    parts = zip(ids, body.executions, fits, conditions, strict=True)
+    return [_execution(*part, principal) for part in parts]
+
+
+def _execution(
+    execution_id: str, body: SubmitRequest, fit: Checked, conditions: Conditions, principal: Principal
+) -> Execution:
     application, now_s = fit.application, time.time()
     deadline_s = body.deadline_s or application.default_deadline_s
     return Execution(
-        id=new_execution_id(),
+        id=execution_id,
         name=body.name or application.name,
         tenant=principal.tenant,
         user=principal.user,
@@ -151,6 +165,7 @@ def _execution(body: SubmitRequest, fit: Checked, principal: Principal) -> Execu
         priority=fit.priority,
         deadline_s=None if deadline_s is None else now_s + deadline_s,
         notes=fit.notes,
+        conditions=conditions,
     )
 
 
@@ -197,4 +212,12 @@ def _minimal(prefer: str | None, response: Response) -> bool:
 
 
 def _fingerprint(body: SubmitRequest | BatchRequest) -> str:
-    return hashlib.sha256(json.dumps(body.model_dump(), sort_keys=True).encode()).hexdigest()
+    """Return what tells requests apart; fields that were added later count only if they are given, so that a request
+    which is repeated after an upgrade is the same.
+    """
+    document = body.model_dump()
+    for one in document["executions"] if isinstance(body, BatchRequest) else (document,):
+        for name in _ADDED:
+            if one[name] == SubmitRequest.model_fields[name].default:
+                del one[name]
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()

@@ -4,20 +4,46 @@ from __future__ import annotations
 
 import re
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import typer
 
 from zoe_client.vocabulary import SECONDS_MAX
 
 _SPAN = re.compile(r"(\d{1,6})([smhdw])")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
 _UNIT_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
+
+
+def now_s() -> float:
+    """Return the present time, as seconds since the epoch."""
+    return time.time()
 
 
 def since(text: str) -> float:
     """Return a time before now such as 90m, 12h or 3d, or a date, as seconds since the epoch."""
     ago_s = _span_s(text)
     return date(text) if ago_s is None else max(time.time() - ago_s, 0.0)
+
+
+def coming(text: str) -> float:
+    """Return a time to come, as seconds since the epoch: +3h, 08:00 (the next one in this machine's time zone), or a
+    date.
+    """
+    text = text.strip()
+    if text.startswith("+"):
+        return now_s() + duration(text[1:])
+    found = _CLOCK.fullmatch(text)
+    if found is None:
+        return date(text)
+    today = datetime.fromtimestamp(now_s()).replace(second=0, microsecond=0)  # noqa: DTZ006 - of this machine's clock
+    try:
+        today = today.replace(hour=int(found[1]), minute=int(found[2]))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a time of day; use 08:00") from None
+    # Days are added before the zone is considered, so that it is the same time on the clock after a change of it.
+    at_s = today.timestamp()
+    return at_s if at_s > now_s() else (today + timedelta(days=1)).timestamp()
 
 
 def duration(text: str) -> float:

@@ -1,4 +1,4 @@
-"""wait, cancel: the ends of executions."""
+"""wait: the ends of executions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import typer
 from zoe_cli.commands.arguments import ExitCodeFromApp, Ids
 from zoe_cli.commands.views import rows_of
 from zoe_cli.context import on_terminal, options
-from zoe_cli.exits import Exit, exit_of
-from zoe_cli.output import emit, note, report
+from zoe_cli.exits import Exit
+from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_cli.units import clock
-from zoe_client.errors import Refused
 from zoe_client.plain import Execution
 from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState
 
@@ -31,7 +30,6 @@ Timeout = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     add(app, "wait", wait, ("zoe wait x1m7xhnzn3f4144 --timeout 600", "zoe wait $(zoe ls -s running -o name)"))
-    add(app, "cancel", cancel, ("zoe cancel x1m7xhnzn3f4144",))
 
 
 def wait(
@@ -47,23 +45,6 @@ def wait(
     emit(result, options(context).output, rows_of(ended))
     for execution in ended:
         finish(execution, exit_code_from_app)
-
-
-def cancel(context: typer.Context, execution_ids: Ids) -> None:
-    """Cancel executions; those that are already stopping are left alone."""
-    cancelled: list[Execution] = []
-    refused: Refused | None = None
-    with options(context).quick() as client:
-        for execution_id in execution_ids:
-            try:
-                cancelled.append(client.cancel(execution_id))
-            except Refused as error:
-                note(f"{execution_id}:")
-                report(error)
-                refused = refused or error
-    emit({"executions": cancelled}, options(context).output, rows_of(cancelled))
-    if refused is not None:
-        raise typer.Exit(exit_of(refused))
 
 
 def wait_for(client: Client, execution: Execution, give_up_s: float | None) -> Execution:

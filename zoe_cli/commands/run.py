@@ -12,7 +12,22 @@ from zoe_cli.commands.documents import Settings, load_description, set_in
 from zoe_cli.commands.ending import Timeout
 from zoe_cli.commands.packages import packages_of
 from zoe_cli.commands.repositories import sources_of
-from zoe_cli.commands.submitting import Carried, Cores, Follow, Memory, Name, Show, Submission, Wait, submit
+from zoe_cli.commands.submitting import (
+    After,
+    Begin,
+    Carried,
+    Conditions,
+    Cores,
+    Follow,
+    Hold,
+    Keep,
+    Memory,
+    Name,
+    Show,
+    Submission,
+    Wait,
+    submit,
+)
 from zoe_cli.registry import add
 
 _EXAMPLES = (
@@ -28,6 +43,7 @@ _EXAMPLES = (
     "zoe run app.json --share bob:look",
     "zoe catalogue batch | zoe run - --set 'main.command=echo hello'",
     "id=$(zoe run app.json -o name)",
+    "zoe run report.py --after ok:$id --begin 06:00",
 )
 Words = Annotated[
     list[str],
@@ -83,6 +99,10 @@ def run(
         int | None, typer.Option(help="Priority; executions with a higher one are considered first.")
     ] = None,
     deadline: Annotated[float | None, typer.Option(help="Seconds from now by which it should have ended.")] = None,
+    after: After = None,
+    keep: Keep = False,
+    begin: Begin = None,
+    hold: Hold = False,
     wait: Wait = False,
     following: Follow = False,
     timeout: Timeout = None,
@@ -108,8 +128,19 @@ def run(
         found, sources = packages_of(packages, requirements), sources_of(repositories, repository_secret)
         wishes = Wishes(image, workers, memory, cores, tuple(carried or ()), found, sources)
         document = set_in(command_draft(file, wishes), settings)
+    conditions = Conditions(tuple(after or ()), keep, begin, hold)
     how = Submission(
-        name, priority, deadline, key, tuple(share or ()), wait, following, timeout, exit_code_from_app, show
+        name=name,
+        priority=priority,
+        deadline_s=deadline,
+        key=key,
+        shares=tuple(share or ()),
+        conditions=conditions,
+        wait=wait,
+        following=following,
+        timeout_s=timeout,
+        exit_code_from_app=exit_code_from_app,
+        show=show,
     )
     submit(context, document, how)
 

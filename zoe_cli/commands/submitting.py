@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from zoe_cli.commands.dates import coming
 from zoe_cli.commands.documents import data_format
 from zoe_cli.commands.ending import finish, wait_for
 from zoe_cli.commands.views import rows_of
 from zoe_cli.context import options
 from zoe_cli.output import emit, emit_data, note
 from zoe_client.plain import Execution
+from zoe_client.vocabulary import DependencyKind
 
 if TYPE_CHECKING:
     from zoe_client.vocabulary import ShareLevel
@@ -26,10 +28,56 @@ Carried = Annotated[
     list[Path] | None, typer.Option("--file", help="Further small file that travels along; may be repeated.")
 ]
 Show = Annotated[bool, typer.Option("--show", help="Print the description instead of submitting it.")]
+After = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--after",
+        metavar="KIND:ID",
+        help="Run after another execution: ok:ID (it succeeded), fail:ID (it did not), any:ID; several with commas, or "
+        "repeated.",
+    ),
+]
+Keep = Annotated[
+    bool, typer.Option("--keep", help="Hold it if it can no longer run after these; else it ends as failed.")
+]
+Begin = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME", help="Keep it out of the queue until then: +3h, 08:00 (the next), '2026-11-01 08:30'."
+    ),
+]
+Hold = Annotated[bool, typer.Option("--hold", help="Keep it out of the queue until `zoe release`.")]
 Wait = Annotated[bool, typer.Option("--wait", "-w", help="Wait until it has ended; exit with 0 if it succeeded.")]
 Follow = Annotated[
     bool, typer.Option("--follow", "-f", help="Wait, streaming the output of the service that ends the application.")
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What keeps it from the queue, as the options say it."""
+
+    after: tuple[str, ...] = ()
+    keep: bool = False
+    begin: str | None = None
+    hold: bool = False
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of a submission; those that are not given are left out."""
+        after = [one.strip() for text in self.after for one in text.split(",") if one.strip()]
+        for one in after:
+            _check_dependency(one)
+        if self.keep and not after:
+            raise typer.BadParameter("--keep belongs to --after")
+        begin_at_s = None if self.begin is None else coming(self.begin)
+        given = {"after": after, "keep": self.keep, "begin_at_s": begin_at_s, "hold": self.hold}
+        return {name: value for name, value in given.items() if value}
+
+
+def _check_dependency(text: str) -> None:
+    kind, _, on = text.partition(":")
+    if kind not in tuple(DependencyKind) or not on:
+        raise typer.BadParameter(f"{text!r} is no dependency; use ok:ID, fail:ID or any:ID")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +89,7 @@ class Submission:
     deadline_s: float | None = None
     key: str | None = None
     shares: tuple[str, ...] = ()
+    conditions: Conditions = Conditions()
     wait: bool = False
     following: bool = False
     timeout_s: float | None = None
@@ -59,10 +108,9 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
         emit_data(document if how.name is None else {**document, "name": how.name}, data_format(context))
         return
     wanted = _shares(how.shares)
+    settings = {"name": how.name, "priority": how.priority, "deadline_s": how.deadline_s, **how.conditions.fields()}
     with options(context).quick() as client:
-        execution = client.submit(
-            document, name=how.name, priority=how.priority, deadline_s=how.deadline_s, idempotency_key=how.key
-        )
+        execution = client.submit(document, settings, idempotency_key=how.key)
     if wanted:
         _share(context, execution["id"], wanted)
     for text in execution["notes"]:

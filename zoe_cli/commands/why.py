@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import typer
 
@@ -23,6 +23,7 @@ from zoe_client.wire import Eta, EventList, Explanation
 
 WAIT_CAUSES = {
     WaitCause.MASTER: "the master had not yet considered it",
+    WaitCause.CONDITIONS: "it was held, was not to begin yet, or was to run after others",
     WaitCause.CLUSTER_FULL: "the cluster had no room for its essential services",
     WaitCause.NODES_AWAY: "the nodes that it needs were down, drained or reserved",
     WaitCause.FOREIGN_USE: "programs that Zoe does not run used the nodes' resources",
@@ -113,10 +114,23 @@ def events(context: typer.Context, execution_id: Id) -> None:
     with options(context).client() as client:
         answer = _all_events(client, execution_id)
     rows = [
-        (e.id, clock(e.at_s), e.kind, e.data.get("service_id", "").removeprefix(f"{execution_id}."), e.cause_id)
+        (
+            *(e.id, clock(e.at_s), e.kind, e.data.get("service_id", "").removeprefix(f"{execution_id}.")),
+            *(_what(e.data), e.cause_id),
+        )
         for e in answer.events
     ]
-    emit(answer, options(context).output, Rows(("id", "at", "event", "service", "by"), rows))
+    emit(answer, options(context).output, Rows(("id", "at", "event", "service", "what", "by"), rows))
+
+
+def _what(data: Mapping[str, Any]) -> str:
+    """Return the words in the data of an event, if it has any."""
+    reason, message = data.get("reason"), data.get("message") or data.get("what") or data.get("why")
+    if isinstance(reason, dict):
+        return str(reason.get("sentence", ""))
+    if message:
+        return str(message)
+    return " ".join(str(data[name]) for name in ("on", "state", "cause") if data.get(name))
 
 
 def _all_events(client: Client, execution_id: str) -> EventList:

@@ -47,6 +47,8 @@ __getattr__ = lazy_names(
         ),
         "executions": (
             "ChangeView",
+            "ConditionsView",
+            "DependencyView",
             "Eta",
             "BatchRequest",
             "ExecutionBatch",
@@ -56,6 +58,7 @@ __getattr__ = lazy_names(
             "Explanation",
             "ForecastView",
             "InputReadView",
+            "ModifyRequest",
             "ReasonView",
             "ServiceView",
             "SubmitRequest",

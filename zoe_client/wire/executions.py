@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from zoe_client.vocabulary import Cause, ExecutionState, Mark, Outcome, ServiceState, ShareLevel
+from zoe_client.vocabulary import (
+    Cause,
+    DependencyKind,
+    ExecutionState,
+    Holder,
+    Mark,
+    Outcome,
+    ServiceState,
+    ShareLevel,
+)
 from zoe_client.wire.base import SECONDS_MAX, Numbers, PrintableName, Wire
 from zoe_client.wire.places import InputPlacesView
 
 DETAIL = "The platform's own message if it says more; operators only, for one execution."
+AFTER_PATTERN = r"^(ok|fail|any):(#[0-9]{1,4}|[A-Za-z0-9_-]+)$"
+AFTER_LENGTH_MAX = 80
+DEPENDENCIES_MAX = 100
 STORAGE_PROBLEM = "Why the bandwidth that it asks for is not granted, or no longer; else empty."
 
 
@@ -24,6 +36,40 @@ class SubmitRequest(Numbers):
     priority: int | None = Field(default=None, ge=-1000, le=1000)
     deadline_s: float | None = Field(
         default=None, gt=0, le=SECONDS_MAX, description="Seconds from now by which the execution should have ended."
+    )
+    hold: bool = Field(default=False, description="Keep it out of the queue until it is released.")
+    begin_at_s: float | None = Field(
+        default=None, ge=0, le=SECONDS_MAX, description="Keep it out of the queue until then (seconds since the epoch)."
+    )
+    after: list[Annotated[str, Field(pattern=AFTER_PATTERN, max_length=AFTER_LENGTH_MAX)]] = Field(
+        default=[],
+        max_length=DEPENDENCIES_MAX,
+        description="Executions that must have ended first: `ok:ID` successfully, `fail:ID` otherwise, `any:ID` in any "
+        "way. In a batch, `ok:#N` is its execution number N, from 0, which must stand before this one.",
+    )
+    keep: bool = Field(
+        default=False,
+        description="Hold it if it can no longer run after these; else it ends as failed, with cause "
+        "`dependency_failed`.",
+    )
+
+
+class ModifyRequest(Numbers):
+    """What to change of an execution that waits; what is left out stays as it is."""
+
+    priority: int | None = Field(default=None, ge=-1000, le=1000)
+    deadline_s: float | None = Field(
+        default=None, gt=0, le=SECONDS_MAX, description="Seconds from now by which it should have ended; null for none."
+    )
+    begin_at_s: float | None = Field(
+        default=None,
+        ge=0,
+        le=SECONDS_MAX,
+        description="When it may enter the queue (seconds since the epoch); or null.",
+    )
+    application: dict[str, Any] | None = Field(
+        default=None,
+        description="Its description with other limits, commands or files; components and numbers stay as they are.",
     )
 
 
@@ -157,6 +203,23 @@ class InputReadView(Wire):
     )
 
 
+class DependencyView(Wire):
+    """An execution that has to end before another enters the queue; `met`: whether it ended so, null if undecided."""
+
+    kind: DependencyKind
+    on: str
+    met: bool | None
+
+
+class ConditionsView(Wire):
+    """What keeps an execution from the queue, or has kept it."""
+
+    held: Holder | None
+    begin_at_s: float | None
+    after: list[DependencyView]
+    keep: bool
+
+
 class ExecutionView(ExecutionSummary):
     """One execution with its services, its notes and its description."""
 
@@ -166,6 +229,7 @@ class ExecutionView(ExecutionSummary):
         default=[], description="How much of its inputs each node held when it was placed."
     )
     notes: list[str]
+    conditions: ConditionsView | None = Field(default=None, description="Null if it was submitted without any.")
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
     detail: str = Field(default="", description=DETAIL)
     access: ShareLevel = Field(

@@ -234,3 +234,12 @@ class Application:
     def images(self) -> tuple[str, ...]:
         """Return the images of all components, each once, by name."""
         return tuple(sorted({component.image for component in self.components}))
+
+
+def same_instances(one: Application, other: Application) -> bool:
+    """Return whether both have the same components, as many instances of each, and the same start-up order."""
+    return _instances(one) == _instances(other)
+
+
+def _instances(application: Application) -> list[tuple[str, int, int, int]]:
+    return [(c.name, c.essential_count, c.total_count, c.startup_order) for c in application.components]

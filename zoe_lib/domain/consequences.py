@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from zoe_client.vocabulary import Holder
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import ApplicationKind, Component
 from zoe_lib.domain.execution import (
@@ -37,7 +38,7 @@ def settle(execution: Execution, now_s: float, policy: Policy, cause_id: str) ->
 def next_event(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
     """Return the next event that follows from the present state, or None."""
     if execution.state is ExecutionState.SUBMITTED:
-        return ev.Queued(at_s=now_s, cause_id=cause_id)
+        return _enters_queue(execution, now_s, cause_id)
     if execution.state in _STARTED:
         return (
             _verdict(execution, now_s, cause_id)
@@ -49,6 +50,25 @@ def next_event(execution: Execution, now_s: float, policy: Policy, cause_id: str
     if execution.state is ExecutionState.STOPPING:
         return _never_started(execution, now_s, cause_id) or _finish(execution, now_s, policy, cause_id)
     return None
+
+
+def _enters_queue(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
+    """It enters the queue when its conditions are met; when they no longer can be, it ends, or is held if so wished."""
+    conditions = execution.conditions
+    if conditions.met(now_s):
+        return ev.Queued(at_s=now_s, cause_id=cause_id)
+    failed = [str(one) for one in conditions.after if one.met is False]
+    if not failed or conditions.held is not None:
+        return None
+    if conditions.keep:
+        return ev.Held(at_s=now_s, cause_id=cause_id, by=Holder.USER)
+    return ev.Refused(
+        at_s=now_s,
+        cause_id=cause_id,
+        outcome=Outcome.FAILED,
+        cause=Cause.DEPENDENCY_FAILED,
+        message=f"it was to run after {failed[0]}, which ended otherwise",
+    )
 
 
 def due_at_s(execution: Execution, policy: Policy) -> float | None:
@@ -216,6 +236,8 @@ def _finish(execution: Execution, now_s: float, policy: Policy, cause_id: str) -
         return None
     if will_retry(execution, policy):
         backoff_s = min(policy.retry_backoff_s * 2 ** (execution.attempt - 1), policy.retry_backoff_max_s)
+        if execution.cause is Cause.REQUEUED:
+            backoff_s = 0.0
         plainly = _may_be_the_views(execution)
         return ev.Requeued(at_s=now_s, cause_id=cause_id, not_before_s=now_s + backoff_s, plainly=plainly)
     return ev.Ended(at_s=now_s, cause_id=cause_id)
@@ -233,8 +255,8 @@ def will_retry(execution: Execution, policy: Policy) -> bool:
     """Return whether a stopping execution is queued again when nothing of it is left."""
     if execution.outcome is not Outcome.FAILED or execution.cause in _NEVER_RETRIED:
         return False
-    if execution.cause in (Cause.STOPPED, Cause.STORAGE_UNAVAILABLE):
-        # An operator stopped the back-end or the storage controller, which may happen any number of times.
+    if execution.cause in (Cause.STOPPED, Cause.STORAGE_UNAVAILABLE, Cause.REQUEUED):
+        # An operator stopped the back-end or the storage controller, or a user wished it, any number of times.
         return True
     if execution.cause in PLATFORM_CAUSES:
         uncharged = execution.attempt - 1 - execution.failed_attempts

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from zoe_lib.domain.execution import Cause, Outcome, ServiceId
+from zoe_client.vocabulary import ExecutionState, Holder
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
+from zoe_lib.domain.execution import Cause, Execution, Outcome, ServiceId
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
@@ -25,9 +28,16 @@ class Event:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Submitted(Event):
-    """A user submitted it."""
+    """A user submitted it; `conditions` kept it from the queue then."""
 
     kind: ClassVar[str] = "submitted"
+    conditions: Conditions | None = None
+
+
+def submitted(execution: Execution, cause_id: str = "") -> Submitted:
+    """Return the event that a fresh execution begins with."""
+    conditions = None if execution.conditions == NO_CONDITIONS else execution.conditions
+    return Submitted(at_s=execution.submitted_at_s, cause_id=cause_id, conditions=conditions)
 
 
 @value(frozen=True, slots=True, kw_only=True)
@@ -35,6 +45,64 @@ class Queued(Event):
     """The master took it into the queue."""
 
     kind: ClassVar[str] = "queued"
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Held(Event):
+    """A user or an operator holds it: it does not enter the queue, or leaves it, until it is released."""
+
+    kind: ClassVar[str] = "held"
+    by: Holder
+    user: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Released(Event):
+    """It is not held any more; dependencies that cannot be met any more no longer count."""
+
+    kind: ClassVar[str] = "released"
+    user: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class DependencyEnded(Event):
+    """An execution that it waits for has ended, in that state; null: it is not known any more."""
+
+    kind: ClassVar[str] = "dependency_ended"
+    on: str
+    state: ExecutionState | None = None
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Requested:
+    """What a user may change while an execution waits. Times are in seconds since the epoch."""
+
+    priority: int
+    deadline_s: float | None
+    begin_at_s: float | None
+    application: Application
+
+    @classmethod
+    def of(cls, execution: Execution) -> Requested:
+        """Return what is requested now."""
+        begin_at_s = execution.conditions.begin_at_s
+        return cls(
+            priority=execution.priority,
+            deadline_s=execution.deadline_s,
+            begin_at_s=begin_at_s,
+            application=execution.application,
+        )
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Modified(Event):
+    """A user changed what it asks for while it waited; `what` says in words how."""
+
+    kind: ClassVar[str] = "modified"
+    before: Requested
+    after: Requested
+    user: str = ""
+    what: str = ""
 
 
 @value(frozen=True, slots=True, kw_only=True)
@@ -254,6 +322,10 @@ EVENT_TYPES: dict[str, type[Event]] = {
     for event_type in (
         Submitted,
         Queued,
+        Held,
+        Released,
+        DependencyEnded,
+        Modified,
         ReasonChanged,
         Forecasted,
         StartPlanned,

@@ -7,6 +7,7 @@ from dataclasses import field
 
 from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, Cause, ExecutionState, Mark, Outcome, ServiceState
 from zoe_lib.domain.application import Application, Component
+from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
@@ -36,8 +37,8 @@ ExecutionId = str
 ServiceId = str
 
 
-# The platform caused these ends: a retry after them does not count against the user's `retries`. A service that ended
-# without a command from Zoe was ended with its node or its supervisor.
+# The platform caused these ends. A service that ended without a command from Zoe was ended with its node or its
+# supervisor.
 PLATFORM_CAUSES = frozenset(
     {
         Cause.ENGINE_FAULT,
@@ -49,6 +50,8 @@ PLATFORM_CAUSES = frozenset(
     }
 )
 
+UNCHARGED_CAUSES = PLATFORM_CAUSES | {Cause.REQUEUED}
+"""A retry after one of these does not count against the user's `retries`."""
 WAITING_STATES = frozenset({ExecutionState.SUBMITTED, ExecutionState.QUEUED})
 SERVICE_TERMINAL_STATES = frozenset({ServiceState.ENDED, ServiceState.LOST})
 
@@ -94,7 +97,7 @@ class Execution:
     attempt reads them. `storage_problem`: why the bandwidth that it requests is not granted, in this attempt, or in the
     last one until this one is placed. `granted_s`: for how many seconds of each day (since the epoch, UTC) it was
     granted before the present grant, in all attempts. `places`: what nodes held of its inputs when this attempt was
-    placed.
+    placed. `conditions`: what keeps, or kept, it from the queue.
     """
 
     id: ExecutionId
@@ -123,6 +126,7 @@ class Execution:
     storage_problem: str = ""
     granted_s: Mapping[int, float] = field(default_factory=dict)
     places: tuple[InputPlaces, ...] = ()
+    conditions: Conditions = NO_CONDITIONS
 
     @property
     def terminal(self) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from functools import singledispatch
 
 from zoe_lib.domain import events as ev
+from zoe_lib.domain.application import same_instances
 from zoe_lib.domain.execution import (
-    PLATFORM_CAUSES,
+    UNCHARGED_CAUSES,
     Cause,
     Execution,
     ExecutionState,
@@ -27,6 +28,10 @@ from zoe_lib.domain.values import changed
 EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.Submitted: frozenset({E.SUBMITTED}),
     ev.Queued: frozenset({E.SUBMITTED}),
+    ev.Held: frozenset({E.SUBMITTED, E.QUEUED}),
+    ev.Released: frozenset({E.SUBMITTED}),
+    ev.DependencyEnded: frozenset({E.SUBMITTED}),
+    ev.Modified: frozenset({E.SUBMITTED, E.QUEUED}),
     ev.ReasonChanged: frozenset({E.QUEUED}),
     ev.Forecasted: frozenset({E.QUEUED}),
     ev.StartPlanned: frozenset({E.QUEUED}),
@@ -121,6 +126,54 @@ def _(event: ev.Submitted, execution: Execution, version: int) -> Execution:
 @_change.register
 def _(event: ev.Queued, execution: Execution, version: int) -> Execution:
     return changed(execution, version=version, state=E.QUEUED, marks=_marked(execution, event, Mark.QUEUED))
+
+
+@_change.register
+def _(event: ev.Held, execution: Execution, version: int) -> Execution:
+    if execution.conditions.held is not None:
+        raise IllegalTransition(execution, event, "it is held already")
+    conditions = changed(execution.conditions, held=event.by)
+    return changed(_out_of_queue(execution), version=version, conditions=conditions)
+
+
+@_change.register
+def _(event: ev.Released, execution: Execution, version: int) -> Execution:
+    before = execution.conditions
+    if before.held is None:
+        raise IllegalTransition(execution, event, "it is not held")
+    after = tuple(one for one in before.after if one.met is not False)
+    return changed(execution, version=version, conditions=changed(before, held=None, after=after))
+
+
+@_change.register
+def _(event: ev.DependencyEnded, execution: Execution, version: int) -> Execution:
+    return changed(execution, version=version, conditions=execution.conditions.with_ended(event.on, event.state))
+
+
+@_change.register
+def _(event: ev.Modified, execution: Execution, version: int) -> Execution:
+    """A time that is still to come takes it out of the queue again."""
+    after = event.after
+    if not same_instances(after.application, execution.application):
+        raise IllegalTransition(execution, event, "its components or the numbers of their instances would change")
+    leaves = after.begin_at_s is not None and after.begin_at_s > event.at_s
+    execution = _out_of_queue(execution) if leaves else execution
+    return changed(
+        execution,
+        version=version,
+        priority=after.priority,
+        deadline_s=after.deadline_s,
+        application=after.application,
+        conditions=changed(execution.conditions, begin_at_s=after.begin_at_s),
+        forecast=None,
+    )
+
+
+def _out_of_queue(execution: Execution) -> Execution:
+    """The time outside is no waiting in the queue, which begins anew."""
+    marks = dict(execution.marks)
+    marks.pop(Mark.QUEUED, None)
+    return changed(execution, state=E.SUBMITTED, reason=None, forecast=None, marks=marks)
 
 
 @_change.register
@@ -306,7 +359,7 @@ def _(event: ev.Requeued, execution: Execution, version: int) -> Execution:
         version=version,
         state=E.QUEUED,
         attempt=execution.attempt + 1,
-        failed_attempts=execution.failed_attempts + (execution.cause not in PLATFORM_CAUSES and not event.plainly),
+        failed_attempts=execution.failed_attempts + (execution.cause not in UNCHARGED_CAUSES and not event.plainly),
         not_before_s=event.not_before_s,
         services=(*execution.services, *new_services(execution.id, execution.application, attempt)),
         marks={Mark.QUEUED: event.at_s, **_view_failed(execution, event)},

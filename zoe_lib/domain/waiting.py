@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from zoe_client.vocabulary import WaitCause
 from zoe_lib.domain import events as ev
+from zoe_lib.domain.conditions import Conditions, reason_of
 from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.values import value
@@ -32,7 +33,12 @@ _BY_REASON = {
     ReasonCode.IMAGE_PULLING: WaitCause.IMAGE,
     ReasonCode.LOCATING_INPUTS: WaitCause.STORAGE,
     ReasonCode.SCAN_LIMIT: WaitCause.POLICY,
+    ReasonCode.HELD: WaitCause.CONDITIONS,
+    ReasonCode.BEGIN_TIME: WaitCause.CONDITIONS,
+    ReasonCode.DEPENDENCIES: WaitCause.CONDITIONS,
 }
+
+_WHY_AGAIN = {Cause.STORAGE_UNAVAILABLE: WaitCause.STORAGE, Cause.REQUEUED: WaitCause.MASTER}
 
 
 @value(frozen=True, slots=True)
@@ -63,16 +69,25 @@ def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
     for event in events:
         following = open_span
         match event:
-            case ev.Submitted():
+            case ev.Submitted(conditions=None):
                 following = CauseSpan(WaitCause.MASTER, event.at_s, event.at_s, "The master had not considered it yet.")
+            case ev.Submitted(conditions=Conditions() as conditions):
+                reason = reason_of(conditions, event.at_s)
+                sentence = "" if reason is None else reason.sentence
+                following = CauseSpan(WaitCause.CONDITIONS, event.at_s, event.at_s, sentence)
+            case ev.Queued() if open_span is not None and open_span.cause is WaitCause.CONDITIONS:
+                following = CauseSpan(WaitCause.MASTER, event.at_s, event.at_s, "The master had not considered it yet.")
+            case ev.Modified(after=ev.Requested(begin_at_s=float() as begin_at_s)) if begin_at_s > event.at_s:
+                following = CauseSpan(WaitCause.CONDITIONS, event.at_s, event.at_s, "It was not to begin yet.")
+            case ev.Held():
+                following = CauseSpan(WaitCause.CONDITIONS, event.at_s, event.at_s, "It was held.")
             case ev.Requeued():
                 following = CauseSpan(why_again, event.at_s, event.at_s, "It was waiting for its next attempt.")
             case ev.ReasonChanged():
                 following = CauseSpan(cause_of(event.reason), event.at_s, event.at_s, event.reason.sentence)
             case ev.Stopping():
                 following = None
-                away = event.cause is Cause.STORAGE_UNAVAILABLE
-                why_again = WaitCause.STORAGE if away else WaitCause.OWN_FAILURE
+                why_again = _WHY_AGAIN.get(event.cause, WaitCause.OWN_FAILURE)
             case ev.StartPlanned() | ev.Refused():
                 following = None
         if following is not open_span:

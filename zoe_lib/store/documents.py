@@ -26,6 +26,13 @@ def parse(document: Json) -> Application:
     return application_of(Document.model_validate(document))
 
 
+def stored_document(application: Application) -> tuple[str, Json]:
+    """Return the hash of an application's canonical document, and the document."""
+    document = to_document(application)
+    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest(), document
+
+
 class Applications:
     """A bounded cache of parsed applications by the hash of their document. Thread-safe."""
 
@@ -41,9 +48,7 @@ class Applications:
         last = self._last
         if last is not None and last[0] is application:  # as in a batch of one application
             return last[1], last[2]
-        document = to_document(application)
-        canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
-        name = hashlib.sha256(canonical.encode()).hexdigest()
+        name, document = stored_document(application)
         if self.get(name) != application:
             _check_comes_back(application, document)
             self._put(name, application)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
 
-from zoe_lib.domain.events import Event, Submitted
+from zoe_lib.domain.events import Event, submitted
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.gateway import HeldOnNode, held_on_nodes
 from zoe_lib.domain.lifecycle import apply
@@ -55,7 +55,7 @@ class MemoryStore(MemoryInstallation):
             earlier = self._known(execution, idempotency_key, fingerprint)
             if earlier is not None:
                 return earlier
-            event = Submitted(at_s=execution.submitted_at_s, cause_id=cause_id)
+            event = submitted(execution, cause_id)
             new = apply(self._admitted(execution), event)
             if idempotency_key is not None:
                 key = (execution.tenant, idempotency_key)

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome, Service
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
@@ -14,28 +15,31 @@ from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import InputRead
 from zoe_lib.store.codec import decode, encode, field_names
+from zoe_lib.store.documents import stored_document
 
 T = TypeVar("T")
 Values = dict[str, Any]
 Row = Any  # a row of SQLAlchemy, whose columns are attributes
 
 
-def fixed_values(execution: Execution, application_hash: str) -> Values:
-    """Return the values of an execution that never change, except the document."""
+def fixed_values(execution: Execution) -> Values:
+    """Return the values of an execution that never change."""
     return {
         "id": execution.id,
         "name": execution.name,
         "tenant": execution.tenant,
         "user_name": execution.user,
-        "application_hash": application_hash,
-        "priority": execution.priority,
-        "deadline_s": execution.deadline_s,
         "notes": list(execution.notes),
     }
 
 
 # The values of an execution that events change: by column, the field, and how to convert it.
 _CHANGING: Mapping[str, tuple[str, Callable[[Execution], Any]]] = {
+    "application_hash": ("application", lambda e: stored_document(e.application)[0]),
+    "application": ("application", lambda e: stored_document(e.application)[1]),
+    "priority": ("priority", lambda e: e.priority),
+    "deadline_s": ("deadline_s", lambda e: e.deadline_s),
+    "conditions": ("conditions", lambda e: None if e.conditions == NO_CONDITIONS else encode(e.conditions)),
     "submitted_at_s": ("submitted_at_s", lambda e: e.submitted_at_s),
     "state": ("state", lambda e: e.state.value),
     "version": ("version", lambda e: e.version),
@@ -58,7 +62,10 @@ _CHANGING: Mapping[str, tuple[str, Callable[[Execution], Any]]] = {
 }
 
 
-def changing_values(execution: Execution, columns: Iterable[str] = _CHANGING) -> Values:
+CHANGING_COLUMNS = tuple(_CHANGING)
+
+
+def changing_values(execution: Execution, columns: Iterable[str] = CHANGING_COLUMNS) -> Values:
     """Return the values of an execution that events change."""
     return {name: _CHANGING[name][1](execution) for name in columns}
 
@@ -99,13 +106,16 @@ def to_execution(row: Row, application: Application, services: Sequence[Service]
         places=tuple(decode(InputPlaces, one) for one in row.places),
         storage_problem=row.storage_problem,
         granted_s={int(day): float(seconds) for day, seconds in row.granted_s.items()},
+        conditions=NO_CONDITIONS if row.conditions is None else decode(Conditions, row.conditions),
     )
 
 
-def changed_services(before: Sequence[Service], after: Execution) -> Iterator[Values]:
-    """Return the rows of new or changed services."""
+def changed_services(before: Execution | None, after: Execution) -> Iterator[Values]:
+    """Return the rows of new or changed services; of all that are alive, if what they reserve may have changed."""
+    known = before.services if before is not None else ()
+    resized = before is not None and before.application is not after.application
     for position, service in enumerate(after.services):
-        if position >= len(before) or before[position] is not service:
+        if position >= len(known) or known[position] is not service or (resized and service.alive):
             yield _service_values(after, position, service)
 
 

@@ -21,6 +21,7 @@ from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import NotLeader
 from zoe_master.backends.base import Backend
 from zoe_master.crash_points import Hit, never_crash
+from zoe_master.loop.conditions import ConditionObserver
 from zoe_master.loop.culling import ExecutionCulling, LastUses
 from zoe_master.loop.executor import PlanExecutor
 from zoe_master.loop.image_gate import ImageGate
@@ -76,6 +77,7 @@ class Master:
         self._clock = clock
         self._cache = StateCache(store, leader_epoch, changes_per_set)
         self._observer = ServiceObserver(self._cache, backend, hit)
+        self._conditions = ConditionObserver(self._cache)
         self._image_gate = ImageGate(self._cache, backend)
         self.port_secrets = port_secrets or PortSecrets()
         users, secrets = system_users or SystemUsers(), secret_values or ExecutionSecrets()
@@ -103,6 +105,7 @@ class Master:
         # 1. Observe: what users and other processes wrote, and what the back-end reports.
         read_to = self._cache.catch_up()
         observations = self._observer.absorb(tick)
+        self._conditions.look(tick)
         self._culling.sync(tick)
         storage = self._grants.observe()
         # 2. Snapshot.
@@ -139,7 +142,14 @@ class Master:
             oldest_s,
             policy=self._cache.policy,
             forecasts=self._cache.record,
-            unfinished=self._cache.behind or self._observer.unfinished or self._reasons.unfinished,
+            unfinished=any(
+                (
+                    self._cache.behind,
+                    self._observer.unfinished,
+                    self._conditions.unfinished,
+                    self._reasons.unfinished,
+                )
+            ),
             outcomes=self._cache.take_outcomes(),
         )
         if plan.placements:
@@ -159,7 +169,8 @@ class Master:
         """
         maybe = (*self._cache.active(), *self._cache.backlog.paused)
         policy = self._cache.policy
-        times = (*(due_at_s(e, policy) for e in maybe), self._culling.due_s(), self._locator.due_s())
+        own = (self._culling.due_s(), self._locator.due_s(), self._cache.conditional.next_begin_s(now_s))
+        times = (*(due_at_s(e, policy) for e in maybe), *own)
         return min((at_s for at_s in times if at_s is not None and at_s > now_s), default=None)
 
     def execution(self, execution_id: ExecutionId) -> Execution | None:

@@ -15,6 +15,7 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import (
     ACTIVE_STATES,
+    TERMINAL_STATES,
     WAITING_STATES,
     Execution,
     ExecutionId,
@@ -36,6 +37,7 @@ from zoe_master.scheduler.ordering.capacity import capacity_of
 from zoe_master.scheduler.ordering.estimate import run_key
 from zoe_master.scheduler.ordering.orders import SIZED_ORDERS
 from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.state.conditional import ConditionalExecutions, is_conditional
 from zoe_master.state.forecasts import ForecastRecord
 from zoe_master.state.kept_ledger import KeptLedger
 from zoe_master.state.pending_queue import PendingQueue
@@ -87,7 +89,14 @@ class StateCache:
         self._kinds = KindEstimates(self._history.expected)
         for execution in self._executions.values():
             self._kinds.enter(run_key(execution))
-        waiting = (e for e in self._executions.values() if e.state in WAITING_STATES)
+        self.conditional = ConditionalExecutions()
+        """Executions that do not count as waiting before their conditions are met."""
+        waiting: list[Execution] = []
+        for execution in self._executions.values():
+            if is_conditional(execution):
+                self.conditional.put(execution)
+            elif execution.state in WAITING_STATES:
+                waiting.append(execution)
         self.backlog = PendingQueue(waiting, self.policy, self._kinds.known)
 
     def catch_up(self) -> int:
@@ -258,22 +267,35 @@ class StateCache:
                 else:
                     self._drop(execution_id)
 
+    def look_up(self, ids: Iterable[ExecutionId]) -> None:
+        """Find out how executions ended that are not known here, for those that run after them."""
+        absent = [one for one in ids if one not in self._executions]
+        for some in self.in_sets(absent):
+            query = ExecutionQuery(ids=frozenset(some), limit=len(some))
+            states = {execution.id: execution.state for execution in self._store.executions(query).executions}
+            for one in some:
+                state = states.get(one)
+                if state is None or state in TERMINAL_STATES:
+                    self.conditional.ended(one, state)
+
     def _keep(self, execution: Execution) -> None:
         before = self._executions.get(execution.id)
         if execution.terminal:
+            self.conditional.ended(execution.id, execution.state)
             if self._drop(execution.id):
                 self._outcomes[execution.state] += 1
                 self._history.learn(execution, self.policy.usage_half_life_s)
                 self._kinds.learned(run_key(execution))
                 self.backlog.learned(run_key(execution))
             return
+        if before is not None and before.application is not execution.application:
+            self._drop(before.id)  # its size and its kind may be others
+            before = None
         if before is None:
             self._kinds.enter(run_key(execution))
         self._executions[execution.id] = execution
         if execution.state in WAITING_STATES:
-            self.backlog.put(execution)
-            self._moving.pop(execution.id, None)
-            self._leave(execution.id)
+            self._keep_waiting(execution)
         else:
             self.backlog.remove(execution)
             # Younger executions may have started earlier.
@@ -288,12 +310,23 @@ class StateCache:
         if before is not None and before.state in WAITING_STATES and execution.state is ExecutionState.STARTING:
             self._history.record.started(execution)
 
+    def _keep_waiting(self, execution: Execution) -> None:
+        if is_conditional(execution):
+            self.conditional.put(execution)
+            self.backlog.remove(execution)
+        else:
+            self.conditional.remove(execution.id)
+            self.backlog.put(execution)
+        self._moving.pop(execution.id, None)
+        self._leave(execution.id)
+
     def _drop(self, execution_id: ExecutionId) -> bool:
         """Forget an execution that has ended; return whether it was known."""
         known = self._executions.pop(execution_id, None)
         if known is None:
             return False
         self.backlog.remove(known)
+        self.conditional.remove(execution_id)
         self._leave(execution_id)
         self._moving.pop(execution_id, None)
         self._kinds.leave(run_key(known))

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from zoe_lib.domain.events import Event
+from zoe_lib.domain.conditions import NO_CONDITIONS
+from zoe_lib.domain.events import Event, Modified, Submitted
 from zoe_lib.domain.execution import TERMINAL_STATES, Cause, Execution, ExecutionId, ServiceId
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
@@ -72,7 +73,7 @@ def read_recording(store: ExecutionStore, from_s: float, to_s: float) -> Recordi
     split = _Split(ticks, from_s, to_s)
     moments = split.moments([*entries, *facts])
     before = tuple(entry for entry in entries if split.is_before(entry))
-    fresh = {x.id: as_submitted(x) for x in executions}
+    fresh = _first_asked({x.id: as_submitted(x) for x in executions}, entries)
     present = [x for x in _states(fresh, before) if not x.terminal]
     policies = [decode(Policy, fact.data) for fact in facts if split.is_before(fact) and fact.kind == "policy_set"]
     return Recording(
@@ -91,9 +92,11 @@ def read_recording(store: ExecutionStore, from_s: float, to_s: float) -> Recordi
 
 def from_others(entry: JournalEntry) -> bool:
     """Return whether users or admins wrote it, not a master: submissions, cancellations, policies."""
-    if entry.kind in ("submitted", "policy_set"):
+    if entry.kind in ("submitted", "policy_set", "released", "modified"):
         return True
-    return entry.kind in ("stopping", "refused") and entry.data.get("cause") == Cause.CANCELLED
+    if entry.kind == "held":  # the master holds what can no longer run after others
+        return bool(entry.data.get("user"))
+    return entry.kind in ("stopping", "refused") and entry.data.get("cause") in (Cause.CANCELLED, Cause.REQUEUED)
 
 
 def to_event(entry: JournalEntry) -> Event:
@@ -114,6 +117,28 @@ def as_submitted(execution: Execution) -> Execution:
         deadline_s=execution.deadline_s,
     )
     return replace(fresh, notes=execution.notes)
+
+
+def _first_asked(
+    fresh: Mapping[ExecutionId, Execution], entries: Iterable[JournalEntry]
+) -> dict[ExecutionId, Execution]:
+    """Return the executions as they were asked for at first: their rows have kept what was modified since, and what has
+    become of their conditions.
+    """
+    asked, modified = dict(fresh), set[ExecutionId]()
+    for entry in entries:
+        if entry.execution_id is None or entry.kind not in ("submitted", "modified"):
+            continue
+        execution, event = asked[entry.execution_id], to_event(entry)
+        if isinstance(event, Submitted):
+            asked[execution.id] = replace(execution, conditions=event.conditions or NO_CONDITIONS)
+        elif isinstance(event, Modified) and execution.id not in modified:
+            before = event.before
+            modified.add(execution.id)
+            asked[execution.id] = replace(
+                execution, application=before.application, priority=before.priority, deadline_s=before.deadline_s
+            )
+    return asked
 
 
 class _Split:

@@ -11,7 +11,7 @@ from storage_bridge.model import ViewVerdict
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
-from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.domain.execution import Cause, ExecutionId
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.policy import Policy
@@ -149,16 +149,13 @@ class Rerun:
         if entry.kind == "submitted":
             self._store.submit(self._recording.fresh[entry.execution_id], entry.cause_id)
         else:
-            self._cancel(entry.execution_id, to_event(entry))
+            self._wish(entry.execution_id, to_event(entry))
 
-    def _cancel(self, execution_id: ExecutionId, event: Event) -> None:
-        """Cancel as recorded, or as is right for an execution in another state; do nothing if it has ended."""
-        assert isinstance(event, ev.Stopping | ev.Refused)
-        details = {"outcome": event.outcome, "cause": event.cause, "message": event.message}
+    def _wish(self, execution_id: ExecutionId, event: Event) -> None:
+        """Do what a user did, or what is right for an execution in another state; nothing if that makes no sense."""
         version = self._store.execution(execution_id).version
-        for kind in (type(event), ev.Stopping, ev.Refused):
+        for wanted in _in_any_state(event):
             try:
-                wanted = kind(at_s=event.at_s, cause_id=event.cause_id, **details)  # type: ignore[arg-type]
                 self._store.append(execution_id, [wanted], version, None)
             except IllegalTransition:
                 continue
@@ -180,6 +177,20 @@ class Rerun:
                 return
             self._clock.advance(next_s - now_s)
             self._tick()
+
+
+def _in_any_state(event: Event) -> Iterator[Event]:
+    """Yield an event of a user, and for a cancellation what it is for executions in other states."""
+    yield event
+    if isinstance(event, ev.Stopping | ev.Refused) and event.cause is Cause.CANCELLED:
+        for kind in (ev.Stopping, ev.Refused):
+            yield kind(
+                at_s=event.at_s,
+                cause_id=event.cause_id,
+                outcome=event.outcome,
+                cause=event.cause,
+                message=event.message,
+            )
 
 
 class _RecordedKeeper:

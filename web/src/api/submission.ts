@@ -3,7 +3,10 @@ import { useRef } from "react";
 import { useNavigate } from "react-router";
 import { api, type Schemas, told } from "./client";
 
-type Submission = Schemas["SubmitRequest"];
+type Conditions = "after" | "hold" | "keep";
+type Submission = Omit<Schemas["SubmitRequest"], Conditions>;
+
+const UNCONDITIONAL: Pick<Schemas["SubmitRequest"], Conditions> = { after: [], hold: false, keep: false };
 
 /**
  * The idempotency keys of one form: the same for the same content until it has become an execution, so that trying again
@@ -59,7 +62,7 @@ export function useSubmission(
   const turn = useRef(new OneAtATime());
   const { mutate, error, status } = useMutation({
     mutationFn: async () => {
-      const body = await filled();
+      const body = { ...UNCONDITIONAL, ...(await filled()) };
       const header = { "idempotency-key": keys.current.keyOf(JSON.stringify(body)) };
       return told(api.POST("/api/v1/executions", { body, params: { header } }));
     },

@@ -8,17 +8,19 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, Table, delete, exists, func, select, text
 
-from zoe_lib.domain.events import Submitted
+from zoe_lib.domain.conditions import NO_CONDITIONS
+from zoe_lib.domain.events import Submitted, submitted
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.limits import EVERY
 from zoe_lib.store.account_tables import audit, tenants
+from zoe_lib.store.codec import Json, event_data
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.errors import BatchRefused, ConcurrentUpdate, IdempotencyConflict, QuotaExceeded, TimeLimitTooLong
 from zoe_lib.store.execution_tables import NOT_TERMINAL, executions, idempotency_keys, services
 from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.quotas import admitted, same_submission
-from zoe_lib.store.rows import Values, changed_services, changing_values, fixed_values
+from zoe_lib.store.rows import CHANGING_COLUMNS, Values, changed_services, changing_values, fixed_values
 from zoe_lib.store.sql import executions as reading
 from zoe_lib.store.sql.audit import values_of as audit_values
 from zoe_lib.store.sql.journal import CHANNEL, JOURNAL_LOCK
@@ -53,6 +55,8 @@ def _rows(table: Table, parameter: str) -> str:
     return f"jsonb_populate_recordset(NULL::{table.name}, :{parameter})"
 
 
+# The document and its hash are known already.
+_CHANGING_BUT_APPLICATION = tuple(name for name in CHANGING_COLUMNS if not name.startswith("application"))
 _AUDITED = ", ".join(f'"{column.name}"' for column in audit.c if column.name != "id")
 
 # First the executions that have no key or obtain it, then their services. The journal comes last: its lock is taken
@@ -64,7 +68,7 @@ _SUBMIT = Prepared(
     {
         "tenants": "text[]",
         "within": "boolean",
-        **dict.fromkeys(("executions", "services", "keys", "causes", "audits"), "jsonb"),
+        **dict.fromkeys(("executions", "services", "keys", "causes", "events", "audits"), "jsonb"),
     },
     f"""
     WITH bounded AS MATERIALIZED (
@@ -96,7 +100,7 @@ _SUBMIT = Prepared(
     ), entries AS (
         INSERT INTO journal (execution_id, tenant, version, kind, at_s, cause_id, data)
         SELECT fresh.id, fresh.tenant, 1, '{Submitted.kind}', fresh.submitted_at_s,
-               :causes ->> fresh.id, '{{}}'
+               :causes ->> fresh.id, coalesce(:events -> fresh.id, '{{}}')
         FROM locked, fresh ORDER BY fresh.submitted_at_s, fresh.id
     ), audited AS (
         INSERT INTO audit ({_AUDITED})
@@ -120,7 +124,7 @@ def prepare(
     entry: AuditEntry | None = None,
 ) -> Submission:
     """Return what to write for a fresh execution."""
-    stored = apply(execution, Submitted(at_s=execution.submitted_at_s, cause_id=cause_id))
+    stored = apply(execution, submitted(execution, cause_id))
     name, document = applications.keep(stored.application)
     return Submission(stored, cause_id, name, document, key, fingerprint, entry)
 
@@ -134,9 +138,10 @@ def write(connection: Connection, submissions: Sequence[Submission], within: boo
     ordered = sorted(submissions, key=lambda one: (one.execution.tenant, one.key or "", one.execution.id))
     parameters = {
         "executions": [_execution_values(one) for one in ordered],
-        "services": [row for one in ordered for row in changed_services((), one.execution)],
+        "services": [row for one in ordered for row in changed_services(None, one.execution)],
         "keys": [_key_values(one) for one in ordered if one.key is not None],
         "causes": {one.execution.id: one.cause_id for one in ordered},
+        "events": {one.execution.id: data for one in ordered if (data := _data_of_event(one.execution))},
         "audits": {one.execution.id: audit_values(one.audit) for one in ordered if one.audit is not None},
     }
     texts = {name: json.dumps(value) for name, value in parameters.items()}
@@ -233,12 +238,17 @@ def with_key(
     return reading.one(connection, applications, row.execution_id)
 
 
+def _data_of_event(execution: Execution) -> Json:
+    """Return the data of the event, None if there are none, as for nearly all."""
+    return None if execution.conditions == NO_CONDITIONS else event_data(submitted(execution))
+
+
 def _execution_values(submission: Submission) -> Values:
     values = {
-        **fixed_values(submission.execution, submission.application_hash),
-        **changing_values(submission.execution),
+        **fixed_values(submission.execution),
+        **changing_values(submission.execution, _CHANGING_BUT_APPLICATION),
     }
-    return {**values, "application": submission.application}
+    return {**values, "application_hash": submission.application_hash, "application": submission.application}
 
 
 def _key_values(submission: Submission) -> Values:

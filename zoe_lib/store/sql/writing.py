@@ -14,13 +14,13 @@ from zoe_lib.domain.lifecycle import apply
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.errors import ConcurrentUpdate, NotFound, NotLeader
 from zoe_lib.store.execution_tables import executions, services
-from zoe_lib.store.rows import changed_services, changing_values
+from zoe_lib.store.rows import changed_columns, changed_services, changing_values
 from zoe_lib.store.sql import executions as reading
 from zoe_lib.store.sql import journal
 
 _SERVICE = insert(services)
 SERVICE_STATE = (
-    *("state", "node", "backend_id", "not_before_s"),
+    *("cores_milli", "memory_bytes", "state", "node", "backend_id", "not_before_s"),
     *("started_at_s", "ready_at_s", "ended_at_s", "exit_code", "cause", "message"),
 )
 _CHANGED_SERVICE = _SERVICE.on_conflict_do_update(
@@ -43,10 +43,13 @@ def append(
     """
     if after is None:
         after = reduce(apply, events, before)
+    if after.application is not before.application:
+        applications.keep(after.application)
     unchanged = (executions.c.id == before.id, executions.c.version == before.version)
-    if connection.execute(update(executions).where(*unchanged), changing_values(after)).rowcount != 1:
+    values = changing_values(after, changed_columns(before, after))
+    if connection.execute(update(executions).where(*unchanged), values).rowcount != 1:
         current(connection, applications, before.id, before.version)
-    if changed := list(changed_services(before.services, after)):
+    if changed := list(changed_services(before, after)):
         connection.execute(_CHANGED_SERVICE, changed)
     journal.write_events(connection, after, events)
     return after

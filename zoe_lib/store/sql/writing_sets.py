@@ -35,7 +35,7 @@ def append_all(connection: Connection, changes: Sequence[ExecutionChange]) -> se
         _statement(tuple(sorted(columns))),
         {
             "rows": json.dumps([_row(change, columns) for change in changes]),
-            "services": json.dumps([row for c in changes for row in changed_services(c.before.services, c.after)]),
+            "services": json.dumps([row for c in changes for row in changed_services(c.before, c.after)]),
             "ids": [execution.id for execution, _, _ in entries],
             "tenants": [execution.tenant for execution, _, _ in entries],
             "versions": [version for _, version, _ in entries],

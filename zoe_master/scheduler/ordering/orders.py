@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
+from zoe_lib.domain.conditions import NO_CONDITIONS
 from zoe_lib.domain.execution import ACTIVE_STATES, Execution, Mark
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
@@ -49,9 +50,9 @@ class QueueContext:
     capacity: Resources = field(default_factory=Resources)
 
     def waited_s(self, execution: Execution) -> float:
-        """From its submission, or the end of its last attempt, to its place or until now."""
+        """From its submission, or the end of its last attempt or of its conditions, to its place or until now."""
         since_s = execution.submitted_at_s
-        if execution.attempt > 1:
+        if execution.attempt > 1 or execution.conditions is not NO_CONDITIONS:
             since_s = execution.marks.get(Mark.QUEUED, since_s)
         until_s = execution.marks[Mark.PLACED] if execution.state in ACTIVE_STATES else self.now_s
         return max(until_s - since_s, 0.0)

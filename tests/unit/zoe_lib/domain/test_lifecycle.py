@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.scheduling import component, queued, started
+from zoe_client.vocabulary import Holder
 from zoe_lib.domain import events as ev
 from zoe_lib.domain import lifecycle
 from zoe_lib.domain.execution import (
@@ -31,9 +32,14 @@ from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import InputRead
 
 SERVICE = service_id("x", "c", 0, 1)
+REQUESTED = ev.Requested.of(queued("x"))
 SAMPLES: dict[type[ev.Event], ev.Event] = {
     ev.Submitted: ev.Submitted(at_s=1.0),
     ev.Queued: ev.Queued(at_s=1.0),
+    ev.Held: ev.Held(at_s=1.0, by=Holder.USER),
+    ev.Released: ev.Released(at_s=1.0),
+    ev.DependencyEnded: ev.DependencyEnded(at_s=1.0, on="other", state=ExecutionState.FAILED),
+    ev.Modified: ev.Modified(at_s=1.0, before=REQUESTED, after=REQUESTED),
     ev.ReasonChanged: ev.ReasonChanged(at_s=1.0, reason=Reason(ReasonCode.NO_NODES, "none")),
     ev.StartPlanned: ev.StartPlanned(at_s=1.0, placements=(ev.Placement(service_id=SERVICE, node="n"),)),
     ev.StorageGranted: ev.StorageGranted(at_s=1.0),

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 import msgspec
 import pytest
 
-from tests.support.applications import application, component
+from tests.support.applications import application, component, execution
 from tests.support.limits import user_limit
+from zoe_client.vocabulary import DependencyKind, Holder
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application, Volume
+from zoe_lib.domain.conditions import Conditions, Dependency
 from zoe_lib.domain.execution import Cause, Outcome
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
@@ -21,6 +23,9 @@ from zoe_lib.store.codec import decode, encode, event_data, event_of
 
 EVENTS = [
     ev.Submitted(at_s=1.0, cause_id="c"),
+    ev.Submitted(at_s=1.0, conditions=Conditions(Holder.USER, 5.0, (Dependency(DependencyKind.OK, "x", False),), True)),
+    ev.DependencyEnded(at_s=1.0, on="x"),
+    ev.Modified(at_s=1.0, before=ev.Requested.of(execution()), after=ev.Requested.of(execution(priority=9))),
     ev.ReasonChanged(at_s=1.0, reason=Reason(ReasonCode.NO_RESOURCES, "no room", {"labels": 2}, "ask")),
     ev.StartPlanned(at_s=2.0, placements=(ev.Placement(service_id="s", node="n"),)),
     ev.StorageGranted(at_s=2.0, read_bytes_per_s=5),

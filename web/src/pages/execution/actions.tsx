@@ -26,6 +26,7 @@ export function Actions({ execution }: { execution: Execution }) {
       <div className="row">
         <Primary execution={execution} />
         {may && !isOver(execution) && execution.access === "control" && <Cancel execution={execution} />}
+        {may && execution.access === "control" && waits(execution) && <Hold execution={execution} />}
         {may && (
           <>
             <button type="button" disabled={again.busy} onClick={again.submit}>
@@ -43,6 +44,10 @@ export function Actions({ execution }: { execution: Execution }) {
       <ErrorBox error={again.error} />
     </div>
   );
+}
+
+function waits({ state }: Execution): boolean {
+  return state === "submitted" || state === "queued";
 }
 
 function isOver({ state }: Execution): boolean {
@@ -108,6 +113,30 @@ function Cancel({ execution }: { execution: Execution }) {
           onClose={() => setAsking(false)}
         />
       )}
+    </>
+  );
+}
+
+/** Keeps it out of the queue, or lets it in again. */
+function Hold({ execution }: { execution: Execution }) {
+  const queries = useQueryClient();
+  const held = execution.conditions?.held != null;
+  const params = { path: { execution_id: execution.id } };
+  const change = useMutation({
+    mutationFn: () =>
+      told(
+        held
+          ? api.POST("/api/v1/executions/{execution_id}/release", { params })
+          : api.POST("/api/v1/executions/{execution_id}/hold", { params }),
+      ),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["execution", execution.id] }),
+  });
+  return (
+    <>
+      <button type="button" disabled={change.isPending} onClick={() => change.mutate()}>
+        {held ? "Release" : "Hold"}
+      </button>
+      <ErrorBox error={change.error} />
     </>
   );
 }

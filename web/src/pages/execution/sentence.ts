@@ -7,6 +7,8 @@ export function stateSentence(execution: Execution, nowS: number): string {
   const up = marks.ready ?? marks.started;
   switch (execution.state) {
     case "submitted":
+      if (execution.reason)
+        return `Submitted ${distance(execution.submitted_at_s, nowS)}. ${execution.reason.sentence}`;
       return `Submitted ${distance(execution.submitted_at_s, nowS)}, not queued yet.`;
     case "queued":
       return `It has waited for ${duration(nowS - execution.submitted_at_s)}.`;

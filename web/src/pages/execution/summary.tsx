@@ -1,3 +1,4 @@
+import { Link } from "react-router";
 import { useOutage } from "../../api/outage";
 import type { Link as StreamLink } from "../../api/stream";
 import { useNow } from "../../components/now";
@@ -6,6 +7,8 @@ import { moment } from "../../format";
 import { placesText } from "./places";
 import { stateSentence } from "./sentence";
 import type { Execution } from "./types";
+
+const ENDS_AS = { ok: "success of", fail: "failure of", any: "end of" };
 
 /** Name, state in a sentence, and what is to be said of it. */
 export function Summary({ execution, link }: { execution: Execution; link: StreamLink }) {
@@ -77,6 +80,25 @@ export function Details({ execution }: { execution: Execution }) {
           <>
             <dt>Try</dt>
             <dd>{execution.attempt}</dd>
+          </>
+        )}
+        {execution.conditions && execution.conditions.after.length > 0 && (
+          <>
+            <dt>Runs after</dt>
+            <dd>
+              {execution.conditions.after.map((one) => (
+                <div key={`${one.kind}:${one.on}`}>
+                  {ENDS_AS[one.kind]} <Link to={`/executions/${one.on}`}>{one.on}</Link>
+                  {one.met === false && " (not met)"}
+                </div>
+              ))}
+            </dd>
+          </>
+        )}
+        {execution.conditions?.begin_at_s && (
+          <>
+            <dt>Begins</dt>
+            <dd>{moment(execution.conditions.begin_at_s)} or later</dd>
           </>
         )}
         {execution.priority !== 0 && (

@@ -1,0 +1,50 @@
+"""Change an execution for a user: read it, decide, write, and begin again if another writer was faster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import structlog
+from fastapi import Request
+
+from zoe_api.codes import Code
+from zoe_api.dependencies import Services, check_if_match
+from zoe_api.problems import ApiProblem
+from zoe_api.visibility import visible_execution
+from zoe_lib.domain.events import Event
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.sharing import ShareLevel
+from zoe_lib.store.errors import ConcurrentUpdate
+from zoe_lib.store.people import Principal
+
+log = structlog.get_logger(__name__)
+
+_ATTEMPTS_MAX = 5
+
+
+def change(
+    services: Services,
+    principal: Principal,
+    execution_id: str,
+    request: Request,
+    if_match: str | None,
+    decide: Callable[[Execution], Event | None],
+) -> Execution:
+    """Return the execution after the event that `decide` returns; unchanged if it returns none.
+
+    `decide` may raise an ApiProblem. The principal needs to control the execution.
+    """
+    for _ in range(_ATTEMPTS_MAX):
+        execution = visible_execution(services, principal, execution_id, request, ShareLevel.CONTROL)
+        check_if_match(if_match, execution.version)
+        event = decide(execution)
+        if event is None:
+            return execution
+        try:
+            changed = services.store.append(execution.id, [event], execution.version, None)
+        except ConcurrentUpdate:
+            continue
+        services.master.hint()
+        log.info("changed", execution=execution_id, kind=event.kind, user=principal.user, state=changed.state.value)
+        return changed
+    raise ApiProblem(Code.CONFLICT, "the execution changes too often; try again")

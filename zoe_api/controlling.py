@@ -1,0 +1,162 @@
+"""Hold, release, modify and requeue executions for users."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from fastapi import Request
+
+from zoe_api.changing import change
+from zoe_api.codes import Code
+from zoe_api.dependencies import Services
+from zoe_api.problems import ApiProblem
+from zoe_api.submission import checked, checked_priority
+from zoe_client.vocabulary import Holder
+from zoe_client.wire import Diagnostic, ModifyRequest
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.application import Application, same_instances
+from zoe_lib.domain.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
+from zoe_lib.store.people import Principal
+from zoe_lib.store.quotas import with_time_limit
+
+_STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
+
+
+def hold(
+    services: Services, principal: Principal, execution_id: str, request: Request, if_match: str | None = None
+) -> Execution:
+    """Return the execution after it was held; idempotent. 409 if it does not wait."""
+
+    def decide(execution: Execution) -> ev.Event | None:
+        _check_waits(execution)
+        if execution.conditions.held is not None:
+            return None
+        own = (principal.tenant, principal.user) == (execution.tenant, execution.user)
+        by = Holder.OPERATOR if principal.operator and not own else Holder.USER
+        return ev.Held(at_s=time.time(), cause_id=request.state.request_id, by=by, user=principal.user)
+
+    return change(services, principal, execution_id, request, if_match, decide)
+
+
+def release(
+    services: Services, principal: Principal, execution_id: str, request: Request, if_match: str | None = None
+) -> Execution:
+    """Return the execution after its release; unchanged if nobody holds it. 403 if only operators may release it."""
+
+    def decide(execution: Execution) -> ev.Event | None:
+        held = execution.conditions.held
+        if held is None or execution.state is not ExecutionState.SUBMITTED:
+            return None
+        if held is Holder.OPERATOR and not principal.operator:
+            raise ApiProblem(Code.HELD_BY_OPERATOR, hint="ask an operator to release it")
+        return ev.Released(at_s=time.time(), cause_id=request.state.request_id, user=principal.user)
+
+    return change(services, principal, execution_id, request, if_match, decide)
+
+
+def requeue(
+    services: Services, principal: Principal, execution_id: str, request: Request, if_match: str | None = None
+) -> Execution:
+    """Return the execution while it stops for another attempt; unchanged if it does already. 409 if it does not run."""
+
+    def decide(execution: Execution) -> ev.Event | None:
+        if execution.state is ExecutionState.STOPPING and execution.cause is Cause.REQUEUED:
+            return None
+        if execution.state not in _STARTED:
+            waits = execution.state in WAITING_STATES
+            hint = "it waits for its start" if waits else "submit it again: `zoe show ID -o json` has its description"
+            raise ApiProblem(Code.ILLEGAL_STATE, f"it does not run: it is {execution.state}", hint)
+        return ev.Stopping(
+            at_s=time.time(),
+            cause_id=request.state.request_id,
+            outcome=Outcome.FAILED,
+            cause=Cause.REQUEUED,
+            message=f"requeued by {principal.user}",
+        )
+
+    return change(services, principal, execution_id, request, if_match, decide)
+
+
+def modify(
+    services: Services,
+    principal: Principal,
+    execution_id: str,
+    body: ModifyRequest,
+    request: Request,
+    if_match: str | None = None,
+) -> Execution:
+    """Return the execution after the changes; unchanged if they change nothing. 409 if it does not wait; 422 as a
+    submission would be refused."""
+
+    def decide(execution: Execution) -> ev.Event | None:
+        _check_waits(execution)
+        before = ev.Requested.of(execution)
+        after = _requested(body, execution, services, principal)
+        if after == before:
+            return None
+        return ev.Modified(
+            at_s=time.time(),
+            cause_id=request.state.request_id,
+            before=before,
+            after=after,
+            user=principal.user,
+            what="; ".join(_differences(before, after)),
+        )
+
+    return change(services, principal, execution_id, request, if_match, decide)
+
+
+def _requested(body: ModifyRequest, execution: Execution, services: Services, principal: Principal) -> ev.Requested:
+    given, conditions = body.model_fields_set, execution.conditions
+    priority, deadline_s = execution.priority, execution.deadline_s
+    if "priority" in given and body.priority is not None:
+        priority = checked_priority(body.priority, services, principal, execution.tenant)
+    if "deadline_s" in given:
+        deadline_s = None if body.deadline_s is None else time.time() + body.deadline_s
+    application = execution.application
+    if body.application is not None:
+        application = _application(body.application, execution, services, principal)
+    return ev.Requested(
+        priority=priority,
+        deadline_s=deadline_s,
+        begin_at_s=body.begin_at_s if "begin_at_s" in given else conditions.begin_at_s,
+        application=application,
+    )
+
+
+def _application(
+    document: dict[str, object], execution: Execution, services: Services, principal: Principal
+) -> Application:
+    """Return the new application; 422 if it could not be submitted, or would need other services."""
+    asked = checked(document, services, principal, execution.priority).application
+    if not same_instances(asked, execution.application):
+        message = "a waiting execution keeps its components and the numbers of their instances"
+        error = Diagnostic(pointer="/application/components", code="other_instances", message=message)
+        raise ApiProblem(Code.INVALID_DESCRIPTION, message, "cancel it, and submit the new description", [error])
+    application, _ = with_time_limit(asked, execution.tenant, services.store.policy().limits)
+    return application
+
+
+def _differences(before: ev.Requested, after: ev.Requested) -> Iterator[str]:
+    if after.priority != before.priority:
+        yield f"priority {before.priority} to {after.priority}"
+    if after.deadline_s != before.deadline_s:
+        yield "deadline"
+    if after.begin_at_s != before.begin_at_s:
+        yield "begin"
+    old, new = before.application, after.application
+    if new.time_limit_s != old.time_limit_s:
+        yield f"time limit {_seconds(old.time_limit_s)} to {_seconds(new.time_limit_s)}"
+    for one, other in zip(old.components, new.components, strict=True):
+        if one != other:
+            yield f"component {one.name}"
+
+
+def _seconds(seconds: float | None) -> str:
+    return "none" if seconds is None else f"{seconds:g} s"
+
+
+def _check_waits(execution: Execution) -> None:
+    if execution.state not in WAITING_STATES:
+        raise ApiProblem(Code.ILLEGAL_STATE, f"it does not wait any more: it is {execution.state}")

@@ -1,0 +1,99 @@
+"""What users do to executions after they have submitted them."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from zoe_api.access import Submitter
+from zoe_api.cancelling import cancel
+from zoe_api.controlling import hold, modify, release, requeue
+from zoe_api.dependencies import IfMatch, ServicesDep
+from zoe_api.representation import viewed
+from zoe_api.routing import api_router
+from zoe_api.visibility import may_see_secrets
+from zoe_client.wire import ExecutionView, ModifyRequest
+
+router = api_router("/executions", tag="executions")
+
+
+@router.post("/{execution_id}/cancel", response_model=ExecutionView)
+def cancel_execution(
+    execution_id: str,
+    request: Request,
+    response: Response,
+    principal: Submitter,
+    services: ServicesDep,
+    if_match: IfMatch = None,
+) -> ExecutionView:
+    """Cancel an execution. This is idempotent while the execution stops; 409 if it has already ended for another
+    reason.
+
+    An execution that is already stopping keeps its outcome, unless it was about to be retried.
+    """
+    execution = cancel(services, principal, execution_id, request, if_match)
+    return viewed(execution, response, may_see_secrets(principal, execution))
+
+
+@router.post("/{execution_id}/hold", response_model=ExecutionView)
+def hold_execution(
+    execution_id: str,
+    request: Request,
+    response: Response,
+    principal: Submitter,
+    services: ServicesDep,
+    if_match: IfMatch = None,
+) -> ExecutionView:
+    """Keep an execution that waits out of the queue until it is released; 409 if it does not wait. Its time in the
+    queue begins anew then. What an operator holds, only operators release.
+    """
+    execution = hold(services, principal, execution_id, request, if_match)
+    return viewed(execution, response, may_see_secrets(principal, execution))
+
+
+@router.post("/{execution_id}/release", response_model=ExecutionView)
+def release_execution(
+    execution_id: str,
+    request: Request,
+    response: Response,
+    principal: Submitter,
+    services: ServicesDep,
+    if_match: IfMatch = None,
+) -> ExecutionView:
+    """Let a held execution into the queue; dependencies that can no longer be met do not count any more. Nothing
+    happens if it is not held.
+    """
+    execution = release(services, principal, execution_id, request, if_match)
+    return viewed(execution, response, may_see_secrets(principal, execution))
+
+
+@router.post("/{execution_id}/requeue", response_model=ExecutionView)
+def requeue_execution(
+    execution_id: str,
+    request: Request,
+    response: Response,
+    principal: Submitter,
+    services: ServicesDep,
+    if_match: IfMatch = None,
+) -> ExecutionView:
+    """Stop an execution and let it wait for another attempt, which does not count against its `retries`; 409 if it does
+    not run.
+    """
+    execution = requeue(services, principal, execution_id, request, if_match)
+    return viewed(execution, response, may_see_secrets(principal, execution))
+
+
+@router.patch("/{execution_id}", response_model=ExecutionView)
+def modify_execution(
+    execution_id: str,
+    body: ModifyRequest,
+    request: Request,
+    response: Response,
+    principal: Submitter,
+    services: ServicesDep,
+    if_match: IfMatch = None,
+) -> ExecutionView:
+    """Change an execution that waits: priority, deadline, begin, or its description except for the components and their
+    numbers; 409 if it does not wait. Checked as a submission is.
+    """
+    execution = modify(services, principal, execution_id, body, request, if_match)
+    return viewed(execution, response, may_see_secrets(principal, execution))

@@ -1,0 +1,113 @@
+"""cancel, hold, release, requeue, modify: what users do to executions after they have submitted them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from zoe_cli.commands.arguments import Id, Ids
+from zoe_cli.commands.dates import coming, duration
+from zoe_cli.commands.documents import Settings, set_in
+from zoe_cli.commands.views import rows_of
+from zoe_cli.context import options
+from zoe_cli.exits import exit_of
+from zoe_cli.output import emit, note, report
+from zoe_cli.registry import add
+from zoe_client.errors import Refused
+from zoe_client.plain import Execution
+from zoe_client.quick import QuickClient
+
+_NONE = "none"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    add(app, "cancel", cancel, ("zoe cancel x1m7xhnzn3f4144",))
+    add(app, "hold", hold, ("zoe hold x1m7xhnzn3f4144",))
+    add(app, "release", release, ("zoe release x1m7xhnzn3f4144",))
+    add(app, "requeue", requeue, ("zoe requeue x1m7xhnzn3f4144",))
+    examples = (
+        "zoe modify x1m7xhnzn3f4144 --priority 10",
+        "zoe modify x1m7xhnzn3f4144 --time-limit 4h --set main.resources.memory=8GiB",
+        "zoe modify x1m7xhnzn3f4144 --begin 22:00",
+    )
+    add(app, "modify", modify, examples)
+
+
+def cancel(context: typer.Context, execution_ids: Ids) -> None:
+    """Cancel executions; those that are already stopping are left alone."""
+    _each(context, execution_ids, lambda client, one: client.control(one, "cancel"))
+
+
+def hold(context: typer.Context, execution_ids: Ids) -> None:
+    """Keep executions that wait out of the queue until they are released."""
+    _each(context, execution_ids, lambda client, one: client.control(one, "hold"))
+
+
+def release(context: typer.Context, execution_ids: Ids) -> None:
+    """Let held executions into the queue."""
+    _each(context, execution_ids, lambda client, one: client.control(one, "release"))
+
+
+def requeue(context: typer.Context, execution_ids: Ids) -> None:
+    """Stop running executions and let them wait for another attempt, which does not count against their retries."""
+    _each(context, execution_ids, lambda client, one: client.control(one, "requeue"))
+
+
+def modify(
+    context: typer.Context,
+    execution_id: Id,
+    priority: Annotated[int | None, typer.Option(help="Priority.")] = None,
+    deadline: Annotated[
+        str | None, typer.Option(metavar="DURATION|none", help="Time from now by which it should have ended.")
+    ] = None,
+    begin: Annotated[
+        str | None,
+        typer.Option(metavar="TIME|none", help="When it may enter the queue: +3h, 08:00 (the next), or a date."),
+    ] = None,
+    time_limit: Annotated[
+        str | None, typer.Option("--time-limit", metavar="DURATION|none", help="Longest time that it may run.")
+    ] = None,
+    settings: Settings = None,
+) -> None:
+    """Change an execution that waits: priority, deadline, begin, time limit, and settings of its components."""
+    changes: dict[str, Any] = {}
+    if priority is not None:
+        changes["priority"] = priority
+    if deadline is not None:
+        changes["deadline_s"] = None if deadline == _NONE else duration(deadline)
+    if begin is not None:
+        changes["begin_at_s"] = None if begin == _NONE else coming(begin)
+    with options(context).quick() as client:
+        if time_limit is not None or settings:
+            changes["application"] = _description(client.execution(execution_id), time_limit, settings)
+        if not changes:
+            raise typer.BadParameter("say what to change: --priority, --deadline, --begin, --time-limit or --set")
+        execution = client.modify(execution_id, changes)
+    emit(execution, options(context).output, rows_of([execution]))
+
+
+def _description(execution: Execution, time_limit: str | None, settings: Sequence[str] | None) -> dict[str, Any]:
+    document = set_in(dict(execution["description"]), settings)
+    if time_limit is not None:
+        document["time_limit_s"] = None if time_limit == _NONE else duration(time_limit)
+    return document
+
+
+def _each(context: typer.Context, ids: Sequence[str], do: Callable[[QuickClient, str], Execution]) -> None:
+    """Do it to each execution, report each refusal, and fail as the first one."""
+    done: list[Execution] = []
+    refused: Refused | None = None
+    with options(context).quick() as client:
+        for execution_id in ids:
+            try:
+                done.append(do(client, execution_id))
+            except Refused as error:
+                note(f"{execution_id}:")
+                report(error)
+                refused = refused or error
+    emit({"executions": done}, options(context).output, rows_of(done))
+    if refused is not None:
+        raise typer.Exit(exit_of(refused))

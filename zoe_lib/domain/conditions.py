@@ -1,0 +1,95 @@
+"""Conditions of an execution: what has to be true before it enters the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from zoe_client.vocabulary import TERMINAL_STATES, DependencyKind, ExecutionState, Holder
+from zoe_lib.domain.clock import utc_text
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.values import changed, value
+
+_SHOWN_MAX = 3
+
+
+@value(frozen=True, slots=True)
+class Dependency:
+    """Another execution that has to end first. `met`: whether it ended as the kind asks; None while it has not ended,
+    or while the master has not seen it.
+    """
+
+    kind: DependencyKind
+    on: str
+    met: bool | None = None
+
+    def after(self, end: ExecutionState | None) -> bool | None:
+        """Return whether this is met when the other execution is in that state; None: undecided.
+
+        `end` None: the execution is not known any more, so how it ended is not known either.
+        """
+        if end is None:
+            return self.kind is DependencyKind.ANY
+        if end not in TERMINAL_STATES:
+            return None
+        if self.kind is DependencyKind.ANY:
+            return True
+        return (end is ExecutionState.SUCCEEDED) is (self.kind is DependencyKind.OK)
+
+    def __str__(self) -> str:
+        """Return it as users write it."""
+        return f"{self.kind.value}:{self.on}"
+
+
+@value(frozen=True, slots=True)
+class Conditions:
+    """What keeps an execution from the queue: a hold, a time before which it must not begin, other executions.
+
+    held: who holds it. begin_at_s: seconds since the epoch, None without. keep: hold it when a dependency can no longer
+    be met; else it ends then.
+    """
+
+    held: Holder | None = None
+    begin_at_s: float | None = None
+    after: tuple[Dependency, ...] = ()
+    keep: bool = False
+
+    @property
+    def awaited(self) -> Iterator[Dependency]:
+        """Yield the dependencies that are undecided."""
+        return (one for one in self.after if one.met is None)
+
+    def met(self, now_s: float) -> bool:
+        """Return whether nothing keeps it from the queue any more."""
+        if self.held is not None or any(not one.met for one in self.after):
+            return False
+        return self.begin_at_s is None or self.begin_at_s <= now_s
+
+    def with_ended(self, on: str, ends: ExecutionState | None) -> Conditions:
+        """Return the conditions after an execution has ended."""
+        after = tuple(
+            changed(one, met=one.after(ends)) if one.on == on and one.met is None else one for one in self.after
+        )
+        return changed(self, after=after)
+
+
+NO_CONDITIONS = Conditions()
+
+
+def reason_of(conditions: Conditions, now_s: float) -> Reason | None:
+    """Return what keeps an execution from the queue, the longest lasting first; None if nothing does."""
+    if conditions.held is not None:
+        failed = [str(one) for one in conditions.after if one.met is False]
+        why = f", because it was to run after {_listed(failed)}, which ended otherwise" if failed else ""
+        release = "zoe release" if conditions.held is Holder.USER else "an operator can release it"
+        return Reason(ReasonCode.HELD, f"It is held{why}.", hint=release)
+    awaited = [str(one) for one in conditions.awaited]
+    if awaited:
+        return Reason(ReasonCode.DEPENDENCIES, f"It runs after {_listed(awaited)}.", {"executions": len(awaited)})
+    if conditions.begin_at_s is not None and conditions.begin_at_s > now_s:
+        return Reason(ReasonCode.BEGIN_TIME, f"It does not begin before {utc_text(conditions.begin_at_s)}.")
+    return None
+
+
+def _listed(texts: list[str]) -> str:
+    rest = len(texts) - _SHOWN_MAX
+    return ", ".join(texts[:_SHOWN_MAX]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,49 @@
+"""Let executions into the queue once their conditions are met, and end those whose conditions can no longer be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.consequences import settle
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.store.values import ExecutionChange
+from zoe_master.state.state_cache import CHANGES_PER_SET, StateCache
+from zoe_master.state.tick_context import TickContext
+
+_SETS_MAX = 4
+"""Sets of executions that one tick examines at most; a chain of dependencies takes a set for each of its links."""
+
+
+class ConditionObserver:
+    """Journal what follows from the ends of executions, from times that have come, and from releases."""
+
+    def __init__(self, cache: StateCache) -> None:
+        self._cache = cache
+        self.unfinished = False
+        """Whether the last tick left some for the next one."""
+
+    def look(self, tick: TickContext) -> None:
+        """Examine the executions for whose conditions anything has changed, a limited number."""
+        conditional = self._cache.conditional
+        for _ in range(_SETS_MAX):
+            self._cache.look_up(conditional.take_unknown(CHANGES_PER_SET))
+            examined = conditional.take_changed(tick.now_s, CHANGES_PER_SET)
+            if not examined:
+                break
+            changes = [self._change(execution, ends, tick) for execution, ends in examined]
+            self._cache.append_all([change for change in changes if change is not None and change.events])
+        self.unfinished = conditional.unfinished
+
+    def _change(
+        self, execution: Execution, ends: Mapping[ExecutionId, ExecutionState | None], tick: TickContext
+    ) -> ExecutionChange | None:
+        ended: list[ev.Event] = [
+            ev.DependencyEnded(at_s=tick.now_s, cause_id=tick.plan_id, on=on, state=state) for on, state in ends.items()
+        ]
+        changed = self._cache.foresee(execution, ended)
+        if changed is None:  # a defect, which was logged: looking again would not help
+            self._cache.conditional.remove(execution.id)
+            return None
+        after, consequences = settle(changed, tick.now_s, self._cache.policy, tick.plan_id)
+        return ExecutionChange(execution, [*ended, *consequences], after)

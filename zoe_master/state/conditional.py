@@ -1,0 +1,124 @@
+"""Submitted executions that conditions keep from the queue, indexed by what they wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from heapq import heappop, heappush, nsmallest
+from itertools import islice
+
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
+
+# At least this many entries of executions that no longer wait for a time are collected before they go together.
+_GONE_MAX = 1000
+
+
+def is_conditional(execution: Execution) -> bool:
+    """Return whether conditions may keep it from the queue."""
+    conditions = execution.conditions
+    if execution.state is not ExecutionState.SUBMITTED:
+        return False
+    return bool(conditions.held or conditions.after or conditions.begin_at_s is not None)
+
+
+class ConditionalExecutions:
+    """Executions under conditions. A tick costs as much as has changed, however many there are."""
+
+    def __init__(self) -> None:
+        self._all: dict[ExecutionId, Execution] = {}
+        self._dependents: dict[ExecutionId, dict[ExecutionId, None]] = {}
+        self._begins: list[tuple[float, ExecutionId]] = []  # a heap
+        self._changed: dict[ExecutionId, None] = {}
+        self._unknown: dict[ExecutionId, None] = {}
+        self._ended: dict[ExecutionId, ExecutionState | None] = {}
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def put(self, execution: Execution) -> None:
+        """Add an execution, or replace it after a change; the next look examines it."""
+        self.remove(execution.id)
+        self._all[execution.id] = execution
+        self._changed[execution.id] = None
+        for one in execution.conditions.awaited:
+            self._dependents.setdefault(one.on, {})[execution.id] = None
+            if one.on not in self._ended:
+                self._unknown[one.on] = None
+        if execution.conditions.begin_at_s is not None:
+            heappush(self._begins, (execution.conditions.begin_at_s, execution.id))
+            if len(self._begins) > 2 * len(self._all) + _GONE_MAX:
+                self._begins = sorted(_begins_of(self._all.values()))
+
+    def remove(self, execution_id: ExecutionId) -> None:
+        """Remove an execution that no longer waits for anything; do nothing if it is unknown."""
+        execution = self._all.pop(execution_id, None)
+        if execution is None:
+            return
+        self._changed.pop(execution_id, None)
+        for one in execution.conditions.awaited:
+            others = self._dependents.get(one.on)
+            if others is not None:
+                others.pop(execution_id, None)
+                if not others:
+                    self._forget(one.on)
+
+    def _forget(self, on: ExecutionId) -> None:
+        del self._dependents[on]
+        self._unknown.pop(on, None)
+        self._ended.pop(on, None)
+
+    def ended(self, execution_id: ExecutionId, state: ExecutionState | None) -> None:
+        """Note that an execution has ended, in that state, or is not known any more (None)."""
+        if execution_id in self._dependents:
+            self._ended[execution_id] = state
+            self._unknown.pop(execution_id, None)
+
+    def take_unknown(self, limit: int) -> Collection[ExecutionId]:
+        """Return executions that others wait for and whose state nobody has looked up since."""
+        some = list(islice(self._unknown, limit))
+        for on in some:
+            del self._unknown[on]
+        return some
+
+    def take_changed(
+        self, now_s: float, limit: int
+    ) -> list[tuple[Execution, Mapping[ExecutionId, ExecutionState | None]]]:
+        """Return executions to examine, each with those that have ended of what it waits for.
+
+        That is: which were changed, whose time has come, or of whose dependencies some have ended.
+        """
+        while self._begins and self._begins[0][0] <= now_s and len(self._changed) < limit:
+            begin_at_s, execution_id = heappop(self._begins)
+            if self._begin_of(execution_id) == begin_at_s:
+                self._changed[execution_id] = None
+        for on in self._ended:
+            if len(self._changed) >= limit:
+                break
+            self._changed.update(dict.fromkeys(islice(self._dependents[on], limit - len(self._changed))))
+        taken = [self._all[one] for one in islice(self._changed, limit)]
+        for execution in taken:
+            del self._changed[execution.id]
+        return [(one, self._ends_of(one)) for one in taken]
+
+    def _ends_of(self, execution: Execution) -> Mapping[ExecutionId, ExecutionState | None]:
+        return {one.on: self._ended[one.on] for one in execution.conditions.awaited if one.on in self._ended}
+
+    def _begin_of(self, execution_id: ExecutionId) -> float | None:
+        execution = self._all.get(execution_id)
+        return None if execution is None else execution.conditions.begin_at_s
+
+    @property
+    def unfinished(self) -> bool:
+        """Return whether some are left to examine now."""
+        return bool(self._changed or self._unknown or self._ended)
+
+    def next_begin_s(self, now_s: float) -> float | None:
+        """Return the next time for which an execution waits, in seconds since the epoch; None if there is none."""
+        while self._begins and self._begin_of(self._begins[0][1]) != self._begins[0][0]:
+            heappop(self._begins)
+        return next((at_s for at_s, _ in nsmallest(1, self._begins) if at_s > now_s), None)
+
+
+def _begins_of(executions: Iterable[Execution]) -> Iterable[tuple[float, ExecutionId]]:
+    for execution in executions:
+        if execution.conditions.begin_at_s is not None:
+            yield execution.conditions.begin_at_s, execution.id
