@@ -115,3 +115,12 @@ def test_a_time_of_day_is_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+def test_retries_of_the_command_line_are_those_of_the_description(zoe: Zoe, app_file: Path) -> None:
+    options = ["--retries", "3", "--retry-pause", "1m", "--retry-exit-code", "75", "--memory-grow", "2x", "--show"]
+    shown = zoe("run", str(app_file), *options).json()
+    assert (shown["retries"], shown["retry"]) == (3, {"pause_s": 60, "exit_codes": [75], "memory_factor": 2})
+    assert "--retries N" in zoe("run", str(app_file), "--memory-grow", "2x").err
+    assert zoe("run", str(app_file), "--retries", "1", "--memory-grow", "much").code == 2
+    assert zoe("run", str(app_file), "--retries", "1", "--memory-grow", "0.5x").code == 2

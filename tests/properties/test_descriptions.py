@@ -290,6 +290,18 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
         "name": draw(names),
         "description": draw(literals),
         "retries": draw(st.integers(0, 100)),
+        "retry": draw(
+            st.none()
+            | st.fixed_dictionaries(
+                {},
+                optional={
+                    "pause_s": st.floats(0.1, 1e6),
+                    "pause_max_s": st.floats(0.1, 1e6),
+                    "exit_codes": st.lists(st.integers(1, 255), max_size=5),
+                    "memory_factor": st.floats(1.001, 8.0),
+                },
+            )
+        ),
         "deadline_s": draw(st.none() | st.floats(1, 10**6)),
         "components": [draw(components(name)) for name in draw(st.lists(names, unique=True, min_size=1, max_size=3))],
         "storage": draw(st.none() | st.just({}) | st.just({"bandwidth": {"read": "1MB/s"}})),

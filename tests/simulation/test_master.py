@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -16,12 +17,15 @@ from tests.simulation.world import (
     random_application,
     random_behaviour,
 )
-from tests.support.scheduling import FIFO
+from tests.support.scheduling import FIFO, GIB, queued, started
 from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import ApplicationKind
-from zoe_lib.domain.execution import Cause, ExecutionState, Mark, Service, ServiceState
+from zoe_lib.domain.application import ApplicationKind, RetryRule
+from zoe_lib.domain.consequences import next_event
+from zoe_lib.domain.execution import Cause, ExecutionState, Mark, Outcome, Service, ServiceState
+from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
-from zoe_master.backends.base import BackendError, ImageState, ImageStatus
+from zoe_master.backends.base import BackendError, ImageState, ImageStatus, ServiceStart
 from zoe_master.backends.simulated import (
     BackendForgetsStarts,
     BackendRefusesStarts,
@@ -390,3 +394,39 @@ def test_one_that_waits_for_a_pull_blocks_nobody() -> None:
     reason = world.get(waits).reason
     assert reason is not None
     assert reason.code is ReasonCode.IMAGE_PULLING
+
+
+def test_out_of_memory_is_retried_with_more_memory_only() -> None:
+    """A job that needs 3 GiB, and asks for one."""
+
+    def behave(start: ServiceStart) -> ServiceBehaviour:
+        if start.component.reservation.memory_bytes >= 3 * GIB:
+            return ServiceBehaviour(run_s=1.0)
+        return ServiceBehaviour(run_s=1.0, exit_code=137, cause=Cause.OUT_OF_MEMORY)
+
+    world = World([node("n1", memory_gib=16)], behave=behave)
+    grows = world.submit(application(component("job", 1, 1), retries=3, retry=RetryRule(memory_factor=2.0)))
+    plain = world.submit(application(component("job", 1, 1), retries=3))
+    world.run(600.0, check_invariants)
+    assert (world.state(grows), world.get(grows).attempt) == (ExecutionState.SUCCEEDED, 3)
+    assert world.get(grows).application.component("job").reservation.memory_bytes == 4 * GIB
+    assert (world.state(plain), world.get(plain).attempt) == (ExecutionState.FAILED, 1)
+
+
+def test_retries_follow_the_exit_codes_and_pauses_of_the_description() -> None:
+    world = World([node("n1")], behave=lambda _: ServiceBehaviour(run_s=1.0, exit_code=75))
+    rule = RetryRule(pause_s=100.0, pause_max_s=150.0, exit_codes=(75,))
+    retried = world.submit(application(component("job", 1, 1), retries=3, retry=rule))
+    other = world.submit(application(component("job", 1, 1), retries=3, retry=RetryRule(exit_codes=(1, 2))))
+    world.run(2000.0, check_invariants)
+    assert (world.get(retried).attempt, world.get(other).attempt) == (4, 1)
+    placed = [e.at_s for e in world.store.journal(0, 1000, execution_id=retried) if e.kind == "start_planned"]
+    assert [round(later - before) for before, later in pairwise(placed)] == [101, 151, 151]
+
+
+def test_a_thousand_requeues_do_not_stop_it() -> None:
+    """Pauses are doubled with each attempt; a number that large would be no float."""
+    failed = apply(started(queued("x"), "n1"), ev.Stopping(at_s=1.0, outcome=Outcome.FAILED, cause=Cause.STOPPED))
+    event = next_event(replace(failed, attempt=5000, services=()), 2.0, Policy(), "t")
+    assert isinstance(event, ev.Requeued)
+    assert event.not_before_s == 2.0 + Policy().retry_backoff_max_s

@@ -12,6 +12,7 @@ from zoe_cli.commands.documents import Settings, load_description, set_in
 from zoe_cli.commands.ending import Timeout
 from zoe_cli.commands.packages import packages_of
 from zoe_cli.commands.repositories import sources_of
+from zoe_cli.commands.retrying import MemoryGrow, Retries, RetryExitCodes, RetryOptions, RetryPause
 from zoe_cli.commands.submitting import (
     After,
     Begin,
@@ -44,6 +45,7 @@ _EXAMPLES = (
     "zoe catalogue batch | zoe run - --set 'main.command=echo hello'",
     "id=$(zoe run app.json -o name)",
     "zoe run report.py --after ok:$id --begin 06:00",
+    "zoe run train.py --retries 3 --retry-pause 1m --memory-grow 2x",
 )
 Words = Annotated[
     list[str],
@@ -99,6 +101,10 @@ def run(
         int | None, typer.Option(help="Priority; executions with a higher one are considered first.")
     ] = None,
     deadline: Annotated[float | None, typer.Option(help="Seconds from now by which it should have ended.")] = None,
+    retries: Retries = None,
+    retry_pause: RetryPause = None,
+    retry_exit_codes: RetryExitCodes = None,
+    memory_grow: MemoryGrow = None,
     after: After = None,
     keep: Keep = False,
     begin: Begin = None,
@@ -128,6 +134,7 @@ def run(
         found, sources = packages_of(packages, requirements), sources_of(repositories, repository_secret)
         wishes = Wishes(image, workers, memory, cores, tuple(carried or ()), found, sources)
         document = set_in(command_draft(file, wishes), settings)
+    document = RetryOptions(retries, retry_pause, tuple(retry_exit_codes or ()), memory_grow).put_in(document)
     conditions = Conditions(tuple(after or ()), keep, begin, hold)
     how = Submission(
         name=name,

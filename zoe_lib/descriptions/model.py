@@ -280,6 +280,29 @@ class Storage(Model):
     bandwidth: Annotated[Bandwidth | None, Field(description="bandwidth wanted")] = None
 
 
+class RetryRule(Model):
+    """After which failures an execution is tried again, and how the next attempt differs."""
+
+    pause_s: Annotated[
+        s.Seconds | None,
+        Field(description="seconds before the first retry, doubled each time (default: as the policy says)"),
+    ] = None
+    pause_max_s: Annotated[s.Seconds | None, Field(description="longest pause (default: as the policy says)")] = None
+    exit_codes: Annotated[
+        list[Annotated[int, Field(ge=1, le=255)]],
+        Field(max_length=255, description="only after these exit codes (default: after any failure)"),
+    ] = []
+    memory_factor: Annotated[
+        float | None,
+        Field(
+            gt=1,
+            le=bounds.MEMORY_FACTOR_MAX,
+            allow_inf_nan=False,
+            description="factor by which the memory of a component grows that ran out of it (default: no retry then)",
+        ),
+    ] = None
+
+
 class Document(Model):
     """An application description of Zoe, format version 4."""
 
@@ -295,6 +318,7 @@ class Document(Model):
     retries: Annotated[
         int, Field(ge=0, le=bounds.RETRIES_MAX, description="number of retries of a failed execution")
     ] = 0
+    retry: Annotated[RetryRule | None, Field(description="after which failures, and how")] = None
     priority: Annotated[
         int,
         Field(ge=-bounds.PRIORITY_MAX, le=bounds.PRIORITY_MAX, description="default priority of executions"),

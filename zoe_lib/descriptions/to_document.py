@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from zoe_lib.domain.application import (
+    DEFAULT_RETRY,
     Application,
     Component,
     ComponentSecret,
@@ -14,6 +15,7 @@ from zoe_lib.domain.application import (
     Port,
     Probe,
     ProbeKind,
+    RetryRule,
     Volume,
 )
 from zoe_lib.domain.storage import CsvInput, StorageDemand, StorageObject
@@ -32,6 +34,7 @@ def to_document(application: Application) -> _Json:
         "size": None if application.expected_run_s is None else {"run_time_s": application.expected_run_s},
         "time_limit_s": application.time_limit_s,
         "retries": application.retries,
+        "retry": _retry(application.retry),
         "priority": application.default_priority,
         "deadline_s": application.default_deadline_s,
         "components": [_component(component) for component in application.components],
@@ -39,6 +42,13 @@ def to_document(application: Application) -> _Json:
         "storage": _storage(application.storage) if application.storage else None,
     }
     return _without(document, {"description": "", "retries": 0, "priority": 0})
+
+
+def _retry(rule: RetryRule) -> _Json | None:
+    if rule == DEFAULT_RETRY:
+        return None
+    document = {**asdict(rule), "exit_codes": list(rule.exit_codes)}
+    return {key: value for key, value in document.items() if value not in (None, [])}
 
 
 def _component(component: Component) -> _Json:

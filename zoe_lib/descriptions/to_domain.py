@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from zoe_lib.descriptions import model
 from zoe_lib.domain.application import (
+    DEFAULT_RETRY,
     Application,
     ApplicationKind,
     Component,
@@ -16,6 +17,7 @@ from zoe_lib.domain.application import (
     PortSignIn,
     Probe,
     ProbeKind,
+    RetryRule,
     Volume,
 )
 from zoe_lib.domain.resources import Resources
@@ -34,11 +36,18 @@ def application_of(document: model.Document) -> Application:
         expected_run_s=document.size.run_time_s if document.size else None,
         time_limit_s=document.time_limit_s,
         retries=document.retries,
+        retry=_retry(document.retry),
         default_priority=document.priority,
         default_deadline_s=document.deadline_s,
         results=tuple(document.results),
         storage=_storage(document.storage) if document.storage and document.storage != model.Storage() else None,
     )
+
+
+def _retry(rule: model.RetryRule | None) -> RetryRule:
+    if rule is None:
+        return DEFAULT_RETRY
+    return RetryRule(rule.pause_s, rule.pause_max_s, tuple(sorted(set(rule.exit_codes))), rule.memory_factor)
 
 
 def _component(component: model.Component) -> Component:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from enum import StrEnum
 
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.storage import StorageDemand
-from zoe_lib.domain.values import once, value
+from zoe_lib.domain.values import changed, once, value
 
 
 class ApplicationKind(StrEnum):
@@ -159,6 +159,24 @@ class Component:
         return wanted.cores_milli, wanted.memory_bytes, tuple(sorted(wanted.devices.items())), self.labels
 
 
+@value(frozen=True, slots=True)
+class RetryRule:
+    """When a failed attempt is followed by another, and how that differs.
+
+    pause_s: before the first retry, doubled each time up to pause_max_s; None: as the policy says. exit_codes: only
+    after these; empty: after any. memory_factor: what the reservation of a component that ran out of memory grows by;
+    None: no retry after that, which would end in the same way.
+    """
+
+    pause_s: float | None = None
+    pause_max_s: float | None = None
+    exit_codes: tuple[int, ...] = ()
+    memory_factor: float | None = None
+
+
+DEFAULT_RETRY = RetryRule()
+
+
 @value(frozen=True)
 class Application:
     """An application after frameworks were expanded and everything was checked.
@@ -174,6 +192,7 @@ class Application:
     expected_run_s: float | None = None
     time_limit_s: float | None = None
     retries: int = 0
+    retry: RetryRule = DEFAULT_RETRY
     default_priority: int = 0
     default_deadline_s: float | None = None
     storage: StorageDemand | None = None
@@ -243,3 +262,22 @@ def same_instances(one: Application, other: Application) -> bool:
 
 def _instances(application: Application) -> list[tuple[str, int, int, int]]:
     return [(c.name, c.essential_count, c.total_count, c.startup_order) for c in application.components]
+
+
+def with_memory(application: Application, memory_bytes: Mapping[str, int]) -> Application:
+    """Return the application with other reservations of memory, by component; limits grow in proportion."""
+    if not memory_bytes:
+        return application
+    return changed(application, components=tuple(_with_memory(c, memory_bytes) for c in application.components))
+
+
+def _with_memory(component: Component, memory_bytes: Mapping[str, int]) -> Component:
+    more = memory_bytes.get(component.name)
+    if more is None:
+        return component
+    before, limit = component.reservation.memory_bytes, component.memory_limit_bytes
+    return changed(
+        component,
+        reservation=changed(component.reservation, memory_bytes=more),
+        memory_limit_bytes=None if limit is None or not before else round(limit * (more / before)),
+    )

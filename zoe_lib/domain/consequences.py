@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 
 from zoe_client.vocabulary import Holder
 from zoe_lib.domain import events as ev
@@ -23,6 +24,7 @@ from zoe_lib.domain.promises import awaits_grant, awaits_inputs
 
 # A retry would fail in the same way.
 _NEVER_RETRIED = frozenset({Cause.TIME_LIMIT, Cause.CANCELLED, Cause.IMAGE_UNAVAILABLE, Cause.NEVER_FITS})
+_DOUBLINGS_MAX = 60
 _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
 
@@ -235,12 +237,41 @@ def _finish(execution: Execution, now_s: float, policy: Policy, cause_id: str) -
     if any(service.alive for service in execution.services):
         return None
     if will_retry(execution, policy):
-        backoff_s = min(policy.retry_backoff_s * 2 ** (execution.attempt - 1), policy.retry_backoff_max_s)
-        if execution.cause is Cause.REQUEUED:
-            backoff_s = 0.0
-        plainly = _may_be_the_views(execution)
-        return ev.Requeued(at_s=now_s, cause_id=cause_id, not_before_s=now_s + backoff_s, plainly=plainly)
+        return ev.Requeued(
+            at_s=now_s,
+            cause_id=cause_id,
+            not_before_s=now_s + _pause_s(execution, policy),
+            plainly=_may_be_the_views(execution),
+            memory_bytes=_grown_memory(execution),
+        )
     return ev.Ended(at_s=now_s, cause_id=cause_id)
+
+
+def _pause_s(execution: Execution, policy: Policy) -> float:
+    """Return the seconds before its next attempt."""
+    if execution.cause is Cause.REQUEUED:
+        return 0.0
+    rule, doublings = execution.application.retry, execution.attempt - 1
+    first_s, most_s = policy.retry_backoff_s, policy.retry_backoff_max_s
+    if execution.cause not in PLATFORM_CAUSES:
+        doublings = execution.failed_attempts
+        first_s, most_s = rule.pause_s or first_s, _longest_pause_s(execution, policy)
+    return float(min(first_s * 2 ** min(doublings, _DOUBLINGS_MAX), most_s))
+
+
+def _longest_pause_s(execution: Execution, policy: Policy) -> float:
+    rule = execution.application.retry
+    return rule.pause_max_s or max(policy.retry_backoff_max_s, rule.pause_s or 0.0)
+
+
+def _grown_memory(execution: Execution) -> Mapping[str, int]:
+    """Return how much memory the components reserve in the next attempt that ran out of it in this one."""
+    factor = execution.application.retry.memory_factor
+    if factor is None:
+        return {}
+    short = {s.component for s in execution.current() if s.cause is Cause.OUT_OF_MEMORY}
+    reserved = {name: execution.application.component(name).reservation.memory_bytes for name in sorted(short)}
+    return {name: math.ceil(before * factor) for name, before in reserved.items()}
 
 
 def backs_off(execution: Execution, now_s: float, policy: Policy) -> bool:
@@ -248,7 +279,8 @@ def backs_off(execution: Execution, now_s: float, policy: Policy) -> bool:
 
     A pause longer than any that the policy gives is that of a clock that has gone back since: it is over.
     """
-    return 0 < execution.not_before_s - now_s <= policy.retry_backoff_max_s
+    longest_s = max(policy.retry_backoff_max_s, _longest_pause_s(execution, policy))
+    return 0 < execution.not_before_s - now_s <= longest_s
 
 
 def will_retry(execution: Execution, policy: Policy) -> bool:
@@ -262,7 +294,17 @@ def will_retry(execution: Execution, policy: Policy) -> bool:
         uncharged = execution.attempt - 1 - execution.failed_attempts
         platform_retries = uncharged - (Mark.VIEW_FAILED in execution.marks)
         return platform_retries + 1 < policy.start_attempts_max
-    return _may_be_the_views(execution) or execution.failed_attempts < execution.application.retries
+    if _may_be_the_views(execution):
+        return True
+    return execution.failed_attempts < execution.application.retries and _may_help(execution)
+
+
+def _may_help(execution: Execution) -> bool:
+    """Return whether a retry may end otherwise, by what the user says of failures."""
+    rule = execution.application.retry
+    if execution.cause is Cause.OUT_OF_MEMORY:
+        return rule.memory_factor is not None
+    return not rule.exit_codes or execution.exit_code in rule.exit_codes
 
 
 def _may_be_the_views(execution: Execution) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
 from typing import ClassVar
 
 from zoe_client.vocabulary import ExecutionState, Holder
@@ -298,12 +300,14 @@ class Requeued(Event):
     """All services of the attempt have ended, and it is retried, not before `not_before_s`.
 
     plainly: it failed while it read an input through a view, which may have been the reason. From now on it reads plain
-    objects, and this failure does not count against the user's `retries`.
+    objects, and this failure does not count against the user's `retries`. memory_bytes: what components reserve from
+    now on that ran out of memory.
     """
 
     kind: ClassVar[str] = "requeued"
     not_before_s: float = 0.0
     plainly: bool = False
+    memory_bytes: Mapping[str, int] = field(default_factory=dict)
 
 
 @value(frozen=True, slots=True, kw_only=True)

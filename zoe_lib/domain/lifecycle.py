@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import singledispatch
 
 from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import same_instances
+from zoe_lib.domain.application import same_instances, with_memory
 from zoe_lib.domain.execution import (
     UNCHARGED_CAUSES,
     Cause,
@@ -353,12 +353,14 @@ def _(event: ev.Ended, execution: Execution, version: int) -> Execution:
 @_change.register
 def _(event: ev.Requeued, execution: Execution, version: int) -> Execution:
     _check_nothing_left(execution, event)
+    application = with_memory(execution.application, event.memory_bytes)
     attempt = max((s.attempt for s in execution.services), default=0) + 1
     return changed(
         execution,
         version=version,
         state=E.QUEUED,
         attempt=execution.attempt + 1,
+        application=application,
         failed_attempts=execution.failed_attempts + (execution.cause not in UNCHARGED_CAUSES and not event.plainly),
         not_before_s=event.not_before_s,
         services=(*execution.services, *new_services(execution.id, execution.application, attempt)),
