@@ -12,8 +12,10 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
 from zoe_api.submission import checked, checked_priority
+from zoe_client.documents.diagnostics import pointer
 from zoe_client.vocabulary import Holder
-from zoe_client.wire import Diagnostic, ModifyRequest
+from zoe_client.wire import Diagnostic, ModifyRequest, ScaleRequest
+from zoe_lib.descriptions.bounds import SERVICES_MAX
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application, same_instances
 from zoe_lib.domain.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
@@ -105,6 +107,49 @@ def modify(
         )
 
     return change(services, principal, execution_id, request, if_match, decide)
+
+
+def scale(
+    services: Services,
+    principal: Principal,
+    execution_id: str,
+    body: ScaleRequest,
+    request: Request,
+    if_match: str | None = None,
+) -> Execution:
+    """Return the execution with other numbers of instances; unchanged if it has them. 409 if it has ended or stops; 422
+    for an unknown component, and for fewer than the essential instances or more than an application may have."""
+
+    def decide(execution: Execution) -> ev.Event | None:
+        if execution.state not in (*WAITING_STATES, *_STARTED):
+            raise ApiProblem(Code.ILLEGAL_STATE, f"it does not run any more: it is {execution.state}")
+        counts = {c.name: c.total_count for c in execution.application.components}
+        errors = list(_wrong_counts(body, execution.application))
+        if errors:
+            raise ApiProblem(Code.INVALID_REQUEST, errors[0].message, errors=errors)
+        if counts == {**counts, **body.total_counts}:
+            return None
+        how = {"at_s": time.time(), "cause_id": request.state.request_id}
+        before = {name: counts[name] for name in body.total_counts}
+        return ev.Scaled(**how, before=before, total_counts=body.total_counts, user=principal.user)
+
+    return change(services, principal, execution_id, request, if_match, decide)
+
+
+def _wrong_counts(body: ScaleRequest, application: Application) -> Iterator[Diagnostic]:
+    essential = {c.name: c.essential_count for c in application.components}
+    for name, count in body.total_counts.items():
+        at = pointer("total_counts", name)
+        if name not in essential:
+            known = ", ".join(sorted(essential))
+            yield Diagnostic(pointer=at, code="unknown", message=f"it has no component {name}; it has {known}")
+        elif count < essential[name]:
+            message = f"{essential[name]} instances of {name} are essential, and stay"
+            yield Diagnostic(pointer=at, code="too_low", message=message)
+    total = sum({**{c.name: c.total_count for c in application.components}, **body.total_counts}.values())
+    if total > SERVICES_MAX:
+        message = f"that would be {total} services; an application has at most {SERVICES_MAX}"
+        yield Diagnostic(pointer="/total_counts", code="too_high", message=message)
 
 
 def _requested(body: ModifyRequest, execution: Execution, services: Services, principal: Principal) -> ev.Requested:

@@ -32,6 +32,7 @@ MODULES = {
     "release": "controlling",
     "modify": "controlling",
     "requeue": "controlling",
+    "scale": "controlling",
     "explain": "why",
     "eta": "why",
     "why-waited": "why",

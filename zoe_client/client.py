@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -125,6 +125,12 @@ class Client(Transport):
     def requeue(self, execution_id: str) -> wire.ExecutionView:
         """Stop a running execution and let it wait for another attempt."""
         return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/requeue")
+
+    def scale(self, execution_id: str, total_counts: Mapping[str, int]) -> wire.ExecutionView:
+        """Change how many instances of components an execution has; only elastic services come and go."""
+        body = wire.ScaleRequest(total_counts=dict(total_counts))
+        path = f"/executions/{path_part(execution_id)}/scale"
+        return self.call(wire.ExecutionView, "POST", path, body=body, again=True)
 
     def modify(self, execution_id: str, changes: wire.ModifyRequest) -> wire.ExecutionView:
         """Change an execution that waits; fields of `changes` that are not set stay as they are."""

@@ -77,6 +77,11 @@ class QuickClient:
         """Do this to an execution; doing it twice is the same."""
         return self._read(Execution, "ExecutionView", "POST", f"/executions/{_part(execution_id)}/{action}")
 
+    def scale(self, execution_id: str, total_counts: dict[str, int]) -> Execution:
+        """Change how many instances of components an execution has."""
+        path, body = f"/executions/{_part(execution_id)}/scale", {"total_counts": total_counts}
+        return self._read(Execution, "ExecutionView", "POST", path, body=body)
+
     def modify(self, execution_id: str, changes: dict[str, Any]) -> Execution:
         """Change an execution that waits; `changes`: fields of `wire.ModifyRequest`."""
         return self._read(Execution, "ExecutionView", "PATCH", f"/executions/{_part(execution_id)}", body=changes)

@@ -118,6 +118,7 @@ class Cause(TextEnum):
     STORAGE_UNAVAILABLE = "storage_unavailable"
     DEPENDENCY_FAILED = "dependency_failed"
     REQUEUED = "requeued"
+    SCALED_DOWN = "scaled_down"
 
 
 ACTIVE_STATES = frozenset({ExecutionState.STARTING, ExecutionState.RUNNING, ExecutionState.STOPPING})

@@ -93,6 +93,7 @@ CAUSES = {
     Cause.NEVER_FITS: "it can never fit",
     Cause.DISK_FULL: "there was no space for its files",
     Cause.DEPENDENCY_FAILED: "an execution that it was to run after ended otherwise",
+    Cause.SCALED_DOWN: "a user asked for fewer elastic services",
     Cause.REQUEUED: "a user asked for another attempt",
     Cause.STORAGE_UNAVAILABLE: "the storage controller did not put the bandwidth in force that it requires",
 }

@@ -276,6 +276,7 @@ class Walk:
             ("POST", "/executions:batch"): lambda: {"executions": [{"application": job}]},
             ("POST", "/plan"): lambda: {"application": job},
             ("PUT", "/executions/{execution_id}/shares"): lambda: {"level": "look"},
+            ("POST", "/executions/{execution_id}/scale"): lambda: {"total_counts": {"main": 1}},
             ("PATCH", "/executions/{execution_id}"): lambda: {"priority": 0},
             ("PUT", "/policy"): lambda: policy().json(),
             ("POST", "/policy/dry-run"): lambda: policy().json(),

@@ -208,3 +208,33 @@ def test_what_runs_is_not_modified_but_requeued(client: Client, master: TickingM
 def _runs(client: Client, execution_id: str, attempt: int) -> bool:
     shown = client.execution(execution_id)
     return shown.state is ExecutionState.RUNNING and shown.attempt == attempt
+
+
+def test_scaled_while_it_runs(client: Client, master: TickingMaster) -> None:
+    parts = (part("main", "serve", ends_application=True), part("worker", "w", essential_count=1, total_count=2))
+    execution = client.submit(document(*parts))
+    until(lambda: client.execution(execution.id).elastic_ready == 1)
+    client.scale(execution.id, {"worker": 4})
+    until(lambda: client.execution(execution.id).elastic_ready == 3)
+    shown = client.scale(execution.id, {"worker": 1})
+    assert (shown.elastic_total, client.scale(execution.id, {"worker": 1}).elastic_total) == (0, 0)
+    alive = ("starting", "ready", "stopping")
+    until(lambda: sum(s.state in alive for s in client.execution(execution.id).services) == 2)
+    assert {s.cause for s in client.execution(execution.id).services if s.state == "ended"} == {"scaled_down"}
+    assert shown.description["components"][1]["total_count"] == 1
+    assert sum(node.services for node in client.nodes().nodes) == 2
+
+
+@pytest.mark.parametrize(
+    ("counts", "code"),
+    [({"worker": 0}, "too_low"), ({"nobody": 1}, "unknown"), ({"worker": 9_999, "main": 9_999}, "too_high")],
+)
+def test_scaled_within_bounds_only(client: Client, counts: dict[str, int], code: str) -> None:
+    parts = (part("main", "serve"), part("worker", "w", essential_count=1, total_count=2))
+    execution = client.submit(document(*parts))
+    with pytest.raises(Refused) as refused:
+        client.scale(execution.id, counts)
+    assert [error.code for error in refused.value.problem.errors] == [code]
+    client.cancel(execution.id)
+    with pytest.raises(Conflict):
+        client.scale(execution.id, {"worker": 3})

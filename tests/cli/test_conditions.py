@@ -124,3 +124,15 @@ def test_retries_of_the_command_line_are_those_of_the_description(zoe: Zoe, app_
     assert "--retries N" in zoe("run", str(app_file), "--memory-grow", "2x").err
     assert zoe("run", str(app_file), "--retries", "1", "--memory-grow", "much").code == 2
     assert zoe("run", str(app_file), "--retries", "1", "--memory-grow", "0.5x").code == 2
+
+
+def test_scale(server: Server, zoe: Zoe, app_file: Path) -> None:
+    execution_id = zoe("run", str(app_file), "-o", "name").out.strip()
+    assert zoe("scale", execution_id, "worker=5").out.splitlines()[1].split()[4] == "0/2+0/4"
+    assert server.get(execution_id).application.component("worker").total_count == 5
+    refused = zoe("scale", execution_id, "main=0", "nobody=2")
+    assert refused.code != 0
+    assert "1 instances of main are essential, and stay" in refused.err
+    assert "it has no component nobody" in refused.err
+    for text in ("worker", "worker=", "=3", "worker=-1", "worker=x", "worker=100000"):
+        assert zoe("scale", execution_id, text).code == 2

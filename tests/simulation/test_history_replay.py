@@ -98,11 +98,18 @@ def control(chance: random.Random, world: Recorded, execution: Execution) -> Non
         chance.choice((ev.Held(at_s=world.clock(), by=Holder.USER, user="ada"), ev.Released(at_s=world.clock()))),
         ev.Modified(at_s=world.clock(), before=before, after=after),
         ev.Released(at_s=world.clock(), user="ada"),
+        _scaled(chance, world, execution),
         ev.Stopping(at_s=world.clock(), outcome=Outcome.FAILED, cause=Cause.REQUEUED),
     ):
         with suppress(IllegalTransition):
             world.store.append(execution.id, [event], execution.version, None)
             return
+
+
+def _scaled(chance: random.Random, world: Recorded, execution: Execution) -> ev.Scaled:
+    one = chance.choice(execution.application.components)
+    counts = {one.name: one.essential_count + chance.randint(0, 2)}
+    return ev.Scaled(at_s=world.clock(), before={one.name: one.total_count}, total_counts=counts)
 
 
 def as_it_was(recording: Recording) -> list[Decision]:

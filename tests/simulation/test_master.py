@@ -22,7 +22,7 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import ApplicationKind, RetryRule
 from zoe_lib.domain.consequences import next_event
 from zoe_lib.domain.execution import Cause, ExecutionState, Mark, Outcome, Service, ServiceState
-from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.backends.base import BackendError, ImageState, ImageStatus, ServiceStart
@@ -430,3 +430,53 @@ def test_a_thousand_requeues_do_not_stop_it() -> None:
     event = next_event(replace(failed, attempt=5000, services=()), 2.0, Policy(), "t")
     assert isinstance(event, ev.Requeued)
     assert event.not_before_s == 2.0 + Policy().retry_backoff_max_s
+
+
+def scaled(world: World, execution_id: str, count: int) -> None:
+    execution = world.get(execution_id)
+    before = {"worker": execution.application.component("worker").total_count}
+    event = ev.Scaled(at_s=world.clock(), before=before, total_counts={"worker": count})
+    world.store.append(execution_id, [event], execution.version, None)
+
+
+def running(world: World, execution_id: str) -> list[int]:
+    return sorted(s.index for s in world.get(execution_id).services if s.state is ServiceState.READY)
+
+
+def test_elastic_services_come_and_go_as_it_is_scaled() -> None:
+    world = World([node("n1", cores=8)], behave=lambda _: ServiceBehaviour(run_s=5000.0))
+    execution_id = world.submit(application(component("worker", 2, 3)))
+    world.run(10.0, check_invariants)
+    assert running(world, execution_id) == [0, 1, 2]
+    for count in (6, 2, 4, 2, 2, 5):
+        scaled(world, execution_id, count)
+        world.run(60.0, check_invariants)
+        assert running(world, execution_id) == list(range(count))
+        assert len(world.get(execution_id).elastic_services()) == count - 2
+    assert world.state(execution_id) is ExecutionState.RUNNING
+    gone = [s for s in world.get(execution_id).services if s.state is ServiceState.ENDED]
+    assert {s.cause for s in gone} == {Cause.SCALED_DOWN}
+    assert len(world.backend.observe()) == 5
+
+
+def test_what_waits_is_scaled_too_and_essential_services_stay() -> None:
+    world = World([node("n1", cores=4)], behave=lambda _: ServiceBehaviour(run_s=50.0))
+    first = world.submit(application(component("worker", 4, 4)))
+    waits = world.submit(application(component("worker", 1, 4)))
+    world.run(2.0, check_invariants)
+    scaled(world, waits, 2)
+    with pytest.raises(IllegalTransition, match="essential"):
+        scaled(world, first, 3)
+    world.run(50.0, check_invariants)
+    assert running(world, waits) == [0, 1]
+    assert len(world.get(waits).services) == 4
+
+
+def test_a_new_leader_finishes_a_scaling() -> None:
+    world = World([node("n1", cores=8)], behave=lambda _: ServiceBehaviour(run_s=5000.0))
+    execution_id = world.submit(application(component("worker", 1, 4)))
+    world.run(10.0, check_invariants)
+    scaled(world, execution_id, 2)
+    world.restart()
+    world.run(30.0, check_invariants)
+    assert running(world, execution_id) == [0, 1]

@@ -6,12 +6,12 @@ from fastapi import Request, Response
 
 from zoe_api.access import Submitter
 from zoe_api.cancelling import cancel
-from zoe_api.controlling import hold, modify, release, requeue
+from zoe_api.controlling import hold, modify, release, requeue, scale
 from zoe_api.dependencies import IfMatch, ServicesDep
 from zoe_api.representation import viewed
 from zoe_api.routing import api_router
 from zoe_api.visibility import may_see_secrets
-from zoe_client.wire import ExecutionView, ModifyRequest
+from zoe_client.wire import ExecutionView, ModifyRequest, ScaleRequest
 
 router = api_router("/executions", tag="executions")
 
@@ -96,4 +96,21 @@ def modify_execution(
     numbers; 409 if it does not wait. Checked as a submission is.
     """
     execution = modify(services, principal, execution_id, body, request, if_match)
+    return viewed(execution, response, may_see_secrets(principal, execution))
+
+
+@router.post("/{execution_id}/scale", response_model=ExecutionView)
+def scale_execution(
+    execution_id: str,
+    body: ScaleRequest,
+    request: Request,
+    response: Response,
+    principal: Submitter,
+    services: ServicesDep,
+    if_match: IfMatch = None,
+) -> ExecutionView:
+    """Change how many instances an execution has that waits or runs: elastic services are added, which start when there
+    is room, or stopped. Essential ones stay. 409 if it has ended.
+    """
+    execution = scale(services, principal, execution_id, body, request, if_match)
     return viewed(execution, response, may_see_secrets(principal, execution))

@@ -1,4 +1,4 @@
-"""cancel, hold, release, requeue, modify: what users do to executions after they have submitted them."""
+"""cancel, hold, release, requeue, scale, modify: what users do to executions after they have submitted them."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def register(app: typer.Typer) -> None:
     add(app, "hold", hold, ("zoe hold x1m7xhnzn3f4144",))
     add(app, "release", release, ("zoe release x1m7xhnzn3f4144",))
     add(app, "requeue", requeue, ("zoe requeue x1m7xhnzn3f4144",))
+    add(app, "scale", scale, ("zoe scale x1m7xhnzn3f4144 worker=8",))
     examples = (
         "zoe modify x1m7xhnzn3f4144 --priority 10",
         "zoe modify x1m7xhnzn3f4144 --time-limit 4h --set main.resources.memory=8GiB",
@@ -54,6 +55,25 @@ def release(context: typer.Context, execution_ids: Ids) -> None:
 def requeue(context: typer.Context, execution_ids: Ids) -> None:
     """Stop running executions and let them wait for another attempt, which does not count against their retries."""
     _each(context, execution_ids, lambda client, one: client.control(one, "requeue"))
+
+
+def scale(
+    context: typer.Context,
+    execution_id: Id,
+    counts: Annotated[list[str], typer.Argument(metavar="COMPONENT=N", help="Instances, essential and elastic ones.")],
+) -> None:
+    """Change how many instances an execution has: elastic services are added when there is room, or stopped."""
+    total_counts = dict(_count(text) for text in counts)
+    with options(context).quick() as client:
+        execution = client.scale(execution_id, total_counts)
+    emit(execution, options(context).output, rows_of([execution]))
+
+
+def _count(text: str) -> tuple[str, int]:
+    name, _, number = text.partition("=")
+    if not name or not (number.isascii() and number.isdecimal()) or len(number) > len("10000"):
+        raise typer.BadParameter(f"{text!r} is not COMPONENT=N")
+    return name, int(number)
 
 
 def modify(

@@ -60,6 +60,7 @@ __getattr__ = lazy_names(
             "InputReadView",
             "ModifyRequest",
             "ReasonView",
+            "ScaleRequest",
             "ServiceView",
             "SubmitRequest",
         ),

@@ -16,7 +16,7 @@ from zoe_client.vocabulary import (
     ServiceState,
     ShareLevel,
 )
-from zoe_client.wire.base import SECONDS_MAX, Numbers, PrintableName, Wire
+from zoe_client.wire.base import NUMBER, SECONDS_MAX, Numbers, PrintableName, Wire
 from zoe_client.wire.places import InputPlacesView
 
 DETAIL = "The platform's own message if it says more; operators only, for one execution."
@@ -70,6 +70,14 @@ class ModifyRequest(Numbers):
     application: dict[str, Any] | None = Field(
         default=None,
         description="Its description with other limits, commands or files; components and numbers stay as they are.",
+    )
+
+
+class ScaleRequest(Numbers):
+    """How many instances an execution shall have of some components."""
+
+    total_counts: dict[str, Annotated[int, NUMBER, Field(ge=0, le=10_000)]] = Field(
+        min_length=1, max_length=1000, description="Number of instances by component, essential and elastic ones."
     )
 
 

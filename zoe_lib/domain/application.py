@@ -271,6 +271,17 @@ def with_memory(application: Application, memory_bytes: Mapping[str, int]) -> Ap
     return changed(application, components=tuple(_with_memory(c, memory_bytes) for c in application.components))
 
 
+def with_counts(application: Application, total_counts: Mapping[str, int]) -> Application:
+    """Return the application with other numbers of instances, by component."""
+    return changed(
+        application,
+        components=tuple(
+            changed(c, total_count=total_counts[c.name]) if c.name in total_counts else c
+            for c in application.components
+        ),
+    )
+
+
 def _with_memory(component: Component, memory_bytes: Mapping[str, int]) -> Component:
     more = memory_bytes.get(component.name)
     if more is None:

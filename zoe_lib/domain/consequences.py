@@ -25,6 +25,7 @@ from zoe_lib.domain.promises import awaits_grant, awaits_inputs
 # A retry would fail in the same way.
 _NEVER_RETRIED = frozenset({Cause.TIME_LIMIT, Cause.CANCELLED, Cause.IMAGE_UNAVAILABLE, Cause.NEVER_FITS})
 _DOUBLINGS_MAX = 60
+_TAKEN_BACK = (Cause.PREEMPTED, Cause.SCALED_DOWN)
 _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
 
@@ -47,6 +48,7 @@ def next_event(execution: Execution, now_s: float, policy: Policy, cause_id: str
             or _time_limit(execution, now_s, cause_id)
             or _never_granted(execution, now_s, policy, cause_id)
             or _running(execution, now_s, cause_id)
+            or _scaled_down(execution, now_s, cause_id)
             or _elastic_retry(execution, now_s, policy, cause_id)
         )
     if execution.state is ExecutionState.STOPPING:
@@ -201,6 +203,21 @@ def _running(execution: Execution, now_s: float, cause_id: str) -> ev.Event | No
     return None
 
 
+def _scaled_down(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
+    """Stop a service that is not wanted any more."""
+    if len(execution.services) == execution.application.instance_count:
+        return None
+    why = Cause.SCALED_DOWN
+    for service in execution.services:
+        if execution.wanted(service):
+            continue
+        if service.state is ServiceState.CREATED:
+            return ev.ServiceEnded(at_s=now_s, cause_id=cause_id, service_id=service.id, cause=why)
+        if service.state in (ServiceState.STARTING, ServiceState.READY):
+            return ev.ServiceStopping(at_s=now_s, cause_id=cause_id, service_id=service.id, cause=why)
+    return None
+
+
 def _elastic_retry(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
     for service in execution.elastic_services():
         preempted = not service.alive and service.cause is Cause.PREEMPTED
@@ -215,12 +232,10 @@ def _elastic_retry(execution: Execution, now_s: float, policy: Policy, cause_id:
 
 
 def _failures(execution: Execution, service: Service) -> int:
-    """Return how often this elastic slot failed in all attempts; being preempted is no failure."""
+    """Return how often this elastic slot failed in all attempts; being taken back is no failure."""
     slot = (service.component, service.index)
     return sum(
-        1
-        for s in execution.services
-        if (s.component, s.index) == slot and _failed(s) and s.cause is not Cause.PREEMPTED
+        1 for s in execution.services if (s.component, s.index) == slot and _failed(s) and s.cause not in _TAKEN_BACK
     )
 
 
@@ -237,12 +252,14 @@ def _finish(execution: Execution, now_s: float, policy: Policy, cause_id: str) -
     if any(service.alive for service in execution.services):
         return None
     if will_retry(execution, policy):
+        grown = _grown_memory(execution)
         return ev.Requeued(
             at_s=now_s,
             cause_id=cause_id,
             not_before_s=now_s + _pause_s(execution, policy),
             plainly=_may_be_the_views(execution),
-            memory_bytes=_grown_memory(execution),
+            memory_bytes=grown,
+            memory_before={name: execution.application.component(name).reservation.memory_bytes for name in grown},
         )
     return ev.Ended(at_s=now_s, cause_id=cause_id)
 

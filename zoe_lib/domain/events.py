@@ -108,6 +108,18 @@ class Modified(Event):
 
 
 @value(frozen=True, slots=True, kw_only=True)
+class Scaled(Event):
+    """A user asked for other numbers of instances of these components, which had the numbers `before`; only elastic
+    services come and go.
+    """
+
+    kind: ClassVar[str] = "scaled"
+    before: Mapping[str, int]
+    total_counts: Mapping[str, int]
+    user: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
 class ReasonChanged(Event):
     """It now waits for another reason."""
 
@@ -301,13 +313,14 @@ class Requeued(Event):
 
     plainly: it failed while it read an input through a view, which may have been the reason. From now on it reads plain
     objects, and this failure does not count against the user's `retries`. memory_bytes: what components reserve from
-    now on that ran out of memory.
+    now on that ran out of memory, and memory_before: what they reserved.
     """
 
     kind: ClassVar[str] = "requeued"
     not_before_s: float = 0.0
     plainly: bool = False
     memory_bytes: Mapping[str, int] = field(default_factory=dict)
+    memory_before: Mapping[str, int] = field(default_factory=dict)
 
 
 @value(frozen=True, slots=True, kw_only=True)
@@ -330,6 +343,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         Released,
         DependencyEnded,
         Modified,
+        Scaled,
         ReasonChanged,
         Forecasted,
         StartPlanned,

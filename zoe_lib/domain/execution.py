@@ -29,6 +29,7 @@ __all__ = [
     "Service",
     "ServiceId",
     "ServiceState",
+    "new_service",
     "new_services",
     "service_id",
 ]
@@ -145,13 +146,19 @@ class Execution:
         return self.application.component(service.component)
 
     def current(self) -> tuple[Service, ...]:
-        """Return the newest service of every (component, index), in start-up order."""
-        if len(self.services) == self.application.instance_count:  # nothing was retried
+        """Return the newest service of every (component, index), in start-up order; none of instances that are not
+        asked for any more.
+        """
+        if len(self.services) == self.application.instance_count:  # nothing was retried or scaled down
             return self.services
         newest: dict[tuple[str, int], Service] = {}
         for service in self.services:
             newest[service.component, service.index] = service
-        return tuple(newest.values())
+        return tuple(one for one in newest.values() if self.wanted(one))
+
+    def wanted(self, service: Service) -> bool:
+        """Return whether the application still asks for this instance; it may have been scaled down."""
+        return service.index < self.component_of(service).total_count
 
     def core_services(self) -> tuple[Service, ...]:
         """Return the newest essential services."""
@@ -174,13 +181,15 @@ def service_id(execution_id: ExecutionId, component: str, index: int, attempt: i
 
 def new_services(execution_id: ExecutionId, application: Application, attempt: int) -> tuple[Service, ...]:
     """Return a created service for every instance of the application, in start-up order."""
-    return tuple(
-        Service(
-            id=service_id(execution_id, component.name, index, attempt),
-            component=component.name,
-            index=index,
-            core=index < component.essential_count,
-            attempt=attempt,
-        )
-        for component, index in application.instances()
+    return tuple(new_service(execution_id, component, index, attempt) for component, index in application.instances())
+
+
+def new_service(execution_id: ExecutionId, component: Component, index: int, attempt: int) -> Service:
+    """Return a created service for an instance of a component."""
+    return Service(
+        id=service_id(execution_id, component.name, index, attempt),
+        component=component.name,
+        index=index,
+        core=index < component.essential_count,
+        attempt=attempt,
     )

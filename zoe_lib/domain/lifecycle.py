@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import singledispatch
 
 from zoe_lib.domain import events as ev
-from zoe_lib.domain.application import same_instances, with_memory
+from zoe_lib.domain.application import Application, same_instances, with_counts, with_memory
 from zoe_lib.domain.execution import (
     UNCHARGED_CAUSES,
     Cause,
@@ -16,6 +16,7 @@ from zoe_lib.domain.execution import (
     Outcome,
     Service,
     ServiceState,
+    new_service,
     new_services,
     service_id,
 )
@@ -32,6 +33,7 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.Released: frozenset({E.SUBMITTED}),
     ev.DependencyEnded: frozenset({E.SUBMITTED}),
     ev.Modified: frozenset({E.SUBMITTED, E.QUEUED}),
+    ev.Scaled: frozenset({E.SUBMITTED, E.QUEUED, E.STARTING, E.RUNNING}),
     ev.ReasonChanged: frozenset({E.QUEUED}),
     ev.Forecasted: frozenset({E.QUEUED}),
     ev.StartPlanned: frozenset({E.QUEUED}),
@@ -167,6 +169,36 @@ def _(event: ev.Modified, execution: Execution, version: int) -> Execution:
         conditions=changed(execution.conditions, begin_at_s=after.begin_at_s),
         forecast=None,
     )
+
+
+@_change.register
+def _(event: ev.Scaled, execution: Execution, version: int) -> Execution:
+    """New instances get services; those that run and are not wanted any more are stopped (`consequences`)."""
+    for name, count in event.total_counts.items():
+        try:
+            least = execution.application.component(name).essential_count
+        except KeyError:
+            raise IllegalTransition(execution, event, f"it has no component {name}") from None
+        if count < least:
+            raise IllegalTransition(execution, event, f"{least} instances of {name} are essential")
+    application = with_counts(execution.application, event.total_counts)
+    newest = {(s.component, s.index): s for s in execution.services}
+    more = []
+    for component, index in application.instances():
+        before = newest.get((component.name, index))
+        if before is None or before.cause is Cause.SCALED_DOWN:
+            attempt = execution.attempt if before is None else before.attempt + 1
+            more.append(new_service(execution.id, component, index, attempt))
+    kept = tuple(_not_begun(s, application, event) for s in execution.services)
+    return changed(execution, version=version, application=application, services=(*kept, *more), forecast=None)
+
+
+def _not_begun(service: Service, application: Application, event: ev.Scaled) -> Service:
+    """Return the service, ended if it has no place yet and is not wanted any more."""
+    wanted = service.index < application.component(service.component).total_count
+    if wanted or service.state is not S.CREATED or service.node is not None:
+        return service
+    return changed(service, state=S.ENDED, cause=Cause.SCALED_DOWN, ended_at_s=event.at_s)
 
 
 def _out_of_queue(execution: Execution) -> Execution:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from zoe_lib.domain.application import with_counts, with_memory
 from zoe_lib.domain.conditions import NO_CONDITIONS
-from zoe_lib.domain.events import Event, Modified, Submitted
+from zoe_lib.domain.events import Event, Modified, Requeued, Scaled, Submitted
 from zoe_lib.domain.execution import TERMINAL_STATES, Cause, Execution, ExecutionId, ServiceId
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
@@ -24,6 +25,7 @@ _PAGE = 500
 _ENDED_BEFORE_MAX = 2_000
 # No tenant has this name, so the journal returns only the entries of the installation.
 _NOBODY = "-"
+_CHANGE_WHAT_IS_ASKED = frozenset(kind.kind for kind in (Submitted, Modified, Scaled, Requeued))
 
 
 class ReplayRefused(Exception):  # noqa: N818 - it is an answer
@@ -92,7 +94,7 @@ def read_recording(store: ExecutionStore, from_s: float, to_s: float) -> Recordi
 
 def from_others(entry: JournalEntry) -> bool:
     """Return whether users or admins wrote it, not a master: submissions, cancellations, policies."""
-    if entry.kind in ("submitted", "policy_set", "released", "modified"):
+    if entry.kind in ("submitted", "policy_set", "released", "modified", "scaled"):
         return True
     if entry.kind == "held":  # the master holds what can no longer run after others
         return bool(entry.data.get("user"))
@@ -120,25 +122,30 @@ def as_submitted(execution: Execution) -> Execution:
 
 
 def _first_asked(
-    fresh: Mapping[ExecutionId, Execution], entries: Iterable[JournalEntry]
+    fresh: Mapping[ExecutionId, Execution], entries: Sequence[JournalEntry]
 ) -> dict[ExecutionId, Execution]:
-    """Return the executions as they were asked for at first: their rows have kept what was modified since, and what has
+    """Return the executions as they were asked for at first: their rows have kept what was changed since, and what has
     become of their conditions.
     """
-    asked, modified = dict(fresh), set[ExecutionId]()
-    for entry in entries:
-        if entry.execution_id is None or entry.kind not in ("submitted", "modified"):
-            continue
-        execution, event = asked[entry.execution_id], to_event(entry)
-        if isinstance(event, Submitted):
-            asked[execution.id] = replace(execution, conditions=event.conditions or NO_CONDITIONS)
-        elif isinstance(event, Modified) and execution.id not in modified:
-            before = event.before
-            modified.add(execution.id)
-            asked[execution.id] = replace(
-                execution, application=before.application, priority=before.priority, deadline_s=before.deadline_s
-            )
+    asked = dict(fresh)
+    for entry in reversed(entries):
+        if entry.execution_id is not None and entry.kind in _CHANGE_WHAT_IS_ASKED:
+            asked[entry.execution_id] = _undone(asked[entry.execution_id], to_event(entry))
     return asked
+
+
+def _undone(execution: Execution, event: Event) -> Execution:
+    match event:
+        case Submitted():
+            return replace(execution, conditions=event.conditions or NO_CONDITIONS)
+        case Modified(before=before):
+            priority, deadline_s = before.priority, before.deadline_s
+            return replace(execution, application=before.application, priority=priority, deadline_s=deadline_s)
+        case Scaled():
+            return replace(execution, application=with_counts(execution.application, event.before))
+        case Requeued():
+            return replace(execution, application=with_memory(execution.application, event.memory_before))
+    return execution
 
 
 class _Split:

@@ -39,6 +39,7 @@ SAMPLES: dict[type[ev.Event], ev.Event] = {
     ev.Held: ev.Held(at_s=1.0, by=Holder.USER),
     ev.Released: ev.Released(at_s=1.0),
     ev.DependencyEnded: ev.DependencyEnded(at_s=1.0, on="other", state=ExecutionState.FAILED),
+    ev.Scaled: ev.Scaled(at_s=1.0, before={"c": 1}, total_counts={"c": 2}),
     ev.Modified: ev.Modified(at_s=1.0, before=REQUESTED, after=REQUESTED),
     ev.ReasonChanged: ev.ReasonChanged(at_s=1.0, reason=Reason(ReasonCode.NO_NODES, "none")),
     ev.StartPlanned: ev.StartPlanned(at_s=1.0, placements=(ev.Placement(service_id=SERVICE, node="n"),)),
