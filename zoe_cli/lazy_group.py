@@ -37,6 +37,7 @@ MODULES = {
     "eta": "why",
     "why-waited": "why",
     "events": "why",
+    "history": "history",
     "logs": "output_of",
     "open": "opening",
     "exec": "terminals",

@@ -250,6 +250,10 @@ class Client(Transport):
         """Return what running services use now."""
         return self.call(wire.UsageList, "GET", "/usage")
 
+    def use_of(self, execution_ids: Sequence[str]) -> wire.ExecutionUseList:
+        """Return what executions used and reserved, at most 100 of them."""
+        return self.call(wire.ExecutionUseList, "GET", "/usage/executions", parameters={"id": list(execution_ids)})
+
     def daily_use(self, from_s: float, to_s: float | None = None) -> wire.DailyUse:
         """Return what was reserved on each day."""
         return self.call(wire.DailyUse, "GET", "/usage/daily", parameters={"from_s": from_s, "to_s": to_s})

@@ -293,6 +293,7 @@ class Walk:
         }
         queries = {
             "/storage/over-time": {"from_s": time.time() - 60},
+            "/usage/executions": {"id": "x0"},
             "/usage/daily": {"from_s": time.time() - 60},
             "/usage/over-time": {"from_s": time.time() - 60},
             "/session/oidc/start": {"provider": "none"},

@@ -61,6 +61,18 @@ def test_run_waits_and_ends_as_the_application_ended(server: Server, zoe: Zoe, a
         assert f"sums is {done.json()['id']}" in done.err
 
 
+def test_wait_names_every_failure(server: Server, zoe: Zoe, app_file: Path) -> None:
+    ids = [zoe("run", str(app_file), "-o", "name").out.strip() for _ in range(4)]
+    for execution_id, exit_code in zip(ids, (0, 9, 0, 7), strict=True):
+        server.start(execution_id)
+        server.end(execution_id, exit_code)
+    done = zoe("wait", *ids, "-o", "name")
+    assert (done.code, done.out.split()) == (1, ids)
+    assert [one in done.err for one in ids] == [False, True, False, True]
+    assert zoe("wait", *ids, "--exit-code-from-app").code == 9
+    assert zoe("wait", ids[0], ids[2]).code == 0
+
+
 def test_run_gives_up_after_a_time(server: Server, zoe: Zoe, app_file: Path) -> None:
     done = zoe("run", str(app_file), "--timeout", "0.2")
     assert (done.code, done.out) == (124, "")

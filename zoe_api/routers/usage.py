@@ -11,13 +11,16 @@ from typing import Annotated, Literal
 from fastapi import Query, Request, Response
 
 from zoe_api.access import Operator, Reader
-from zoe_api.dependencies import MasterDep, StoreDep, ask
+from zoe_api.dependencies import MasterDep, ServicesDep, StoreDep, ask
 from zoe_api.meters import meters
 from zoe_api.routing import api_router
 from zoe_api.spans import FromS, ToS, stretch_of
+from zoe_api.visibility import note_look
 from zoe_client.wire import (
     DailyUse,
     DayUseView,
+    ExecutionUseList,
+    ExecutionUseView,
     QuotaMeters,
     UsageList,
     UsageView,
@@ -27,6 +30,7 @@ from zoe_client.wire import (
 from zoe_lib.domain.limits import LimitSubject
 from zoe_lib.domain.sharing import ALL
 from zoe_lib.domain.use import DAY_S
+from zoe_lib.store.values import ExecutionQuery
 
 router = api_router(tag="use")
 _CSV = "text/csv"
@@ -41,6 +45,24 @@ def current_usage(principal: Reader, store: StoreDep, master: MasterDep, request
     running = {view.execution_id for view in views}
     visible = store.active_among(running, ALL if principal.operator else principal.visibility)
     return UsageList(usage=[view for view in views if view.execution_id in visible])
+
+
+@router.get("/usage/executions", response_model=ExecutionUseList)
+def usage_of_executions(
+    principal: Reader,
+    services: ServicesDep,
+    request: Request,
+    ids: Annotated[list[str], Query(alias="id", min_length=1, max_length=100, description="Which executions.")],
+) -> ExecutionUseList:
+    """Return what executions used and reserved: your own, those shared with you, or any for operators."""
+    seen = ALL if principal.operator else principal.visibility
+    query = ExecutionQuery(ids=frozenset(ids), visibility=seen, limit=len(ids))
+    visible = [execution.id for execution in services.store.executions(query).executions]
+    if principal.operator:
+        note_look(services, principal, request, request.url.path)
+    return ExecutionUseList(
+        use=[ExecutionUseView.model_validate(one) for one in services.store.use_of(visible, time.time())]
+    )
 
 
 @router.get("/usage/daily", response_model=DailyUse, responses={200: {"content": _AS_CSV}})

@@ -35,7 +35,9 @@ def register(app: typer.Typer) -> None:
 def wait(
     context: typer.Context, execution_ids: Ids, timeout: Timeout = None, exit_code_from_app: ExitCodeFromApp = False
 ) -> None:
-    """Wait until executions have ended; exit with 0 if all succeeded."""
+    """Wait until executions have ended; exit with 0 if all succeeded. Each failure is named, and the first gives the
+    exit code.
+    """
     give_up_s = None if timeout is None else time.monotonic() + timeout
     with options(context).quick() as client:
         known = [client.execution(execution_id) for execution_id in execution_ids]
@@ -43,8 +45,9 @@ def wait(
         ended = [wait_for(client, execution, give_up_s) for execution in known]
     result: Mapping[str, object] = ended[0] if len(ended) == 1 else {"executions": ended}
     emit(result, options(context).output, rows_of(ended))
-    for execution in ended:
-        finish(execution, exit_code_from_app)
+    codes = [code for execution in ended if (code := exit_code_of(execution, exit_code_from_app))]
+    if codes:
+        raise typer.Exit(codes[0])
 
 
 def wait_for(client: Client, execution: Execution, give_up_s: float | None) -> Execution:
@@ -64,14 +67,18 @@ def wait_for(client: Client, execution: Execution, give_up_s: float | None) -> E
 
 def finish(execution: Execution, exit_code_from_app: bool) -> None:
     """End this command as the application ended, unless it succeeded."""
+    if code := exit_code_of(execution, exit_code_from_app):
+        raise typer.Exit(code)
+
+
+def exit_code_of(execution: Execution, from_app: bool) -> int:
+    """Return 0 if it succeeded; else say how it ended, and return the exit code for that."""
     if execution["state"] == ExecutionState.SUCCEEDED:
-        return
+        return 0
     message = f": {execution['message']}" if execution["message"] else ""
     note(f"zoe: {execution['name']} ({execution['id']}) {_HOW[execution['state']]}{message}")
     code = execution["exit_code"]
-    if exit_code_from_app and code:
-        raise typer.Exit(code)
-    raise typer.Exit(Exit.APPLICATION_FAILED)
+    return code if from_app and code else Exit.APPLICATION_FAILED
 
 
 _HOW: dict[str, str] = {ExecutionState.FAILED: "failed", ExecutionState.CANCELLED: "was cancelled"}

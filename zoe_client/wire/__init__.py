@@ -135,6 +135,8 @@ __getattr__ = lazy_names(
         "use": (
             "DailyUse",
             "DayUseView",
+            "ExecutionUseList",
+            "ExecutionUseView",
             "LimitAmounts",
             "LimitChange",
             "LimitList",

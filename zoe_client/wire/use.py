@@ -10,6 +10,22 @@ from zoe_client.wire.base import INTEGER_MAX, Numbers, Wire
 from zoe_client.wire.people import TIME_LIMIT_S_MAX
 
 
+class ExecutionUseView(Wire):
+    """What all services of an execution used and reserved so far, in all attempts."""
+
+    execution_id: str
+    cpu_s: float = Field(description="CPU seconds, as sampled.")
+    reserved_core_s: float = Field(description="Reserved cores, multiplied by the seconds for which they were used.")
+    memory_peak_bytes: int = Field(description="The most that one service used, among the samples that are kept.")
+    memory_reserved_bytes: int = Field(description="What that service reserved.")
+
+
+class ExecutionUseList(Wire):
+    """The use of executions, those that you may see."""
+
+    use: list[ExecutionUseView]
+
+
 class DayUseView(Wire):
     """What the services of one user in one tenant reserved on a day (UTC), multiplied by the hours for which they had
     it.

@@ -311,6 +311,7 @@ class PostgresStore:
             self.database.write(lambda c: upkeep.add_usage(c, samples, self._limits))
 
     usage = reads(upkeep.read_usage)
+    use_of = reads(upkeep.read_use_of)
     use_over_time = reads(upkeep.use_over_time)
     add_bandwidth = writes(bandwidth.add_look)
     bandwidth_over_time = reads(bandwidth.read_over_time)

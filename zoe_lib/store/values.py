@@ -100,6 +100,21 @@ class UsageSample:
 
 
 @value(frozen=True, slots=True)
+class ExecutionUse:
+    """What all services of an execution used and reserved so far, in all attempts.
+
+    memory_peak_bytes: the most that one service used, among the samples that are kept; memory_reserved_bytes: what that
+    service reserved. Services that were never sampled count with what they reserved.
+    """
+
+    execution_id: ExecutionId
+    cpu_s: float = 0.0
+    reserved_core_s: float = 0.0
+    memory_peak_bytes: int = 0
+    memory_reserved_bytes: int = 0
+
+
+@value(frozen=True, slots=True)
 class UsePoint:
     """The average usage of a node, or of all executions of a name, in the interval that begins at `at_s`."""
 

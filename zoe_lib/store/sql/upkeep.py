@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as insert_or
@@ -12,14 +12,14 @@ from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.use import daily_use
 from zoe_lib.store.codec import encode
 from zoe_lib.store.documents import Applications
-from zoe_lib.store.execution_tables import executions, idempotency_keys, journal, usage_samples
+from zoe_lib.store.execution_tables import executions, idempotency_keys, journal, services, usage_samples
 from zoe_lib.store.installation_tables import retention, ticks
 from zoe_lib.store.rows import from_row
 from zoe_lib.store.sql.executions import ended_before
 from zoe_lib.store.sql.sums import add_use, forget, sum_up, summed_up_to
 from zoe_lib.store.sum_tables import daily_use as removed_use
 from zoe_lib.store.text import storable
-from zoe_lib.store.values import StoreLimits, UsageSample, UsePoint
+from zoe_lib.store.values import ExecutionUse, StoreLimits, UsageSample, UsePoint
 
 # Executions removed in one transaction: keeps its locks short.
 PRUNED_AT_ONCE = 500
@@ -39,8 +39,8 @@ _TRIM = text("""
 def add_usage(connection: Connection, samples: Sequence[UsageSample], limits: StoreLimits) -> None:
     """Store samples, removing the oldest of a service beyond the bound."""
     connection.execute(insert(usage_samples), [encode(sample) for sample in samples])
-    services = sorted({sample.service_id for sample in samples})
-    connection.execute(_TRIM, {"services": services, "kept": limits.usage_samples_per_service_max})
+    sampled = sorted({sample.service_id for sample in samples})
+    connection.execute(_TRIM, {"services": sampled, "kept": limits.usage_samples_per_service_max})
 
 
 def read_usage(connection: Connection, execution_id: ExecutionId) -> Sequence[UsageSample]:
@@ -50,6 +50,39 @@ def read_usage(connection: Connection, execution_id: ExecutionId) -> Sequence[Us
     ordered = select(usage_samples).order_by(usage_samples.c.at_s, usage_samples.c.id)
     rows = connection.execute(ordered.where(usage_samples.c.execution_id == execution_id))
     return [from_row(UsageSample, row) for row in rows]
+
+
+def read_use_of(connection: Connection, ids: Collection[ExecutionId], now_s: float) -> Sequence[ExecutionUse]:
+    """Return what each of these executions used and reserved, those that exist; running services count until now."""
+    sampled = (
+        select(
+            usage_samples.c.service_id,
+            func.max(usage_samples.c.cpu_s).label("cpu_s"),
+            func.max(usage_samples.c.memory_bytes).label("peak"),
+        )
+        .where(usage_samples.c.execution_id.in_([one for one in ids if storable(one)]))
+        .group_by(usage_samples.c.service_id)
+        .subquery()
+    )
+    columns = (
+        *(services.c.execution_id, services.c.cores_milli, services.c.memory_bytes),
+        *(services.c.started_at_s, services.c.ended_at_s, sampled.c.cpu_s, sampled.c.peak),
+    )
+    joined = services.outerjoin(sampled, sampled.c.service_id == services.c.id)
+    wanted = services.c.execution_id.in_([one for one in ids if storable(one)])
+    found: dict[ExecutionId, ExecutionUse] = {}
+    for row in connection.execute(select(*columns).select_from(joined).where(wanted)):
+        before = found.get(row.execution_id, ExecutionUse(row.execution_id))
+        lasted_s = 0.0 if row.started_at_s is None else max((row.ended_at_s or now_s) - row.started_at_s, 0.0)
+        fuller = row.peak is not None and row.peak > before.memory_peak_bytes
+        found[row.execution_id] = ExecutionUse(
+            row.execution_id,
+            cpu_s=before.cpu_s + (row.cpu_s or 0.0),
+            reserved_core_s=before.reserved_core_s + row.cores_milli / 1000 * lasted_s,
+            memory_peak_bytes=row.peak if fuller else before.memory_peak_bytes,
+            memory_reserved_bytes=row.memory_bytes if fuller else before.memory_reserved_bytes,
+        )
+    return list(found.values())
 
 
 # First the usage of each service in each interval, then the sums over all services of a name.

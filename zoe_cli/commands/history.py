@@ -1,0 +1,135 @@
+"""history: what ran, how it ended, and what it used."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from zoe_cli.commands.dates import since
+from zoe_cli.context import options
+from zoe_cli.output import emit, note
+from zoe_cli.registry import add
+from zoe_cli.rows import Rows
+from zoe_cli.units import clock, duration, size
+from zoe_client import Client
+from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, Mark
+from zoe_client.wire import ExecutionSummary, ExecutionUseView
+
+_PAGE_MAX = 100
+_COLUMNS = (
+    *("id", "name", "user", "state", "exit", "submitted", "waited", "ran", "try"),
+    *("cpu", "of reserved", "memory", "of reserved"),
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    examples = (
+        "zoe history --since 1d",
+        "zoe history --since 2026-11-01 --state failed",
+        "zoe history -n 500 -o json | jq '.executions[] | select(.cpu_efficiency < 0.1)'",
+    )
+    add(app, "history", history, examples)
+
+
+def history(
+    context: typer.Context,
+    begin: Annotated[
+        float | None,
+        typer.Option("--since", parser=since, metavar="TIME", help="Submitted since: 90m, 12h, 3d or a date."),
+    ] = None,
+    state: Annotated[
+        list[ExecutionState] | None, typer.Option("--state", "-s", help="Only in this state; may be repeated.")
+    ] = None,
+    user: Annotated[str | None, typer.Option(help="Only executions of this user.")] = None,
+    name: Annotated[str | None, typer.Option(help="Only names that contain this text.")] = None,
+    all_tenants: Annotated[bool, typer.Option("--all-tenants", help="Of all tenants; operators only.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of executions.")] = 50,
+) -> None:
+    """List executions that have ended, newest first: how long they waited and ran, and what they used of what they
+    reserved.
+
+    CPU: CPU seconds of all services. MEMORY: the most that one service used, among the samples that are kept.
+    """
+    wanted: dict[str, Any] = {
+        "states": state or sorted(TERMINAL_STATES),
+        "user": user,
+        "name": name,
+        "submitted_from_s": begin,
+        "all_tenants": all_tenants,
+    }
+    with options(context).client() as client:
+        found, more = _found(client, wanted, limit)
+        used = _used(client, [one.id for one in found])
+    data = [_facts(one, used.get(one.id)) for one in found]
+    emit({"executions": data}, options(context).output, Rows(_COLUMNS, [_row(one) for one in data]))
+    if more:
+        note(f"note: there are more; -n {limit * 2} lists twice as many")
+
+
+def _found(client: Client, wanted: Mapping[str, Any], limit: int) -> tuple[list[ExecutionSummary], bool]:
+    found: list[ExecutionSummary] = []
+    cursor = None
+    while len(found) < limit:
+        page = client.executions(**wanted, limit=min(limit - len(found), _PAGE_MAX), cursor=cursor)
+        found += page.executions
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    return found, cursor is not None
+
+
+def _used(client: Client, ids: Sequence[str]) -> dict[str, ExecutionUseView]:
+    parts = (ids[first : first + _PAGE_MAX] for first in range(0, len(ids), _PAGE_MAX))
+    return {one.execution_id: one for part in parts for one in client.use_of(part).use}
+
+
+def _facts(one: ExecutionSummary, use: ExecutionUseView | None) -> dict[str, Any]:
+    """Return what is known of an execution, as data; times are in seconds, those of the clock since the epoch."""
+    marks = one.marks
+    placed_s, ended_s = marks.get(Mark.PLACED), marks.get(Mark.ENDED)
+    until_s = placed_s if placed_s is not None else ended_s
+    return {
+        "id": one.id,
+        "name": one.name,
+        "tenant": one.tenant,
+        "user": one.user,
+        "state": one.state.value,
+        "exit_code": one.exit_code,
+        "cause": one.cause,
+        "attempt": one.attempt,
+        "submitted_at_s": one.submitted_at_s,
+        "started_at_s": marks.get(Mark.STARTED),
+        "ended_at_s": ended_s,
+        "waited_s": None if until_s is None else max(until_s - one.submitted_at_s, 0.0),
+        "ran_s": None if placed_s is None or ended_s is None else ended_s - placed_s,
+        "cpu_s": None if use is None else use.cpu_s,
+        "reserved_core_s": None if use is None else use.reserved_core_s,
+        "cpu_efficiency": None if use is None else _share(use.cpu_s, use.reserved_core_s),
+        "memory_peak_bytes": None if use is None else use.memory_peak_bytes,
+        "memory_efficiency": None if use is None else _share(use.memory_peak_bytes, use.memory_reserved_bytes),
+    }
+
+
+def _share(used: float, reserved: float) -> float | None:
+    return used / reserved if used and reserved and math.isfinite(used / reserved) else None
+
+
+def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
+    return (
+        *(one["id"], one["name"], one["user"], one["state"], one["exit_code"], clock(one["submitted_at_s"])),
+        *(_seconds(one["waited_s"]), _seconds(one["ran_s"]), one["attempt"]),
+        *(_seconds(one["cpu_s"]), _percent(one["cpu_efficiency"])),
+        *(size(one["memory_peak_bytes"]) if one["memory_peak_bytes"] else "", _percent(one["memory_efficiency"])),
+    )
+
+
+def _seconds(seconds: float | None) -> str:
+    return duration(seconds) if seconds else ""
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.0%}"
