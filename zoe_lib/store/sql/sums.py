@@ -48,6 +48,7 @@ _RESERVED = """
                least(services_end, (day + 1) * :day_s) - greatest(services.started_at_s, day * :day_s) AS seconds
         FROM {chosen} AS one
         JOIN services ON services.execution_id = one.id AND services.started_at_s IS NOT NULL
+                         AND coalesce(services.ended_at_s, CAST(:now_s AS double precision)) IS NOT NULL
         CROSS JOIN LATERAL coalesce(services.ended_at_s, CAST(:now_s AS double precision)) AS services_end
         CROSS JOIN LATERAL generate_series(
             greatest(floor(services.started_at_s / :day_s)::bigint, :from_day),
