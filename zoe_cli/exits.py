@@ -46,7 +46,8 @@ MEANINGS: dict[Exit, str] = {
         "no token, an unknown or expired one, or one without the scope; or the quota of executions is used up"
     ),
     Exit.CONFLICT: (
-        "it was changed concurrently, has already ended, or the idempotency key was used for a different request"
+        "it was changed concurrently, has already ended, or the idempotency key was used for a different request; with "
+        "`admin user hand-over`: the files are not moved yet"
     ),
     Exit.NEVER_FITS: "the application can never run on this installation",
     Exit.WOULD_WAIT: "`zoe plan`: the application would have to wait",

@@ -84,6 +84,14 @@ class Administration:
         """End a membership, with its tokens and sessions."""
         self._transport.answer("DELETE", f"/admin/tenants/{path_part(tenant)}/members/{path_part(user)}")
 
+    def hand_over(self, user: str, to: str, tenant: str) -> wire.HandOverView:
+        """Hand executions and files of a user who leaves over to another user of the tenant, and disable the first.
+
+        One request does a part: repeat it as its answer says.
+        """
+        path = f"/admin/tenants/{path_part(tenant)}/members/{path_part(user)}/hand-over"
+        return self._transport.call(wire.HandOverView, "POST", path, body=wire.HandOver(to=to))
+
     def tokens(self) -> wire.TokenList:
         """Return the tokens of all users, without their secrets."""
         return self._transport.call(wire.TokenList, "GET", "/admin/tokens")

@@ -267,6 +267,7 @@ class Walk:
             ("PUT", "/admin/limits"): lambda: {"amounts": {"executions": 500}, "tenant": OURS},
             ("POST", "/admin/tenants"): lambda: {"name": f"tenant{number}"},
             ("PUT", "/admin/tenants/{tenant}/members/{user}"): lambda: {"role": "user"},
+            ("POST", "/admin/tenants/{tenant}/members/{user}/hand-over"): lambda: {"to": self._spare()},
             ("PUT", "/admin/tenants/{tenant}/quota"): lambda: {"executions_max": 500},
             ("POST", "/admin/users"): lambda: {"name": f"user{number}"},
             ("PATCH", "/admin/users/{user}"): lambda: {"disabled": False},

@@ -57,6 +57,8 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     yield ev.ElasticPlaced(at_s=at_s, placements=_placements(execution.elastic_services()[:1]))
     yield ev.Running(at_s=at_s)
     yield ev.IdleWarned(at_s=at_s, used_at_s=at_s - 1, ends_at_s=at_s + 60)
+    if not execution.terminal and execution.user != "eve":  # what ended is handed over once its use is in the sums
+        yield ev.OwnerChanged(at_s=at_s, former=execution.user, user="eve")
     yield ev.Stopping(at_s=at_s, outcome=Outcome.FAILED, cause=Cause.EXITED, exit_code=3, message="exit code 3")
     yield ev.Ended(at_s=at_s)
     yield ev.Requeued(at_s=at_s, not_before_s=at_s + 10)

@@ -7,6 +7,7 @@ import os
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +15,10 @@ import pytest
 from tests.local.support import ANN, BOB
 from tests.support.files import FileProgram, refused
 from tests.support.images import provide
-from tests.support.swarm_backend import SwarmHarness
+from tests.support.swarm_backend import SwarmHarness, small
 from tests.support.waiting import until
 from tests.swarm.cluster import Cluster
-from zoe_master.backends.base import BackendError
+from zoe_master.backends.base import BackendError, MovedWorkspace, MoveState, ObservedState, WorkspaceMove
 from zoe_master.backends.file_task import FileLimits
 from zoe_master.backends.swarm.spec import labels
 
@@ -34,7 +35,7 @@ class Files:
         self.base = harness.base / "workspaces"
         self.base.mkdir(mode=0o755)
         harness.settings = replace(
-            harness.settings, user="", workspaces_dir=self.base, gateway_image="zoe/gateway", images=("zoe/*",)
+            harness.settings, user="", workspaces_dir=self.base, gateway_image="zoe/gateway", images=("shell", "zoe/*")
         )
 
     def of(self, user: str, root: str = "workspace") -> FileProgram:
@@ -152,3 +153,31 @@ def test_a_workspace_that_is_another_users_is_not_served(files: Files) -> None:
     os.chown(files.base / "tenant" / "ann", BOB.uid, BOB.gid)
     with pytest.raises(BackendError, match=f"belongs to {BOB.uid}:"):
         files.of("ann")
+
+
+def test_the_workspace_of_a_user_who_leaves_is_given_to_another(
+    files: Files, ann: FileProgram, harness: SwarmHarness
+) -> None:
+    ann.put_file("mine", b"ann")
+    harness.start(small("ln -s /etc/passwd link; chmod 0 .; exec sleep 600", work_dir="{workspace}/deep"), user="ann")
+    harness.reach("e.c.0.1", ObservedState.READY)
+    until((deep := files.base / "tenant" / "ann" / "deep").joinpath("link").is_symlink)
+    move = WorkspaceMove("tenant", "ann", "bob", ANN, BOB)
+    waits = harness.backend.move_workspace(move)
+    assert (waits.state, "e still run as ann" in waits.message) == (MoveState.WAITING, True)
+    assert deep.stat().st_uid == ANN.uid
+    harness.reopen()  # the next master knows for whom it was started
+    assert harness.backend.move_workspace(move).state is MoveState.WAITING
+    harness.backend.stop(["e.c.0.1"])
+    harness.reach("e.c.0.1", ObservedState.ENDED)
+    told: list[MovedWorkspace] = []
+    until(lambda: told.append(harness.backend.move_workspace(move)) or told[-1].state is not MoveState.MOVING)
+    assert told[-1] == MovedWorkspace(MoveState.MOVED, directory="from-ann")
+    given = files.base / "tenant" / "bob" / "from-ann"
+    assert {path.lstat().st_uid for path in (given, *given.rglob("*"))} == {BOB.uid}
+    assert {"mine", "deep"} <= {path.name for path in given.iterdir()}
+    assert Path("/etc/passwd").stat().st_uid == 0
+    assert not (files.base / "tenant" / "ann").exists()
+    with files.of("bob") as program:
+        assert program.content("from-ann/mine").content == b"ann"
+    assert harness.backend.move_workspace(move).state is MoveState.NOTHING

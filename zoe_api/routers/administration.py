@@ -15,6 +15,7 @@ from zoe_api.addresses import address_of
 from zoe_api.audit_changes import note_changes
 from zoe_api.codes import Code
 from zoe_api.dependencies import AccountsDep, Services, ServicesDep, StoreDep
+from zoe_api.handing_over import check_heir, hand_over
 from zoe_api.password_strength import check_strength
 from zoe_api.problems import ApiProblem
 from zoe_api.routers.limits import check_tenant, quota_of
@@ -27,6 +28,8 @@ from zoe_client.wire import (
     AuditEntryView,
     AuditList,
     EndedAccessView,
+    HandOver,
+    HandOverView,
     MemberView,
     NewTenant,
     NewUser,
@@ -163,6 +166,30 @@ def remove_member(tenant: str, user: str, principal: Admin, accounts: AccountsDe
     accounts.remove_member(user, tenant)
     note_changes(request, {"role": before}, {"role": None})
     return Response(status_code=204)
+
+
+@router.post("/tenants/{tenant}/members/{user}/hand-over", response_model=HandOverView)
+def hand_over_to(
+    tenant: str, user: str, body: HandOver, principal: Admin, services: ServicesDep, request: Request
+) -> HandOverView:
+    """Disable a user, end all sessions and tokens, and give executions, their shares and files to another user.
+
+    One request does a part; repeat it as the answer says, also after a failure. Files are moved when nothing that uses
+    them runs any more. Secrets, limits, roles and the usage of the past stay.
+    """
+    if user == principal.user:
+        raise ApiProblem(Code.OWN_ACCOUNT, "ask another admin")
+    check_tenant(services.accounts, tenant)
+    check_heir(services.accounts, tenant, user, body.to)
+    # Noted before it begins: a part may be done when a later one fails.
+    note_changes(request, {"owner": user}, {"owner": body.to})
+    done = hand_over(services, tenant, user, body.to, request)
+    note_changes(
+        request,
+        {"owner": user, "executions": None, "files": None},
+        {"owner": body.to, "executions": done.executions, "files": done.files},
+    )
+    return done
 
 
 @router.get("/tokens", response_model=TokenList)

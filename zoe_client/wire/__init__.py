@@ -80,6 +80,8 @@ __getattr__ = lazy_names(
             "AuditEntryView",
             "AuditList",
             "EndedAccessView",
+            "HandOver",
+            "HandOverView",
             "MemberView",
             "NewTenant",
             "NewUser",

@@ -152,6 +152,27 @@ class UserList(Wire):
     users: list[UserView]
 
 
+class HandOver(Wire):
+    """The user of the same tenant who gets what belongs to a user who leaves."""
+
+    to: Name
+
+
+class HandOverView(Wire):
+    """What a request handed over. Repeat it while `executions_left`, or while `files` is `moving` or `waiting`.
+
+    `executions` counts those of this request. `files`: `moved` into `directory` of the new owner's workspace; `nothing`
+    if there are none to move (any more); `moving`; `waiting` for executions that still use them; `failed`. `message`
+    says why they are not moved.
+    """
+
+    executions: int
+    executions_left: bool
+    files: Literal["moved", "nothing", "moving", "waiting", "failed"]
+    directory: str = ""
+    message: str = ""
+
+
 class NewTenant(Wire):
     """A new tenant."""
 

@@ -334,6 +334,15 @@ class Refused(Event):
     detail: str = ""
 
 
+@value(frozen=True, slots=True, kw_only=True)
+class OwnerChanged(Event):
+    """An admin handed it over to another user of its tenant; services that run go on as the former owner's."""
+
+    kind: ClassVar[str] = "owner_changed"
+    former: str
+    user: str
+
+
 EVENT_TYPES: dict[str, type[Event]] = {
     event_type.kind: event_type
     for event_type in (
@@ -366,5 +375,6 @@ EVENT_TYPES: dict[str, type[Event]] = {
         Ended,
         Requeued,
         Refused,
+        OwnerChanged,
     )
 }

@@ -58,6 +58,7 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.Stopping: frozenset({E.STARTING, E.RUNNING, E.STOPPING}),
     ev.Ended: frozenset({E.STOPPING}),
     ev.Requeued: frozenset({E.STOPPING}),
+    ev.OwnerChanged: frozenset(E),
 }
 
 # event about a service -> the states of that service in which it is legal
@@ -425,6 +426,13 @@ def _(event: ev.Refused, execution: Execution, version: int) -> Execution:
         message=event.message,
         reason=None,
     )
+
+
+@_change.register
+def _(event: ev.OwnerChanged, execution: Execution, version: int) -> Execution:
+    if event.former != execution.user:
+        raise IllegalTransition(execution, event, f"its owner is {execution.user}")
+    return changed(execution, version=version, user=event.user)
 
 
 _RULES: Mapping[type[ev.Event], Callable[[ev.Event, Execution, int], Execution]] = dict(_change.registry)

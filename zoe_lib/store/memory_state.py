@@ -106,11 +106,12 @@ class State:
         was_active = execution.id in self.active
         if not execution.terminal:
             self.active[execution.id] = execution
-            if not was_active:
-                self._count_active(execution, 1)
         elif was_active:
             del self.active[execution.id]
-            self._count_active(execution, -1)
+        if before is not None and was_active:
+            self._count_active(before, -1)
+        if not execution.terminal:
+            self._count_active(execution, 1)
 
     def _count_active(self, execution: Execution, more: int) -> None:
         self.active_of[execution.tenant] += more

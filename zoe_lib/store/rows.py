@@ -28,13 +28,13 @@ def fixed_values(execution: Execution) -> Values:
         "id": execution.id,
         "name": execution.name,
         "tenant": execution.tenant,
-        "user_name": execution.user,
         "notes": list(execution.notes),
     }
 
 
 # The values of an execution that events change: by column, the field, and how to convert it.
 _CHANGING: Mapping[str, tuple[str, Callable[[Execution], Any]]] = {
+    "user_name": ("user", lambda e: e.user),
     "application_hash": ("application", lambda e: stored_document(e.application)[0]),
     "application": ("application", lambda e: stored_document(e.application)[1]),
     "priority": ("priority", lambda e: e.priority),

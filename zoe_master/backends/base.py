@@ -178,6 +178,36 @@ class Endpoint:
 
 
 @value(frozen=True, slots=True)
+class WorkspaceMove:
+    """The workspace of a user in a tenant that another user of the tenant gets, with the numbers of both."""
+
+    tenant: str
+    user: str
+    to: str
+    system_user: SystemUser | None = None
+    to_system_user: SystemUser | None = None
+
+
+class MoveState(TextEnum):
+    """How far the move of a workspace is. `waiting`: services that use it run."""
+
+    MOVED = "moved"
+    NOTHING = "nothing"
+    MOVING = "moving"
+    WAITING = "waiting"
+    FAILED = "failed"
+
+
+@value(frozen=True, slots=True)
+class MovedWorkspace:
+    """The state of a move: the directory in the new owner's workspace if it is there, and a sentence if it is not."""
+
+    state: MoveState
+    message: str = ""
+    directory: str = ""
+
+
+@value(frozen=True, slots=True)
 class TerminalRequest:
     """A command to run in a terminal: in a pseudo-terminal of this size, with this TERM, or without one."""
 
@@ -290,6 +320,14 @@ class Backend(Protocol):
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
         """Return where a program serves the user's workspace and the tenant's shared one, starting it if it is not
         there. BackendError if it cannot be had. May wait for seconds, so it is never called within a tick.
+        """
+        ...
+
+    def move_workspace(self, move: WorkspaceMove) -> MovedWorkspace:
+        """Give a user's workspace to another user, as a directory `from-USER` of theirs, once nothing uses it.
+
+        It returns soon and goes on by itself; each further call says how far it is, and begins it again if it failed or
+        the back-end was closed. Then `nothing` is left to move.
         """
         ...
 

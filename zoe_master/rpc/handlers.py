@@ -18,7 +18,7 @@ from zoe_lib.domain.promises import Rates
 from zoe_lib.messaging.server import Handler, Refusal, Slow
 from zoe_lib.messaging.slow_lane import Lane, Left
 from zoe_lib.store.codec import decode, encode
-from zoe_master.backends.base import Backend, BackendError, TerminalRequest
+from zoe_master.backends.base import Backend, BackendError, TerminalRequest, WorkspaceMove
 from zoe_master.loop.master import Master
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick import Tick
@@ -82,6 +82,13 @@ class _AboutFiles(BaseModel):
     user: str
 
 
+class _AboutMove(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    tenant: str
+    user: str
+    to: str
+
+
 class _AboutTerminal(BaseModel):
     model_config = ConfigDict(extra="forbid")
     service_id: str
@@ -135,6 +142,7 @@ class RpcHandlers:
             "dry_run": Slow(self.dry_run, _PLANS_MAX, _PLANS_OF_ASKER_MAX, SCHEDULER),
             "logs": Slow(self.logs, _READS_MAX, _READS_OF_ASKER_MAX, OUTPUT),
             "files": Slow(self.files, _FILES_MAX, _FILES_OF_ASKER_MAX, FILES),
+            "move_workspace": Slow(self.move_workspace, _FILES_MAX, _FILES_OF_ASKER_MAX, FILES),
             "terminal": Slow(self.terminal, _TERMINALS_MAX, _TERMINALS_OF_ASKER_MAX, TERMINALS),
         }
 
@@ -222,6 +230,15 @@ class RpcHandlers:
             return asdict(self._backend.files(question.tenant, question.user, system_user))
         except BackendError as error:
             raise Refusal("files_unavailable", str(error)) from None
+
+    def move_workspace(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:  # noqa: ARG002 - as above
+        """Give a user's workspace to another user, and return how far that is."""
+        question = _read(_AboutMove, body)
+        tenant, numbers = question.tenant, self._system_users
+        move = WorkspaceMove(
+            tenant, question.user, question.to, numbers.of(tenant, question.user), numbers.of(tenant, question.to)
+        )
+        return dict(encode(self._backend.move_workspace(move)))
 
     def terminal(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:  # noqa: ARG002 - as all slow ones
         """Return where a command that now runs in a service waits for the API."""

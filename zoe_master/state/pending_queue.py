@@ -55,10 +55,9 @@ class PendingQueue:
         execution_id, kind = execution.id, run_key(execution)
         if self._all.pop(execution_id, None) is None:
             return
-        for some in (self._submitted, self._paused, self._reading, self._others, self._by_kind[kind]):
+        for some in (self._submitted, self._paused, self._reading, self._others):
             some.pop(execution_id, None)
-        if not self._by_kind[kind]:
-            del self._by_kind[kind]
+        self._leave_kind(kind, execution_id)
         for image in execution.application.images:
             self._by_image[image].pop(execution_id, None)
             if not self._by_image[image]:
@@ -125,9 +124,17 @@ class PendingQueue:
             self._others = {e.id: e for e in self._queued() if e.reason is not common and e.reason != common}
         return tuple(self._others.values())
 
+    def _leave_kind(self, kind: RunKey, execution_id: ExecutionId) -> None:
+        self._by_kind[kind].pop(execution_id, None)
+        if not self._by_kind[kind]:
+            del self._by_kind[kind]
+
     def _index(self, execution: Execution) -> None:
-        if execution.id not in self._all:
+        known = self._all.get(execution.id)
+        if known is None:
             heappush(self._by_age, (execution.submitted_at_s, execution.id))
+        elif known.user != execution.user:
+            self._leave_kind(run_key(known), execution.id)
         self._all[execution.id] = execution
         if len(self._by_age) > 2 * len(self._all) + _GONE_MAX:
             self._by_age = sorted((e.submitted_at_s, e.id) for e in self._all.values())

@@ -288,8 +288,8 @@ class StateCache:
                 self._kinds.learned(run_key(execution))
                 self.backlog.learned(run_key(execution))
             return
-        if before is not None and before.application is not execution.application:
-            self._drop(before.id)  # its size and its kind may be others
+        if before is not None and (before.application is not execution.application or before.user != execution.user):
+            self._drop(before.id)  # its size, its kind and its owner may be others
             before = None
         if before is None:
             self._kinds.enter(run_key(execution))

@@ -20,6 +20,8 @@ from zoe_master.backends.base import (
     ImageState,
     ImageStatus,
     Left,
+    MovedWorkspace,
+    MoveState,
     Observation,
     ObservedState,
     OutputChunk,
@@ -28,6 +30,7 @@ from zoe_master.backends.base import (
     SystemUser,
     TerminalRequest,
     Usage,
+    WorkspaceMove,
     nobody_left,
 )
 from zoe_master.loop.tick_recorder import Inputs, own_services
@@ -163,6 +166,10 @@ class RecordedBackend:
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:  # noqa: ARG002 - the Protocol's signature
         """Refuse: nothing here has files."""
         raise BackendError("a replay has no files")
+
+    def move_workspace(self, move: WorkspaceMove) -> MovedWorkspace:  # noqa: ARG002
+        """Return that nothing here has files."""
+        return MovedWorkspace(MoveState.NOTHING)
 
     def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:  # noqa: ARG002
         """Refuse: nothing runs here that a terminal could show."""

@@ -1,14 +1,16 @@
-"""admin user ls, add, password, disable, enable."""
+"""admin user ls, add, password, disable, enable, hand-over."""
 
 from __future__ import annotations
 
 import secrets
+import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from zoe_cli.context import options
+from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
@@ -16,6 +18,7 @@ from zoe_client.vocabulary import Role
 from zoe_client.wire import UserView
 
 app = typer.Typer(help="Users.", no_args_is_help=True)
+_PAUSE_S = 1.0
 
 Name = Annotated[str, typer.Argument(metavar="USER")]
 PasswordFile = Annotated[
@@ -83,6 +86,34 @@ def enable(context: typer.Context, name: Name) -> None:
     _set_disabled(context, name, False)
 
 
+def hand_over(
+    context: typer.Context,
+    name: Name,
+    to: Annotated[str, typer.Argument(metavar="NEW", help="User of the same tenant who gets everything.")],
+    tenant: Annotated[str | None, typer.Option(help="Tenant of both users.", show_default="your tenant")] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until nothing that uses the files runs.")] = False,
+) -> None:
+    """Disable a user who leaves, and give executions, their shares and files to another user. Repeat it at will."""
+    number, told = 0, ""
+    with options(context).client() as client:
+        tenant = tenant or client.me().tenant
+        while True:
+            done = client.admin.hand_over(name, to, tenant)
+            number += done.executions
+            waits = done.files == "waiting" and wait
+            if not (done.executions_left or done.files == "moving" or waits):
+                break
+            if done.message and done.message != told and not done.executions_left:
+                note(told := done.message)
+            time.sleep(0 if done.executions else _PAUSE_S)
+    whole = done.model_copy(update={"executions": number})
+    rows = Rows(("user", "to", "executions", "files", "directory"), [(name, to, number, done.files, done.directory)])
+    emit(whole, options(context).output, rows)
+    if done.files in ("waiting", "failed"):
+        note(f"the files are not moved yet: {done.message}")
+        raise typer.Exit(Exit.CONFLICT)
+
+
 def _set_disabled(context: typer.Context, name: str, disabled: bool) -> None:
     with options(context).client() as client:
         user = client.admin.change_user(name, disabled=disabled)
@@ -126,3 +157,4 @@ add(app, "password", set_password, ("zoe admin user password ada --password-file
 add(app, "sign-out", sign_out, ("zoe admin user sign-out ada",))
 add(app, "disable", disable, ("zoe admin user disable ada",))
 add(app, "enable", enable, ("zoe admin user enable ada",))
+add(app, "hand-over", hand_over, ("zoe admin user hand-over ada bob --tenant physics",))

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from sqlalchemy import ARRAY, ColumnElement, Connection, Select, Text, and_, any_, delete, literal, or_, select
+from sqlalchemy import ARRAY, ColumnElement, Connection, Select, Text, and_, any_, delete, literal, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from zoe_lib.domain.execution import ExecutionId
@@ -55,6 +55,13 @@ def end(connection: Connection, execution_id: ExecutionId, user: str | None) -> 
     if connection.execute(delete(shares).where(*here)).rowcount != 1:
         whom = "its tenant" if user is None else user
         raise NotFound(f"execution {execution_id} is not shared with {whom}")
+
+
+def give(connection: Connection, execution_id: ExecutionId, owner: str) -> None:
+    """Make the shares of an execution those of its new owner, who needs none. The owner has to be a member."""
+    here = shares.c.execution_id == execution_id
+    connection.execute(delete(shares).where(here, shares.c.user_name == owner))
+    connection.execute(update(shares).where(here).values(owner=owner))
 
 
 def read(connection: Connection, execution_id: ExecutionId) -> Sequence[Share]:

@@ -1,6 +1,7 @@
 """Sums of ended executions, kept so that a query costs as much as has happened since, not as much as is stored.
 
-An ended execution never changes, and the ids of the journal are in the order of commits. So the sums of all ends up to
+Of an ended execution, only its owner may change, and only once its end is in the sums: these stay its former owner's.
+The ids of the journal are in the order of commits. So the sums of all ends up to
 an id of the journal are exact for ever; a reader adds the ends after that id, and the active executions.
 """
 

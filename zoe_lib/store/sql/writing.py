@@ -16,7 +16,7 @@ from zoe_lib.store.errors import ConcurrentUpdate, NotFound, NotLeader
 from zoe_lib.store.execution_tables import executions, services
 from zoe_lib.store.rows import changed_columns, changed_services, changing_values
 from zoe_lib.store.sql import executions as reading
-from zoe_lib.store.sql import journal
+from zoe_lib.store.sql import journal, shares
 
 _SERVICE = insert(services)
 SERVICE_STATE = (
@@ -49,6 +49,8 @@ def append(
     values = changing_values(after, changed_columns(before, after))
     if connection.execute(update(executions).where(*unchanged), values).rowcount != 1:
         current(connection, applications, before.id, before.version)
+    if after.user != before.user:
+        shares.give(connection, after.id, after.user)
     if changed := list(changed_services(before, after)):
         connection.execute(_CHANGED_SERVICE, changed)
     journal.write_events(connection, after, events)

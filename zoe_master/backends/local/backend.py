@@ -18,6 +18,7 @@ from zoe_master.backends.base import (
     Endpoint,
     ImageStatus,
     Left,
+    MovedWorkspace,
     Observation,
     OutputChunk,
     PortAddress,
@@ -25,6 +26,7 @@ from zoe_master.backends.base import (
     SystemUser,
     TerminalRequest,
     Usage,
+    WorkspaceMove,
     nobody_left,
 )
 from zoe_master.backends.local import directories
@@ -42,7 +44,9 @@ from zoe_master.backends.local.specification import HOST
 from zoe_master.backends.local.terminals import terminal_order
 from zoe_master.backends.local.volumes import allowed_bases
 from zoe_master.backends.local.worker import ServiceWorker
+from zoe_master.backends.local.workspace_giving import give_workspace
 from zoe_master.backends.terminal.sessions import TerminalRequests
+from zoe_master.backends.workspace_moves import WorkspaceMoves, waiting_for
 from zoe_master.waker import TickWaker
 
 _log = logging.getLogger(__name__)
@@ -75,6 +79,7 @@ class LocalBackend:
         self._terminals = TerminalRequests(HOST, settings.terminals_max)
         self._worker = ServiceWorker(self._layout)
         self._files = FileProcesses(self._layout.files_dir, settings, self._layout.around.users)
+        self._moves = WorkspaceMoves()
         self._records: dict[ServiceId, Record] = {}
         self._environments = EnvironmentSweeper(settings)
         self._pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="zoe-local")
@@ -161,6 +166,17 @@ class LocalBackend:
         """Return where a process of the user's serves their files; it is started if none runs."""
         return self._files.of(tenant, user, system_user)
 
+    def move_workspace(self, move: WorkspaceMove) -> MovedWorkspace:
+        """Give a user's workspace to another user, by a process of this machine."""
+        with self._lock:
+            using = (r.execution_id for r in self._records.values() if r.uses_workspace_of(move.tenant, move.user))
+            if running := sorted(set(using)):
+                return waiting_for(move.user, running)
+        if not self._moves.goes_on(move):
+            self._files.end(move.tenant, move.user)
+        base, users = self._settings.workspaces_dir, self._layout.around.users
+        return self._moves.of(move, lambda closing: give_workspace(base, users, move, closing))
+
     def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:
         """Start a command as the service runs, in a process of this machine."""
         with self._lock:
@@ -186,6 +202,7 @@ class LocalBackend:
         """
         self._closing.set()
         self._terminals.close()
+        self._moves.close()
         self._hints.wake()
         self._monitor.join()
         self._pool.shutdown(cancel_futures=True)

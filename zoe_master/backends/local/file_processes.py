@@ -67,6 +67,14 @@ class FileProcesses:
             except OSError as error:
                 raise BackendError(f"cannot serve the files of {user}: {error.strerror}") from error
 
+    def end(self, tenant: str, user: str) -> None:
+        """End the process of a user, if there is one."""
+        with self._lock:
+            record = self._directory / f"{tenant}+{user}.json"
+            _end(files.read_json(str(record)) or {})
+            record.unlink(missing_ok=True)
+            self._reap()
+
     def close(self) -> None:
         """End them all; uploads can go on when the next master has started others."""
         with self._lock:

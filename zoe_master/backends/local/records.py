@@ -41,11 +41,17 @@ class Record:
     status: files.Document | None = None
     python_environment: Path | None = None
     signature: tuple[int, int] | None = None
+    owner: tuple[str, str] | None = None
+    """Tenant and user whose workspace it uses; None if it was begun before this was recorded."""
 
     @property
     def final(self) -> bool:
         """Return whether it has ended or is lost."""
         return self.observation.state in FINAL_STATES
+
+    def uses_workspace_of(self, tenant: str, user: str) -> bool:
+        """Return whether it may still run and use this workspace."""
+        return not self.final and self.owner in (None, (tenant, user))
 
     def look(self) -> bool:
         """Read the status if it changed; return True if there is something new to observe."""
@@ -80,7 +86,8 @@ class Record:
 def new_record(start: ServiceStart, directory: Path) -> Record:
     """Return the record of a service that was just handed over."""
     observation = Observation(start.service_id, start.execution_id, ObservedState.STARTING, time.time(), start.node)
-    return Record(start.service_id, start.execution_id, start.node, directory, observation)
+    owner = start.tenant, start.user
+    return Record(start.service_id, start.execution_id, start.node, directory, observation, owner=owner)
 
 
 def found_record(directory: Path) -> Record | None:
@@ -92,6 +99,8 @@ def found_record(directory: Path) -> Record | None:
         spec["service_id"], spec["execution_id"], ObservedState.STARTING, spec["created_at_s"], spec["node"]
     )
     record = Record(spec["service_id"], spec["execution_id"], spec["node"], directory, observation)
+    if "owner" in spec:
+        record.owner = spec["owner"][0], spec["owner"][1]
     if "python_environment" in spec:
         record.python_environment = Path(spec["python_environment"])
     record.look()

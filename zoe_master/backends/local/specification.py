@@ -108,6 +108,7 @@ def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
         "node": start.node,
         "boot_id": files.boot_id(),
         "created_at_s": time.time(),
+        "owner": [start.tenant, start.user],
         "cause_id": start.cause_id,
         "argv": argv,
         "secret_variables": dict(variable_files(start, str(places.scratch / _SECRETS))),

@@ -19,6 +19,8 @@ from zoe_master.backends.base import (
     ImageState,
     ImageStatus,
     Left,
+    MovedWorkspace,
+    MoveState,
     Observation,
     ObservedState,
     OutputChunk,
@@ -27,6 +29,7 @@ from zoe_master.backends.base import (
     SystemUser,
     TerminalRequest,
     Usage,
+    WorkspaceMove,
     nobody_left,
 )
 from zoe_master.backends.simulated.behaviour import (
@@ -161,6 +164,10 @@ class SimulatedBackend:
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:  # noqa: ARG002 - the Protocol's signature
         """Refuse: nothing here has files."""
         raise BackendError("the simulated back-end has no files")
+
+    def move_workspace(self, move: WorkspaceMove) -> MovedWorkspace:  # noqa: ARG002
+        """Return that nothing here has files."""
+        return MovedWorkspace(MoveState.NOTHING)
 
     def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:  # noqa: ARG002
         """Refuse: nothing runs here that a terminal could show."""

@@ -19,6 +19,7 @@ from zoe_master.backends.base import (
     Endpoint,
     ImageStatus,
     Left,
+    MovedWorkspace,
     Observation,
     OutputChunk,
     PortAddress,
@@ -26,6 +27,7 @@ from zoe_master.backends.base import (
     SystemUser,
     TerminalRequest,
     Usage,
+    WorkspaceMove,
     nobody_left,
 )
 from zoe_master.backends.swarm.capabilities import CapabilitiesView
@@ -38,6 +40,7 @@ from zoe_master.backends.swarm.engine.file_containers import FileContainers, Wor
 from zoe_master.backends.swarm.engine.path_checks import PathChecks
 from zoe_master.backends.swarm.engine.pulls import ImagePulls
 from zoe_master.backends.swarm.engine.volume_owners import VolumeOwners
+from zoe_master.backends.swarm.engine.workspace_giving import WorkspaceGiving
 from zoe_master.backends.swarm.errors import UNREACHABLE, words_of
 from zoe_master.backends.swarm.manager.fencing import NodeFences
 from zoe_master.backends.swarm.manager.gateways import Gateways
@@ -59,6 +62,7 @@ from zoe_master.backends.swarm.spec.environments import with_time_to_build
 from zoe_master.backends.swarm.spec.gateway_secrets import GatewaySecrets
 from zoe_master.backends.swarm.spec.gateway_spec import SECRET_HEADER, TARGET_HEADER
 from zoe_master.backends.terminal.sessions import TerminalRequests
+from zoe_master.backends.workspace_moves import WorkspaceMoves, waiting_for
 from zoe_master.waker import TickWaker
 
 _log = logging.getLogger(__name__)
@@ -115,6 +119,8 @@ class SwarmBackend:
         self._volumes = VolumeOwners(self._watches, settings, self._nudge)
         self._terminals = TerminalRequests(settings.terminals_host, settings.terminals_max)
         self._files = FileContainers(self._watches, self._paths, self._address_of, settings)
+        self._giving = WorkspaceGiving(self._watches, self._paths, settings)
+        self._moves = WorkspaceMoves()
         launcher = ServiceLauncher(
             self._managers, self._registry, shared, self._paths, self._volumes, self._watches, settings
         )
@@ -214,6 +220,16 @@ class SwarmBackend:
         """Return where a container of the user serves the files, on a node that mounts the workspaces."""
         return self._files.of(WorkspaceUser(tenant, user, system_user))
 
+    def move_workspace(self, move: WorkspaceMove) -> MovedWorkspace:
+        """Give a user's workspace to another user, by a container on a node that mounts the workspaces."""
+        whose = move.tenant, move.user
+        using = (r.execution_id for r in self._registry.all() if not r.final and (r.tenant, r.user) == whose)
+        if running := sorted(set(using)):
+            return waiting_for(move.user, running)
+        if not self._moves.goes_on(move):
+            self._files.end(move.tenant, move.user)
+        return self._moves.of(move, lambda closing: self._giving.give(move, closing))
+
     def terminal(self, service: ServiceId, request: TerminalRequest) -> Endpoint:
         """Start a command in the service's container; a process beside the master carries what it says."""
         record = self._registry.get(service)
@@ -232,6 +248,7 @@ class SwarmBackend:
         """Release all resources; tasks continue."""
         self._closing.set()
         self._terminals.close()
+        self._moves.close()
         self._intervals.join()
         self._loop.close()
         self._let_go()

@@ -63,6 +63,7 @@ SAMPLES: dict[type[ev.Event], ev.Event] = {
     ev.Forecasted: ev.Forecasted(at_s=1.0, forecast=Forecast(1.0, 5.0, 10.0)),
     ev.Requeued: ev.Requeued(at_s=1.0),
     ev.Refused: ev.Refused(at_s=1.0, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED),
+    ev.OwnerChanged: ev.OwnerChanged(at_s=1.0, former="ada", user="bob"),
 }
 
 
@@ -107,7 +108,17 @@ def test_the_table_of_services_is_the_law_too(event_type: type[ev.Event], state:
 
 
 def test_terminal_states_are_final() -> None:
-    assert not any(states & TERMINAL_STATES for states in EXECUTION_TRANSITIONS.values())
+    legal = {event for event, states in EXECUTION_TRANSITIONS.items() if states & TERMINAL_STATES}
+    assert legal == {ev.OwnerChanged}
+
+
+@pytest.mark.parametrize("state", list(ExecutionState))
+def test_an_owner_changes_in_every_state_and_nothing_else_does(state: ExecutionState) -> None:
+    execution = replace(queued("x"), state=state, user="ada")
+    given = apply(execution, ev.OwnerChanged(at_s=1.0, former="ada", user="bob"))
+    assert given == replace(execution, user="bob", version=execution.version + 1)
+    with pytest.raises(IllegalTransition, match="its owner is bob"):
+        apply(given, ev.OwnerChanged(at_s=1.0, former="ada", user="eve"))
 
 
 def test_a_start_without_its_whole_core_is_refused() -> None:

@@ -33,6 +33,7 @@ LANES = {
     "dry_run": SCHEDULER,
     "logs": OUTPUT,
     "files": FILES,
+    "move_workspace": FILES,
     "terminal": TERMINALS,
 }
 # What every back-end answers from memory. All else may wait for an engine, a disk or the network.

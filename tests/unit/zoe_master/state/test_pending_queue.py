@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.scheduling import component, node, queued, started
-from zoe_lib.domain.events import ReasonChanged
+from zoe_lib.domain.events import OwnerChanged, ReasonChanged
 from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
@@ -143,3 +143,18 @@ def test_many_run_times_that_are_learned_rank_a_long_queue_once(monkeypatch: pyt
     backlog.learned(run_key(waiting[0]))
     assert ids(backlog.ranked(SJF))[:2] == ["000", "099"]
     assert rankings == [1]
+
+
+def test_of_one_that_changes_its_owner_the_former_kind_keeps_nothing() -> None:
+    first, waiting = queued("first"), queued("second")
+    backlog = PendingQueue([first, waiting], SJF, {})
+    given = apply(first, OwnerChanged(at_s=1.0, former=first.user, user="bob"))
+    backlog.put(given)
+    assert ids(backlog) == ["first", "second"]
+    assert {kind: ids(some.values()) for kind, some in backlog._by_kind.items()} == {
+        run_key(waiting): ["second"],
+        run_key(given): ["first"],
+    }
+    backlog.remove(given)
+    backlog.remove(waiting)
+    assert not backlog._by_kind

@@ -4,6 +4,7 @@ import { api, type Schemas, told } from "../../api/client";
 import { ErrorBox } from "../../components/feedback";
 import { CopyButton } from "../../components/files";
 import { Table } from "../../components/table";
+import { HandOverDialog } from "./hand-over-dialog";
 import { NameField } from "./name-field";
 import { newPassword } from "./password";
 
@@ -23,6 +24,7 @@ export function UsersTab() {
     queryKey: ["tenants"],
     queryFn: () => told(api.GET("/api/v1/admin/tenants")),
   });
+  const [leaving, setLeaving] = useState<User | null>(null);
   const [made, setMade] = useState<{ user: string; password: string } | null>(null);
   const renew = () => {
     void queries.invalidateQueries({ queryKey: ["users"] });
@@ -41,11 +43,26 @@ export function UsersTab() {
       <div className="card">
         <Table headings={["User", "Roles", "State", { text: "Change", hidden: true }]}>
           {data?.users.map((user) => (
-            <Row key={user.name} user={user} tenants={names} onChanged={renew} onPassword={setMade} />
+            <Row
+              key={user.name}
+              user={user}
+              tenants={names}
+              onChanged={renew}
+              onPassword={setMade}
+              onLeaving={() => setLeaving(user)}
+            />
           ))}
         </Table>
       </div>
       <NewUser tenants={names} onChanged={renew} onPassword={setMade} />
+      {leaving && (
+        <HandOverDialog
+          user={leaving}
+          users={data?.users ?? []}
+          onChanged={renew}
+          onClose={() => setLeaving(null)}
+        />
+      )}
     </>
   );
 }
@@ -56,7 +73,12 @@ interface ChangeProps {
   onPassword: (made: { user: string; password: string }) => void;
 }
 
-function Row({ user, tenants, onChanged, onPassword }: ChangeProps & { user: User }) {
+interface RowProps extends ChangeProps {
+  user: User;
+  onLeaving: () => void;
+}
+
+function Row({ user, tenants, onChanged, onPassword, onLeaving }: RowProps) {
   const path = { user: user.name };
   const change = useMutation({
     mutationFn: (body: { disabled?: boolean; password?: string }) =>
@@ -114,6 +136,11 @@ function Row({ user, tenants, onChanged, onPassword }: ChangeProps & { user: Use
         <button type="button" onClick={() => change.mutate({ password: newPassword() })}>
           New password
         </button>
+        {Object.keys(user.roles).length > 0 && (
+          <button type="button" aria-label={`hand over what ${user.name} has`} onClick={onLeaving}>
+            Hand over
+          </button>
+        )}
       </td>
     </tr>
   );

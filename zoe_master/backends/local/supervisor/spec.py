@@ -55,7 +55,8 @@ class PrepareProcess(TypedDict):
 class ProcessSpec(TypedDict):
     """Everything that the supervisor needs: all templates are filled, all paths are of this machine.
 
-    secret_variables: the file with the value of each variable that only the component's process may know.
+    owner: tenant and user. secret_variables: the file with the value of each variable that only the component's process
+    may know.
     read_only: directories that it can only read, where mounts are permitted. python_environment: the directory of its
     installed packages.
     """
@@ -65,6 +66,7 @@ class ProcessSpec(TypedDict):
     node: str
     boot_id: str
     created_at_s: float
+    owner: NotRequired[list[str]]
     cause_id: str
     argv: list[str]
     environment: dict[str, str]

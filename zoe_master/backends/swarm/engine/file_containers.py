@@ -112,6 +112,13 @@ class FileContainers:
             self._known[key] = known
             return known.endpoint
 
+    def end(self, tenant: str, user: str) -> None:
+        """Remove the container of a user that this master started."""
+        with self._locks[tenant, user]:
+            known = self._known.pop((tenant, user), None)
+            if known is not None:
+                self._remove(known.node, known.container)
+
     def close(self) -> None:
         """Remove those that this master started; uploads go on when the next one has started others."""
         for known in list(self._known.values()):

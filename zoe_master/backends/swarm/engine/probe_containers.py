@@ -31,7 +31,7 @@ class ImageProgram:
     """A program of the image, and what its container is given.
 
     `sees`: directory inside, to the node's directory. `changes`: a volume, or a directory of the node, that it may
-    change, and where that is inside.
+    change with `capabilities`, and where that is inside. `errors`: the output includes standard error.
     """
 
     program: str
@@ -41,6 +41,8 @@ class ImageProgram:
     sees: Mapping[str, str] | None = None
     changes: tuple[str, str] | None = None
     timeout_s: float = _ANSWER_S
+    capabilities: Sequence[str] = ("CHOWN",)
+    errors: bool = False
 
 
 def candidates(images: Iterable[str], settings: SwarmSettings) -> list[str]:
@@ -66,7 +68,7 @@ def ask(api: Any, image: str, installation: str, question: ImageProgram) -> tupl
     limits = api.create_host_config(
         mem_limit=_MEMORY_BYTES, pids_limit=_PROCESSES_MAX, network_mode=question.network, cap_drop=["ALL"],
         read_only=True, security_opt=["no-new-privileges"] if mounts else None, mounts=mounts,
-        cap_add=["CHOWN"] if question.changes else None,
+        cap_add=list(question.capabilities) if question.changes else None,
     )  # fmt: skip
     try:
         made = api.create_container(
@@ -75,7 +77,7 @@ def ask(api: Any, image: str, installation: str, question: ImageProgram) -> tupl
         )  # fmt: skip
         api.start(made)
         code = int(api.wait(made, timeout=question.timeout_s)["StatusCode"])
-        return code, str(api.logs(made, stderr=False).decode(errors="replace"))
+        return code, str(api.logs(made, stderr=question.errors).decode(errors="replace"))
     finally:
         if made is not None:
             with contextlib.suppress(*UNREACHABLE):

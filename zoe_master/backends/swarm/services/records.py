@@ -42,6 +42,7 @@ class Record:
     ports: Mapping[str, int]
     mark: Mark
     observation: Observation
+    user: str = ""  # whose workspace it uses
     proxied: frozenset[str] = frozenset()
     targets: tuple[str, ...] = ()  # of the gateway that the service bears; empty if it bears none
     group: ServiceGroup | None = None
@@ -107,6 +108,7 @@ def handed_over(start: ServiceStart, host: str, mark: Mark, now_s: float, observ
         targets=targets_of(start),
         mark=mark,
         observation=observation,
+        user=start.user,
     )
 
 
@@ -117,6 +119,7 @@ class FoundServiceGroup:
     group: ServiceGroup
     attempt: Attempt
     tenant: str
+    user: str
     node: str
     hosts: tuple[str, ...]
     ports: Mapping[str, int]
@@ -135,6 +138,7 @@ def found_group(service: Mapping[str, Any]) -> FoundServiceGroup:
         group=ServiceGroup(service["ID"], tuple(tags[labels.SERVICES].split())),
         attempt=attempt_of(tags),
         tenant=tags[labels.TENANT],
+        user=tags.get(labels.USER, ""),
         node=tags[labels.NODE],
         hosts=tuple(tags[labels.HOSTS].split()),
         ports=json.loads(tags[labels.PORTS]),

@@ -80,6 +80,7 @@ class ServiceRegistry:
             service_id=service,
             attempt=service_group.attempt,
             tenant=service_group.tenant,
+            user=service_group.user,
             node=service_group.node,
             host=host,
             created_at_s=service_group.created_at_s,
