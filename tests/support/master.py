@@ -28,7 +28,8 @@ NODES = (Node("n1", Resources(4000, 8 * GIB)), Node("n2", Resources(4000, 8 * GI
 
 class TickingMaster:
     """Services behave as `behaviours` says for their component; others run for ever. `files_by`: the back-end
-    that serves files, which the simulated one has not."""
+    that serves files, which the simulated one has not. `real`: a back-end in place of the simulated one, and its
+    waker."""
 
     def __init__(
         self,
@@ -38,10 +39,15 @@ class TickingMaster:
         nodes: Sequence[Node] = NODES,
         files_by: Backend | None = None,
         system_users: SystemUsers | None = None,
+        real: tuple[Backend, TickWaker] | None = None,
     ) -> None:
         self.behaviours: dict[str, ServiceBehaviour] = {}
-        self._waker = TickWaker()
-        backend: Any = OneAtATime(SimulatedBackend(nodes, time.time, self._waker, self._behave))
+        backend: Any
+        if real is not None:
+            backend, self._waker = real
+        else:
+            self._waker = TickWaker()
+            backend = OneAtATime(SimulatedBackend(nodes, time.time, self._waker, self._behave))
         if files_by is not None:
             backend.files = files_by.files
         self.backend = backend
