@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -70,19 +71,25 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def served(directory: Path, token: str = "") -> Iterator[str]:
-    """Serve a directory by https, with `ca/ca.pem` below it as its authority; give the address."""
+def served(directory: Path, token: str = "", at: socket.socket | None = None) -> Iterator[str]:
+    """Serve a directory by https on loopback, or at a socket that listens, with `ca/ca.pem` below it as its authority;
+    give the address.
+    """
+    listening = at or socket.create_server(("127.0.0.1", 0))
+    host, port = listening.getsockname()[:2]
     if not (directory / "ca").exists():
-        make_certificates(directory / "ca", ["127.0.0.1"])
+        make_certificates(directory / "ca", [host])
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(directory / "ca" / "server.pem", directory / "ca" / "server-key.pem")
     handler = type("Handler", (_Handler,), {"token": token})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), lambda *a: handler(*a, directory=str(directory)))
-    server.socket = context.wrap_socket(server.socket, server_side=True)
+    make = partial(handler, directory=str(directory))
+    server = ThreadingHTTPServer((host, port), make, bind_and_activate=False)
+    server.socket.close()
+    server.socket = context.wrap_socket(listening, server_side=True)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     try:
-        yield f"https://127.0.0.1:{server.server_port}"
+        yield f"https://{host}:{port}"
     finally:
         server.shutdown()
         thread.join()

@@ -1,7 +1,8 @@
-"""The first program of a container whose component asks for packages: `python3 -I ARCHIVE TASK COMMAND...`.
+"""The first program of a container whose component has sources or requirements: `python3 -I ARCHIVE TASK COMMAND...`.
 
-It has the environment made if it is not there, removes others that nobody uses, and becomes the command. Standard
-library only. A service that uses an environment holds its lock, shared, until its last process has ended.
+It has repositories cloned, then the environment made if it is not there, removes others that nobody uses, and becomes
+the command. Standard library only. A service that uses an environment holds its lock, shared, until its last process
+has ended.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import time
 
 from zoe_master.backends.environment_build import FAILED, MARKER, remove, say, site_packages
 from zoe_master.backends.environment_build import main as build
+from zoe_master.backends.source_clone import main as clone
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,11 +37,33 @@ _CANNOT_RUN = 127
 
 
 def main() -> int:
-    """Return the exit code if the environment cannot be made; otherwise become the command."""
-    if sys.argv[1] == "--build":
+    """Return the exit code if something cannot be had; otherwise become the command."""
+    part = {"--build": build, "--clone": clone}.get(sys.argv[1])
+    if part is not None:
         del sys.argv[1]
-        return build()
+        return part()
     task, command = json.loads(sys.argv[1]), sys.argv[2:]
+    if "sources" in task:
+        code = _cloned(task["sources"])
+        if code != 0:
+            return code
+    if "environment" not in task:
+        _exec(command, dict(os.environ))
+    return _run_in(task["environment"], command)
+
+
+def _cloned(task: Task) -> int:
+    """Run the program that clones; return its exit code."""
+    git = shutil.which("git")
+    if git is None:
+        say("zoe: the image has no git, which sources need")
+        return _CANNOT_RUN
+    late = f"zoe: the sources were not cloned within {task['seconds_max']:g} s, which is the site's limit"
+    return _apart("--clone", {**task, "git": git}, task["seconds_max"], late)
+
+
+def _run_in(task: Task, command: list[str]) -> int:
+    """Become the command in its environment; return the exit code if that cannot be made."""
     try:
         os.makedirs(task["base"], mode=0o700, exist_ok=True)
         directory = os.path.join(task["base"], _key(task))
@@ -83,17 +107,23 @@ def _hold(directory: str) -> bool:
 
 
 def _made(task: Task, directory: str) -> int:
-    """Run the build, which has none of the component's variables; return its exit code."""
+    """Run the build; return its exit code."""
+    late = f"zoe: the environment was not made within {task['seconds_max']:g} s, which is the site's limit"
+    return _apart("--build", {**task, "directory": directory}, task["seconds_max"], late)
+
+
+def _apart(part: str, task: Task, seconds_max: float, late: str) -> int:
+    """Run a part of this program, which has none of the component's variables; return its exit code."""
     scratch = tempfile.mkdtemp(prefix="zoe-build-")
     environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": scratch, "TMPDIR": scratch, "LANG": "C.UTF-8"}
-    words = [sys.executable, "-I", sys.argv[0], "--build", json.dumps({**task, "directory": directory})]
-    build_process = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
+    words = [sys.executable, "-I", sys.argv[0], part, json.dumps(task)]
+    process = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
     try:
-        return build_process.wait(task["seconds_max"])
+        return process.wait(seconds_max)
     except subprocess.TimeoutExpired:
-        os.killpg(build_process.pid, signal.SIGKILL)
-        build_process.wait()
-        say(f"zoe: the environment was not made within {task['seconds_max']:g} s, which is the site's limit")
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        say(late)
         return FAILED
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -143,6 +173,10 @@ def _become(command: list[str], directory: str) -> NoReturn:
     environment |= {
         "VIRTUAL_ENV": directory, "PYTHONPATH": os.pathsep.join(modules), "PYTHONDONTWRITEBYTECODE": "1",
     }  # fmt: skip
+    _exec(command, environment)
+
+
+def _exec(command: list[str], environment: dict[str, str]) -> NoReturn:
     try:
         os.execvpe(command[0], command, environment)
     except OSError as error:

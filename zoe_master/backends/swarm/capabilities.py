@@ -26,7 +26,7 @@ def capabilities_of(settings: SwarmSettings) -> BackendCapabilities:
         mount_points=mount_points(settings),
         devices_alone=True,
         secret_variables=False,
-        why_no_sources="on Docker Swarm Zoe runs nothing before a container, and images need not have git",
+        why_no_sources="" if settings.workspaces_dir is not None else "there are no workspaces to clone into",
         why_no_packages="" if settings.workspaces_dir is not None else "there are no workspaces to keep packages in",
         package_builds=False,
         engine=DOCKER,

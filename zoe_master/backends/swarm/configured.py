@@ -8,7 +8,7 @@ from zoe_lib.config import Settings
 from zoe_lib.domain.resources import Resources
 from zoe_master.backends.file_task import file_limits
 from zoe_master.backends.swarm import SwarmBackend, SwarmSettings
-from zoe_master.backends.swarm.settings import EnvironmentSettings
+from zoe_master.backends.swarm.settings import EnvironmentSettings, SourceSettings
 from zoe_master.backends.terminal.sessions import listening_host
 from zoe_master.waker import TickWaker
 
@@ -53,5 +53,6 @@ def _swarm_settings(settings: Settings) -> SwarmSettings:
             settings.environments_bytes_max,
             settings.environments_age_max_s,
         ),
+        sources=SourceSettings(settings.source_s_max, settings.source_bytes_max),
         terminals_host=listening_host(settings.master_endpoint),
     )

@@ -25,6 +25,14 @@ class EnvironmentSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceSettings:
+    """Bounds of cloning the sources of a component."""
+
+    seconds_max: float = 600.0
+    bytes_max: int = 4 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
 class SwarmSettings:
     """Settings of the Swarm back-end.
 
@@ -45,7 +53,7 @@ class SwarmSettings:
     while services start or stop. copy_interval_s: how often output of running services is copied; less often while
     nothing is printed. place_timeout_s: a task for which Swarm finds no room for this long has failed.
     files: bounds of the program that serves a user's files. terminals_host: where terminals listen for the API.
-    terminals_max: open at once. environments: where packages come from, and bounds.
+    terminals_max: open at once. environments: where packages come from, and bounds. sources: bounds of clones.
     """
 
     state_dir: Path
@@ -86,6 +94,7 @@ class SwarmSettings:
     terminals_host: str = "127.0.0.1"
     terminals_max: int = 64
     environments: EnvironmentSettings = field(default_factory=EnvironmentSettings)
+    sources: SourceSettings = field(default_factory=SourceSettings)
 
     @property
     def gateway_taken(self) -> Resources:

@@ -9,12 +9,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from zoe_lib.domain.application import Component
+from zoe_master.backends import source_clone
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.local.settings import LocalSettings
-from zoe_master.backends.local.sources import clone
 from zoe_master.backends.local.supervisor.spec import PrepareProcess
 
-_SOURCE = Path(clone.__file__)
+_SOURCE = Path(source_clone.__file__)
 
 
 def why_no_sources() -> str:
@@ -45,7 +45,7 @@ def clone_spec(
         "message": f"cloning {', '.join(source.into for source in component.sources)}",
         "timeout_s": settings.source_s_max,
         "withheld": list(withheld),
-        "disk_full": clone.DISK_FULL,
+        "disk_full": source_clone.DISK_FULL,
     }
 
 

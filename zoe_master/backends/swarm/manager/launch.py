@@ -12,7 +12,7 @@ from zoe_lib.domain.execution import Cause
 from zoe_lib.domain.images import full_name
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError, CannotStartYetError
-from zoe_master.backends.secret_files import file_of
+from zoe_master.backends.secret_files import file_of, source_secrets
 from zoe_master.backends.swarm.engine.docker_facts import NodeFacts
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
 from zoe_master.backends.swarm.engine.engines import Managers
@@ -26,7 +26,7 @@ from zoe_master.backends.swarm.services.service_registry import ServiceRegistry
 from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels
-from zoe_master.backends.swarm.spec.environments import entry_archive
+from zoe_master.backends.swarm.spec.environments import comes_first, entry_archive
 from zoe_master.backends.swarm.spec.grouping import grouped
 from zoe_master.backends.swarm.spec.specification import (
     AttemptContext,
@@ -148,9 +148,13 @@ class ServiceLauncher:
             for use in start.component.secrets
         }
         around = AttemptContext(node.node_id, network_id, secret, files, sign_in, own, given, node.total.cores_milli)
-        if start.component.requirements:
+        if comes_first(start.component):
             program = self._shared.program(attempt, tags, ENVIRONMENT_FILE, entry_archive())
-            around = replace(around, environment=program, image_command=self._image_command(start))
+            opening = {
+                number: self._shared.given(attempt, tags, f"{start.component.name}/{number}", text)
+                for number, text in source_secrets(start).items()
+            }
+            around = replace(around, environment=program, image_command=self._image_command(start), sources=opening)
         spec = service_spec(group, around, self._settings)
         try:
             return str(self._managers.ask(lambda api: api.create_service(**spec))["ID"])

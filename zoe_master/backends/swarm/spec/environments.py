@@ -1,4 +1,6 @@
-"""Packages that a component asks for: installed by the first program of its container, into the user's workspace."""
+"""Repositories and packages that a component asks for: the first program of its container puts them into the user's
+workspace.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +8,29 @@ import io
 import json
 import zipfile
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 
 from zoe_lib.domain.application import Component
-from zoe_master.backends import environment_build, environment_entry
+from zoe_master.backends import environment_build, environment_entry, source_clone
 from zoe_master.backends.base import ServiceStart
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm.settings import SwarmSettings
-from zoe_master.backends.swarm.spec.template_values import ENVIRONMENT_FILE, WHEELS, WORKSPACE
+from zoe_master.backends.swarm.spec.template_values import ENVIRONMENT_FILE, SOURCE_SECRETS, WHEELS, WORKSPACE
 
 _PLACE = f"{WORKSPACE}/.zoe-environments"
 _PACKAGES = ("zoe_master", "zoe_master/backends")
-_SOURCES = (("__main__.py", environment_entry), (f"{_PACKAGES[-1]}/environment_build.py", environment_build))
+_SOURCES = (
+    ("__main__.py", environment_entry),
+    (f"{_PACKAGES[-1]}/environment_build.py", environment_build),
+    (f"{_PACKAGES[-1]}/source_clone.py", source_clone),
+)
 # An engine would only say that it cannot run python3.
-_BEGIN = """command -v python3 > /dev/null && exec python3 -I "$@"
-echo "zoe: the image has no python3, which requirements need"
+_BEGIN = """what="$1"
+shift
+command -v python3 > /dev/null && exec python3 -I "$@"
+echo "zoe: the image has no python3, which $what need"
 exit 127
 """
 _ANY_TIME = (1980, 1, 1, 0, 0, 0)
@@ -34,14 +42,40 @@ def wheels_mounted(component: Component, settings: SwarmSettings) -> str | None:
     return wheelhouse if component.requirements and wheelhouse.startswith("/") else None
 
 
+def comes_first(component: Component) -> bool:
+    """Return whether a program of Zoe's comes before the component's command."""
+    return bool(component.requirements or component.sources)
+
+
 def entry_command(start: ServiceStart, settings: SwarmSettings) -> list[str]:
-    """Return the words before the component's command; CannotStartError if the environment has no place."""
-    component, around = start.component, settings.environments
+    """Return the words before the component's command; CannotStartError if what it asks for has no place."""
+    component = start.component
+    what = " and ".join(name for name in ("sources", "requirements") if getattr(component, name))
     if settings.workspaces_dir is None:
-        raise CannotStartError(f"component {component.name} has requirements, but there are no workspaces")
+        raise CannotStartError(f"component {component.name} has {what}, but there are no workspaces")
+    task = {}
+    if component.sources:
+        task["sources"] = _to_clone(component, settings)
+    if component.requirements:
+        task["environment"] = _to_build(start, settings)
+    return ["/bin/sh", "-c", _BEGIN, "zoe", what, f"/run/secrets/{ENVIRONMENT_FILE}", json.dumps(task)]
+
+
+def _to_clone(component: Component, settings: SwarmSettings) -> dict[str, object]:
+    return {
+        "sources": [asdict(source) for source in component.sources],
+        "workspace": WORKSPACE,
+        "secrets": f"/run/secrets/{SOURCE_SECRETS}",
+        "bytes_max": settings.sources.bytes_max,
+        "seconds_max": settings.sources.seconds_max,
+    }
+
+
+def _to_build(start: ServiceStart, settings: SwarmSettings) -> dict[str, object]:
+    component, around = start.component, settings.environments
     if component.build_requirements:
         raise CannotStartError(f"component {component.name} has build_requirements, but only wheels are taken here")
-    task = {
+    return {
         "base": _PLACE,
         "user": start.user,
         "requirements": component.requirements,
@@ -54,7 +88,6 @@ def entry_command(start: ServiceStart, settings: SwarmSettings) -> list[str]:
         "bytes_of_all_max": around.bytes_of_all_max,
         "age_s_max": around.age_s_max,
     }
-    return ["/bin/sh", "-c", _BEGIN, "zoe", f"/run/secrets/{ENVIRONMENT_FILE}", json.dumps(task)]
 
 
 def command_of_image(
@@ -69,12 +102,16 @@ def command_of_image(
 
 
 def with_time_to_build(start: ServiceStart, settings: SwarmSettings) -> ServiceStart:
-    """Return the same, whose readiness probe also waits for the environment: nobody outside sees when it is made."""
-    probe = start.component.readiness
-    if probe is None or not start.component.requirements:
+    """Return the same, whose readiness probe also waits for clones and environment: nobody outside sees when they are
+    there.
+    """
+    component, probe = start.component, start.component.readiness
+    more_s = settings.environments.seconds_max if component.requirements else 0.0
+    more_s += settings.sources.seconds_max if component.sources else 0.0
+    if probe is None or not more_s:
         return start
-    longer = replace(probe, timeout_s=probe.timeout_s + settings.environments.seconds_max)
-    return replace(start, component=replace(start.component, readiness=longer))
+    longer = replace(probe, timeout_s=probe.timeout_s + more_s)
+    return replace(start, component=replace(component, readiness=longer))
 
 
 @cache

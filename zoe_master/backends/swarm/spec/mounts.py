@@ -26,6 +26,7 @@ from zoe_master.backends.swarm.spec.template_values import (
     SECRETS,
     SHARED_WORKSPACE,
     SIGN_IN_FILE,
+    SOURCE_SECRETS,
     WHEELS,
     WORKSPACE,
 )
@@ -42,7 +43,7 @@ _OF_ENGINES = (
     MountPath("/sbin/docker-init", _INIT, below=True),
     *(MountPath(path, _FILE, only_named=True, below=True) for path in _FILES),
 )
-_OF_ZOE = (SECRET_FILE, SIGN_IN_FILE, CONFIGURATION, FILES, SECRETS, ENVIRONMENT_FILE)
+_OF_ZOE = (SECRET_FILE, SIGN_IN_FILE, CONFIGURATION, FILES, SECRETS, ENVIRONMENT_FILE, SOURCE_SECRETS)
 _OURS = tuple(MountPath(f"/run/secrets/{name}", _SECRET, below=True) for name in _OF_ZOE)
 
 # Otherwise an engine creates the directory in which a container starts before it copies the image's content, owner

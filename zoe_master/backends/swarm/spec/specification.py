@@ -18,7 +18,7 @@ from zoe_master.backends.swarm.settings import SwarmSettings
 from zoe_master.backends.swarm.spec import labels
 from zoe_master.backends.swarm.spec.attempts import Attempt, attempt_labels
 from zoe_master.backends.swarm.spec.engine_limits import DOCKER
-from zoe_master.backends.swarm.spec.environments import command_of_image, entry_command
+from zoe_master.backends.swarm.spec.environments import comes_first, command_of_image, entry_command
 from zoe_master.backends.swarm.spec.host_paths import workspaces_of
 from zoe_master.backends.swarm.spec.images import image_allowed
 from zoe_master.backends.swarm.spec.log_driver import log_driver
@@ -34,6 +34,7 @@ from zoe_master.backends.swarm.spec.template_values import (
     SECRET_FILE,
     SECRETS,
     SIGN_IN_FILE,
+    SOURCE_SECRETS,
     WORKSPACE,
     TemplateFiller,
 )
@@ -71,9 +72,10 @@ class AttemptContext:
 
     `configuration`: the secrets (id, name) with the files of `ServiceStart.storage`, by file name. `sign_in`: the
     secret with `ServiceStart.secret`. `files`: the secrets with the component's files, by name. `secrets`: those with
-    what the component asks for, by file name. environment: the secret with the program that makes the environment.
-    image_command: entry point and arguments of the image, for components with requirements. `cores_milli`: all cores of
-    the node; its engine refuses a higher limit.
+    what the component asks for, by file name. environment: the secret with the program that comes first, for components
+    with sources or requirements. image_command: entry point and arguments of the image, for the same. sources: the
+    secrets with what opens the sources, by their numbers. `cores_milli`: all cores of the node; its engine refuses a
+    higher limit.
     """
 
     node_id: str
@@ -86,6 +88,7 @@ class AttemptContext:
     cores_milli: int | None = None
     environment: tuple[str, str] | None = None
     image_command: tuple[Sequence[str], Sequence[str]] = ((), ())
+    sources: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def render(start: ServiceStart, settings: SwarmSettings) -> RenderedService:
@@ -206,6 +209,7 @@ def _container(group: Sequence[RenderedService], around: AttemptContext, setting
     files = {f"{CONFIGURATION}/{name}": secret for name, secret in around.configuration.items()}
     files |= {f"{FILES}/{name}": secret for name, secret in around.files.items()}
     files |= {f"{SECRETS}/{name}": secret for name, secret in around.secrets.items()}
+    files |= {f"{SOURCE_SECRETS}/{number}": secret for number, secret in around.sources.items()}
     if around.environment is not None:
         files[ENVIRONMENT_FILE] = around.environment
     if around.secret is not None:
@@ -227,9 +231,9 @@ def _container(group: Sequence[RenderedService], around: AttemptContext, setting
 
 
 def _command(first: RenderedService, around: AttemptContext, settings: SwarmSettings) -> Json:
-    """Return the arguments for the image's entry point; with requirements, what runs before both."""
+    """Return the arguments for the image's entry point; with sources or requirements, what runs before both."""
     component = first.start.component
-    if not component.requirements:
+    if not comes_first(component):
         return {"Args": list(first.arguments) or None}
     words = command_of_image(component, first.arguments, around.image_command)
     return {"Command": entry_command(first.start, settings), "Args": words}

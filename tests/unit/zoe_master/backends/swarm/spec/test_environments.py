@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from tests.local.support import component, start_of
+from tests.local.support import component, probe, start_of
 from tests.local.wheels import make_wheel, wheelhouse
+from zoe_lib.domain.application import Component, ComponentSource
 from zoe_master.backends.environment_build import MARKER
 from zoe_master.backends.failures import CannotStartError
 from zoe_master.backends.swarm import SwarmSettings
-from zoe_master.backends.swarm.settings import EnvironmentSettings
-from zoe_master.backends.swarm.spec.environments import entry_archive
+from zoe_master.backends.swarm.settings import EnvironmentSettings, SourceSettings
+from zoe_master.backends.swarm.spec.environments import entry_archive, with_time_to_build
 from zoe_master.backends.swarm.spec.specification import AttemptContext, render, service_spec
 
 SETTINGS = SwarmSettings(
@@ -43,12 +44,43 @@ def test_it_runs_before_the_entry_point_and_the_command() -> None:
     *words, program, task = spec["Command"]
     assert words[:2] == ["/bin/sh", "-c"]
     assert program == "/run/secrets/zoe-environment"
-    assert json.loads(task)["wheelhouse"] == "/run/zoe-wheels"
+    assert json.loads(task)["environment"]["wheelhouse"] == "/run/zoe-wheels"
+    assert "sources" not in json.loads(task)
     assert spec["Args"] == ["zoe-start", "train", "0"]
     [secret] = spec["Secrets"]
     assert secret["File"] == {"Name": "zoe-environment", "UID": "65534", "GID": "65534", "Mode": 0o400}
     wheels = {"Type": "bind", "Source": "/srv/wheels", "Target": "/run/zoe-wheels", "ReadOnly": True}
     assert wheels in spec["Mounts"]
+
+
+def test_sources_come_first_and_their_secrets_are_files_of_the_user() -> None:
+    source = ComponentSource("https://example.org/project.git", "project", secret="key")
+    made = replace(ASKING, requirements=(), sources=(source,))
+    spec = container(made, sources={"0": ("id", "name")})
+    task = json.loads(spec["Command"][-1])
+    assert task["sources"]["secrets"] == "/run/secrets/zoe-source-secrets"
+    assert task["sources"]["sources"][0]["url"] == "https://example.org/project.git"
+    assert "environment" not in task
+    files = [one["File"] for one in spec["Secrets"]]
+    assert {"Name": "zoe-source-secrets/0", "UID": "65534", "GID": "65534", "Mode": 0o400} in files
+    assert "zoe-wheels" not in str(spec)
+    with pytest.raises(CannotStartError, match="has sources and requirements, but there are no workspaces"):
+        container(replace(ASKING, sources=(source,)), replace(SETTINGS, workspaces_dir=None))
+
+
+def test_a_probe_waits_for_clones_and_builds_as_well() -> None:
+    source = ComponentSource("https://example.org/project.git", "project")
+    made = replace(ASKING, readiness=probe(20.0))
+    bounds = replace(SETTINGS, sources=SourceSettings(seconds_max=5.0))
+
+    def patience_s(component: Component) -> float:
+        readiness = with_time_to_build(start_of(component), bounds).component.readiness
+        assert readiness is not None
+        return readiness.timeout_s
+
+    assert patience_s(replace(made, requirements=())) == 20.0
+    assert patience_s(replace(made, requirements=(), sources=(source,))) == 25.0
+    assert patience_s(replace(made, sources=(source,))) == 25.0 + bounds.environments.seconds_max
 
 
 def test_the_command_of_the_image_is_kept() -> None:
@@ -78,7 +110,13 @@ def test_the_time_of_a_build_is_bounded_and_a_second_start_needs_none(tmp_path: 
     }  # fmt: skip
 
     def run(seconds_max: float) -> subprocess.CompletedProcess[str]:
-        words = [sys.executable, "-I", tmp_path / "entry", json.dumps({**task, "seconds_max": seconds_max}), "slow"]
+        words = [
+            sys.executable,
+            "-I",
+            tmp_path / "entry",
+            json.dumps({"environment": {**task, "seconds_max": seconds_max}}),
+            "slow",
+        ]
         return subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
 
     late = run(0.1)

@@ -1,4 +1,5 @@
-"""The program that clones repositories, as the user they are for: `python -I -c SOURCE TASK`, standard library only.
+"""The program that clones repositories, as the user they are for: `python -I -c SOURCE TASK`, standard library only. In
+containers it is part of the program that comes before the component (`environment_entry`).
 
 It prints what git prints, and as its last line why it failed. A clone has its name only when it is complete. It never
 changes what a user has changed.
