@@ -91,16 +91,18 @@ def random_conditions(chance: random.Random, world: Recorded, submitted: Sequenc
 
 
 def control(chance: random.Random, world: Recorded, execution: Execution) -> None:
-    """Hold, release, modify or requeue, as is legal."""
+    """Do one of the things that users and admins do to executions, as is legal."""
     before = ev.Requested.of(execution)
     after = replace(before, priority=chance.randint(-2, 2), begin_at_s=chance.choice([None, world.clock() + 9]))
-    for event in (
+    wishes: list[Event] = [
         chance.choice((ev.Held(at_s=world.clock(), by=Holder.USER, user="ada"), ev.Released(at_s=world.clock()))),
         ev.Modified(at_s=world.clock(), before=before, after=after),
         ev.Released(at_s=world.clock(), user="ada"),
         _scaled(chance, world, execution),
+        ev.OwnerChanged(at_s=world.clock(), former=execution.user, user=chance.choice(["ada", "bob"])),
         ev.Stopping(at_s=world.clock(), outcome=Outcome.FAILED, cause=Cause.REQUEUED),
-    ):
+    ]
+    for event in chance.sample(wishes, len(wishes)):
         with suppress(IllegalTransition):
             world.store.append(execution.id, [event], execution.version, None)
             return

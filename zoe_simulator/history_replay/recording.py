@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from zoe_lib.domain.application import with_counts, with_memory
 from zoe_lib.domain.conditions import NO_CONDITIONS
-from zoe_lib.domain.events import Event, Modified, Requeued, Scaled, Submitted
+from zoe_lib.domain.events import Event, Modified, OwnerChanged, Requeued, Scaled, Submitted
 from zoe_lib.domain.execution import TERMINAL_STATES, Cause, Execution, ExecutionId, ServiceId
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
@@ -25,7 +25,7 @@ _PAGE = 500
 _ENDED_BEFORE_MAX = 2_000
 # No tenant has this name, so the journal returns only the entries of the installation.
 _NOBODY = "-"
-_CHANGE_WHAT_IS_ASKED = frozenset(kind.kind for kind in (Submitted, Modified, Scaled, Requeued))
+_CHANGE_WHAT_IS_ASKED = frozenset(kind.kind for kind in (Submitted, Modified, Scaled, Requeued, OwnerChanged))
 
 
 class ReplayRefused(Exception):  # noqa: N818 - it is an answer
@@ -94,7 +94,7 @@ def read_recording(store: ExecutionStore, from_s: float, to_s: float) -> Recordi
 
 def from_others(entry: JournalEntry) -> bool:
     """Return whether users or admins wrote it, not a master: submissions, cancellations, policies."""
-    if entry.kind in ("submitted", "policy_set", "released", "modified", "scaled"):
+    if entry.kind in ("submitted", "policy_set", "released", "modified", "scaled", "owner_changed"):
         return True
     if entry.kind == "held":  # the master holds what can no longer run after others
         return bool(entry.data.get("user"))
@@ -143,6 +143,8 @@ def _undone(execution: Execution, event: Event) -> Execution:
             return replace(execution, application=before.application, priority=priority, deadline_s=deadline_s)
         case Scaled():
             return replace(execution, application=with_counts(execution.application, event.before))
+        case OwnerChanged():
+            return replace(execution, user=event.former)
         case Requeued():
             return replace(execution, application=with_memory(execution.application, event.memory_before))
     return execution
