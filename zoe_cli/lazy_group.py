@@ -36,7 +36,7 @@ MODULES = {
     "explain": "why",
     "eta": "why",
     "why-waited": "why",
-    "events": "why",
+    "events": "happening",
     "history": "history",
     "logs": "output_of",
     "open": "opening",

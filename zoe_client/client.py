@@ -187,6 +187,24 @@ class Client(Transport):
             state = _STATE_AFTER.get(view.kind)
             yield view, state
 
+    def follow_events(
+        self, execution_id: str | None = None, *, after: int | None = None, all_tenants: bool = False
+    ) -> Iterator[wire.EventView]:
+        """Yield events as they happen, each once, even if the server restarts: of one execution until it has ended, or
+        of all that the user sees, without an end.
+
+        `after`: begin behind this id; None: with new events. `all_tenants`: for operators.
+        """
+        parameters: dict[str, str | int | None] = {
+            "execution_id": execution_id,
+            "after": after,
+            "all_tenants": "true" if all_tenants else None,
+        }
+        given = {name: value for name, value in parameters.items() if value is not None}
+        for event in self.stream("/events", given):
+            if event.kind != "end":
+                yield wire.EventView.model_validate_json(event.data)
+
     def events(self, execution_id: str, after: int = 0) -> wire.EventList:
         """Return the events so far, in order."""
         return self.call(

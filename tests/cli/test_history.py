@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import threading
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Zoe
-from tests.cli.server import OTHER, Server
+from tests.cli.server import ADMIN, OTHER, Server
 from zoe_client import Client
 from zoe_lib.store.values import UsageSample
 
@@ -47,3 +49,29 @@ def test_the_use_of_others_is_not_told(server: Server, zoe: Zoe, app_file: Path)
     mine = zoe("run", str(app_file), "-o", "name").out.strip()
     with Client(server.url, OTHER) as other:
         assert other.use_of([mine, "x0"]).use == []
+
+
+def test_events_are_followed_until_the_end(server: Server, zoe: Zoe, app_file: Path) -> None:
+    execution_id = zoe("run", str(app_file), "-o", "name").out.strip()
+    ending = threading.Timer(0.5, lambda: (server.start(execution_id), server.end(execution_id)))
+    ending.start()
+    lines = zoe("events", execution_id, "-f", "-o", "json").out.splitlines()
+    ending.join()
+    events = [json.loads(line) for line in lines]
+    assert (events[0]["kind"], events[-1]["kind"]) == ("submitted", "ended")
+    assert len({event["id"] for event in events}) == len(events)
+    rest = zoe("events", execution_id, "--follow", "--after", str(events[3]["id"]), "-o", "name").out.split()
+    assert rest == [str(event["id"]) for event in events[4:]]
+    assert zoe("events", execution_id, "-f").out.splitlines()[-1].endswith("ended")
+
+
+def test_events_of_all_are_followed_without_an_end(server: Server, zoe: Zoe, app_file: Path) -> None:
+    with Client(server.url, ADMIN) as client:
+        told = client.follow_events(after=server.store.last_journal_id())
+        first = zoe("run", str(app_file), "-o", "name").out.strip()
+        second = zoe("run", str(app_file), "-o", "name").out.strip()
+        assert [next(told).execution_id, next(told).execution_id] == [first, second]
+
+
+def test_events_need_an_execution_or_follow(zoe: Zoe) -> None:
+    assert zoe("events").code == 2

@@ -1,9 +1,9 @@
-"""explain, eta, why-waited, events: why an execution waits and how long, and what happened to it."""
+"""explain, eta, why-waited: why an execution waits and how long."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import cast
 
 import typer
 
@@ -16,10 +16,9 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
-from zoe_client import Client
 from zoe_client.plain import InputPlaces
 from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, ReasonCode, WaitCause
-from zoe_client.wire import Eta, EventList, Explanation
+from zoe_client.wire import Eta, Explanation
 
 WAIT_CAUSES = {
     WaitCause.MASTER: "the master had not yet considered it",
@@ -59,7 +58,6 @@ def register(app: typer.Typer) -> None:
     add(app, "explain", explain, ("zoe explain x1m7xhnzn3f4144",))
     add(app, "eta", eta, ("zoe eta x1m7xhnzn3f4144", "zoe eta x1m7xhnzn3f4144 -o json"))
     add(app, "why-waited", why_waited, ("zoe why-waited x1m7xhnzn3f4144",))
-    add(app, "events", events, ("zoe events x1m7xhnzn3f4144",))
 
 
 def explain(context: typer.Context, execution_id: Id) -> None:
@@ -107,40 +105,6 @@ def why_waited(context: typer.Context, execution_id: Id) -> None:
     if not rows:
         note("it did not wait")
     emit(answer, options(context).output, Rows(("cause", "waited", "share"), rows))
-
-
-def events(context: typer.Context, execution_id: Id) -> None:
-    """List what happened to an execution, from the journal."""
-    with options(context).client() as client:
-        answer = _all_events(client, execution_id)
-    rows = [
-        (
-            *(e.id, clock(e.at_s), e.kind, e.data.get("service_id", "").removeprefix(f"{execution_id}.")),
-            *(_what(e.data), e.cause_id),
-        )
-        for e in answer.events
-    ]
-    emit(answer, options(context).output, Rows(("id", "at", "event", "service", "what", "by"), rows))
-
-
-def _what(data: Mapping[str, Any]) -> str:
-    """Return the words in the data of an event, if it has any."""
-    reason, message = data.get("reason"), data.get("message") or data.get("what") or data.get("why")
-    if isinstance(reason, dict):
-        return str(reason.get("sentence", ""))
-    if message:
-        return str(message)
-    return " ".join(str(data[name]) for name in ("on", "state", "cause") if data.get(name))
-
-
-def _all_events(client: Client, execution_id: str) -> EventList:
-    """Return all pages as one list."""
-    found = client.events(execution_id).events
-    page = found
-    while page:
-        page = client.events(execution_id, after=page[-1].id).events
-        found += page
-    return EventList(events=found)
 
 
 def _by(*times_s: float | None) -> list[str]:
