@@ -62,7 +62,7 @@ async def source_of(root: str, services: Services, principal: Principal, request
         return ProgramFiles(root, services, principal, request_id)
     login = await run_in_threadpool(_login_of, root.removeprefix(STORE_ROOT), services, principal)
     bounds = UploadBounds(services.settings.files_upload_bytes_max)
-    return StoreFiles(services.objects, login, principal.user, bounds)
+    return StoreFiles(services.objects, login, principal.user, bounds, services.accounts)
 
 
 def _login_of(service: str, services: Services, principal: Principal) -> SwiftLogin:

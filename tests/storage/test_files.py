@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from tests.api.test_files import append, begin, content, names, put
-from tests.support.api import Api, problem
+from tests.support.api import Api, in_threads, problem
 from tests.support.object_store import Person
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
@@ -29,6 +29,7 @@ from zoe_embedded.swift.store import ObjectStore
 FILES = "/api/v1/files"
 ROOT = "store:zoe"
 MIB = 2**20
+RACES = 4
 
 
 @dataclass
@@ -196,6 +197,54 @@ def test_rename_and_delete_lose_nothing(http: httpx.Client) -> None:
     assert "data" not in names(http, ROOT)
     assert problem(http.delete(f"{FILES}/{ROOT}", params={"path": "data"}))["code"] == "not_found"
     made_directory(http, "data")
+
+
+@pytest.fixture
+def second(site: Site) -> Iterator[Api]:
+    """Another API of the same installation."""
+    settings = site.api.settings
+    api = Api(site.url, storage_services=settings.model_dump()["storage_services"], keys_dir=settings.keys_dir)
+    yield api
+    api.close()
+
+
+def test_of_renames_to_one_free_name_one_succeeds_and_no_file_is_lost(
+    site: Site, second: Api, http: httpx.Client
+) -> None:
+    """Four at the same moment, at two API processes, many times."""
+    token = site.token()
+    clients = [api.http(token) for api in (site.api, second, site.api, second)]
+    for turn in range(RACES):
+        for number in range(len(clients)):
+            put(http, f"data/{turn}-{number}", str(number).encode(), ROOT)
+
+        def rename(number: int, turn: int = turn) -> httpx.Response:
+            wanted = {"path": f"data/{turn}-{number}", "to": f"data/{turn}"}
+            return clients[number].post(f"{FILES}/{ROOT}/rename", json=wanted)
+
+        answers = in_threads(len(clients), rename)
+        [winner] = [number for number, answer in enumerate(answers) if answer.status_code == 204]
+        refused = {problem(answer)["code"] for number, answer in enumerate(answers) if number != winner}
+        assert refused <= {"files_busy", "file_exists"}
+        assert content(http, f"data/{turn}", ROOT).content == str(winner).encode()
+        for number in {*range(len(clients))} - {winner}:
+            assert content(http, f"data/{turn}-{number}", ROOT).content == str(number).encode()
+
+
+def test_of_renames_of_one_file_one_succeeds(site: Site, http: httpx.Client) -> None:
+    clients = [site.http() for _ in range(4)]
+    for turn in range(RACES):
+        put(http, f"data/{turn}", b"once", ROOT)
+
+        def rename(number: int, turn: int = turn) -> httpx.Response:
+            wanted = {"path": f"data/{turn}", "to": f"data/{turn}-{number}"}
+            return clients[number].post(f"{FILES}/{ROOT}/rename", json=wanted)
+
+        answers = in_threads(len(clients), rename)
+        assert [answer.status_code for answer in answers].count(204) == 1
+        assert len([name for name in names(http, ROOT, "data") if name.startswith(f"{turn}")]) == 1
+        for one in (name for name in names(http, ROOT, "data")):
+            http.delete(f"{FILES}/{ROOT}", params={"path": f"data/{one}"})
 
 
 def test_only_the_tenant_reaches_its_account(site: Site, http: httpx.Client) -> None:

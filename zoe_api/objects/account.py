@@ -69,6 +69,10 @@ class SwiftClient:
             answer = await self._sent(login, await self._sign_in(login), request)
         return answer
 
+    async def address(self, login: SwiftLogin) -> str:
+        """Return the URL of the account of a login. ApiProblem if the store cannot be reached."""
+        return (self._signed_in.get(login) or await self._sign_in(login)).account_url
+
     async def close(self) -> None:
         """Close every connection."""
         if self._http is not None:
@@ -120,6 +124,10 @@ class Account:
     def __init__(self, client: SwiftClient, login: SwiftLogin) -> None:
         self._client = client
         self.login = login
+
+    async def address(self) -> str:
+        """Return the URL of the account, which is the same for all logins to it; ApiProblem."""
+        return await self._client.address(self.login)
 
     async def opened(self, request: StoreRequest, *also: int) -> httpx.Response:
         """Return an answer whose body is not read; ApiProblem for a refusal whose status is not among `also`."""

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from zoe_api.codes import Code
 from zoe_api.objects.account import COPY_TIMEOUT_S, Account, Path, StoreRequest
 from zoe_api.objects.listing import MARKER_TYPE, entry_of, names_below, prefix_of
+from zoe_api.objects.name_claims import NameClaims, claimed
 from zoe_api.problems import ApiProblem
 from zoe_client.file_paths import joined_path
 
@@ -40,12 +41,17 @@ async def make_directory(account: Account, path: Path) -> None:
         raise ApiProblem(Code.FILE_EXISTS, f"{joined_path(path)} exists")
 
 
-async def rename(account: Account, path: Path, to: Path) -> None:
+async def rename(account: Account, path: Path, to: Path, claims: NameClaims) -> None:
     """Copy an object to a name that is free, and delete it; ApiProblem for directories."""
     if len(path) < 2 or len(to) < 2 or (await entry_of(account, path)).kind != "file":
         raise ApiProblem(Code.WRONG_KIND, "the object store renames objects only: copy what is in the directory")
-    # Swift applies conditions of a copy to its source.
-    target = await account.done(StoreRequest("HEAD", to), _NOT_FOUND)
+    async with claimed(claims, account, path, to):
+        await _renamed(account, path, to)
+
+
+async def _renamed(account: Account, path: Path, to: Path) -> None:
+    # From the newest copy: another may not have heard of an object that a rename has just put there.
+    target = await account.done(StoreRequest("HEAD", to, headers={"X-Newest": "true"}), _NOT_FOUND)
     if target.status_code != _NOT_FOUND:
         raise ApiProblem(Code.FILE_EXISTS, f"{joined_path(to)} exists")
     headers = {"X-Copy-From": quote(b"/" + b"/".join(path)), "Content-Length": "0"}

@@ -12,6 +12,7 @@ from zoe_api.codes import Code
 from zoe_api.objects.account import Account, Path, StoreRequest, SwiftClient, SwiftLogin
 from zoe_api.objects.changes import delete, make_directory, rename
 from zoe_api.objects.listing import HIDDEN, listed
+from zoe_api.objects.name_claims import NameClaims
 from zoe_api.objects.uploads import StoredUpload, StoredUploads, UploadBounds, UploadMemory
 from zoe_api.problems import ApiProblem
 from zoe_api.upload_state import UploadState
@@ -37,8 +38,11 @@ class ObjectStores:
 class StoreFiles:
     """The containers and objects of an account as directories and files."""
 
-    def __init__(self, stores: ObjectStores, login: SwiftLogin, user: str, bounds: UploadBounds) -> None:
+    def __init__(
+        self, stores: ObjectStores, login: SwiftLogin, user: str, bounds: UploadBounds, claims: NameClaims
+    ) -> None:
         self._account = Account(stores.client, login)
+        self._claims = claims
         self._uploads = StoredUploads(self._account, user, bounds, stores.uploads)
 
     async def list(self, path: str, after: str, limit: int) -> FileList:
@@ -66,7 +70,7 @@ class StoreFiles:
 
     async def rename(self, path: str, to: str) -> None:
         """Give an object another name, which must be free."""
-        await rename(self._account, _parts(path), _parts(to))
+        await rename(self._account, _parts(path), _parts(to), self._claims)
 
     async def delete(self, path: str, *, recursive: bool) -> None:
         """Delete an object or a directory."""

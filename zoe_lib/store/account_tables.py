@@ -178,6 +178,14 @@ machine_sign_ins = Table(
     Index("ix_machine_sign_ins_session", "session_id"),
 )
 
+name_claims = Table(
+    "name_claims",
+    metadata,
+    Column("id", Text, primary_key=True),  # the hash of an address and a name in the object store
+    Column("holder", Text, nullable=False),
+    Column("until_s", Double, nullable=False),
+)
+
 sign_in_failures = Table(
     "sign_in_failures",
     metadata,

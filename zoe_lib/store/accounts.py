@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zoe_lib.store.sql import audit as audit_log
-from zoe_lib.store.sql import credentials, machines, people, signing_in, system_ids
+from zoe_lib.store.sql import credentials, machines, name_claims, people, signing_in, system_ids
 from zoe_lib.store.sql import secrets as secret_rows
 from zoe_lib.store.sql import shares as share_rows
 from zoe_lib.store.sql.database import Database, looks, reads, writes
@@ -62,6 +62,8 @@ class AccountStore:
     storage_credentials = reads(credentials.read)
     reseal_storage_credential = writes(credentials.reseal)
     remove_storage_credential = writes(credentials.remove)
+    claim_names = writes(name_claims.claim)
+    release_names = writes(name_claims.release)
 
     set_secret = writes(secret_rows.put)
     secrets = reads(secret_rows.read)
