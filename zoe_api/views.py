@@ -33,6 +33,10 @@ def visible_policy(policy: Policy, principal: Principal) -> Policy:
             name: most for name, most in policy.priorities_max.items() if name in (principal.tenant, EVERY)
         },
         node_holds={node: _visible_hold(hold, principal) for node, hold in policy.node_holds.items()},
+        node_windows={
+            node: tuple(_visible_hold(hold, principal) for hold in windows)
+            for node, windows in policy.node_windows.items()
+        },
     )
 
 

@@ -87,9 +87,10 @@ def reported_places(places: Iterable[InputPlaces]) -> list[InputPlacesView]:
 
 
 def node_view(
-    node: Node, reserved: Resources, elastic: Resources, services: int, hold: NodeHold | None = None
+    node: Node, reserved: Resources, elastic: Resources, services: int, holds: Iterable[NodeHold] = ()
 ) -> NodeView:
-    """Return a node and what Zoe reserves on it."""
+    """Return a node and what Zoe reserves on it; `holds` are those that have not ended, earliest first."""
+    shown = [NodeHoldView.model_validate(hold) for hold in holds]
     return NodeView(
         name=node.name,
         ready=node.ready,
@@ -105,7 +106,8 @@ def node_view(
         elastic_cores=elastic.cores_milli / 1000,
         elastic_memory_bytes=elastic.memory_bytes,
         services=services,
-        hold=None if hold is None else NodeHoldView.model_validate(hold),
+        hold=next(iter(shown), None),
+        holds=shown,
     )
 
 
@@ -116,10 +118,20 @@ def policy_view(policy: Policy) -> PolicyView:
 
 
 def policy_of(view: PolicyView, present: Policy | None = None) -> Policy:
-    """Return the policy in a document, with those limits of the present one that are not in documents."""
-    holds = {node: NodeHold(**hold.model_dump()) for node, hold in view.node_holds.items()}
-    policy = Policy(**{**view.model_dump(), "filters": tuple(view.filters), "node_holds": holds})
+    """Return the policy in a document, with those limits of the present one that are not in documents.
+
+    A document without `node_windows` comes from an older client, and leaves them as they are."""
+    holds = {node: _hold(hold) for node, hold in view.node_holds.items()}
+    windows = {node: tuple(map(_hold, several)) for node, several in view.node_windows.items()}
+    if present is not None and "node_windows" not in view.model_fields_set:
+        windows = dict(present.node_windows)
+    given = {"filters": tuple(view.filters), "node_holds": holds, "node_windows": windows}
+    policy = Policy(**{**view.model_dump(), **given})
     return policy if present is None else with_shown_limits(present, policy)
+
+
+def _hold(view: NodeHoldView) -> NodeHold:
+    return NodeHold(**view.model_dump())
 
 
 def bandwidth_view(rates: Rates) -> BandwidthView:

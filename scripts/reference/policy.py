@@ -43,6 +43,8 @@ FIELDS = {
     "0 gives them no precedence",
     "node_holds": "nodes that are drained (`tenant` null) or reserved for a tenant, with `since_s`, `until_s`, `note`; "
     "set by `zoe nodes drain` and `reserve`. The filter `holds` always applies them",
+    "node_windows": "further holds of nodes, which have an end: at most 32 of each node; set by `zoe nodes drain` and "
+    "`reserve` with `--for`",
     "filters": "filters that leave out nodes, in this order; see below",
     "weighers": "weighers that choose among the remaining nodes, by the sum of scores times weights; see below",
     "queue_scan_max": "maximum executions considered in one pass; the others have the reason `scan_limit`",

@@ -48,6 +48,7 @@ def with_another_tenant(api: Api) -> None:
         tenant_limits={name: tenant_limit(cores_milli=4000) for name in (OTHER, "red")},
         user_limits={name: user_limit(cores_milli=2000) for name in (OTHER, "red")},
         node_holds={"node-1": NodeHold(OTHER, note=NOTE), "node-2": NodeHold("red", note="ours")},
+        node_windows={"node-1": (NodeHold(OTHER, 5e9, 6e9, NOTE), NodeHold("red", 7e9, 8e9, "ours too"))},
     )
     api.store.set_policy(policy, policy.version, 1.0, "test")
 
@@ -82,6 +83,11 @@ def test_a_member_sees_the_own_part_of_the_policy_and_an_operator_all(api: Api) 
         assert (set(mine[name]), set(whole[name])) == ({"red"}, {"red", OTHER})
         assert mine[name]["red"] == whole[name]["red"]
     assert (mine["node_holds"]["node-1"]["tenant"], mine["node_holds"]["node-2"]["tenant"]) == (None, "red")
+    assert [one["tenant"] for one in mine["node_windows"]["node-1"]] == [None, "red"]
+    assert [one["tenant"] for one in whole["node_windows"]["node-1"]] == [OTHER, "red"]
+    api.store.set_platform([replace(NODES[0], name="node-1")], 1.0, None)
+    [node] = api.http().get("/api/v1/nodes").json()["nodes"]
+    assert [(one["tenant"], one["note"]) for one in node["holds"]] == [(None, ""), (None, ""), ("red", "ours too")]
     assert whole["node_holds"]["node-1"] | {"since_s": 0.0} == {
         "tenant": OTHER, "since_s": 0.0, "until_s": None, "note": NOTE
     }  # fmt: skip

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -12,12 +14,13 @@ from scripts.reference.access import access_page, route_scopes
 from tests.support.api import Api, problem
 from tests.support.browser import Browser
 from tests.support.documents import job
-from tests.support.master import TickingMaster
+from tests.support.master import NODES, TickingMaster
 from tests.support.open_routes import OPEN_ROUTES
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
 from zoe_api.request_context import PREFIX
+from zoe_lib.domain.policy import WINDOWS_OF_NODE_MAX
 from zoe_lib.domain.roles import SCOPES, Role, Scope
 from zoe_lib.store.people import SealedCredential
 
@@ -165,3 +168,50 @@ def test_operators_drain_nodes_but_leave_the_rest_of_the_policy(api: Api) -> Non
     assert problem(changed)["code"] == "not_admin"
     assert api.store.policy().order != "fifo"
     assert "node-1" in api.store.policy().node_holds
+
+
+def window(since_s: float, until_s: float | None, **more: object) -> dict[str, object]:
+    return {"tenant": None, "since_s": since_s, "until_s": until_s, "note": "", **more}
+
+
+def test_operators_announce_several_windows_of_a_node_and_ended_ones_go(api: Api) -> None:
+    http = api.http(make_token(api.store, "olga", role="operator", scopes=ALL_SCOPES))
+    policy, now_s = http.get(f"{PREFIX}/policy").json(), time.time()
+    later, soon, over = window(now_s + 9000, now_s + 9999), window(now_s + 50, now_s + 99), window(1.0, 2.0)
+    given = {
+        **policy,
+        "node_holds": {"node-2": over},
+        "node_windows": {"node-1": [later, over, soon], "node-3": [over]},
+    }
+    put = http.put(f"{PREFIX}/policy", json=given)
+    assert put.status_code == 200, put.text
+    assert (put.json()["node_holds"], put.json()["node_windows"]) == ({}, {"node-1": [later, soon]})
+    api.store.set_platform([replace(NODES[0], name="node-1")], 1.0, None)
+    [node] = http.get(f"{PREFIX}/nodes").json()["nodes"]
+    assert (node["holds"], node["hold"]) == ([soon, later], soon)
+
+
+def test_a_client_that_knows_no_windows_leaves_them(api: Api) -> None:
+    http = api.http(make_token(api.store, "olga", role="operator", scopes=ALL_SCOPES))
+    policy, now_s = http.get(f"{PREFIX}/policy").json(), time.time()
+    windows = {"node-1": [window(now_s + 50, now_s + 99)]}
+    assert http.put(f"{PREFIX}/policy", json={**policy, "node_windows": windows}).status_code == 200
+    older = {name: value for name, value in policy.items() if name != "node_windows"}
+    assert http.put(f"{PREFIX}/policy", json=older).json()["node_windows"] == windows
+
+
+def test_windows_are_bounded_and_have_an_end(api: Api) -> None:
+    http = api.http(api.admin)
+    policy, now_s = http.get(f"{PREFIX}/policy").json(), time.time()
+
+    def refusal(windows: list[dict[str, object]]) -> str:
+        told = problem(http.put(f"{PREFIX}/policy", json={**policy, "node_windows": {"node-1": windows}}))
+        assert told["code"] == "invalid_policy"
+        return str(told["errors"][0]["message"])
+
+    many = [window(now_s + 10 * i, now_s + 10 * i + 5) for i in range(1, WINDOWS_OF_NODE_MAX + 2)]
+    assert refusal(many) == "node node-1 has 33 windows; at most 32 are possible"
+    assert "has no end" in refusal([window(now_s, None)])
+    assert "ends before it begins" in refusal([window(now_s + 99, now_s + 50)])
+    windows = {"node-1": many[1:]}
+    assert http.put(f"{PREFIX}/policy", json={**policy, "node_windows": windows}).status_code == 200

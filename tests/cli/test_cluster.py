@@ -24,11 +24,32 @@ def test_nodes(server: Server, zoe: Zoe, submitted: str) -> None:
 
 def test_a_warning_on_a_node_that_is_used_is_shown() -> None:
     def shown(ready: bool, message: str) -> str:
-        return _state(cast(Any, SimpleNamespace(ready=ready, message=message, hold=None)))
+        return _state(cast(Any, SimpleNamespace(ready=ready, message=message, holds=[])))
 
     assert shown(True, "containers on this node reach metadata") == "ready: containers on this node reach metadata"
     assert shown(False, "it is down") == "not ready: it is down"
     assert (shown(True, ""), shown(False, "")) == ("ready", "not ready")
+
+
+def test_windows_of_a_node_stand_side_by_side_and_are_cancelled_one_by_one(server: Server, zoe: Zoe) -> None:
+    def listed() -> list[tuple[str, str]]:
+        lines = zoe("nodes", "holds").out.splitlines()[1:]
+        return [(line.split()[-1], line[line.index("20") :][:19]) for line in lines]
+
+    for begins, note in (("2031-02-01 06:00", "disks"), ("2031-01-01 06:00", "kernel")):
+        drained = zoe("nodes", "drain", "--all", "--at", begins, "--for", "4h", "--note", note)
+        assert (drained.code, drained.err) == (0, "")
+    assert zoe("nodes", "drain", "node-1", "--note", "fan").err == ""
+    assert "replaces what was set for node-1" in zoe("nodes", "drain", "node-1", "--note", "fans").err
+    assert [note for note, _ in listed()] == ["fans", "kernel", "disks"]
+    assert listed()[1:] == [("kernel", "2031-01-01 06:00:00"), ("disks", "2031-02-01 06:00:00")]
+    assert "ready, drained (fans), and 2 more: zoe nodes holds" in zoe("nodes").out
+    refused = zoe("nodes", "release", "--all", "--at", "2031-01-02")
+    assert (refused.code, "no hold of these nodes begins at 2031-01-02" in refused.err) == (2, True)
+    assert zoe("nodes", "release", "--all", "--at", "2031-01-01 06:00").code == 0
+    assert [note for note, _ in listed()] == ["fans", "disks"]
+    assert zoe("nodes", "release", "--all").code == 0
+    assert listed() == []
 
 
 def test_top(server: Server, zoe: Zoe, submitted: str) -> None:

@@ -90,7 +90,7 @@ def test_forecasts_can_be_kept_however_long_nodes_are_held(until_s: float, backf
     chance, policy = random.Random(backfill), Policy(backfill=backfill)
     for _ in range(40):
         snapshot = random_snapshot(chance)[0]
-        held = tuple(replace(node, hold=NodeHold(until_s=until_s)) for node in snapshot.nodes)
+        held = tuple(replace(node, holds=(NodeHold(until_s=until_s),)) for node in snapshot.nodes)
         for execution in snapshot.queued:
             told = forecast(replace(snapshot, nodes=held), policy, execution.id, ForecastRecord())
             json.dumps(encode(told), allow_nan=False)

@@ -130,7 +130,7 @@ def widened(snapshot: Snapshot, policy: Policy, chance: random.Random) -> tuple[
         foreign = Resources(chance.choice([0, 0, 2000]), chance.choice([0, 0, GIB]))
         gateways = total(amount for name, amount in holding if name == one.name)
         there = Resources(one.total.cores_milli, one.total.memory_bytes, {"gpu": gpus}) + gateways + foreign
-        nodes.append(replace(one, total=there, foreign=foreign, gateway=gateway, hold=_hold(chance)))
+        nodes.append(replace(one, total=there, foreign=foreign, gateway=gateway, holds=_holds(chance)))
     supply = BandwidthSupply(Rates(chance.choice([50, 100]), chance.choice([0, 50])))
     wider = replace(snapshot, nodes=tuple(nodes), queued=queued_now, active=active, storage=supply)
     return wider, policy
@@ -151,12 +151,13 @@ def _wider(execution: Execution, chance: random.Random) -> Execution:
     return replace(execution, application=replace(execution.application, components=components, storage=storage))
 
 
-def _hold(chance: random.Random) -> NodeHold | None:
-    """Often none; drained or reserved, now, before or later (it is 10 now)."""
+def _holds(chance: random.Random) -> tuple[NodeHold, ...]:
+    """Often none; drained or reserved, now, before or later (it is 10 now), and sometimes once more after that."""
     if chance.random() < 0.7:
-        return None
+        return ()
     since_s = chance.choice([0.0, 0.0, 20.0])
-    return NodeHold(chance.choice([None, "a", "b"]), since_s, chance.choice([None, 5.0 if since_s == 0 else 40.0]))
+    first = NodeHold(chance.choice([None, "a", "b"]), since_s, chance.choice([None, 5.0 if since_s == 0 else 40.0]))
+    return chance.choice([(first,), (first, NodeHold(chance.choice([None, "a", "b"]), 50.0, 60.0))])
 
 
 def check_seed(seed: int, wide: bool = False) -> int:

@@ -310,7 +310,8 @@ def with_nodes_away(snapshot: Snapshot, chance: random.Random) -> Snapshot:
     def away(one: Node) -> Node:
         since_s = chance.choice([0.0, 40.0])
         hold = NodeHold(chance.choice([None, "a"]), since_s, chance.choice([None, since_s + 20.0]))
-        return replace(one, ready=chance.random() > 0.3, hold=chance.choice([None, hold]))
+        later = NodeHold(chance.choice([None, "a"]), since_s + 30.0, since_s + 50.0)
+        return replace(one, ready=chance.random() > 0.3, holds=chance.choice([(), (hold,), (hold, later)]))
 
     def somebodys(execution: Execution) -> Execution:
         application = replace(execution.application, expected_run_s=chance.choice([None, 10.0, 100.0]))

@@ -101,3 +101,20 @@ def test_what_began_meanwhile_is_waited_for_and_nobody_comes_between() -> None:
     assert reason_of(world, both).code is ReasonCode.NO_RESOURCES
     world.run(40.0, check)
     assert [world.state(i) for i in (both, meanwhile, later)] == [S.RUNNING, S.SUCCEEDED, S.QUEUED]
+
+
+def test_work_runs_between_two_windows_of_a_node_and_in_neither() -> None:
+    world = World([LARGE], behave=lambda _: ServiceBehaviour(run_s=50.0))
+    begin_s = world.clock()
+    windows = (NodeHold(since_s=begin_s, until_s=begin_s + 100), NodeHold(since_s=begin_s + 200, until_s=begin_s + 300))
+    world.store.set_policy(Policy(node_windows={"large": windows}), 0, begin_s, "admin")
+    world.tick()
+    kinds = [application(component("c", 1, 1, cores=16), expected_run_s=run_s) for run_s in (50.0, 150.0)]
+    # By its own name, so that what the short one took says nothing of the long one.
+    short, long = (world.submit(replace(kind, name=name)) for kind, name in zip(kinds, ("short", "long"), strict=True))
+    waiting, running = S.QUEUED, S.RUNNING
+    for at_s, states in ((90, [waiting, waiting]), (110, [running, waiting]), (290, [S.SUCCEEDED, waiting])):
+        world.run(begin_s + at_s - world.clock(), check)
+        assert [world.state(i) for i in (short, long)] == states, at_s
+    world.run(begin_s + 310 - world.clock(), check)
+    assert world.state(long) is running

@@ -13,7 +13,7 @@ from tests.support.documents import job, sized
 from tests.support.waiting import until
 from tests.support.web import ROOT, Visitor, cancel_all
 from zoe_client import Client
-from zoe_client.wire import PolicyView
+from zoe_client.wire import NodeHoldView, PolicyView
 from zoe_embedded.stack import Stack
 from zoe_lib.domain.execution import ExecutionState
 
@@ -192,3 +192,19 @@ def test_a_node_is_drained_and_released(admin: Visitor, client: Client) -> None:
     page.get_by_role("button", name=f"Release {name}", exact=True).click()
     expect(page.get_by_role("button", name=f"Drain {name}", exact=True)).to_be_visible()
     assert client.policy().node_holds == {}
+
+
+def test_one_window_of_a_node_is_cancelled_and_another_stays(admin: Visitor, client: Client) -> None:
+    name = client.nodes().nodes[0].name
+    windows = [NodeHoldView(since_s=5e9 + day * 86_400, until_s=5e9 + day * 86_400 + 60, note=note)
+               for day, note in enumerate(("kernel", "disks"))]  # fmt: skip
+    policy = client.policy()
+    client.set_policy(policy.model_copy(update={"node_windows": {name: windows}}))
+    page = admin.open("/cluster")
+    row = page.get_by_role("row").filter(has=page.get_by_role("button", name=f"Drain {name}"))
+    expect(row).to_contain_text("kernel")
+    row.get_by_role("button", name="Cancel").first.click()
+    expect(row).not_to_contain_text("kernel")
+    expect(row).to_contain_text("disks")
+    assert [one.note for one in client.policy().node_windows[name]] == ["disks"]
+    client.set_policy(client.policy().model_copy(update={"node_windows": {}}))

@@ -42,7 +42,7 @@ from zoe_client.wire import (
 )
 from zoe_lib.domain.cluster import gateway_reservation
 from zoe_lib.domain.gateway import HeldOnNode
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.policy import Policy, without_ended_holds
 from zoe_lib.domain.roles import Scope
 from zoe_lib.messaging.client import MasterClient, MasterRefused, MasterUnreachable
 from zoe_lib.store.codec import encode
@@ -58,12 +58,12 @@ def list_nodes(principal: Reader, store: StoreDep) -> NodeList:
     """
     nodes = store.platform()
     there = store.held_on_nodes(gateway_reservation(nodes))
-    holds = visible_policy(store.policy(), principal).node_holds
+    policy, now_s = visible_policy(store.policy(), principal), time.time()
     views = []
     for node in nodes:
         here = there.get(node.name, HeldOnNode())
         shown = node if principal.operator else replace(node, message="")
-        views.append(node_view(shown, here.reserved, here.elastic, here.services, holds.get(node.name)))
+        views.append(node_view(shown, here.reserved, here.elastic, here.services, policy.holds_of(node.name, now_s)))
     return NodeList(nodes=views)
 
 
@@ -98,14 +98,15 @@ def set_policy(
 ) -> PolicyView:
     """Put a policy in force at once; with If-Match, only if nobody has changed it meanwhile.
 
-    Operators may only change which nodes are drained or reserved.
+    Operators may only change which nodes are drained or reserved. Holds that are over are left out.
     """
-    present = store.policy()
-    policy = _sound(body, master, present)
+    present, now_s = store.policy(), time.time()
+    policy = _sound(without_ended_holds(policy_of(body, present), now_s), master)
     check_if_match(if_match, present.version)
-    if replace(policy, node_holds=present.node_holds, version=present.version) != present:
+    as_held = replace(policy, node_holds=present.node_holds, node_windows=present.node_windows)
+    if replace(as_held, version=present.version) != present:
         check(principal, Scope.ADMIN)
-    stored = store.set_policy(policy, present.version, time.time(), request.state.request_id)
+    stored = store.set_policy(policy, present.version, now_s, request.state.request_id)
     note_changes(request, policy_view(present).model_dump(mode="json"), policy_view(stored).model_dump(mode="json"))
     master.hint()
     response.headers["ETag"] = etag(stored.version)
@@ -115,7 +116,9 @@ def set_policy(
 @router.post("/policy/dry-run", response_model=DryRunView)
 def try_policy(body: PolicyView, principal: Operator, master: MasterDep, request: Request) -> DryRunView:
     """Compare a proposed policy with the one in force on the present queue; nothing is changed."""
-    return DryRunView(**ask(master, "dry_run", {"policy": encode(_sound(body, master))}, request, principal.user))
+    return DryRunView(
+        **ask(master, "dry_run", {"policy": encode(_sound(policy_of(body), master))}, request, principal.user)
+    )
 
 
 @router.post("/replays", response_model=ReplayView)
@@ -124,7 +127,7 @@ def replay_journal(body: ReplayRequest, _principal: Operator, services: Services
     if body.policy:
         try:
             fields = {**policy_view(services.store.policy()).model_dump(), **body.policy}
-            policy = _sound(PolicyView.model_validate(fields), services.master)
+            policy = _sound(policy_of(PolicyView.model_validate(fields)), services.master)
         except ValidationError as error:
             errors = [
                 Diagnostic(pointer=f"/policy/{'/'.join(map(str, one['loc']))}", code=one["type"], message=sentence(one))
@@ -150,8 +153,7 @@ def get_status(request: Request, _principal: Reader, store: StoreDep, services: 
     )
 
 
-def _sound(body: PolicyView, master: MasterClient, present: Policy | None = None) -> Policy:
-    policy = policy_of(body, present)
+def _sound(policy: Policy, master: MasterClient) -> Policy:
     faults = policy_problems(policy, master)
     if faults:
         errors = [Diagnostic(pointer="", code="invalid_policy", message=text) for text in faults]

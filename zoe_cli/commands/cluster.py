@@ -136,13 +136,14 @@ def whoami(context: typer.Context) -> None:
 
 def _state(node: NodeView) -> str:
     state = ("ready" if node.ready else "not ready") + (f": {node.message}" if node.message else "")
-    hold = node.hold
-    if hold is None:
+    if not node.holds:
         return state
+    hold, more = node.holds[0], len(node.holds) - 1
     until = "" if hold.until_s is None else f" until {clock(hold.until_s)}"
     since = "" if hold.since_s <= time.time() else f" from {clock(hold.since_s)}"
     kept = "drained" if hold.tenant is None else f"reserved for {hold.tenant}"
-    return f"{state}, {kept}{since}{until}" + (f" ({hold.note})" if hold.note else "")
+    others = f", and {more} more: zoe nodes holds" if more else ""
+    return f"{state}, {kept}{since}{until}" + (f" ({hold.note})" if hold.note else "") + others
 
 
 def _cores(milli: int) -> str:

@@ -28,7 +28,10 @@ class NodeView(Wire):
     elastic_cores: float = Field(description="Reserved cores that elastic services hold.")
     elastic_memory_bytes: int
     services: int
-    hold: NodeHoldView | None = Field(default=None, description="Whether an admin has drained or reserved the node.")
+    hold: NodeHoldView | None = Field(default=None, description="The first of `holds`.")
+    holds: list[NodeHoldView] = Field(
+        default=[], description="When admins keep the node drained or reserved, now and later; earliest first."
+    )
 
 
 class NodeList(Wire):

@@ -85,6 +85,9 @@ class PolicyView(Numbers):
     fair_share_age_weight: float = Field(default=0.06, ge=0, allow_inf_nan=False)
     interactive_share: float = Field(default=0.0, ge=0, le=1)
     node_holds: dict[str, NodeHoldView] = Field(default={})
+    node_windows: dict[str, list[NodeHoldView]] = Field(
+        default={}, description="Further holds, which have an end, by node; at most 32 of each."
+    )
     filters: list[str] = Field(default=[])
     weighers: dict[str, Annotated[float, Field(ge=-WEIGHT_MAX, le=WEIGHT_MAX), NUMBER]] = Field(default={})
     queue_scan_max: int = Field(default=100_000, ge=1, le=INTEGER_MAX)

@@ -36,7 +36,11 @@ class NodeHold:
         """Return whether the hold keeps a tenant from using the node for that time."""
         if self.tenant == tenant:
             return False
-        return ends_s > self.since_s and (self.until_s is None or begins_s < self.until_s)
+        return ends_s > self.since_s and not self.ended(begins_s)
+
+    def ended(self, now_s: float) -> bool:
+        """Return whether the hold is over at that time."""
+        return self.until_s is not None and self.until_s <= now_s
 
 
 @value(frozen=True, slots=True)
@@ -44,8 +48,8 @@ class Node:
     """A machine as the back-end sees it.
 
     `foreign` is what foreign work takes now; `usable` is what Zoe may reserve in total. `gateway` is what the gateway
-    of an execution takes here, the same on all nodes of a back-end. `hold` is what an admin has set. `addresses` are
-    those by which other machines may know it, apart from its name."""
+    of an execution takes here, the same on all nodes of a back-end. `holds` are what admins have set, earliest first.
+    `addresses` are those by which other machines may know it, apart from its name."""
 
     name: str
     total: Resources
@@ -55,7 +59,7 @@ class Node:
     containers: int = 0
     message: str = ""
     gateway: Resources = NO_GATEWAY
-    hold: NodeHold | None = None
+    holds: tuple[NodeHold, ...] = ()
     addresses: tuple[str, ...] = ()
 
     @property
@@ -65,7 +69,11 @@ class Node:
 
     def open_to(self, tenant: str, begins_s: float, ends_s: float) -> bool:
         """Return whether the tenant may use the node for that time: it is ready, and no hold prevents it."""
-        return self.ready and (self.hold is None or not self.hold.refuses(tenant, begins_s, ends_s))
+        return self.ready and self.hold_against(tenant, begins_s, ends_s) is None
+
+    def hold_against(self, tenant: str, begins_s: float, ends_s: float) -> NodeHold | None:
+        """Return the earliest hold that keeps a tenant from using the node for that time; None if there is none."""
+        return next((hold for hold in self.holds if hold.refuses(tenant, begins_s, ends_s)), None)
 
 
 def storage_path(node: Node) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from zoe_client.vocabulary import PRIORITY_MAX
@@ -33,6 +33,9 @@ WEIGHERS = frozenset({"fewest_containers", "free_memory", "locality", "storage_h
 # Without these filters a service could be placed where it cannot run, so every policy must include them.
 FILTERS_NEEDED = frozenset({"readiness", "labels", "devices", "resources"})
 
+WINDOWS_OF_NODE_MAX = 32
+"""The scheduler looks at all holds of a node for each placement, and people read them."""
+
 DEFAULT_FILTERS = ("readiness", "holds", "labels", "devices", "resources")
 # The free-memory weight is smaller than one step of the container count, so it only breaks ties:
 # "fewest containers, then most free memory".
@@ -59,7 +62,7 @@ class Policy:
     usage_half_life_s, fair_share_age_weight: for the order `fair-share`.
     interactive_share: interactive applications come before batch ones while together they hold at most this share of
         the cluster's cores and memory; 0 gives them no precedence.
-    node_holds: nodes that are drained or reserved, by name.
+    node_holds: nodes that are drained or reserved, by name. node_windows: further holds of nodes, which have an end.
     elastic_failures_max: failures after which an elastic service is given up; the pause before each retry is
         `elastic_backoff_s`, doubled each time. retry_backoff_s: the same for the retries of a whole execution.
     start_attempts_max: attempts of an execution that the platform ended (a port taken, a node lost).
@@ -85,6 +88,7 @@ class Policy:
     fair_share_age_weight: float = 0.06
     interactive_share: float = 0.0
     node_holds: Mapping[str, NodeHold] = field(default_factory=dict)
+    node_windows: Mapping[str, tuple[NodeHold, ...]] = field(default_factory=dict)
     filters: tuple[str, ...] = DEFAULT_FILTERS
     weighers: Mapping[str, float] = field(default_factory=lambda: dict(DEFAULT_WEIGHERS))
     queue_scan_max: int = 100_000
@@ -105,6 +109,22 @@ class Policy:
     def limits(self) -> Limits:
         """Return all limits that are set."""
         return Limits(self.tenant_limits, self.user_limits)
+
+    def holds_of(self, node: str, now_s: float) -> tuple[NodeHold, ...]:
+        """Return the holds of a node that have not ended, earliest first."""
+        holds = (*self.node_windows.get(node, ()), *((self.node_holds[node],) if node in self.node_holds else ()))
+        return tuple(sorted((hold for hold in holds if not hold.ended(now_s)), key=lambda hold: hold.since_s))
+
+
+def without_ended_holds(policy: Policy, now_s: float) -> Policy:
+    """Return the policy without the holds of nodes that are over."""
+    holds = {node: hold for node, hold in policy.node_holds.items() if not hold.ended(now_s)}
+    windows = {
+        node: tuple(hold for hold in several if not hold.ended(now_s)) for node, several in policy.node_windows.items()
+    }
+    return replace(
+        policy, node_holds=holds, node_windows={node: several for node, several in windows.items() if several}
+    )
 
 
 def with_limits(policy: Policy, limits: Limits) -> Policy:
@@ -157,11 +177,7 @@ def problems(policy: Policy, filters: Collection[str] = FILTERS, weighers: Colle
     faults = [
         f"{what} {name!r} is unknown: {', '.join(sorted(known))}" for what, name, known in names if name not in known
     ]
-    faults += [
-        f"the hold of node {name} ends before it begins"
-        for name, hold in policy.node_holds.items()
-        if hold.until_s is not None and hold.until_s <= hold.since_s
-    ]
+    faults += _problems_of_holds(policy)
     faults += [f"the share of tenant {name} must be positive" for name, s in policy.tenant_shares.items() if not s > 0]
     faults += [
         f"filter {name!r} is unknown: {', '.join(sorted(filters))}" for name in policy.filters if name not in filters
@@ -183,3 +199,16 @@ def problems(policy: Policy, filters: Collection[str] = FILTERS, weighers: Colle
         if names_nobody(key, of_users=True)
     ]
     return faults
+
+
+def _problems_of_holds(policy: Policy) -> Iterator[str]:
+    holds = [*policy.node_holds.items()]
+    holds += [(name, hold) for name, windows in policy.node_windows.items() for hold in windows]
+    for name, hold in holds:
+        if hold.until_s is not None and hold.until_s <= hold.since_s:
+            yield f"the hold of node {name} ends before it begins"
+    for name, windows in policy.node_windows.items():
+        if len(windows) > WINDOWS_OF_NODE_MAX:
+            yield f"node {name} has {len(windows)} windows; at most {WINDOWS_OF_NODE_MAX} are possible"
+        if any(hold.until_s is None for hold in windows):
+            yield f"a window of node {name} has no end; write it as its hold in node_holds"

@@ -112,7 +112,7 @@ def _readable(inputs: Mapping[str, object]) -> Mapping[str, object]:
 def without_own(nodes: Iterable[Node], executions: Iterable[Execution]) -> Mapping[str, Node]:
     """Return the nodes by name, as they would be without Zoe's services and without holds of admins."""
     own = own_services(executions)
-    return {n.name: replace(n, containers=n.containers - own[n.name], hold=None) for n in nodes}
+    return {n.name: replace(n, containers=n.containers - own[n.name], holds=()) for n in nodes}
 
 
 def own_services(executions: Iterable[Execution]) -> Counter[str]:

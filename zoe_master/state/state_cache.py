@@ -200,7 +200,8 @@ class StateCache:
         active = self.active()
         by_usage = self.policy.order == "fair-share"
         capacity = capacity_of(nodes) if self.policy.order in SIZED_ORDERS else Resources()
-        nodes = tuple(map(self._with_hold, nodes) if self.policy.node_holds else nodes)
+        with_holds = bool(self.policy.node_holds or self.policy.node_windows)
+        nodes = tuple(self._with_holds(node, now_s) for node in nodes) if with_holds else tuple(nodes)
         return Snapshot(
             now_s=now_s,
             nodes=nodes,
@@ -217,9 +218,9 @@ class StateCache:
             accounts=self._ledger.at(nodes, active, locality, paths),
         )
 
-    def _with_hold(self, node: Node) -> Node:
-        hold = self.policy.node_holds.get(node.name)
-        return node if hold is None else replace(node, hold=hold)
+    def _with_holds(self, node: Node, now_s: float) -> Node:
+        holds = self.policy.holds_of(node.name, now_s)
+        return replace(node, holds=holds) if holds else node
 
     def executions(self) -> list[Execution]:
         """Return every active execution, oldest first."""

@@ -30,7 +30,7 @@ class Promises:
         if head is None or stays or _overdue(snapshot):
             self._circumstances = None
             return []
-        ready = tuple(node.name for node in snapshot.nodes if node.ready and node.hold is None)
+        ready = tuple(node.name for node in snapshot.nodes if node.ready and not node.holds)
         circumstances = (head.id, head.attempt, ready, policy.version, snapshot.past_runs)
         expected_s = expected_start_s(snapshot, policy, plan, head)
         as_before = circumstances == self._circumstances and not started_in_turn(snapshot, policy, plan, head)

@@ -24,7 +24,7 @@ class Room:
     """Free amounts by node. Nodes that are not ready, or that an admin holds, have none: so a yes is certain."""
 
     def __init__(self, nodes: Iterable[Node]) -> None:
-        self._nodes = {node.name: node for node in nodes if node.ready and node.hold is None}
+        self._nodes = {node.name: node for node in nodes if node.ready and not node.holds}
         self.gateway = gateway_reservation(self._nodes.values())
         self.free = {name: node.usable for name, node in self._nodes.items()}
 

@@ -21,4 +21,6 @@ it("counts nodes in service only, and what waits with what was just submitted", 
   expect(load.cores).toEqual({ reserved: 1.5, total: 4 });
   expect(load.memory).toEqual({ reserved: 30, total: 100 });
   expect([load.running, load.waiting]).toEqual([2, 2]);
+  const later = { ...NODE, hold: { tenant: null, since_s: 1e11, until_s: null, note: "" } };
+  expect(loadOf([later], {}).cores.total).toBe(4);
 });

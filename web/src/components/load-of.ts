@@ -1,4 +1,5 @@
 import type { Schemas } from "../api/client";
+import { isInForce } from "./holds";
 
 type Node = Pick<
   Schemas["NodeView"],
@@ -8,7 +9,7 @@ type Counts = Schemas["StatusView"]["executions"];
 
 /** What is reserved of the nodes that are in service, and how many executions run and wait. */
 export function loadOf(nodes: Node[], counts: Counts) {
-  const serving = nodes.filter((node) => node.ready && !node.hold);
+  const serving = nodes.filter((node) => node.ready && !(node.hold && isInForce(node.hold)));
   const sum = (of: (node: Node) => number) => serving.reduce((total, node) => total + of(node), 0);
   return {
     cores: { reserved: sum((node) => node.reserved_cores), total: sum((node) => node.cores) },

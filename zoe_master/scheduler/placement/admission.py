@@ -145,8 +145,7 @@ def _nodes_away(execution: Execution, request: Request, placer: ServicePlacer, a
 
 def _closed(node: Node, now_s: float) -> bool:
     """Return whether a node is closed to all tenants: down or drained, and not only reserved, now or later."""
-    hold = node.hold
-    return not node.ready or (hold is not None and hold.tenant is None and hold.refuses("", now_s, now_s))
+    return not node.ready or any(hold.tenant is None and hold.refuses("", now_s, now_s) for hold in node.holds)
 
 
 def _no_room_now(execution: Execution, request: Request, placer: ServicePlacer) -> Reason:

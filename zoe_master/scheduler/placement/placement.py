@@ -99,7 +99,7 @@ class ServicePlacer:
         self.ledger = ledger
         self._give_up = give_up
         self.steps = StepBudget(_SEARCHES_OF_A_PASS * STEPS_OF_A_SEARCH)
-        held = any(node.hold is not None for node in ledger.nodes)
+        held = any(node.holds for node in ledger.nodes)
         self.span = span if held else _for_ever  # no other filter needs it
         rules = _rules(policy, held)
         self._static, self._dynamic, self._of_plugins = rules.static, rules.dynamic, rules.of_plugins

@@ -27,7 +27,7 @@ class DryRun:
 
 def dry_run(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> DryRun:
     """Run one pass over the present queue, with nodes held as this policy says. OutOfBudget."""
-    nodes = tuple(replace(node, hold=policy.node_holds.get(node.name)) for node in snapshot.nodes)
+    nodes = tuple(replace(node, holds=policy.holds_of(node.name, snapshot.now_s)) for node in snapshot.nodes)
     held = replace(snapshot, nodes=nodes)
     plan = schedule(held, policy, give_up)
     ordered = tuple(e.id for e in queue_sequence(Pass.of(held, policy)))

@@ -103,10 +103,10 @@ class _Future:
         self._placer = ServicePlacer(ledger, policy, self._span, give_up)
         self._ends = [(_expected_end_s(e, estimates, self._now_s), e.id) for e in self._active.values()]
         self._ends += [(e.not_before_s, "") for e in ordered if e.not_before_s > self._now_s]
-        freed = (node.hold.until_s for node in snapshot.nodes if node.hold is not None)
+        freed = (hold.until_s for node in snapshot.nodes for hold in node.holds)
         holds_end = [(until_s, "") for until_s in freed if until_s is not None and until_s > self._now_s]
         self._ends += holds_end
-        self._some_last = any(not n.ready or n.hold is not None or n.foreign != NOTHING for n in snapshot.nodes)
+        self._some_last = any(not n.ready or n.holds or n.foreign != NOTHING for n in snapshot.nodes)
         # When a node that is down or drained without an end is back is unknown, and so is when other programs end.
         self._hopeless = {ReasonCode.NEVER_FITS, ReasonCode.FOREIGN_USE} | (
             set() if holds_end else {ReasonCode.NODES_AWAY, ReasonCode.NO_NODES}

@@ -30,12 +30,12 @@ WANTED = queued("x", component(cores=4, labels=(("disk", "ssd"),)), expected_run
 @pytest.mark.parametrize("busy", [False, True])
 @pytest.mark.parametrize("text", HOLDS)
 def test_a_hold_is_named_whether_the_node_is_busy_or_not(text: str, busy: bool) -> None:
-    held = node("held", cores=8, hold=HOLDS[text], labels={"disk": "ssd"})
+    held = node("held", cores=8, holds=(HOLDS[text],), labels={"disk": "ssd"})
     other = node("other", cores=3, labels={"disk": "ssd"})
     active = (started(queued("r", component(cores=8)), "held"),) if busy else ()
     told = explain(Snapshot(NOW_S, (held, other), (WANTED,), active), FIFO, "x")
     assert told is not None
-    note = f": {held.hold.note}" if held.hold is not None and held.hold.note else ""
+    note = f": {HOLDS[text].note}" if HOLDS[text].note else ""
     assert told.nodes["held"] == {"c": text + note}
     assert told.nodes["other"] == {"c": "cores: 4 needed, 3 free"}
 
@@ -50,7 +50,7 @@ def test_every_node_whose_hold_is_in_the_way_is_named_by_it() -> None:
                 cores=chance.choice([2, 8]),
                 ready=chance.random() < 0.8,
                 labels=chance.choice([{}, {"disk": "ssd"}]),
-                hold=chance.choice([None, *HOLDS.values()]),
+                holds=tuple(chance.sample([*HOLDS.values()], chance.choice([0, 1, 2]))),
             )
             for i in range(4)
         )
@@ -59,6 +59,6 @@ def test_every_node_whose_hold_is_in_the_way_is_named_by_it() -> None:
         told = explain(Snapshot(NOW_S, nodes, (WANTED,), active), replace(FIFO, filters=filters), "x")
         assert told is not None
         for one in nodes if told.nodes else ():
-            held = one.hold is not None and one.hold.refuses("default", NOW_S, NOW_S + 3600.0)
+            held = any(hold.refuses("default", NOW_S, NOW_S + 3600.0) for hold in one.holds)
             text = told.nodes.get(one.name, {}).get("c", "")
             assert text.startswith(("drained", "reserved", "will be reserved")) == held, (one, text)

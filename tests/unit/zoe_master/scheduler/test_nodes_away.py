@@ -22,9 +22,9 @@ LARGE, SMALL = node("large", cores=16), node("small", cores=4)
 WANTS_LARGE = queued("wants", component(cores=16))
 AWAY = {
     "down": replace(LARGE, ready=False),
-    "drained": replace(LARGE, hold=NodeHold()),
-    "reserved": replace(LARGE, hold=NodeHold(tenant="physics")),
-    "reserved soon": replace(LARGE, hold=NodeHold(tenant="physics", since_s=200.0, until_s=300.0)),
+    "drained": replace(LARGE, holds=(NodeHold(),)),
+    "reserved": replace(LARGE, holds=(NodeHold(tenant="physics"),)),
+    "reserved soon": replace(LARGE, holds=(NodeHold(tenant="physics", since_s=200.0, until_s=300.0),)),
 }
 
 
@@ -73,7 +73,7 @@ def test_a_core_of_several_kinds_counts_with_all_of_its_services_and_its_gateway
 
 def test_where_no_node_can_be_used_the_first_is_told_so_and_the_others_are_behind_it() -> None:
     """A cluster that is away for a moment does not change what everybody in a long queue was told."""
-    plan = decide(WANTS_LARGE, queued("next", at_s=1.0), nodes=(AWAY["down"], replace(SMALL, hold=NodeHold())))
+    plan = decide(WANTS_LARGE, queued("next", at_s=1.0), nodes=(AWAY["down"], replace(SMALL, holds=(NodeHold(),))))
     assert plan.reasons["wants"].code is ReasonCode.NO_NODES
     assert "2 nodes are down or drained" in plan.reasons["wants"].sentence
     assert plan.reasons["next"].code is ReasonCode.BEHIND_IN_QUEUE
@@ -109,7 +109,7 @@ def test_thousands_that_need_the_same_are_placed_once(monkeypatch: pytest.Monkey
 
 def test_reservations_are_asked_for_each_tenant_and_for_the_time_each_needs() -> None:
     hold = NodeHold(tenant="physics", since_s=200.0)
-    nodes = (replace(LARGE, hold=hold), SMALL)
+    nodes = (replace(LARGE, holds=(hold,)), SMALL)
     long, short = (
         queued(n, component(cores=16), at_s=t, expected_run_s=s) for n, t, s in (("l", 0, 500), ("s", 1, 50))
     )

@@ -1,12 +1,14 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, type Schemas, told } from "../../api/client";
 import { Empty, ErrorBox, Loading } from "../../components/feedback";
+import { type Hold, isInForce, withDrain, withoutHold } from "../../components/holds";
 import { Table } from "../../components/table";
 import { bytes, moment, number } from "../../format";
 import { NodeCharts } from "./node-charts";
 import { putPolicy } from "./policy-api";
 
 type Node = Schemas["NodeView"];
+type HoldChange = { node: string; released: Hold | undefined };
 
 const ASK_AGAIN_MS = 3_000;
 const RESERVED = [
@@ -36,19 +38,8 @@ export function NodesTab() {
   });
   const queries = useQueryClient();
   const hold = useMutation({
-    mutationFn: ({ node, drain }: { node: string; drain: boolean }) =>
-      putPolicy((policy) => {
-        const holds = { ...policy.node_holds };
-        if (drain)
-          holds[node] = {
-            tenant: null,
-            since_s: Date.now() / 1000,
-            until_s: null,
-            note: "drained in the web UI",
-          };
-        else delete holds[node];
-        return { ...policy, node_holds: holds };
-      }),
+    mutationFn: ({ node, released }: HoldChange) =>
+      putPolicy((policy) => (released ? withoutHold(policy, node, released) : withDrain(policy, node))),
     onSettled: () => queries.invalidateQueries({ queryKey: ["nodes"] }),
   });
   if (isLoading) return <Loading what="Reading the nodes" />;
@@ -69,7 +60,11 @@ export function NodesTab() {
           ]}
         >
           {data?.nodes.map((node) => (
-            <Row key={node.name} node={node} onHold={(drain) => hold.mutate({ node: node.name, drain })} />
+            <Row
+              key={node.name}
+              node={node}
+              onChange={(released) => hold.mutate({ node: node.name, released })}
+            />
           ))}
         </Table>
       </div>
@@ -78,7 +73,8 @@ export function NodesTab() {
   );
 }
 
-function Row({ node, onHold }: { node: Node; onHold: (drain: boolean) => void }) {
+function Row({ node, onChange }: { node: Node; onChange: (released?: Hold) => void }) {
+  const held = node.holds.some((hold) => isInForce(hold));
   return (
     <tr>
       <td>
@@ -94,7 +90,15 @@ function Row({ node, onHold }: { node: Node; onHold: (drain: boolean) => void })
       <td>
         <span className={`badge ${node.ready ? "good" : "bad"}`}>{node.ready ? "ready" : "away"}</span>{" "}
         {node.message}
-        {node.hold && <div>{holdText(node.hold)}</div>}
+        {node.holds.map((hold, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two holds of a node may be alike
+          <div key={index}>
+            {holdText(hold)}{" "}
+            <button type="button" onClick={() => onChange(hold)} aria-label={releaseLabel(node, hold)}>
+              {isInForce(hold) ? "Release" : "Cancel"}
+            </button>
+          </div>
+        ))}
       </td>
       {RESERVED.map(({ name, total, reserved, elastic, foreign, format }) => (
         <td key={name}>
@@ -110,22 +114,25 @@ function Row({ node, onHold }: { node: Node; onHold: (drain: boolean) => void })
       ))}
       <td className="num">{node.services}</td>
       <td>
-        <button
-          type="button"
-          onClick={() => onHold(!node.hold)}
-          aria-label={`${node.hold ? "Release" : "Drain"} ${node.name}`}
-        >
-          {node.hold ? "Release" : "Drain"}
-        </button>
+        {!held && (
+          <button type="button" onClick={() => onChange()} aria-label={`Drain ${node.name}`}>
+            Drain
+          </button>
+        )}
       </td>
     </tr>
   );
 }
 
-function holdText(hold: Schemas["NodeHoldView"]): string {
+function releaseLabel(node: Node, hold: Hold): string {
+  return isInForce(hold) ? `Release ${node.name}` : `Cancel ${moment(hold.since_s)} of ${node.name}`;
+}
+
+function holdText(hold: Hold): string {
   const what = hold.tenant ? `reserved for ${hold.tenant}` : "drained";
+  const since = isInForce(hold) ? "" : ` from ${moment(hold.since_s)}`;
   const until = hold.until_s ? ` until ${moment(hold.until_s)}` : "";
-  return `${what}${until}${hold.note ? `: ${hold.note}` : ""}`;
+  return `${what}${since}${until}${hold.note ? `: ${hold.note}` : ""}`;
 }
 
 interface BarProps {

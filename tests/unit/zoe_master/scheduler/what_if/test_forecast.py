@@ -109,11 +109,11 @@ def test_who_needs_nodes_that_are_away_has_no_known_start_and_holds_up_nobody(ba
         return wait_of(Snapshot(100.0, (*NODES, away), waiting, (running,)), policy, execution_id, DECLARED)
 
     large = node("large", cores=16, memory_gib=64)
-    for away in (replace(large, ready=False), replace(large, hold=NodeHold())):
+    for away in (replace(large, ready=False), replace(large, holds=(NodeHold(),))):
         assert told("wants", away) == ForecastWait(math.inf)
         assert [told(name, away) for name in "ab"] == [ForecastWait(51.0), ForecastWait(61.0)]
     if backfill != "conservative":
-        assert told("wants", replace(large, hold=NodeHold(until_s=180.0))) == ForecastWait(80.0), "its end is known"
+        assert told("wants", replace(large, holds=(NodeHold(until_s=180.0),))) == ForecastWait(80.0), "its end is known"
 
 
 def test_what_nobody_knows_the_end_of_cannot_be_foretold() -> None:
