@@ -144,6 +144,7 @@ class UsageList(TypedDict):
     """Samples of usage."""
 
     usage: list[Usage]
+    interval_s: float | None
 
 
 class Page(TypedDict):

@@ -41,13 +41,18 @@ def find_python(versions: Sequence[Version], what: str, environment: Mapping[str
             if os.geteuid() != 0 or _open_to_all(candidate.resolve()):
                 return candidate
             private = candidate
-    names = " or ".join(_name(version) for version in versions)
+    names = python_names(versions)
     if private is not None:
         raise PythonMissingError(
             f"{what} needs {names}. {private} lies in a private directory, so components, which do not run as root, "
             f"cannot use it.\nInstall one for all users:  {_how(versions)}"
         )
     raise PythonMissingError(f"{what} needs {names}, which is not installed.\nInstall it:  {_how(versions)}")
+
+
+def python_names(versions: Sequence[Version]) -> str:
+    """Return the names of the programs, as in a sentence."""
+    return " or ".join(_name(version) for version in versions)
 
 
 def _candidates(versions: Sequence[Version], environment: Mapping[str, str]) -> Iterator[Path]:

@@ -28,7 +28,7 @@ from zoe_api.listening import CANNOT_LISTEN
 from zoe_api.sign_in.passwords import hashed
 from zoe_client.tls import verification
 from zoe_embedded.home import Account, Home, make_directory
-from zoe_embedded.interpreters import PythonMissingError
+from zoe_embedded.interpreters import SPARK, PythonMissingError, python_names
 from zoe_embedded.log_files import log_to
 from zoe_embedded.mpi_runtime import present_mpi
 from zoe_embedded.postgres import EmbeddedPostgres
@@ -270,11 +270,22 @@ class Stack:
             "local_volumes_dir": str(home.workspaces / ".volumes"),
             "local_environments_dir": str(home.workspaces / ".environments"),
             "local_images": images,
-            "local_image_hints": {name: hint for name, hint in _IMAGE_HINTS.items() if name not in images},
+            "local_image_hints": {name: hint for name, hint in self._image_hints().items() if name not in images},
         }
         for name in _ADDED_TO:
             config[name] = {**_table(config[name]), **_table(self._settings.get(name, {}))}
         return {**config, **{name: value for name, value in self._settings.items() if name not in _ADDED_TO}}
+
+    def _image_hints(self) -> dict[str, str]:
+        """Return what to do about each image of the catalogue that cannot run."""
+        if not self.lacking:
+            return _IMAGE_HINTS
+        # `make serve` builds the runtime as soon as it finds a Python for it.
+        first = f"end Zoe, install {python_names(SPARK)} for Spark"
+        return _IMAGE_HINTS | {
+            "zoe/spark": f"{first}, and start it again",
+            "zoe/jupyter-spark": f"{first}, run `make notebook`, and start it again",
+        }
 
     def _spawn(self, module: str) -> subprocess.Popen[bytes]:
         with log_to(self.home.logs / _LOGS[module]) as log:

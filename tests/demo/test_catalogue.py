@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -12,9 +13,12 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from tests.support.postgres import make_home
 from tests.support.stack import running_stack, zoe
 from tests.support.waiting import until
 from zoe_client import Client, NeverFits
+from zoe_embedded.home import Home
+from zoe_embedded.interpreters import VARIABLE
 from zoe_embedded.runtime import CLONE
 from zoe_embedded.stack import Stack
 from zoe_lib import descriptions
@@ -98,6 +102,8 @@ def test_the_web_server_answers_with_what_lies_in_the_workspace(stack: Stack, ap
     ("name", "image", "target"),
     [
         ("marimo", "zoe/jupyter-spark", "make notebook"),
+        ("spark-notebook", "zoe/jupyter-spark", "make notebook"),
+        ("spark-submit", "zoe/spark", "make runtime"),
         ("mpi-pi", "zoe/mpi", "make mpi"),
         ("torch-fit", "zoe/torch", "make images"),
     ],
@@ -111,8 +117,24 @@ def test_an_image_without_a_runtime_is_refused_and_the_way_to_it_is_named(
     with pytest.raises(NeverFits, match="cannot run on this back-end") as refused:
         api.submit(small)
     assert target in str(refused.value.problem.errors)
-    assert image in promised("no") | promised(ASKED)
+    assert image in promised("no") | promised(ASKED) | SPARK
     entries = {entry.id: entry for entry in api.catalogue().entries}
     assert entries[name].unavailable == f"{entries[name].title} is not installed here"
     assert f"`{target}`" in str(entries[name].remedy)
     assert (entries["batch"].unavailable, entries["batch"].remedy) == (None, None)
+
+
+def test_without_a_python_for_spark_the_catalogue_says_to_install_one_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As under Debian 13, whose Python is too new."""
+    monkeypatch.setenv(VARIABLE, "/bin/true")
+    directory = make_home()
+    try:
+        with Stack(Home(directory, by_root=os.geteuid() == 0), spark_optional=True) as stack:
+            assert stack.lacking
+            with Client(stack.url, stack.token, patience_s=30) as api:
+                remedies = {entry.id: str(entry.remedy) for entry in api.catalogue().entries}
+    finally:
+        shutil.rmtree(directory)
+    first = "end Zoe, install python3.11 for Spark"
+    assert remedies["spark-submit"] == f"{first}, and start it again"
+    assert remedies["spark-notebook"] == f"{first}, run `make notebook`, and start it again"

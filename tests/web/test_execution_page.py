@@ -124,3 +124,16 @@ def test_an_api_that_hangs_is_told_once(browser: Browser) -> None:
         expect(page.get_by_text("Zoe does not answer")).to_have_count(0)
         visitor.close()
     assert visitor.errors == []
+
+
+def test_before_the_first_measurement_the_page_says_when_it_comes(browser: Browser) -> None:
+    """Each minute, so that the page is looked at before."""
+    with running_stack(usage_interval_s=60.0) as stack, Client(stack.url, stack.token) as client:
+        visitor = Visitor.of(browser, stack.url)
+        visitor.sign_in("admin", stack.password)
+        submitted = client.submit(job("sleep", "600"))
+        page = visitor.open(f"/executions/{submitted.id}")
+        use = page.get_by_label("Use", exact=True)
+        expect(use).to_contain_text(re.compile("measured every 1 min 0 s; the first measurement is shown within 1 min"))
+        visitor.close()
+    assert visitor.errors == []

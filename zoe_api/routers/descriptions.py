@@ -139,10 +139,14 @@ def _entry_view(entry: CatalogueEntry, role: str, longest_s: float | None, platf
 def _obstacle(entry: CatalogueEntry, platform: Platform) -> Finding | None:
     """Return what keeps an entry from running until an admin changes something; None if nothing does, as far as is
     known.
+
+    First of the component that ends the application: what installs its image installs those of its framework, too.
     """
     application = descriptions.parse(descriptions.catalogue_document(entry))
-    found = findings(application, platform)
-    return next((finding for finding in found if finding.certain or finding.code == IMAGE_ABSENT), None)
+    main = [index for index, component in enumerate(application.components) if component.ends_application]
+    found = [one for one in findings(application, platform) if one.certain or one.code == IMAGE_ABSENT]
+    of_main = (one for one in found if one.place[:2] in {("components", index) for index in main})
+    return next(of_main, found[0] if found else None)
 
 
 def _plain(obstacle: Finding, entry: CatalogueEntry, platform: Platform) -> str:

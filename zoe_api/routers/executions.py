@@ -160,7 +160,8 @@ def execution_eta(execution_id: str, request: Request, principal: Reader, servic
 def execution_usage(execution_id: str, request: Request, principal: Reader, services: ServicesDep) -> UsageList:
     """Return samples of what the services of an execution used, oldest first."""
     visible_execution(services, principal, execution_id, request)
-    return UsageList(usage=[UsageView.model_validate(s) for s in services.store.usage(execution_id)])
+    samples = [UsageView.model_validate(s) for s in services.store.usage(execution_id)]
+    return UsageList(usage=samples, interval_s=services.settings.usage_interval_s)
 
 
 def _missing_secrets(services: Services, execution: Execution) -> str:

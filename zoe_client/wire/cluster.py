@@ -55,6 +55,7 @@ class UsageList(Wire):
     """Samples of usage."""
 
     usage: list[UsageView]
+    interval_s: float | None = Field(default=None, description="Pause between samples, by the settings of the API.")
 
 
 class UsePointView(Wire):

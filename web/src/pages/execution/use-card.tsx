@@ -4,6 +4,7 @@ import { Meter } from "../../components/meter";
 import { useNow } from "../../components/now";
 import { bytes, distance, duration, moment, number } from "../../format";
 import { demandsOf } from "./demands";
+import { firstSampleText } from "./first-sample";
 import { mainWay } from "./ports";
 import type { Execution } from "./types";
 import { useUsage } from "./use-usage";
@@ -11,13 +12,14 @@ import { type Used, usedOf } from "./used";
 
 /** What it uses of what it has reserved, and when it will be ended. */
 export function UseCard({ execution }: { execution: Execution }) {
-  const { cpu, memory } = useUsage(execution);
+  const { cpu, memory, intervalS } = useUsage(execution);
   const running = execution.state === "running" || execution.state === "starting";
   const used = usedOf({ cpu, memory }, demandsOf(execution), execution, running);
   if (used === null && !running) return null;
   return (
     <section className="card" aria-label="Use">
       {used && <Meters used={used} running={running} />}
+      {!used && intervalS !== null && <FirstSample execution={execution} intervalS={intervalS} />}
       {running && <Ends execution={execution} />}
     </section>
   );
@@ -31,6 +33,10 @@ function Meters({ used, running }: { used: Used; running: boolean }) {
       <Meter label={`Memory${peak}`} used={used.memory} limit={used.memoryReserved} format={bytes} />
     </>
   );
+}
+
+function FirstSample({ execution, intervalS }: { execution: Execution; intervalS: number }) {
+  return <p className="faint">{firstSampleText(execution, intervalS, useNow())}</p>;
 }
 
 /** Ends that are known beforehand: its time limit, and that of applications that nobody uses. */

@@ -2,11 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { api, type Schemas, told } from "../../api/client";
 import type { Series } from "../../components/plot";
+import { ASK_AGAIN_S } from "./first-sample";
 import type { Execution } from "./types";
 
 type Sample = Schemas["UsageView"];
 
-const ASK_AGAIN_MS = 5_000;
+const ASK_AGAIN_MS = ASK_AGAIN_S * 1000;
 
 /** What its services used over time: cores (from CPU seconds) and memory, a line a service. */
 export function useUsage(execution: Execution) {
@@ -21,7 +22,7 @@ export function useUsage(execution: Execution) {
     refetchInterval: execution.outcome === null ? ASK_AGAIN_MS : false,
   });
   const lines = useMemo(() => linesOf(data?.usage ?? [], execution), [data, execution]);
-  return { ...lines, error };
+  return { ...lines, error, intervalS: data?.interval_s ?? null };
 }
 
 /** A service that was not measured for longer has a gap in its line; samples come every few seconds. */
