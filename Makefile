@@ -64,8 +64,8 @@ test-times: setup ## where the seconds of the last run went, by part, fixture an
 test-unit: setup ## the tests that need no process and no database
 	@$(RUN) -m pytest -q tests/unit
 
-test-swarm: setup ## the Swarm back-end on three engines made for it (as root)
-	@ZOE_TEST_GROUP=50 ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests swarm
+test-swarm: setup ## the Swarm back-end on three engines made for it, and Zoe in containers (as root)
+	@ZOE_TEST_GROUP=50 ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests swarm compose
 
 storage-up: setup ## OpenStack Swift with Zoe's filters on loopback, until Ctrl-C (needs memcached)
 	@$(RUN) -m zoe_embedded.swift

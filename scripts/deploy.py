@@ -20,7 +20,8 @@ from scripts.deploy_site import Site, SiteError
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = "zoe"
 HEALTHY_WITHIN_S = 180.0
-_ALL = {"COMPOSE_PROFILES": "metrics"}
+# `down` of version 2 leaves services of other profiles, and networks with them.
+_ALL = {"COMPOSE_PROFILES": "metrics,prometheus,storage"}
 
 
 class DeployError(Exception):

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from tests.compose.debian_13 import plugins_with_compose
 from tests.compose.stand_ins import provide_all
+from tests.support.long import LONG
 from tests.support.needs import need_program
 from tests.support.swarm import need_swarm
 from tests.swarm.cluster import Cluster
@@ -24,10 +26,14 @@ TIMEOUT_S = 240
 
 
 class Deployment:
-    """One installation; commands are run as the Makefile runs them."""
+    """One installation; commands are run as the Makefile runs them.
 
-    def __init__(self, swarm: Cluster) -> None:
+    `plugins` is a configuration directory of `docker` with a plugin `compose`, which is used instead of the machine's.
+    """
+
+    def __init__(self, swarm: Cluster, plugins: Path | None) -> None:
         self.engine = swarm.manager
+        self._plugins = {} if plugins is None else {"DOCKER_CONFIG": str(plugins)}
         self.site = swarm.base / "site"
         self.url = f"http://{self.engine.address}:5100"
         self.token_file = self.site / "secrets" / "admin_token"
@@ -101,6 +107,7 @@ class Deployment:
     def _environment(self) -> dict[str, str]:
         return {
             **_clean(),
+            **self._plugins,
             "DOCKER_HOST": f"unix://{self.engine.socket}",
             "COMPOSE_PROJECT_NAME": PROJECT,
             "COMPOSE_PROFILES": "prometheus,storage",
@@ -115,14 +122,20 @@ def _clean() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if not key.startswith(("ZOE_", "COMPOSE_", "DOCKER_"))}
 
 
-@pytest.fixture(scope="session")
-def deployment() -> Iterator[Deployment]:
+@pytest.fixture(scope="session", params=["installed", "Debian 13"])
+def deployment(request: pytest.FixtureRequest) -> Iterator[Deployment]:
+    """By the Compose of this machine, then by that of Debian 13."""
+    newer = request.param == "Debian 13"
+    if newer and not LONG:
+        pytest.skip("long: it runs in `make test-swarm`")
     need_swarm()
-    need_program("docker-compose")
+    if not newer:
+        need_program("docker-compose")
+    plugins = plugins_with_compose() if newer else None
     swarm = Cluster()
     try:
         provide_all(swarm.manager)
-        made = Deployment(swarm)
+        made = Deployment(swarm, plugins)
         made.make("up")
         yield made
     finally:
