@@ -20,6 +20,7 @@ compile_for_all bootstrap requirements/bootstrap.in
 compile_for_all zoe pyproject.toml --extra embedded --group dev
 compile requirements/runtime.in -o requirements/runtime.lock
 compile requirements/jupyter.in -o requirements/jupyter.lock
+compile requirements/jupyter-lab.in -o requirements/jupyter-lab.lock
 compile_for_all mpi requirements/mpi.in
 compile_for_all swift requirements/swift.in
 compile requirements/audit.in -o requirements/audit.lock

@@ -57,11 +57,18 @@ _ADDED_TO = ("local_images", "local_image_hints")
 """Settings whose entries are added to the stack's own."""
 
 _SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
+R_KERNELS = (
+    "/usr/share/jupyter/kernels/ir",
+    "/usr/local/share/jupyter/kernels/ir",
+)
+"""Where Jupyter finds a kernel of R that is installed for all users."""
 _IMAGE_HINTS = {
     "zoe/spark": "end Zoe, run `make runtime`, and start it again",
     "zoe/jupyter-spark": "end Zoe, run `make notebook`, and start it again",
     "zoe/mpi": "end Zoe, run `make mpi`, and start it again",
     "zoe/r": "end Zoe, install R (`apt-get install r-base-core` on Debian), and start it again",
+    "zoe/jupyter-r": "end Zoe, install R with its kernel (`apt-get install r-cran-irkernel` on Debian), run "
+    "`make notebook`, and start it again",
     "zoe/torch": "use Docker Swarm, for which `make images` builds it",
 }
 
@@ -256,6 +263,8 @@ class Stack:
             images["zoe/spark"] = {"path": list(runtime.path), "environment": runtime.environment}
         if runtime is not None and runtime.notebook:
             images["zoe/jupyter-spark"] = images["zoe/spark"]
+            if any(Path(place).is_dir() for place in R_KERNELS):
+                images["zoe/jupyter-r"] = images["zoe/spark"]
         if (mpi := present_mpi(home)) is not None:
             images["zoe/mpi"] = {"path": list(mpi.path), "environment": mpi.environment}
         config: dict[str, object] = {
@@ -285,6 +294,7 @@ class Stack:
         return _IMAGE_HINTS | {
             "zoe/spark": f"{first}, and start it again",
             "zoe/jupyter-spark": f"{first}, run `make notebook`, and start it again",
+            "zoe/jupyter-r": f"{first}, {_IMAGE_HINTS['zoe/jupyter-r'].removeprefix('end Zoe, ')}",
         }
 
     def _spawn(self, module: str) -> subprocess.Popen[bytes]:

@@ -38,6 +38,7 @@ RECIPES: dict[str, Recipe] = {
     "mpi": Recipe("base", gathered=(Files("programs/mpi_pi.c", "programs/mpi_ring.c"),)),
     "torch": Recipe("base", gathered=(Files("programs/torch_fit.py"),)),
     "r": Recipe("base"),
+    "jupyter-r": Recipe("r", gathered=(PythonPackages("jupyter-lab.lock"),)),
     "gateway": Recipe("base"),
     "server": Recipe("base", gathered=(PythonPackages("server.lock"),)),
     "zoe": Recipe("server", gathered=(Zoe(),)),

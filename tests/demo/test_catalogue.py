@@ -104,6 +104,7 @@ def test_the_web_server_answers_with_what_lies_in_the_workspace(stack: Stack, ap
         ("marimo", "zoe/jupyter-spark", "make notebook"),
         ("spark-notebook", "zoe/jupyter-spark", "make notebook"),
         ("spark-submit", "zoe/spark", "make runtime"),
+        ("r-notebook", "zoe/jupyter-r", "apt-get install r-cran-irkernel"),
         ("mpi-pi", "zoe/mpi", "make mpi"),
         ("torch-fit", "zoe/torch", "make images"),
     ],

@@ -15,14 +15,14 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.support.notebook import CELL, Notebook, check_sum
+from tests.support.notebook import CELL, R_CELL, R_SAYS, Notebook, check_sum
 from tests.support.stack import running_stack
 from tests.support.waiting import until
 from tests.swarm.certificates import make_certificates
 from zoe_client import Client
 from zoe_client.wire import ExecutionView
 from zoe_embedded.runtime import CLONE
-from zoe_embedded.stack import Stack
+from zoe_embedded.stack import R_KERNELS, Stack
 from zoe_lib import descriptions
 from zoe_lib.domain.execution import ExecutionState
 
@@ -212,3 +212,15 @@ def commands_with(text: str) -> list[str]:
             except OSError:
                 continue
     return found
+
+
+def test_a_cell_of_the_r_notebook_computes_with_the_machines_r(stack: Stack, api: Client) -> None:
+    if not any(Path(place).is_dir() for place in R_KERNELS):
+        pytest.skip("missing program: R with its kernel (r-cran-irkernel)")
+    submitted = api.submit(document("r-notebook.json"))
+    ready = until(lambda: (e := api.execution(submitted.id)).core_ready and e, deadline_s=120)
+    at = api.port_address(ready.id, ready.services[0].id, "lab", direct=True)
+    Notebook(at.host, at.port).check_strangers()
+    inside = through_the_proxy(api.open_port(ready.id, ready.services[0].id, "lab").url)
+    assert inside.execute(R_CELL) == R_SAYS
+    api.cancel(ready.id)

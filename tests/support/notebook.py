@@ -25,6 +25,12 @@ def part(numbers):
     yield socket.gethostname(), sum(numbers)
 print(json.dumps(spark.sparkContext.parallelize(range(1000), 8).mapPartitions(part).collect()))
 """
+R_CELL = """
+readings <- data.frame(region = c("north", "south", "north"), kwh = c(2, 3, 5))
+totals <- aggregate(kwh ~ region, readings, sum)
+cat(R.version$language, paste(totals$region, totals$kwh))
+"""
+R_SAYS = "R north 7 south 3"
 CELL_DEADLINE_S = 120.0
 _ASK_AGAIN_S = 0.5
 _JSON = "application/json"

@@ -7,8 +7,10 @@ from __future__ import annotations
 import re
 
 from tests.support.images import provide
+from tests.support.notebook import R_CELL, R_SAYS, Notebook
 from tests.support.swarm_installation import Installation, document, needs_time
 from tests.swarm.cluster import Cluster
+from zoe_lib.domain.execution import ExecutionState, ServiceState
 
 pytestmark = needs_time
 
@@ -28,6 +30,19 @@ def test_an_r_script_of_the_workspace_writes_its_result(swarm: Cluster, installa
     ended = installation.succeed(document("r-script"), 120)
     assert "north 7\nsouth 3" in installation.output(ended, "main")
     assert (installation.workspace / "totals.csv").read_text().split() == ['"region","kwh"', '"north",7', '"south",3']
+
+
+def test_a_cell_of_the_r_notebook_computes_and_only_the_proxys_secret_lets_in(
+    swarm: Cluster, installation: Installation
+) -> None:
+    provide(swarm, "zoe/jupyter-r")
+    submitted = installation.submit(document("r-notebook"))
+    running = installation.until(submitted, lambda one: all(s.state is ServiceState.READY for s in one.services), 240)
+    at = installation.address(running, "notebook", "lab")
+    notebook = Notebook(at.host, at.port, installation.master.port_secrets.secret(running), at.headers)
+    notebook.check_strangers()
+    assert notebook.execute(R_CELL) == R_SAYS
+    assert installation.end(running.id).state is ExecutionState.CANCELLED
 
 
 def test_pytorch_fits_one_model_on_several_nodes(swarm: Cluster, installation: Installation) -> None:
