@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from fastapi import Request
 
@@ -12,6 +13,7 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
 from zoe_api.submission import checked, checked_priority
+from zoe_api.visibility import owns
 from zoe_client.documents.diagnostics import pointer
 from zoe_client.vocabulary import Holder
 from zoe_client.wire import Diagnostic, ModifyRequest, ScaleRequest
@@ -32,10 +34,9 @@ def hold(
 
     def decide(execution: Execution) -> ev.Event | None:
         _check_waits(execution)
-        if execution.conditions.held is not None:
+        by = Holder.OPERATOR if principal.operator and not owns(principal, execution) else Holder.USER
+        if execution.conditions.held in (Holder.OPERATOR, by):
             return None
-        own = (principal.tenant, principal.user) == (execution.tenant, execution.user)
-        by = Holder.OPERATOR if principal.operator and not own else Holder.USER
         return ev.Held(at_s=time.time(), cause_id=request.state.request_id, by=by, user=principal.user)
 
     return change(services, principal, execution_id, request, if_match, decide)
@@ -138,11 +139,14 @@ def scale(
 
 def _wrong_counts(body: ScaleRequest, application: Application) -> Iterator[Diagnostic]:
     essential = {c.name: c.essential_count for c in application.components}
+    ending = application.ending_component.name if application.ending_component is not None else None
     for name, count in body.total_counts.items():
         at = pointer("total_counts", name)
         if name not in essential:
             known = ", ".join(sorted(essential))
             yield Diagnostic(pointer=at, code="unknown", message=f"it has no component {name}; it has {known}")
+        elif name == ending and count != 1:
+            yield Diagnostic(pointer=at, code="too_high", message=f"{name} ends the application: it has one instance")
         elif count < essential[name]:
             message = f"{essential[name]} instances of {name} are essential, and stay"
             yield Diagnostic(pointer=at, code="too_low", message=message)
@@ -162,6 +166,9 @@ def _requested(body: ModifyRequest, execution: Execution, services: Services, pr
     application = execution.application
     if body.application is not None:
         application = _application(body.application, execution, services, principal)
+    if "time_limit_s" in given:
+        wanted = replace(application, time_limit_s=body.time_limit_s)
+        application, _ = with_time_limit(wanted, execution.tenant, services.store.policy().limits)
     return ev.Requested(
         priority=priority,
         deadline_s=deadline_s,
@@ -173,7 +180,11 @@ def _requested(body: ModifyRequest, execution: Execution, services: Services, pr
 def _application(
     document: dict[str, object], execution: Execution, services: Services, principal: Principal
 ) -> Application:
-    """Return the new application; 422 if it could not be submitted, or would need other services."""
+    """Return the new application; 422 if it could not be submitted, or would need other services. 403 for all but its
+    owner: it runs as the owner, with the owner's files and secrets."""
+    if not owns(principal, execution):
+        hint = "others may change priority, deadline, begin and time limit"
+        raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner may change its description", hint)
     asked = checked(document, services, principal, execution.priority).application
     if not same_instances(asked, execution.application):
         message = "a waiting execution keeps its components and the numbers of their instances"

@@ -166,6 +166,34 @@ def test_a_waiting_execution_is_modified_and_its_history_says_how(client: Client
     assert not any("application" in event.data["after"] for event in events)  # it has values of the environment
 
 
+def test_only_its_owner_changes_what_runs_as_the_owner(api: Api, client: Client) -> None:
+    """Whoever changes the command runs it with the owner's files and secrets."""
+    secretive = document(part("main", "true", ends_application=True, environment={"KEY": "hers"}))
+    execution = client.submit(secretive, begin_at_s=NEVER_S)
+    bob = api.client(make_token(api.store, "bob", "red"))
+    client.share(execution.id, ShareLevel.CONTROL, "bob")
+    operator = api.client(make_token(api.store, "root", "red", "operator", ALL_SCOPES))
+    for other in (bob, operator):
+        shown = other.execution(execution.id).description
+        shown["components"][0]["command"] = ["cat", "{workspace}/private"]
+        with pytest.raises(NotAllowed, match="only its owner"):
+            other.modify(execution.id, wire.ModifyRequest(application=shown))
+    changed = bob.modify(execution.id, wire.ModifyRequest(priority=-3, time_limit_s=60))
+    assert (changed.priority, changed.description["time_limit_s"]) == (-3, 60)
+    kept = client.execution(execution.id).description["components"][0]
+    assert (kept["command"], kept["environment"]) == (["true"], {"KEY": "hers"})
+
+
+def test_an_operators_hold_stands_above_the_users(api: Api, client: Client) -> None:
+    execution = client.submit(job(), hold=True)
+    operator = api.client(make_token(api.store, "root", "red", "operator", ALL_SCOPES))
+    operator.hold(execution.id)
+    with pytest.raises(NotAllowed):
+        client.release(execution.id)
+    assert client.hold(execution.id).conditions.held == "operator"  # type: ignore[union-attr]
+    assert operator.release(execution.id).conditions is None
+
+
 def test_the_next_attempt_has_the_memory_that_was_asked_for_last(client: Client, master: TickingMaster) -> None:
     execution = client.submit(job(), hold=True)
     document = client.execution(execution.id).description
@@ -227,10 +255,15 @@ def test_scaled_while_it_runs(client: Client, master: TickingMaster) -> None:
 
 @pytest.mark.parametrize(
     ("counts", "code"),
-    [({"worker": 0}, "too_low"), ({"nobody": 1}, "unknown"), ({"worker": 9_999, "main": 9_999}, "too_high")],
+    [
+        ({"worker": 0}, "too_low"),
+        ({"nobody": 1}, "unknown"),
+        ({"worker": 10_000}, "too_high"),
+        ({"main": 2}, "too_high"),
+    ],
 )
 def test_scaled_within_bounds_only(client: Client, counts: dict[str, int], code: str) -> None:
-    parts = (part("main", "serve"), part("worker", "w", essential_count=1, total_count=2))
+    parts = (part("main", "serve", ends_application=True), part("worker", "w", essential_count=1, total_count=2))
     execution = client.submit(document(*parts))
     with pytest.raises(Refused) as refused:
         client.scale(execution.id, counts)

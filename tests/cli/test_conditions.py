@@ -28,7 +28,7 @@ def test_run_after_others(server: Server, zoe: Zoe, app_file: Path) -> None:
     assert f"It runs after ok:{ids[0]}" in zoe("explain", row[0]).out
 
 
-@pytest.mark.parametrize("after", ["x1", "later:x1", "ok:", "any"])
+@pytest.mark.parametrize("after", ["x1", "later:x1", "ok:", "any", "", "ok:x1,"])
 def test_what_is_no_dependency_is_said_before_anything_is_sent(zoe: Zoe, app_file: Path, after: str) -> None:
     done = zoe("run", str(app_file), "--after", after)
     assert done.code == 2
@@ -130,9 +130,9 @@ def test_scale(server: Server, zoe: Zoe, app_file: Path) -> None:
     execution_id = zoe("run", str(app_file), "-o", "name").out.strip()
     assert zoe("scale", execution_id, "worker=5").out.splitlines()[1].split()[4] == "0/2+0/4"
     assert server.get(execution_id).application.component("worker").total_count == 5
-    refused = zoe("scale", execution_id, "main=0", "nobody=2")
+    refused = zoe("scale", execution_id, "worker=0", "main=2", "nobody=2")
     assert refused.code != 0
-    assert "1 instances of main are essential, and stay" in refused.err
+    assert "1 instances of worker are essential, and stay" in refused.err
     assert "it has no component nobody" in refused.err
     for text in ("worker", "worker=", "=3", "worker=-1", "worker=x", "worker=100000"):
         assert zoe("scale", execution_id, text).code == 2

@@ -100,20 +100,15 @@ def modify(
         changes["deadline_s"] = None if deadline == _NONE else duration(deadline)
     if begin is not None:
         changes["begin_at_s"] = None if begin == _NONE else coming(begin)
+    if time_limit is not None:
+        changes["time_limit_s"] = None if time_limit == _NONE else duration(time_limit)
     with options(context).quick() as client:
-        if time_limit is not None or settings:
-            changes["application"] = _description(client.execution(execution_id), time_limit, settings)
+        if settings:
+            changes["application"] = set_in(dict(client.execution(execution_id)["description"]), settings)
         if not changes:
             raise typer.BadParameter("say what to change: --priority, --deadline, --begin, --time-limit or --set")
         execution = client.modify(execution_id, changes)
     emit(execution, options(context).output, rows_of([execution]))
-
-
-def _description(execution: Execution, time_limit: str | None, settings: Sequence[str] | None) -> dict[str, Any]:
-    document = set_in(dict(execution["description"]), settings)
-    if time_limit is not None:
-        document["time_limit_s"] = None if time_limit == _NONE else duration(time_limit)
-    return document
 
 
 def _each(context: typer.Context, ids: Sequence[str], do: Callable[[QuickClient, str], Execution]) -> None:

@@ -52,7 +52,8 @@ def history(
     """List executions that have ended, newest first: how long they waited and ran, and what they used of what they
     reserved.
 
-    CPU: CPU seconds of all services. MEMORY: the most that one service used, among the samples that are kept.
+    WAITED and RAN are of the last attempt: its time in the queue, and from its placement to its end; the rest is of all
+    attempts. CPU: CPU seconds of all services. MEMORY: the most that one service used, among the samples that are kept.
     """
     wanted: dict[str, Any] = {
         "states": state or sorted(TERMINAL_STATES),
@@ -91,7 +92,7 @@ def _facts(one: ExecutionSummary, use: ExecutionUseView | None) -> dict[str, Any
     """Return what is known of an execution, as data; times are in seconds, those of the clock since the epoch."""
     marks = one.marks
     placed_s, ended_s = marks.get(Mark.PLACED), marks.get(Mark.ENDED)
-    until_s = placed_s if placed_s is not None else ended_s
+    queued_s = marks.get(Mark.QUEUED, placed_s)
     return {
         "id": one.id,
         "name": one.name,
@@ -104,7 +105,7 @@ def _facts(one: ExecutionSummary, use: ExecutionUseView | None) -> dict[str, Any
         "submitted_at_s": one.submitted_at_s,
         "started_at_s": marks.get(Mark.STARTED),
         "ended_at_s": ended_s,
-        "waited_s": None if until_s is None else max(until_s - one.submitted_at_s, 0.0),
+        "waited_s": None if placed_s is None or queued_s is None else max(placed_s - queued_s, 0.0),
         "ran_s": None if placed_s is None or ended_s is None else ended_s - placed_s,
         "cpu_s": None if use is None else use.cpu_s,
         "reserved_core_s": None if use is None else use.reserved_core_s,

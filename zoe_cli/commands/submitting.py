@@ -64,7 +64,7 @@ class Conditions:
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of a submission; those that are not given are left out."""
-        after = [one.strip() for text in self.after for one in text.split(",") if one.strip()]
+        after = [one.strip() for text in self.after for one in text.split(",")]
         for one in after:
             _check_dependency(one)
         if self.keep and not after:

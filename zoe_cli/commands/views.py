@@ -75,6 +75,7 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
         yield "message", execution["message"]
     if execution["detail"]:
         yield "detail", execution["detail"]
+    yield from _conditions(execution)
     if execution["priority"]:
         yield "priority", str(execution["priority"])
     if execution["deadline_s"] is not None:
@@ -87,6 +88,20 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
         yield f"places {one['name']}", places_words(one)
     for text in execution["notes"]:
         yield "note", text
+
+
+def _conditions(execution: Execution) -> Iterator[tuple[str, str]]:
+    """Return what keeps it, or has kept it, from the queue."""
+    conditions = execution["conditions"]
+    if conditions is None:
+        return
+    if conditions["held"] is not None:
+        yield "held by", conditions["held"]
+    for one in conditions["after"]:
+        how = {None: "has not ended", True: "met", False: "not met"}[one["met"]]
+        yield "runs after", f"{one['kind']}:{one['on']} ({how})"
+    if conditions["begin_at_s"] is not None:
+        yield "begins", f"{clock(conditions['begin_at_s'])} or later"
 
 
 def asks_for_bandwidth(execution: Execution) -> bool:

@@ -67,9 +67,13 @@ class ModifyRequest(Numbers):
         le=SECONDS_MAX,
         description="When it may enter the queue (seconds since the epoch); or null.",
     )
+    time_limit_s: float | None = Field(
+        default=None, gt=0, le=SECONDS_MAX, description="Longest time that it may run; null for none of its own."
+    )
     application: dict[str, Any] | None = Field(
         default=None,
-        description="Its description with other limits, commands or files; components and numbers stay as they are.",
+        description="Its description with other resources, commands or files; components and their numbers stay. "
+        "For its owner only, since it runs as the owner.",
     )
 
 

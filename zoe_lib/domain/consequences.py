@@ -270,9 +270,10 @@ def _pause_s(execution: Execution, policy: Policy) -> float:
         return 0.0
     rule, doublings = execution.application.retry, execution.attempt - 1
     first_s, most_s = policy.retry_backoff_s, policy.retry_backoff_max_s
+    if execution.cause not in PLATFORM_CAUSES and rule.pause_s is not None:
+        first_s, doublings = rule.pause_s, execution.failed_attempts
     if execution.cause not in PLATFORM_CAUSES:
-        doublings = execution.failed_attempts
-        first_s, most_s = rule.pause_s or first_s, _longest_pause_s(execution, policy)
+        most_s = _longest_pause_s(execution, policy)
     return float(min(first_s * 2 ** min(doublings, _DOUBLINGS_MAX), most_s))
 
 

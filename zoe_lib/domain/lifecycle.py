@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import singledispatch
 
+from zoe_client.vocabulary import Holder
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application, same_instances, with_counts, with_memory
 from zoe_lib.domain.execution import (
@@ -133,7 +134,7 @@ def _(event: ev.Queued, execution: Execution, version: int) -> Execution:
 
 @_change.register
 def _(event: ev.Held, execution: Execution, version: int) -> Execution:
-    if execution.conditions.held is not None:
+    if execution.conditions.held in (Holder.OPERATOR, event.by):
         raise IllegalTransition(execution, event, "it is held already")
     conditions = changed(execution.conditions, held=event.by)
     return changed(_out_of_queue(execution), version=version, conditions=conditions)

@@ -14,6 +14,8 @@ T = TypeVar("T")
 # While msgspec examines a type, it keeps what it has so far where other threads find it, and these crash the process.
 _examined: set[Any] = set()
 _examining = threading.Lock()
+# Fields of events that nearly always have nothing: the journal leaves them out then.
+_SELDOM = ("conditions", "memory_bytes", "memory_before")
 Json = Any  # None, bool, int, float, str, list or tuple of Json, dict of str to Json
 
 
@@ -26,8 +28,9 @@ def event_data(event: Event) -> dict[str, Json]:
     """Return the JSON form of an event as the journal keeps it, without the fields that have their own columns."""
     data: dict[str, Json] = encode(event)
     del data["at_s"], data["cause_id"]
-    if data.get("conditions", data) is None:  # as of nearly all submissions
-        del data["conditions"]
+    for name in _SELDOM:
+        if not data.get(name, True):
+            del data[name]
     return data
 
 

@@ -91,8 +91,9 @@ def test_a_hold_takes_it_out_of_the_queue_and_its_wait_begins_anew() -> None:
     assert execution.state is ExecutionState.SUBMITTED
     assert Mark.QUEUED not in execution.marks
     assert kinds(execution) == []
-    with pytest.raises(IllegalTransition, match="held already"):
-        apply(execution, ev.Held(at_s=6.0, by=Holder.USER))
+    for by in Holder:
+        with pytest.raises(IllegalTransition, match="held already"):
+            apply(execution, ev.Held(at_s=6.0, by=by))
     back, _ = settle(apply(execution, ev.Released(at_s=7.0)), 8.0, Policy(), "t")
     assert (back.state, back.marks[Mark.QUEUED]) == (ExecutionState.QUEUED, 8.0)
 
