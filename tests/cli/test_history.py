@@ -37,6 +37,7 @@ def test_history_says_how_it_ended_and_what_it_used(server: Server, zoe: Zoe, ap
     reserved = sum(s.ended_at_s - s.started_at_s for s in services if s.ended_at_s and s.started_at_s)
     assert one["reserved_core_s"] == pytest.approx(reserved)  # a core each
     assert one["cpu_efficiency"] == pytest.approx(6.5 / reserved)
+    assert "cause: exited" in zoe("history", "--name", "over", "-o", "yaml").out
     table = zoe("history", "--since", "1h").out
     assert "over" in table
     assert still not in table

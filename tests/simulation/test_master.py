@@ -17,9 +17,12 @@ from tests.simulation.world import (
     random_application,
     random_behaviour,
 )
+from tests.support.limits import user_limit
 from tests.support.scheduling import FIFO, GIB, queued, started
+from zoe_client.vocabulary import DependencyKind
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import ApplicationKind, RetryRule
+from zoe_lib.domain.conditions import Conditions, Dependency
 from zoe_lib.domain.consequences import next_event
 from zoe_lib.domain.execution import Cause, ExecutionState, Mark, Outcome, Service, ServiceState
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
@@ -480,3 +483,23 @@ def test_a_new_leader_finishes_a_scaling() -> None:
     world.restart()
     world.run(30.0, check_invariants)
     assert running(world, execution_id) == [0, 1]
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_what_outgrows_every_node_or_its_limit_ends(limited: bool) -> None:
+    oom = ServiceBehaviour(run_s=1.0, exit_code=137, cause=Cause.OUT_OF_MEMORY)
+    world = World([node("n1", memory_gib=4)], behave=lambda _: oom)
+    if limited:
+        policy = replace(Policy(), user_limits={"*": user_limit(memory_bytes=3 * GIB)})
+        world.store.set_policy(policy, world.store.policy().version, world.clock(), "admin")
+    rule = RetryRule(memory_factor=2.0)
+    execution_id = world.submit(application(component("job", 1, 1), retries=9, retry=rule))
+    after = world.submit(
+        application(component("job", 1, 1)),
+        conditions=Conditions(after=(Dependency(DependencyKind.OK, execution_id),)),
+    )
+    world.run(900.0, check_invariants)
+    execution = world.get(execution_id)
+    assert (execution.state, execution.cause) == (ExecutionState.FAILED, Cause.OUT_OF_MEMORY)
+    assert "more memory than it can get" in execution.message
+    assert world.get(after).cause is Cause.DEPENDENCY_FAILED

@@ -11,10 +11,11 @@ import typer
 from zoe_cli.commands.arguments import ExitCodeFromApp, Ids
 from zoe_cli.commands.views import rows_of
 from zoe_cli.context import on_terminal, options
-from zoe_cli.exits import Exit
-from zoe_cli.output import emit, note
+from zoe_cli.exits import Exit, exit_of
+from zoe_cli.output import emit, note, report
 from zoe_cli.registry import add
 from zoe_cli.units import clock
+from zoe_client.errors import Refused, TimedOut, ZoeError
 from zoe_client.plain import Execution
 from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState
 
@@ -39,13 +40,23 @@ def wait(
     exit code.
     """
     give_up_s = None if timeout is None else time.monotonic() + timeout
-    with options(context).quick() as client:
-        known = [client.execution(execution_id) for execution_id in execution_ids]
-    with options(context).following() as client:
-        ended = [wait_for(client, execution, give_up_s) for execution in known]
+    ended: list[Execution] = []
+    gave_up: ZoeError | None = None
+    with options(context).quick() as quick, options(context).following() as client:
+        for execution_id in execution_ids:
+            try:
+                ended.append(wait_for(client, quick.execution(execution_id), give_up_s))
+            except (Refused, TimedOut) as error:
+                if len(execution_ids) == 1:
+                    raise
+                note(f"{execution_id}:")
+                report(error)
+                gave_up = gave_up or error
     result: Mapping[str, object] = ended[0] if len(ended) == 1 else {"executions": ended}
     emit(result, options(context).output, rows_of(ended))
     codes = [code for execution in ended if (code := exit_code_of(execution, exit_code_from_app))]
+    if gave_up is not None:
+        raise typer.Exit(exit_of(gave_up))
     if codes:
         raise typer.Exit(codes[0])
 

@@ -100,7 +100,7 @@ def _facts(one: ExecutionSummary, use: ExecutionUseView | None) -> dict[str, Any
         "user": one.user,
         "state": one.state.value,
         "exit_code": one.exit_code,
-        "cause": one.cause,
+        "cause": None if one.cause is None else one.cause.value,
         "attempt": one.attempt,
         "submitted_at_s": one.submitted_at_s,
         "started_at_s": marks.get(Mark.STARTED),

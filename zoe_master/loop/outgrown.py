@@ -1,0 +1,49 @@
+"""End executions whose next attempt would need more memory than there will ever be."""
+
+from __future__ import annotations
+
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_master.scheduler.ordering.snapshot import Plan
+from zoe_master.state.state_cache import StateCache
+from zoe_master.state.tick_context import TickContext
+
+_MAY_LAST = (ReasonCode.NEVER_FITS, ReasonCode.TENANT_LIMIT, ReasonCode.USER_LIMIT)
+
+
+class Outgrown:
+    """An execution that ran out of memory is tried again with more of it, if its description says so. It is not left
+    waiting for a node, or a limit, that is larger than any.
+    """
+
+    def __init__(self, cache: StateCache) -> None:
+        self._cache = cache
+
+    def end(self, plan: Plan, tick: TickContext) -> None:
+        """End those that the plan says can never start."""
+        for execution_id, reason in plan.reasons.own.items():
+            execution = self._cache.get(execution_id)
+            if execution is not None and self._never_starts(execution, reason):
+                self._cache.append(execution, [_ended(reason, tick)])
+
+    def _never_starts(self, execution: Execution, reason: Reason) -> bool:
+        if reason.code not in _MAY_LAST or execution.state is not ExecutionState.QUEUED:
+            return False
+        if not any(service.cause is Cause.OUT_OF_MEMORY for service in execution.services):
+            return False
+        if reason.code is ReasonCode.NEVER_FITS:
+            return True
+        limits, needed = self._cache.policy.limits, execution.application.core_resources()
+        both = (limits.of(execution.tenant), limits.of(execution.tenant, execution.user))
+        return any(one.memory_bytes is not None and needed.memory_bytes > one.memory_bytes for one in both)
+
+
+def _ended(reason: Reason, tick: TickContext) -> ev.Refused:
+    return ev.Refused(
+        at_s=tick.now_s,
+        cause_id=tick.plan_id,
+        outcome=Outcome.FAILED,
+        cause=Cause.OUT_OF_MEMORY,
+        message=f"the next attempt would need more memory than it can get: {reason.sentence}",
+    )
