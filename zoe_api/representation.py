@@ -16,9 +16,12 @@ from zoe_lib.domain.execution import Execution
 
 def viewed(execution: Execution, response: Response, with_secrets: bool = True) -> ExecutionView:
     """Return the view of an execution, with its ETag; without secrets, values of environment variables and texts of
-    files are empty."""
+    files are empty, and the executions that it runs after are left out."""
     response.headers["ETag"] = etag(execution.version)
-    application = execution.application if with_secrets else without_contents(execution.application)
+    application = execution.application
+    if not with_secrets:
+        application = without_contents(application)
+        execution = replace(execution, conditions=replace(execution.conditions, after=()))
     return execution_view(execution, to_document(application))
 
 

@@ -72,9 +72,14 @@ def _without_application(value: object) -> object:
     return {key: one for key, one in value.items() if key != "application"} if isinstance(value, Mapping) else value
 
 
+# Of an execution that is shared, others see neither the platform's own messages nor what it runs after, which its owner
+# finds in the execution itself.
+_NOT_FOR_MEMBERS = (DETAIL, "on", "conditions")
+
+
 def _for_members(entry: JournalEntry, principal: Principal) -> Mapping[str, Any]:
     if entry.execution_id is not None:
-        return {key: value for key, value in entry.data.items() if key != DETAIL}
+        return {key: value for key, value in entry.data.items() if key not in _NOT_FOR_MEMBERS}
     if entry.kind != POLICY_SET:
         return {}  # no other fact of the installation is known to be public
     try:

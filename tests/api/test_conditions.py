@@ -34,7 +34,7 @@ def test_one_runs_after_another(client: Client, master: TickingMaster) -> None:
     third = client.submit(job(), after=[f"fail:{second.id}", f"ok:{first.id}"])
     assert second.reason is not None
     assert (second.state, second.reason.code) == ("submitted", "dependencies")
-    assert f"ok:{first.id}" in client.explain(second.id).reason.sentence  # type: ignore[union-attr]
+    assert client.explain(second.id).reason.sentence == "It runs after another execution."  # type: ignore[union-attr]
     done = ended(client, second.id)
     assert done.state == "succeeded"
     assert done.conditions is not None
@@ -84,6 +84,21 @@ def test_others_cannot_be_probed_by_dependencies(api: Api, client: Client) -> No
 def test_what_is_no_dependency_is_refused(api: Api, text: str) -> None:
     answer = api.http(api.token).post("/api/v1/executions", json={"application": job(), "after": [text]})
     assert answer.status_code == 422
+
+
+def test_a_share_does_not_tell_what_it_runs_after(api: Api, client: Client, master: TickingMaster) -> None:
+    """The other execution may be hidden from those with whom this one is shared."""
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.05)
+    hidden = client.submit(job(), name="hidden")
+    for after, keep in ((f"ok:{hidden.id}", False), (f"fail:{hidden.id}", True), (f"fail:{hidden.id}", False)):
+        shared = client.submit(job(), after=[after], keep=keep)
+        bob = api.client(make_token(api.store, "bob", "red"))
+        client.share(shared.id, ShareLevel.LOOK, "bob")
+        until(lambda shared=shared: any(e.kind == "dependency_ended" for e in client.events(shared.id).events))  # type: ignore[misc]
+        told = bob.execution(shared.id).model_dump_json() + bob.events(shared.id).model_dump_json()
+        told += bob.explain(shared.id).model_dump_json() + bob.executions().model_dump_json()
+        assert hidden.id not in told
+        assert hidden.id in client.execution(shared.id).model_dump_json()
 
 
 def test_the_same_key_gives_the_same_execution_with_its_conditions(client: Client) -> None:

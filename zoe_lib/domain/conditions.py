@@ -9,7 +9,8 @@ from zoe_lib.domain.clock import utc_text
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.values import changed, value
 
-_SHOWN_MAX = 3
+OTHERWISE = "an execution that it was to run after ended otherwise"
+"""Why it cannot run any more."""
 
 
 @value(frozen=True, slots=True)
@@ -76,20 +77,19 @@ NO_CONDITIONS = Conditions()
 
 
 def reason_of(conditions: Conditions, now_s: float) -> Reason | None:
-    """Return what keeps an execution from the queue, the longest lasting first; None if nothing does."""
+    """Return what keeps an execution from the queue, the longest lasting first; None if nothing does.
+
+    Others who see the execution read this; what it runs after may be hidden from them, so it is not named.
+    """
     if conditions.held is not None:
-        failed = [str(one) for one in conditions.after if one.met is False]
-        why = f", because it was to run after {_listed(failed)}, which ended otherwise" if failed else ""
+        failed = any(one.met is False for one in conditions.after)
+        why = f": {OTHERWISE}" if failed else ""
         release = "zoe release" if conditions.held is Holder.USER else "an operator can release it"
         return Reason(ReasonCode.HELD, f"It is held{why}.", hint=release)
-    awaited = [str(one) for one in conditions.awaited]
+    awaited = sum(1 for _ in conditions.awaited)
     if awaited:
-        return Reason(ReasonCode.DEPENDENCIES, f"It runs after {_listed(awaited)}.", {"executions": len(awaited)})
+        others = "another execution" if awaited == 1 else f"{awaited} other executions"
+        return Reason(ReasonCode.DEPENDENCIES, f"It runs after {others}.", {"executions": awaited})
     if conditions.begin_at_s is not None and conditions.begin_at_s > now_s:
         return Reason(ReasonCode.BEGIN_TIME, f"It does not begin before {utc_text(conditions.begin_at_s)}.")
     return None
-
-
-def _listed(texts: list[str]) -> str:
-    rest = len(texts) - _SHOWN_MAX
-    return ", ".join(texts[:_SHOWN_MAX]) + (f" and {rest} more" if rest > 0 else "")

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from zoe_client.vocabulary import Holder
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import ApplicationKind, Component
+from zoe_lib.domain.conditions import OTHERWISE
 from zoe_lib.domain.execution import (
     PLATFORM_CAUSES,
     Cause,
@@ -61,8 +62,7 @@ def _enters_queue(execution: Execution, now_s: float, cause_id: str) -> ev.Event
     conditions = execution.conditions
     if conditions.met(now_s):
         return ev.Queued(at_s=now_s, cause_id=cause_id)
-    failed = [str(one) for one in conditions.after if one.met is False]
-    if not failed or conditions.held is not None:
+    if conditions.held is not None or all(one.met is not False for one in conditions.after):
         return None
     if conditions.keep:
         return ev.Held(at_s=now_s, cause_id=cause_id, by=Holder.USER)
@@ -71,7 +71,7 @@ def _enters_queue(execution: Execution, now_s: float, cause_id: str) -> ev.Event
         cause_id=cause_id,
         outcome=Outcome.FAILED,
         cause=Cause.DEPENDENCY_FAILED,
-        message=f"it was to run after {failed[0]}, which ended otherwise",
+        message=OTHERWISE,
     )
 
 
