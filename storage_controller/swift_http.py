@@ -57,8 +57,9 @@ class SwiftHttp:
         token: str = "",
     ) -> httpx.Response:
         """Return an answer whose body is not read yet; `path` is quoted, below the account. token: the admin's if not
-        given.
+        given. Refused with 422 for a path that could lead elsewhere.
         """
+        check_path(path)
         try:
             for fresh in (False, True):
                 own, root = self._login(fresh, timeout_s)
@@ -83,6 +84,13 @@ class SwiftHttp:
                 self._token = answer.headers["X-Auth-Token"]
                 self._root = answer.headers["X-Storage-Url"].rpartition("/")[0]
             return self._token, self._root
+
+
+def check_path(path: str) -> None:
+    """Refuse a quoted path with a part `.` or `..`, which HTTP clients and proxies remove: the rest names another
+    object."""
+    if {".", ".."} & set(path.partition("?")[0].split("/")):
+        raise Refused(422, "the name of an object with a part `.` or `..` cannot be sent to Swift")
 
 
 def _unreachable(error: httpx.HTTPError) -> Refused:

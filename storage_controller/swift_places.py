@@ -17,7 +17,7 @@ import httpx
 
 from storage_bridge.model import UNREADABLE, VIEW_PREFIX, View, place_of
 from storage_controller.answers import Refused
-from storage_controller.swift_http import UNAUTHORIZED, SwiftHttp
+from storage_controller.swift_http import UNAUTHORIZED, SwiftHttp, check_path
 from zoe_lib.domain.locality import InputObjects, Places
 from zoe_lib.domain.store_hosts import host_key
 
@@ -42,7 +42,10 @@ class _Below:
     name: str
 
     def path(self, name: str) -> str:
-        return f"{quote(self.container, safe='')}/{quote(name)}"
+        """Return the quoted path of an object, or of the container. Refused."""
+        path = f"{quote(self.container, safe='')}/{quote(name)}"
+        check_path(path)
+        return path
 
 
 class SwiftPlaces:

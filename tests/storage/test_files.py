@@ -21,7 +21,7 @@ from tests.support.api import Api, in_threads, problem
 from tests.support.object_store import Person
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
-from zoe_api.objects import uploads
+from zoe_api.objects import changes, uploads
 from zoe_client import Client
 from zoe_embedded.swift.configuration import REGION
 from zoe_embedded.swift.store import ObjectStore
@@ -247,6 +247,62 @@ def test_of_renames_of_one_file_one_succeeds(site: Site, http: httpx.Client) -> 
             http.delete(f"{FILES}/{ROOT}", params={"path": f"data/{one}"})
 
 
+def planted(person: Person, container: str, name: str) -> None:
+    """Make an object of exactly this name: a URL as clients write them has no part `.` or `..`."""
+    target = f"{urlsplit(person.account_url).path}/{container}/{name}".encode()
+    answer = person.call("PUT", "", content=b"planted", extensions={"target": target})
+    assert answer.status_code == 201, answer.text
+
+
+def test_a_name_with_dots_leads_to_no_other_container(http: httpx.Client, ann: Person, bob: Person) -> None:
+    ann.put("data-precious")
+    ann.put("data-precious/file.txt", b"precious")
+    ann.call("PUT", "data-shared", headers={"X-Container-Write": "beta:bob"})
+    names_in = ("../data-precious/file.txt", "..", "../../x", "a/./b", "x/..", "x")
+    for name in names_in:
+        planted(bob, "data-shared", name)
+    deletion = {"path": "data-shared", "recursive": True}
+    for left in ("5 objects", "5 objects"):
+        refused = problem(http.delete(f"{FILES}/{ROOT}", params=deletion))
+        assert (refused["code"], left in refused["detail"]) == ("wrong_kind", True), refused
+    assert sorted(one["name"] for one in ann.listing("data-shared")) == sorted(set(names_in) - {"x"})
+    assert content(http, "data-precious/file.txt", ROOT).content == b"precious"
+    listed = http.get(f"{FILES}/{ROOT}", params={"path": "data-shared"}).json()["entries"]
+    assert {one["name"]: one["kind"] for one in listed} == {
+        "..": "other",
+        "../": "other",
+        "a": "directory",
+        "x": "directory",
+    }
+    for name in ("../data-precious/file.txt", "%2E%2E/data-precious/file.txt", "a/%2e/b"):
+        path = f"data-shared/{name}"
+        assert problem(content(http, path, ROOT))["code"] == "invalid_path"
+        assert problem(begin(http, path, 1, ROOT))["code"] == "invalid_path"
+        assert problem(http.delete(f"{FILES}/{ROOT}", params={"path": path}))["code"] == "invalid_path"
+        for body in ({"path": path, "to": "data/x"}, {"path": "data-precious/file.txt", "to": path}):
+            assert problem(http.post(f"{FILES}/{ROOT}/rename", json=body))["code"] == "invalid_path"
+    for name in set(names_in) - {"x"}:
+        target = f"{urlsplit(ann.account_url).path}/data-shared/{name}".encode()
+        assert ann.call("DELETE", "", extensions={"target": target}).status_code == 204
+    assert http.delete(f"{FILES}/{ROOT}", params=deletion).status_code == 204
+
+
+def test_many_objects_that_stay_end_a_deletion(
+    http: httpx.Client, ann: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "_PAGE", 2)
+    ann.call("PUT", "data-many")
+    for name in ("../a", "../b", "../c", "a", "b/../c", "d", "e"):
+        planted(ann, "data-many", name)
+    refused = problem(http.delete(f"{FILES}/{ROOT}", params={"path": "data-many", "recursive": True}))
+    assert "4 objects" in refused["detail"], refused
+    names_left = [one["name"] for one in ann.listing("data-many")]
+    assert names_left == ["../a", "../b", "../c", "b/../c"]
+    for name in names_left:
+        target = f"{urlsplit(ann.account_url).path}/data-many/{name}".encode()
+        assert ann.call("DELETE", "", extensions={"target": target}).status_code == 204
+
+
 def test_only_the_tenant_reaches_its_account(site: Site, http: httpx.Client) -> None:
     put(http, "data/mine", b"1", ROOT)
     with site.http("eve", "other") as eve, site.http("bob") as bob, site.http(scopes=("read",)) as reader:
@@ -297,19 +353,38 @@ def test_unfinished_uploads_are_bounded(http: httpx.Client, monkeypatch: pytest.
     assert begin(http, "data/3", 1, ROOT).status_code == 201
 
 
+def command_line(http: httpx.Client, token: str, state: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {"ZOE_URL": str(http.base_url), "ZOE_TOKEN": token, "XDG_STATE_HOME": str(state / "state")}
+    return subprocess.run(
+        [sys.executable, "-m", "zoe_cli.main", *arguments],
+        check=False,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_names_that_no_file_has_are_left_out_and_the_rest_is_copied(
+    site: Site, http: httpx.Client, ann: Person, tmp_path: Path
+) -> None:
+    for name in ("a", "l" * 300, f"{'d' * 300}/x", "m", "/".join(["s" * 200] * 5) + "/deep", "z"):
+        ann.put(f"data/{name}", b"1")
+    planted(ann, "data", "../up")
+    done = command_line(http, site.token(), tmp_path, "cp", "-r", "swift2d://data.zoe/", str(tmp_path / "back"))
+    assert (done.returncode, "Traceback" in done.stderr) == (4, False), done.stderr
+    assert done.stderr.count("left out") == 3, done.stderr
+    copied = [path.name for path in (tmp_path / "back").rglob("*") if path.is_file()]
+    assert sorted(copied) == ["a", "deep", "m", "z"]
+    target = f"{urlsplit(ann.account_url).path}/data/../up".encode()
+    assert ann.call("DELETE", "", extensions={"target": target}).status_code == 204
+
+
 def test_the_command_line_names_it_as_descriptions_do(site: Site, http: httpx.Client, tmp_path: Path) -> None:
     tree, token = tmp_path / "tree", site.token()
 
     def zoe(*arguments: str) -> str:
-        environment = {"ZOE_URL": str(http.base_url), "ZOE_TOKEN": token, "XDG_STATE_HOME": str(tmp_path / "state")}
-        done = subprocess.run(
-            [sys.executable, "-m", "zoe_cli.main", *arguments],
-            check=False,
-            env=os.environ | environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        done = command_line(http, token, tmp_path, *arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -241,6 +241,14 @@ def test_of_erasure_coded_objects_no_host_has_a_copy() -> None:
         assert known.places("acme", "swift2d://meters.zoe/2015", ann.token) == Places(one, one, {})
 
 
+def test_a_path_that_leads_elsewhere_is_not_sent() -> None:
+    line = SwiftHttp(SwiftAdmin("http://127.0.0.1:9/auth/v1.0", ADMIN.login, ADMIN.key))
+    for path in ("data/../precious/x", "data/./x", ".."):
+        with pytest.raises(Refused, match="cannot be sent") as refused:
+            line.ask("GET", "AUTH_acme", path, {})
+        assert refused.value.status == 422
+
+
 def test_a_swift_that_does_not_tell_is_said_so() -> None:
     pipeline = "catch_errors healthcheck proxy-logging cache tempauth proxy-server"
     with object_store(nodes=1, replicas=1, pipeline=pipeline) as store, logged_in(store, "acme:ann") as ann:

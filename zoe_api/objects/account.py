@@ -21,6 +21,7 @@ TIMEOUT_S = 150.0
 COPY_TIMEOUT_S = 600.0
 _CONNECT_S = 5.0
 _UNAUTHORIZED = 401
+_DOTS = (b".", b"..")
 _SIGNED_IN_MAX = 1000
 _ANSWER_BYTES_MAX = 8 << 20
 
@@ -53,6 +54,15 @@ class _SignedIn:
     account_url: str
 
 
+def can_be_sent(path: Path) -> bool:
+    """Return whether a path names the same object for every HTTP client, proxy and server on the way.
+
+    Swift takes any name, but a part `.` or `..` of a URL is removed on the way (RFC 3986, 5.2.4): what is left names
+    another object.
+    """
+    return not any(part in _DOTS for part in path)
+
+
 class SwiftClient:
     """The connections of this process to the object store, and the tokens it has."""
 
@@ -61,7 +71,12 @@ class SwiftClient:
         self._signed_in: OrderedDict[SwiftLogin, _SignedIn] = OrderedDict()
 
     async def answer(self, login: SwiftLogin, request: StoreRequest) -> httpx.Response:
-        """Return the answer, whose content must be read or closed. ApiProblem if the store cannot be reached."""
+        """Return the answer, whose content must be read or closed.
+
+        ApiProblem if the store cannot be reached, or if the path could lead to another object.
+        """
+        if not can_be_sent(request.path):
+            raise ApiProblem(Code.INVALID_PATH, "the name of an object with a part `.` or `..` cannot be sent")
         known = self._signed_in.get(login) or await self._sign_in(login)
         answer = await self._sent(login, known, request)
         if answer.status_code == _UNAUTHORIZED and not isinstance(request.body, AsyncIterator):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 from zoe_api.codes import Code
-from zoe_api.objects.account import COPY_TIMEOUT_S, Account, Path, StoreRequest
+from zoe_api.objects.account import COPY_TIMEOUT_S, Account, Path, StoreRequest, can_be_sent
 from zoe_api.objects.listing import MARKER_TYPE, entry_of, names_below, prefix_of
 from zoe_api.objects.name_claims import NameClaims, claimed
 from zoe_api.problems import ApiProblem
@@ -73,17 +73,26 @@ async def delete(account: Account, path: Path, *, recursive: bool) -> None:
 
 
 async def _delete_directory(account: Account, path: Path, *, recursive: bool) -> None:
-    deleted, until_s = 0, time.monotonic() + _TIME_S
-    while found := await names_below(account, path, _PAGE):
+    deleted, left, after, until_s = 0, 0, "", time.monotonic() + _TIME_S
+    # Each page begins after the former one, so that an object that stays cannot be listed again for ever.
+    while found := await names_below(account, path, _PAGE, after):
         names = [str(one["name"]) for one in found]
+        after = names[-1]
         if not recursive and names != [prefix_of(path)]:
             raise ApiProblem(Code.WRONG_KIND, f"{joined_path(path)} is not empty")
-        await _delete_all(account, path[:1], found)
-        deleted += len(found)
-        if deleted >= _DELETED_MAX or time.monotonic() > until_s:
+        sent = [one for one in found if can_be_sent(_named(path[:1], one))]
+        await _delete_all(account, path[:1], sent)
+        deleted += len(sent)
+        left += len(found) - len(sent)
+        if deleted and (deleted >= _DELETED_MAX or time.monotonic() > until_s):
             raise ApiProblem(Code.FILES_BUSY, f"{deleted} objects are deleted, and there may be more: repeat it")
-        if not recursive:
+        if not recursive or time.monotonic() > until_s:
             break
+    if left:
+        why = (
+            f"{joined_path(path)} still has {left} objects with a part `.` or `..` in their names; the rest is deleted"
+        )
+        raise ApiProblem(Code.WRONG_KIND, why, "delete them with a client of Swift itself, such as python-swiftclient")
     # The container, or the marker of a directory as other programs write it.
     await account.done(StoreRequest("DELETE", path), _NOT_FOUND)
 
@@ -94,12 +103,15 @@ async def _delete_all(account: Account, container: Path, found: Sequence[dict[st
     async def one(entry: dict[str, Any]) -> None:
         async with places:
             query = {"multipart-manifest": "delete"} if "slo_etag" in entry else {}
-            name = (*container, *str(entry["name"]).encode().split(b"/"))
-            await account.done(StoreRequest("DELETE", name, query), _NOT_FOUND)
+            await account.done(StoreRequest("DELETE", _named(container, entry), query), _NOT_FOUND)
 
     for result in await asyncio.gather(*map(one, found), return_exceptions=True):
         if isinstance(result, BaseException):
             raise result
+
+
+def _named(container: Path, entry: Mapping[str, Any]) -> Path:
+    return (*container, *str(entry["name"]).encode().split(b"/"))
 
 
 async def _delete_object(account: Account, path: Path) -> None:

@@ -61,10 +61,11 @@ async def entry_of(account: Account, path: Path) -> FileEntry:
     return _directory(path_text(path[-1]))
 
 
-async def names_below(account: Account, path: Path, limit: int) -> Sequence[dict[str, Any]]:
-    """Return the first objects of a container, or of a prefix with the marker of the directory, as the store lists
-    them."""
-    return await _page(account, path[:1], {"format": "json", "limit": limit, "prefix": prefix_of(path)})
+async def names_below(account: Account, path: Path, limit: int, after: str = "") -> Sequence[dict[str, Any]]:
+    """Return the first objects after a name, of a container or of a prefix with the marker of the directory, as the
+    store lists them."""
+    query: dict[str, str | int] = {"format": "json", "limit": limit, "prefix": prefix_of(path), "marker": after}
+    return await _page(account, path[:1], query)
 
 
 def prefix_of(path: Path) -> str:
