@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ import httpx
 
 from zoe_client import wire
 from zoe_client.errors import Busy, Conflict, NotFound, Refused, Unreachable, ZoeError
-from zoe_client.file_paths import path_parts, path_text
+from zoe_client.file_paths import NAME_BYTES_MAX, path_parts, path_text
 from zoe_client.problems import problem_of, unreachable
 from zoe_client.transport import Transport
 from zoe_client.unfinished import UnfinishedTransfers
@@ -118,7 +119,7 @@ class Files:
         progress: Progress = no_progress,
     ) -> None:
         """Copy a file to a path of this machine, which it replaces when all of it is there."""
-        part = target.with_name(target.name + _PARTIAL)
+        part = target.with_name(_partial_name(target.name))
         key = f"down {self._transport.url} {root} {path} {target.resolve()}"
         patience = _Patience(self._patience_s)
         while True:
@@ -245,12 +246,19 @@ def _pieces(file: BinaryIO, offset: int, length: int, sent: Callable[[int], None
         sent(offset)
 
 
+def _partial_name(name: str) -> str:
+    """Return how a file is named until all of it is there: as it will be, if there is space for more."""
+    if len(os.fsencode(name)) + len(_PARTIAL) > NAME_BYTES_MAX:
+        name = hashlib.sha256(os.fsencode(name)).hexdigest()
+    return name + _PARTIAL
+
+
 def _gone() -> wire.Problem:
     return wire.Problem(title="There is no such unfinished upload", status=404, code="upload_gone")
 
 
 def local_name(entry: wire.FileEntry) -> str:
-    """Return the name of an entry as a name of this machine."""
+    """Return the name of an entry as a name of this machine; InvalidPath, ZoeError."""
     parts = path_parts(entry.name)
     if len(parts) != 1:
         raise ZoeError(f"{entry.name!r} is not a name")

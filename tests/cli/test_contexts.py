@@ -171,7 +171,9 @@ def test_a_browser_allows_this_machine(
     assert signed_in.code == 0, signed_in.err
     code = f"{asked[0].code[:4]}-{asked[0].code[4:]}"
     assert opened == [f"{server.url}/machine?code={code}"]
-    assert f"if you see this code:  {code}" in signed_in.err
+    lines = signed_in.err.splitlines()
+    assert f"Open {server.url}/machine?code={code}" in lines
+    assert f"and allow this machine there if you see this code:  {code}" in lines
     assert laptop("whoami", "-o", "json").json()["user"] == "bob"
     [token] = [one for one in server.store.accounts.tokens("bob") if one.note.startswith("zoe login on ")]
     assert (token.scopes, token.expires_at_s) == ({"read"}, pytest.approx(time.time() + 3600, abs=60))

@@ -111,3 +111,26 @@ def test_what_cannot_be_read_is_left_out_and_the_rest_is_copied(stack: Stack, tm
 def test_what_cannot_be_copied_is_said(stack: Stack, arguments: tuple[str, ...], code: int, said: str) -> None:
     done = zoe(stack, *arguments)
     assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+
+
+def test_a_name_of_the_greatest_length_comes_back(stack: Stack, tmp_path: Path) -> None:
+    long = tmp_path / ("n" * 255)
+    long.write_text("long")
+    assert zoe(stack, "cp", str(long), ":").returncode == 0
+    (tmp_path / "got").mkdir()
+    done = zoe(stack, "cp", f":{long.name}", str(tmp_path / "got"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [path.name for path in (tmp_path / "got").iterdir()] == [long.name]
+
+
+def test_a_link_to_a_directory_is_named_as_one(stack: Stack, tmp_path: Path) -> None:
+    script = (
+        "mkdir -p {workspace}/linked/real && echo 1 >{workspace}/linked/real/x && ln -s real {workspace}/linked/in2"
+    )
+    with Client(stack.url, stack.token) as client:
+        assert client.wait(client.submit(job("sh", "-c", script, name="links")).id, 60).state == "succeeded"
+    done = zoe(stack, "cp", "-r", ":linked", str(tmp_path / "back"))
+    assert done.returncode == 0
+    assert ":linked/in2 is a link to a directory" in done.stderr
+    assert zoe(stack, "cp", "-r", ":linked/in2", str(tmp_path / "in2")).returncode == 0
+    assert (tmp_path / "in2" / "x").read_text() == "1\n"

@@ -168,3 +168,11 @@ def test_colours_stay_and_all_else_is_shown(cut: int) -> None:
 def test_an_unfinished_sequence_is_shown_in_the_end() -> None:
     text = LogText()
     assert text.feed(b"end\x1b[3") + text.close() == "end\\x1b[3"
+
+
+def test_what_prepared_a_service_that_never_started_is_output(server: Server, zoe: Zoe, submitted: str) -> None:
+    zoe("cancel", submitted)
+    server.master.output = {f"{submitted}.main.0.1": b"ERROR: No matching distribution found\n"}
+    done = zoe("logs", submitted)
+    assert (done.code, done.out) == (0, "ERROR: No matching distribution found\n")
+    assert "No matching" in zoe("logs", submitted, "-o", "json").json()["output"]

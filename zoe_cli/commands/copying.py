@@ -18,10 +18,11 @@ from zoe_cli.exits import Exit
 from zoe_cli.output import note, write
 from zoe_cli.registry import add
 from zoe_cli.text import printable
-from zoe_client.errors import NotAllowed, NotFound
-from zoe_client.file_paths import path_parts
+from zoe_client.errors import NotAllowed, NotFound, Refused
+from zoe_client.file_paths import InvalidPath, path_parts
 from zoe_client.files import Files, Progress, local_name, no_progress, remote_name
 from zoe_client.vocabulary import WorkspaceKind
+from zoe_client.wire import FileEntry
 
 _EXAMPLES = (
     "zoe cp data.csv :",
@@ -137,10 +138,12 @@ class _Copier:
             self._download_file(place, target)
 
     def fetch(self, place: FilePlace, target: Path) -> bool:
-        """Copy one file; False if it cannot be read."""
+        """Copy one file; False if it cannot be read, or if its path is none."""
         try:
             self._download_file(place, target)
-        except NotAllowed as refused:
+        except Refused as refused:
+            if not isinstance(refused, NotAllowed) and refused.problem.code != "invalid_path":
+                raise
             self._leave_out(place, refused)
             return False
         return True
@@ -167,17 +170,28 @@ class _Copier:
             return
         try:
             for entry in self._files.list(place.path, place.root):
-                below = place.below(entry.name)
-                if entry.kind == "directory" and not entry.link:
-                    self._download_directory(below, target / local_name(entry))
-                elif entry.kind == "file":
-                    self.fetch(below, target / local_name(entry))
-                else:
-                    note(f"left out: {below} is not a file")
+                self._download_entry(entry, place.below(entry.name), target)
         except NotAllowed as refused:
             self._leave_out(place, refused)
 
-    def _leave_out(self, place: FilePlace, refused: NotAllowed) -> None:
+    def _download_entry(self, entry: FileEntry, place: FilePlace, directory: Path) -> None:
+        if entry.kind == "other":
+            note(f"left out: {place} is not a file")
+            return
+        if entry.kind == "directory" and entry.link:  # it may lead to a directory above
+            note(f"left out: {place} is a link to a directory: copy it by its own path")
+            return
+        try:
+            target = directory / local_name(entry)
+        except InvalidPath as refused:  # an object store takes names that no file has
+            self._leave_out(place, refused)
+            return
+        if entry.kind == "directory":
+            self._download_directory(place, target)
+        else:
+            self.fetch(place, target)
+
+    def _leave_out(self, place: FilePlace, refused: Exception) -> None:
         self._left_out += 1
         note(f"left out: {place}: {refused}")
 

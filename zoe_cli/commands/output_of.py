@@ -16,6 +16,7 @@ from zoe_cli.output import Format, emit_data, end_of_pipe, note, write
 from zoe_cli.registry import add
 from zoe_cli.text import LogText
 from zoe_client import Client
+from zoe_client.errors import NotFound
 from zoe_client.wire import ExecutionView, ServiceView
 
 _EXAMPLES = (
@@ -55,14 +56,14 @@ def logs(
         execution = client.execution(execution_id)
     chosen = choose(execution, service, following)
     if options(context).output is not Format.TABLE:
-        _as_document(context, execution_id, chosen.id, following, tail)
+        _as_document(context, execution, chosen, following, tail)
         return
     if following and tail is None:
         with options(context).following() as client:
             follow(client, execution_id, chosen.id)
         return
     with options(context).client() as client:
-        data, offset = _read(client, execution_id, chosen.id)
+        data, offset = _read_of(client, execution, chosen)
         _show(iter([data if tail is None else _last_lines(data, tail)]))
     if following:
         with options(context).following() as client:
@@ -80,25 +81,40 @@ def choose(execution: ExecutionView, name: str | None, following: bool = False) 
         names = ", ".join(dict.fromkeys(s.name for s in execution.services))
         note(f"zoe: execution {execution.id} has no service {name_wanted}; it has {names}")
         raise typer.Exit(Exit.NOT_FOUND)
-    newest = max(services, key=lambda s: (following or s.started_at_s is not None, s.attempt, -s.index))
-    if not following and newest.ended_at_s is not None and newest.started_at_s is None:
-        why = newest.message or execution.message
-        note(f"zoe: {newest.name} never started, so there is no output" + (f": {why}" if why else ""))
+    return max(services, key=lambda s: (following or s.started_at_s is not None, s.attempt, -s.index))
+
+
+def _read_of(client: Client, execution: ExecutionView, service: ServiceView) -> tuple[bytes, int]:
+    """Return all output of a service so far, and where it ends; exit if it ended before it started, without output.
+
+    What prepares a service, such as the installation of packages, prints before it starts."""
+    never = service.ended_at_s is not None and service.started_at_s is None
+    try:
+        data, offset = _read(client, execution.id, service.id)
+    except NotFound:
+        if not never:
+            raise
+        data, offset = b"", 0
+    if never and not data:
+        why = service.message or execution.message
+        note(f"zoe: {service.name} never started, so there is no output" + (f": {why}" if why else ""))
         raise typer.Exit(Exit.NOT_FOUND)
-    return newest
+    return data, offset
 
 
-def _as_document(context: typer.Context, execution_id: str, service_id: str, following: bool, tail: int | None) -> None:
-    form, data = options(context).output, b""
+def _as_document(
+    context: typer.Context, execution: ExecutionView, service: ServiceView, following: bool, tail: int | None
+) -> None:
+    form, service_id, data = options(context).output, service.id, b""
     if form is Format.NAME:
         write(f"{service_id}\n")
         return
     if following:
         with options(context).following() as client:
-            data = b"".join(_all_attempts(client, execution_id, service_id, 0))
+            data = b"".join(_all_attempts(client, execution.id, service_id, 0))
     else:
         with options(context).client() as client:
-            data, _ = _read(client, execution_id, service_id)
+            data, _ = _read_of(client, execution, service)
     shown = data if tail is None else _last_lines(data, tail)
     emit_data({"service": service_id, "output": shown.decode("utf-8", "replace")}, form)
 

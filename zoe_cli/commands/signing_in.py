@@ -113,7 +113,8 @@ def _allowed(
         wanted = wanted.model_copy(update={"scopes": scopes})
     with MachineSignIn(url, patience_s=max(options(context).patience_s, _PATIENCE_S)) as sign_in:
         asked = sign_in.ask(wanted)
-        note(f"Open {sign_in.page(asked)}\nand allow this machine there if you see this code:  {asked.code}")
+        note(f"Open {sign_in.page(asked)}")
+        note(f"and allow this machine there if you see this code:  {asked.code}")
         if browser or (browser is None and _has_screen()):
             webbrowser.open(sign_in.page(asked))
         try:
