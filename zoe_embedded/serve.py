@@ -20,6 +20,10 @@ from zoe_embedded.stack import Stack, StackError
 from zoe_lib.api_tokens import FIRST_USER
 
 _LOOK_INTERVAL_S = 0.5
+STOPPED = (
+    "Stopped. With the next `make serve`, queued executions keep their places, and those that ran begin again from the "
+    "start."
+)
 # If a process ends more often than this, a restart does not help.
 REVIVALS_MAX = 5
 REVIVALS_WITHIN_S = 60.0
@@ -40,7 +44,7 @@ def main() -> int:
         console.print(str(error), style="red", markup=False)
         return 1
     except KeyboardInterrupt:
-        console.print("Stopped. Queued and running executions continue with the next `make serve`.")
+        console.print(STOPPED)
         return 0
 
 

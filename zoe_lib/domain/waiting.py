@@ -38,7 +38,13 @@ _BY_REASON = {
     ReasonCode.DEPENDENCIES: WaitCause.CONDITIONS,
 }
 
-_WHY_AGAIN = {Cause.STORAGE_UNAVAILABLE: WaitCause.STORAGE, Cause.REQUEUED: WaitCause.MASTER}
+_WHY_AGAIN = {
+    Cause.STORAGE_UNAVAILABLE: WaitCause.STORAGE,
+    Cause.REQUEUED: WaitCause.MASTER,
+    Cause.STOPPED: WaitCause.MASTER,
+}
+_NEXT_ATTEMPT = "It was waiting for its next attempt."
+_BETWEEN_ATTEMPTS = {Cause.STOPPED: "Zoe was stopped, which ended it; it was waiting to run again."}
 
 
 @value(frozen=True, slots=True)
@@ -65,7 +71,7 @@ def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
     requeue) and start."""
     closed: list[CauseSpan] = []
     open_span: CauseSpan | None = None
-    why_again = WaitCause.OWN_FAILURE
+    why_again, between = WaitCause.OWN_FAILURE, _NEXT_ATTEMPT
     for event in events:
         following = open_span
         match event:
@@ -82,12 +88,13 @@ def spans(events: Iterable[ev.Event], now_s: float) -> list[CauseSpan]:
             case ev.Held():
                 following = CauseSpan(WaitCause.CONDITIONS, event.at_s, event.at_s, "It was held.")
             case ev.Requeued():
-                following = CauseSpan(why_again, event.at_s, event.at_s, "It was waiting for its next attempt.")
+                following = CauseSpan(why_again, event.at_s, event.at_s, between)
             case ev.ReasonChanged():
                 following = CauseSpan(cause_of(event.reason), event.at_s, event.at_s, event.reason.sentence)
             case ev.Stopping():
                 following = None
                 why_again = _WHY_AGAIN.get(event.cause, WaitCause.OWN_FAILURE)
+                between = _BETWEEN_ATTEMPTS.get(event.cause, _NEXT_ATTEMPT)
             case ev.StartPlanned() | ev.Refused():
                 following = None
         if following is not open_span:

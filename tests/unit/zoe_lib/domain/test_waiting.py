@@ -101,3 +101,15 @@ def test_waiting_after_a_storage_controller_failed_it_is_the_storages() -> None:
         (WaitCause.STORAGE, 10.0, 20.0),
         (WaitCause.OWN_FAILURE, 30.0, 35.0),
     ]
+
+
+def test_waiting_after_zoe_was_stopped_is_no_failure_of_its_own() -> None:
+    events = [
+        ev.Submitted(at_s=0.0),
+        ev.StartPlanned(at_s=0.0, placements=()),
+        ev.Stopping(at_s=10.0, outcome=Outcome.FAILED, cause=Cause.STOPPED),
+        ev.Requeued(at_s=10.0),
+    ]
+    [span] = spans(events, 35.0)
+    assert (span.cause, span.since_s, span.until_s) == (WaitCause.MASTER, 10.0, 35.0)
+    assert "Zoe was stopped" in span.sentence

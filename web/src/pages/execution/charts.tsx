@@ -40,10 +40,9 @@ export function ChartsTab({ execution }: { execution: Execution }) {
 }
 
 function withReserved(used: Series[], times: number[], demands: Demands, what: "cores" | "memory") {
-  const total = used.reduce(
-    (sum, one) => sum + (demands.get(one.label.replace(/-\d+$/, ""))?.[what] ?? 0),
-    0,
-  );
+  // Attempts of a service have the same label, and one of them runs at a time.
+  const names = [...new Set(used.map((one) => one.label))];
+  const total = names.reduce((sum, name) => sum + (demands.get(name.replace(/-\d+$/, ""))?.[what] ?? 0), 0);
   return [...used, { label: "reserved in all", values: times.map(() => total), dashed: true }];
 }
 

@@ -12,8 +12,8 @@ it("makes cores of CPU seconds, a line a service", () => {
   const { times, cpu } = linesOf([sample("s1", 10, 1), sample("s2", 11, 5), sample("s1", 12, 4)], EXECUTION);
   expect(times).toEqual([10, 11, 12]);
   expect(cpu).toEqual([
-    { label: "main-0", values: [undefined, undefined, 1.5] },
-    { label: "s2", values: [undefined, undefined, undefined] },
+    { id: "s1", label: "main-0", values: [undefined, undefined, 1.5] },
+    { id: "s2", label: "s2", values: [undefined, undefined, undefined] },
   ]);
 });
 

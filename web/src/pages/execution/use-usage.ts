@@ -7,6 +7,11 @@ import type { Execution } from "./types";
 
 type Sample = Schemas["UsageView"];
 
+/** The line of one attempt of a service; attempts of a service have the same label. */
+export interface Line extends Series {
+  id: string;
+}
+
 const ASK_AGAIN_MS = ASK_AGAIN_S * 1000;
 
 /** What its services used over time: cores (from CPU seconds) and memory, a line a service. */
@@ -32,8 +37,8 @@ export function linesOf(samples: Sample[], execution: Pick<Execution, "services"
   const times = [...new Set(samples.map(secondOf))].sort((a, b) => a - b);
   const place = new Map(times.map((at, index) => [at, index]));
   const names = new Map(execution.services.map((service) => [service.id, service.name]));
-  const cpu: Series[] = [];
-  const memory: Series[] = [];
+  const cpu: Line[] = [];
+  const memory: Line[] = [];
   for (const [id, own] of Map.groupBy(samples, (one) => one.service_id)) {
     // Undefined: measured at other moments, so that the line goes on.
     const cores: Series["values"] = times.map(() => undefined);
@@ -50,8 +55,8 @@ export function linesOf(samples: Sample[], execution: Pick<Execution, "services"
       } else cores[at] = Math.max(0, (one.cpu_s - before.cpu_s) / (one.at_s - before.at_s));
     });
     const label = names.get(id) ?? id;
-    cpu.push({ label, values: cores });
-    memory.push({ label, values: size });
+    cpu.push({ id, label, values: cores });
+    memory.push({ id, label, values: size });
   }
   cpu.sort(byLabel);
   memory.sort(byLabel);
