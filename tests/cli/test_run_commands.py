@@ -150,5 +150,15 @@ def test_names_of_files_may_have_blanks(stack: Stack, zoe: Zoe, here: Path) -> N
     assert document["components"][0]["command"][-2:] == ["{files}/my_sums.py", "{files}/my_data/Ums_tze__1_.csv"]
     done = process(stack, "run", "my sums.py", "--follow", "--", "my data/Umsätze (1).csv")
     assert (done.returncode, done.stdout.strip()) == (0, "7"), done.stderr
-    (here / "my_sums.py").write_text("pass\n")
-    assert "have the same name" in zoe("run", "my sums.py", "--file", "my_sums.py", "--show").err
+
+
+def test_files_whose_names_become_one_travel_apart(stack: Stack, zoe: Zoe, here: Path) -> None:
+    (here / "cat.py").write_text("import sys\nprint(*(open(name).read() for name in sys.argv[1:]))\n")
+    names = ["ü.csv", "é.csv", "a b.csv", "a_b.csv", f"{'x' * 98} 1.csv", f"{'x' * 98} 2.csv"]
+    for name in names:
+        (here / name).write_text(name)
+    command = shown(zoe, "run", "cat.py", "--show", "--", *names, names[0])["components"][0]["command"]
+    assert command[-7:-3] == ["{files}/_.csv", "{files}/_-2.csv", "{files}/a_b.csv", "{files}/a_b-2.csv"]
+    assert (len(set(command[-7:])), command[-1]) == (6, command[-7])
+    done = process(stack, "run", "cat.py", "--follow", "--", *names)
+    assert (done.returncode, done.stdout.strip()) == (0, " ".join(names)), done.stderr

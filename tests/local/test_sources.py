@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,12 +79,20 @@ def test_a_clone_goes_forward_but_never_over_changes(place: Place) -> None:
     assert place.output()[-2:] == ["second", "main"]
     place.output(script="cd {workspace}/project && echo echo mine > hello.sh")
     place.repository.commit("third")
-    output = place.output()
+    output = place.output(ref="main")
+    assert re.search(r"^zoe: project is at [0-9a-f]{7,}; main was asked for$", "\n".join(output), re.M)
     assert "zoe: project has changes of its own, and is left as it is" in output
     assert "mine" in output
     commit = "git -c user.name=a -c user.email=a@b commit -qam mine"
     assert "mine" in place.output(script=f"cd {{workspace}}/project && {commit}; sh hello.sh")
     assert "zoe: project has commits of its own, and is left as it is" in place.output()
+
+
+def test_what_a_killed_clone_left_goes_with_the_next(place: Place) -> None:
+    place.repository.commit("first")
+    place.output(script="mkdir -p {workspace}/.other.zoe-clone/.git {workspace}/.mine")
+    place.output()
+    assert sorted(path.name for path in place.clone.parent.glob(".*")) == [".mine"]
 
 
 def test_what_cannot_be_cloned_is_told_with_the_reason_of_git(place: Place) -> None:
@@ -124,7 +133,10 @@ def test_a_token_opens_a_private_repository_and_is_nowhere_else(place: Place) ->
     place.repository.commit("private")
     with served(place.directory, TOKEN) as url:
         private = f"{url}/project.git"
-        assert "could not read Username" in place.run(url=private).message
+        refused = place.run(url=private).message
+        assert "could not read Username" in refused
+        assert "askpass" not in refused
+        assert "zoe run --git-secret NAME" in refused
         look = f"{RUN}; ls -a {{scratch}}; env; grep -r {TOKEN[:10]} {{workspace}} {{scratch}} || echo nowhere"
         output = place.output(look, url=private, secret="key")
     assert "private" in output
@@ -144,6 +156,7 @@ def test_a_private_key_opens_a_repository_of_a_known_host_only(place: Place) -> 
         known = f"mkdir -p {{workspace}}/.ssh && echo '{server.known_host}' > {{workspace}}/.ssh/known_hosts"
         place.output(known, into="other")
         assert "Permission denied (publickey" in place.run(url=url, secret="key").message
+        assert "needs a stored secret" in place.run(url=url).message
         key = server.private_key.rstrip("\n")
         assert place.output(url=url, secret="key", value=key)[-2:] == ["by ssh", "main"]
 

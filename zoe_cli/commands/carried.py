@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import typer
 
@@ -15,7 +16,7 @@ from zoe_cli.units import size
 BYTES_MAX = 256 * 2**10
 """The bound of the description format."""
 COUNT_MAX = 64
-_DEPTH_MAX, _PART_MAX = 8, 100
+_DEPTH_MAX, _PART_MAX, _SUFFIX_MAX = 8, 100, 20
 
 
 class CarriedFiles:
@@ -31,7 +32,7 @@ class CarriedFiles:
         refused = self._take(path)
         if refused is not None:
             raise typer.BadParameter(f"{printable(str(path))} {refused}")
-        return f"{{files}}/{_name(path)}"
+        return f"{{files}}/{self._name_of(path)}"
 
     def word(self, word: str) -> str:
         """Return a word of a command as the description has it: for the name of a local file, where it will be."""
@@ -40,15 +41,13 @@ class CarriedFiles:
             return literal(word)
         refused = self._take(path)
         if refused is None:
-            return f"{{files}}/{_name(path)}"
+            return f"{{files}}/{self._name_of(path)}"
         note(f"note: {printable(word)} {refused}")
         return literal(word)
 
     def _take(self, path: Path) -> str | None:
         """Take the file along, or return why not."""
-        name = _name(path)
-        if self._paths.setdefault(name, path.resolve()) != path.resolve():
-            return f"and {printable(str(self._paths[name]))} have the same name; rename one"
+        name = self._name_of(path)
         if name in self.texts:
             return None
         try:
@@ -63,6 +62,12 @@ class CarriedFiles:
         self.texts[name] = text
         self._free -= len(data)
         return None
+
+    def _name_of(self, path: Path) -> str:
+        """Return the name of a file, with a number if other files have it: different names may become one."""
+        name, found = _name(path), path.resolve()
+        names = itertools.chain((name,), (_numbered(name, number) for number in itertools.count(2)))
+        return next(one for one in names if self._paths.setdefault(one, found) == found)
 
     def _refused(self, data: bytes, text: str) -> str | None:
         if len(self.texts) == COUNT_MAX:
@@ -101,6 +106,14 @@ def _name(path: Path) -> str:
     """
     inside = not path.is_absolute() and ".." not in path.parts and len(path.parts) <= _DEPTH_MAX
     return "/".join(_legal(part) for part in (path.parts if inside else (path.name,)))
+
+
+def _numbered(name: str, number: int) -> str:
+    directory, slash, last = name.rpartition("/")
+    stem, end = last, f"-{number}"
+    if (suffix := PurePosixPath(last).suffix) and len(suffix) < _SUFFIX_MAX:
+        stem, end = last.removesuffix(suffix), end + suffix
+    return f"{directory}{slash}{stem[: _PART_MAX - len(end)]}{end}"
 
 
 def _legal(part: str) -> str:

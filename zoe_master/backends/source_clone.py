@@ -29,8 +29,13 @@ if TYPE_CHECKING:
 FAILED, DISK_FULL = 1, errno.ENOSPC
 POLL_S = 0.5
 LINES_MAX = 200
+_PART = ".zoe-clone"
 # Hooks and monitors of a clone that is there already are programs; nothing of a repository runs here.
 _SAFE = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
+
+
+_CLOSED = ("could not read Username", "could not read Password", "Permission denied (publickey")
+_PRIVATE = "a private repository needs a stored secret: `secret` of the source, or `zoe run --git-secret NAME`"
 
 
 class Failed(Exception):  # noqa: N818 - the name is the fact
@@ -60,10 +65,10 @@ class _Clone:
     def __init__(self, task: Task, source: Source, secret: str) -> None:
         self._task = task
         self._url, self._ref = source["url"], source["ref"]
+        self._secret = source["secret"]
         self._place = os.path.join(task["workspace"], source["into"])
         self._into = source["into"]
-        self._begun = "." + os.path.basename(self._place) + ".zoe-clone"
-        self._part = os.path.join(os.path.dirname(self._place), self._begun)
+        self._part = os.path.join(os.path.dirname(self._place), f".{os.path.basename(self._place)}{_PART}")
         self._environment, self._options = _access(
             self._url, secret if source["secret"] else "", os.path.join(task["workspace"], ".ssh", "known_hosts")
         )
@@ -74,12 +79,19 @@ class _Clone:
         lock = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)  # another service may clone the same
+            self._remove_leftovers(parent)
             if os.path.isdir(self._place) and os.listdir(self._place):
                 self._update()
             else:
                 self._clone()
         finally:
             os.close(lock)
+
+    def _remove_leftovers(self, parent: str) -> None:
+        """Remove what clones left that were killed; none is made now, as this process has the lock."""
+        for name in os.listdir(parent):
+            if name.startswith(".") and name.endswith(_PART):
+                shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
 
     def _clone(self) -> None:
         _say(f"zoe: cloning {self._url} into {self._into}")
@@ -95,7 +107,7 @@ class _Clone:
             os.rename(self._part, self._place)
         finally:
             shutil.rmtree(self._part, ignore_errors=True)
-        _say(f"zoe: {self._into} is at {self._read('rev-parse', '--short', 'HEAD', at=self._place)}")
+        self._say_version()
 
     def _checkout(self) -> bool:
         """Check out what was cloned; False if it has no such version."""
@@ -117,6 +129,7 @@ class _Clone:
             raise Failed(f"{self._into} is there already, and is {what}; give another `into`, or move it away")
         if self._read("status", "--porcelain", "--untracked-files=no", at=at):
             _say(f"zoe: {self._into} has changes of its own, and is left as it is")
+            self._say_version(f"; {self._ref} was asked for" if self._ref else "")
             return
         self._git("fetch", "--quiet", "--tags", "origin", at=at)
         branch = self._read("symbolic-ref", "--quiet", "--short", "HEAD", at=at)
@@ -128,7 +141,10 @@ class _Clone:
             if not commit:
                 raise Failed(f"{self._url} has no branch, tag or commit {self._ref}")
             self._git("checkout", "--quiet", "--detach", commit, at=at)
-        _say(f"zoe: {self._into} is at {self._read('rev-parse', '--short', 'HEAD', at=at)}")
+        self._say_version()
+
+    def _say_version(self, more: str = "") -> None:
+        _say(f"zoe: {self._into} is at {self._read('rev-parse', '--short', 'HEAD', at=self._place)}{more}")
 
     def _forward(self, branch: str, wanted: str) -> None:
         at = self._place
@@ -161,7 +177,9 @@ class _Clone:
     def _git(self, *words: str, at: str | None) -> None:
         code, lines = self._run(*words, at=at)
         if code != 0:
-            raise Failed(_reason(lines, code))
+            said = _reason(lines, code)
+            closed = not self._secret and any(one in said for one in _CLOSED)
+            raise Failed(f"{said}; {_PRIVATE}" if closed else said)
 
     def _run(self, *words: str, at: str | None) -> tuple[int, list[str]]:
         """Run git beside a look at the bytes that it leaves; return its exit code and its last lines."""
@@ -230,6 +248,7 @@ def _copy(git: subprocess.Popen[bytes], lines: list[str]) -> None:
 def _reason(lines: list[str], code: int) -> str:
     """Return what git says of its failure in one line."""
     said = [line for line in lines if line.startswith(("fatal: ", "error: ", "ERROR: ", "remote: "))]
+    said = [line for line in said if "askpass" not in line]  # nobody is asked, and the next line says what was missing
     # What ssh says comes before git's own sentence, which only repeats that something failed.
     if any("Could not read from remote repository" in line for line in lines):
         said = [line for line in lines[:2] if line] or said
