@@ -51,9 +51,11 @@ def given_settings(file: Path | None, environment: Mapping[str, str] = os.enviro
         raise GivenSettingsError(f"{file}: {wrong[0]} cannot be set here, because all of it lies below ZOE_HOME")
     given.update({name: value for name, value in _of_variables(environment).items() if name not in CHOSEN})
     try:
-        Settings.model_validate(given)
+        missing = Settings.model_validate(given).missing_wheelhouse()
     except ValidationError as error:
         raise GivenSettingsError("\n".join(sentences(error, _place))) from None
+    if missing is not None:
+        raise GivenSettingsError(missing)
     return given
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from zoe_embedded.given_settings import GivenSettingsError, given_settings
 from zoe_embedded.home import Home
 from zoe_embedded.needs import NeedsError, check
 from zoe_embedded.runtime import CLONE
+from zoe_lib.config import Settings
+from zoe_lib.file_settings import misspelt
 
 _OF_LOGS = ("log_file_bytes_max", "log_files_max")
 
@@ -25,6 +28,8 @@ def prepared(file: Path | None, programs: Sequence[str] = (), spark: bool = True
         check(home, programs, spark)
     except (GivenSettingsError, NeedsError) as error:
         raise NotReadyError(str(error)) from None
+    for warning in misspelt(Settings, os.environ):
+        print(f"warning: {warning}", file=sys.stderr)
     for name in _OF_LOGS:
         if name in given:  # for `log_to`, which all programs here use
             os.environ[f"ZOE_{name}".upper()] = str(given[name])

@@ -8,7 +8,8 @@ import re
 import stat
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -19,6 +20,10 @@ from zoe_client.plain_errors import sentences
 
 _FIELD = re.compile(r'field "([^"]+)"')
 _WRONG = 2
+_ALMOST = 0.9
+"""How alike two names are: one letter of a short name is wrong, or two are swapped."""
+_OF_OTHERS = {"ZOE_": ("ZOE_SDS_",)}
+"""Beginnings of the variables of other programs, by prefix."""
 
 
 class FileSettings(BaseSettings):
@@ -52,7 +57,11 @@ S = TypeVar("S", bound=FileSettings)
 
 
 def read_settings(kind: type[S], program: str, **given: Any) -> S:
-    """Return the settings of a program, or end it with 2 and a sentence for each that is wrong."""
+    """Return the settings of a program, or end it with 2 and a sentence for each that is wrong.
+
+    Variables that look like misspelt settings are named: they are ignored."""
+    for warning in misspelt(kind, os.environ):
+        print(f"{program}: {warning}", file=sys.stderr)
     try:
         return kind(**given)
     except ValidationError as error:
@@ -69,6 +78,19 @@ def read_settings(kind: type[S], program: str, **given: Any) -> S:
     for message in messages:
         print(f"{program}: {message}", file=sys.stderr)
     sys.exit(_WRONG)
+
+
+def misspelt(kind: type[FileSettings], names: Iterable[str]) -> Iterator[str]:
+    """Yield a sentence for each name of a variable that is almost one of a setting. Other programs have variables with
+    the same prefix, so that an unknown one alone means nothing."""
+    prefix = str(kind.model_config.get("env_prefix", "")).upper()
+    known = {f"{prefix}{name}".upper() for name in kind.model_fields} | {kind.file_variable}
+    for name in names:
+        first = name.upper().split("__")[0]
+        if not first.startswith(prefix) or first in known or first.startswith(_OF_OTHERS.get(prefix, ())):
+            continue
+        for meant in get_close_matches(first, known, 1, _ALMOST):
+            yield f"variable {name} is ignored; did you mean {meant}?"
 
 
 def _named(kind: type[FileSettings], place: Sequence[int | str]) -> str:

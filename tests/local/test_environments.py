@@ -267,3 +267,23 @@ def command_line(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return b""
+
+
+def test_places_without_packages_are_named(world: LocalWorld) -> None:
+    world.close()
+    plain = world.settings
+    index = replace(plain, environment_wheelhouse="", environment_index_url="http://me:hidden@127.0.0.1:9/simple")
+    for service, settings, words in (
+        ("e.c.0.1", index, "the package index http://127.0.0.1:9/simple does not answer: Connection refused"),
+        (
+            "f.c.0.1",
+            replace(plain, environment_wheelhouse="/nowhere"),
+            "the directory of wheels /nowhere does not exist",
+        ),
+    ):
+        world.settings = settings
+        world.backend.start(start_of(with_packages("echo ran", "nosuch"), service))
+        message = world.ended(service).message
+        assert words in message
+        assert "hidden" not in message
+        world.close()

@@ -140,6 +140,13 @@ class BackendSettings(FileSettings):
         default={}, description="For images without a runtime, by image name: what users should do."
     )
 
+    def missing_wheelhouse(self) -> str | None:
+        """Return what is wrong with the directory of wheels on this machine, if something is."""
+        place = self.environment_wheelhouse
+        if not place or "://" in place or Path(place).is_dir():
+            return None
+        return f"setting environment_wheelhouse (ZOE_ENVIRONMENT_WHEELHOUSE): {place} is not a directory"
+
     @field_validator("backend")
     @classmethod
     def _check_backend(cls, name: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from zoe_lib.file_settings import FileSettings
 
@@ -22,6 +23,13 @@ class StorageServiceSettings(BaseModel):
         "that Swift. Inputs at `s3a://` then get views, and the credentials of `s3a` are "
         "used to authenticate there, too.",
     )
+
+    @field_validator("url", "swift_url")
+    @classmethod
+    def _check_url(cls, url: str) -> str:
+        if url and not re.fullmatch(r"https?://[^/\s]+(/\S*)?", url):
+            raise ValueError(f"{url!r} is not an http:// or https:// address")
+        return url
 
 
 class StorageSettings(FileSettings):

@@ -14,6 +14,7 @@ import glob
 import importlib.util
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -34,6 +35,7 @@ FAILED, DISK_FULL = 1, errno.ENOSPC
 MARKER = "zoe-complete"
 POLL_S = 0.5
 _PIP = "import runpy, sys; sys.path.insert(0, {0!r}); sys.argv[0] = 'pip'; runpy.run_module('pip', run_name='__main__')"
+_NO_ANSWER, _NO_PLACE = "after connection broken by", "is ignored: it is either a non-existing path"
 _CONFLICT_LINES_MAX = 4
 
 
@@ -115,7 +117,7 @@ def _install(task: Task, directory: str) -> None:
                 _check_size(task["bytes_max"] + 1, task["bytes_max"])
     reader.join()
     if code != 0:
-        raise Failed(_reason(lines, task["build"]))
+        raise Failed(_reason(lines, task))
 
 
 def _pip_of_image(task: Task) -> str:
@@ -145,8 +147,13 @@ def _options(task: Task) -> Iterator[str]:
         yield from ("--no-index", "--find-links", task["wheelhouse"])
 
 
-def _reason(lines: list[str], build: bool) -> str:
-    """Return what pip says of its failure in one line."""
+def _reason(lines: list[str], task: Task) -> str:
+    """Return what pip says of its failure in one line; that it got no list of packages, if that is why."""
+    if any(_NO_ANSWER in line for line in lines):
+        index = f"the package index {_shown(task['index_url'])}" if task["index_url"] else "the package index"
+        return f"{index} does not answer{_cause(lines)}"
+    if any(_NO_PLACE in line for line in lines) and task["wheelhouse"]:
+        return f"the directory of wheels {_shown(task['wheelhouse'])} does not exist"
     errors = [line.partition("ERROR: ")[2].strip() for line in lines if "ERROR: " in line]
     errors = [error for error in errors if "ResolutionImpossible" not in error]
     causes: list[str] = []
@@ -154,9 +161,22 @@ def _reason(lines: list[str], build: bool) -> str:
         if line.startswith("The conflict is caused by:"):
             causes = [text.strip() for text in lines[number + 1 : number + 1 + _CONFLICT_LINES_MAX] if text.strip()]
     said = "; ".join([*errors[-2:], *causes]) or (lines[-1] if lines else "pip printed nothing")
-    if not build and any("No matching distribution" in error for error in errors):
+    if not task["build"] and any("No matching distribution" in error for error in errors):
         said += "; only packages with a wheel are taken (see `build_requirements`)"
     return said
+
+
+def _cause(lines: list[str]) -> str:
+    """Return why the last connection broke, if pip prints it in words."""
+    line = next(line for line in reversed(lines) if _NO_ANSWER in line)
+    found = re.search(r"\[Errno -?\d+\] ([^'\")]+)|(timed out)|(CERTIFICATE_VERIFY_FAILED[^'\")]*)", line)
+    return "" if found is None else ": " + next(text for text in found.groups() if text)
+
+
+def _shown(place: str) -> str:
+    """Return an address without the password in it."""
+    scheme, found, rest = place.partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}" if found else place
 
 
 def _seal(directory: str) -> int:

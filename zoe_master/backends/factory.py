@@ -31,7 +31,7 @@ def make_backend(
     if settings.backend != "local":
         return _made(_swarm_backend if settings.backend == "swarm" else plugins.get(settings.backend), settings, waker)
     reason = refuse_reason(settings.api_host, [tenant.name for tenant in accounts.tenants()], settings.insecure)
-    if reason is not None:
+    if reason := reason or settings.missing_wheelhouse():
         raise BackendRefused(reason)
     return local_backend(settings, waker)
 

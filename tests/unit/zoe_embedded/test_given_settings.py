@@ -34,6 +34,8 @@ def test_parts_of_a_setting_have_variables() -> None:
         ("[", "is not valid TOML"),
         ("nope = 1", "setting nope .ZOE_NOPE.: is unknown"),
         ('retention_s = "x"', "setting retention_s .ZOE_RETENTION_S.: must be a number"),
+        ('environment_wheelhouse = "/nowhere"', "environment_wheelhouse .*: /nowhere is not a directory"),
+        ('storage_services.zoe.url = "not a url"', "storage_services.zoe.url .*'not a url' is not an http"),
         ('database_url = "postgresql://a/b"', "database_url cannot be set here"),
         ("#" * ((1 << 20) + 1), "is larger than"),
     ],

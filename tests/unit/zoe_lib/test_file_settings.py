@@ -10,7 +10,7 @@ import pytest
 
 from storage_controller.settings import ControllerSettings
 from zoe_lib.config import Settings
-from zoe_lib.file_settings import FileSettings, read_settings
+from zoe_lib.file_settings import FileSettings, misspelt, read_settings
 
 
 def said(kind: type[FileSettings], capsys: pytest.CaptureFixture[str]) -> str:
@@ -69,3 +69,22 @@ def test_a_database_that_is_not_postgresql_is_refused(
 )
 def test_urls_of_postgresql_are_accepted(url: str) -> None:
     assert Settings(database_url=url).database_url.get_secret_value() == url
+
+
+def test_a_variable_that_is_almost_a_setting_is_named() -> None:
+    names = ["ZOE_LOG_LEVLE", "ZOE_LOCAL_NODE", "ZOE_SWARM_ENGINE__A", "PATH", "ZOE_LOG_LEVEL", "ZOE_SWARM_ENGINES__A"]
+    assert list(misspelt(Settings, names)) == [
+        "variable ZOE_LOG_LEVLE is ignored; did you mean ZOE_LOG_LEVEL?",
+        "variable ZOE_LOCAL_NODE is ignored; did you mean ZOE_LOCAL_NODES?",
+        "variable ZOE_SWARM_ENGINE__A is ignored; did you mean ZOE_SWARM_ENGINES?",
+    ]
+
+
+def test_variables_of_other_programs_are_not_taken_for_settings() -> None:
+    others = (
+        "CONFIG URL TOKEN TOKEN_FILE CONTEXT HOME USER INPUTS IMAGE SITE INDEX EXECUTION_ID SERVICE_ID WORKSPACE "
+        "STRICT VERBOSE TERMINAL COMPLETE TEST_LONG TEST_DATA TEST_LOG RUNTIME_PYTHON PROPERTY_CHECKS API_ADDRESS "
+        "VOLUME_DATA STORAGE_ADDRESS GRAFANA_PORT POSTGRES_IMAGE SDS_HOST SDS_DATABASE_URL SDS_LIMITS_ENDPOINT "
+        "SDS_TOKEN_FILE"
+    )
+    assert list(misspelt(Settings, [f"ZOE_{name}" for name in others.split()])) == []
