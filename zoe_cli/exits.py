@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from zoe_client.errors import (
+    AccessEnded,
     Busy,
     Conflict,
     InvalidDescription,
@@ -43,7 +44,8 @@ MEANINGS: dict[Exit, str] = {
     Exit.USAGE: "usage error: an unknown option, an invalid description, or a request that is refused",
     Exit.NOT_FOUND: "the execution, service, token or catalogue entry does not exist, or you may not see it",
     Exit.NOT_ALLOWED: (
-        "no token, an unknown or expired one, or one without the scope; or the quota of executions is used up"
+        "no token, an unknown or expired one, or one without the scope; or the quota of executions is used up; or your "
+        "access to what was open has ended"
     ),
     Exit.CONFLICT: (
         "it was changed concurrently, has already ended, or the idempotency key was used for a different request; with "
@@ -60,6 +62,7 @@ MEANINGS: dict[Exit, str] = {
 _BY_ERROR: dict[type[ZoeError], Exit] = {
     NotFound: Exit.NOT_FOUND,
     NotAllowed: Exit.NOT_ALLOWED,
+    AccessEnded: Exit.NOT_ALLOWED,
     Conflict: Exit.CONFLICT,
     QuotaExceeded: Exit.NOT_ALLOWED,
     Busy: Exit.UNREACHABLE,

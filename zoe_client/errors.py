@@ -37,6 +37,10 @@ class TimedOut(ZoeError):  # noqa: N818
     """Waiting took longer than allowed; the executions continue."""
 
 
+class AccessEnded(ZoeError):  # noqa: N818
+    """What was open has been closed: your sign-in or the share that allowed it has ended."""
+
+
 class Refused(ZoeError):  # noqa: N818
     """The server refused the request."""
 
@@ -71,6 +75,17 @@ class NotAllowed(Refused):
 
 class Conflict(Refused):
     """It was changed concurrently, or its state does not allow this."""
+
+
+def checked_part(text: str) -> str:
+    """Return a name or an id that can be one part of a path; NotFound for others, which nothing has. `..` and parts of
+    several would lead to another path on the way."""
+    if text in {"", ".", ".."} or "/" in text:
+        from zoe_client.wire import Problem
+
+        said = Problem(title="It does not exist", status=404, code="not_found", detail=f"{text!r} is no name and no id")
+        raise NotFound(said)
+    return text
 
 
 _BY_CODE: dict[str, type[Refused]] = {

@@ -13,6 +13,8 @@ INPUT, INPUT_END, SIZE, TAKEN = b"i", b"e", b"w", b"a"
 """From the client: input, its end, rows and columns, and how many bytes of output it has taken (also to the client)."""
 OUTPUT, ERRORS, EXIT = b"o", b"r", b"x"
 """To the client: standard output, standard error, and as JSON how the program ended."""
+REFUSED = 1008
+"""The status with which the server closes when it does not allow this, or does not allow it any more."""
 WINDOW = 256 * 1024
 CONTENT_MAX = 64 * 1024
 _LENGTH, _SIZE, _COUNT = struct.Struct("!I"), struct.Struct("!HH"), struct.Struct("!I")

@@ -13,7 +13,7 @@ from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast
 from urllib.parse import quote, urlencode, urlsplit
 
-from zoe_client.errors import Unreachable
+from zoe_client.errors import Unreachable, checked_part
 from zoe_client.plain import Execution, Page, UsageList, fits
 from zoe_client.proxies import proxy_for
 from zoe_client.tls import trust_of_this_machine
@@ -185,4 +185,4 @@ def _text(value: Any) -> Any:
 
 
 def _part(text: str) -> str:
-    return quote(text, safe="")
+    return quote(checked_part(text), safe="")

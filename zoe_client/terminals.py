@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 from websockets.sync.client import ClientConnection, connect
 
 from zoe_client import frames
-from zoe_client.errors import Unreachable, ZoeError
+from zoe_client.errors import AccessEnded, Unreachable, ZoeError
 from zoe_client.problems import problem_in
 from zoe_client.proxies import proxy_for
 from zoe_client.tls import trust_of_this_machine
@@ -26,6 +26,10 @@ _OPEN_S = 15.0
 
 class TerminalEnded(ZoeError):  # noqa: N818 - the name is the fact
     """The server closed the terminal before the program ended; the message says why."""
+
+
+class TerminalClosed(TerminalEnded, AccessEnded):
+    """It was closed because you may not be there any more."""
 
 
 class Terminal:
@@ -68,7 +72,9 @@ class Terminal:
                     yield kind == frames.ERRORS, content
                     self._send(frames.taken(len(content)))
         except ConnectionClosed as closed:
-            raise TerminalEnded((closed.rcvd and closed.rcvd.reason) or "the connection to the server broke") from None
+            reason = (closed.rcvd and closed.rcvd.reason) or "the connection to the server broke"
+            refused = closed.rcvd is not None and closed.rcvd.code == frames.REFUSED
+            raise (TerminalClosed if refused else TerminalEnded)(reason) from None
         finally:
             self._gained(0, over=True)
 

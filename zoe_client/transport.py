@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from zoe_client.errors import Unreachable, ZoeError
+from zoe_client.errors import Unreachable, ZoeError, checked_part
 from zoe_client.problems import problem_of, unreachable
 from zoe_client.proxies import proxy_for
 from zoe_client.sse import ServerEvent
@@ -151,5 +151,5 @@ class Transport:
 
 
 def path_part(text: str) -> str:
-    """Return a text as one part of a path, whatever it contains."""
-    return quote(text, safe="")
+    """Return a name or an id as one part of a path; NotFound for what can be none."""
+    return quote(checked_part(text), safe="")

@@ -211,7 +211,7 @@ class ShareLevel(StrEnum):
     OPEN = "open"
     """The application through the proxy, too."""
     CONTROL = "control"
-    """Cancel, too."""
+    """A terminal in its services, as the owner; hold, release, modify, requeue and cancel, too."""
 
     def includes(self, other: ShareLevel) -> bool:
         """Return whether this level gives what the other one gives."""

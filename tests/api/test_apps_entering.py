@@ -87,7 +87,8 @@ def test_nobody_else_gets_a_ticket(opened: Opened) -> None:
     operator_of_another = make_token(api.store, "op", "blue", "admin", ALL_SCOPES)
     colleague, operator = make_token(api.store, "bob"), make_token(api.store, "olga", "red", "operator", ALL_SCOPES)
     others = {
-        "not_found": [of_another, operator_of_another, colleague, operator],
+        "not_found": [of_another, colleague],
+        "share_too_low": [operator_of_another, operator],
         "role_missing": [make_token(api.store, "vera", role="viewer")],
         "scope_missing": [make_token(api.store, scopes=("read",))],
     }

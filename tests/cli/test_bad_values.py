@@ -140,3 +140,11 @@ def test_limits_of_a_tenant_or_user_that_is_not_there(server: Server, zoe: Zoe) 
             assert (told.code, "'nope'" in told.err or "nope" in told.err) == (3, True), (command, whose, told.err)
     assert zoe("admin", "limit", "get", "--tenant", "lab").code == 0
     assert zoe("admin", "limit", "get").code == 0
+
+
+@pytest.mark.parametrize("name", ["..", ".", "../status", "x/../../status"])
+def test_what_leads_out_of_its_path_is_not_sent(server: Server, zoe: Zoe, name: str) -> None:
+    """Each of these would be answered by another route once a client or a proxy has removed the dots."""
+    for words in (("show", name), ("cancel", name), ("events", name), ("secret", "rm", name), ("logs", name)):
+        done = zoe(*words)
+        assert (done.code, f"{name!r} is no name and no id" in done.err) == (3, True), (words, done)

@@ -18,6 +18,7 @@ from tests.support.people import make_token
 from tests.support.stack import ZOE
 from tests.support.stack import zoe as process
 from tests.support.waiting import until
+from zoe_cli.exits import Exit, exit_of
 from zoe_client import Client, NotAllowed, NotFound
 from zoe_client.terminals import TerminalEnded
 from zoe_client.vocabulary import ShareLevel
@@ -63,7 +64,8 @@ def test_services_are_named_by_component_and_index(stack: Stack, ada: Client, ru
         assert done.stdout.decode().strip() == f"{running}.main.1.1"
     assert executed(stack, ada, running, "main/7", "--", "true").returncode == 3
     missing = executed(stack, ada, running, "no-such-program")
-    assert (missing.returncode, b"cannot run 'no-such-program'" in missing.stderr) == (126, True)
+    assert (missing.returncode, b"cannot run 'no-such-program'" in missing.stderr) == (127, True)
+    assert executed(stack, ada, running, "/etc/passwd").returncode == 126
 
 
 def test_a_person_types_in_a_terminal(stack: Stack, ada: Client, running: str) -> None:
@@ -115,9 +117,10 @@ def test_others_are_refused_whatever_their_role(stack: Stack, store: PostgresSto
     admin = Client(stack.url, stack.token)
     service = ada.execution(running).services[0].id
     with bob, admin:
-        for client in (bob, admin):
-            with pytest.raises(NotFound):
-                client.terminal(running, service, SLEEP)
+        with pytest.raises(NotFound):
+            bob.terminal(running, service, SLEEP)
+        with pytest.raises(NotAllowed, match="only its owner, and those it is shared with"):
+            admin.terminal(running, service, SLEEP)
         for level in (ShareLevel.LOOK, ShareLevel.OPEN):
             ada.share(running, level, "bob")
             with pytest.raises(NotAllowed, match="does not share this"):
@@ -126,8 +129,9 @@ def test_others_are_refused_whatever_their_role(stack: Stack, store: PostgresSto
         terminal, outputs = begun(bob, running)
         ada.end_share(running, "bob")
         began_s = time.monotonic()
-        with pytest.raises(TerminalEnded, match="has ended, or cannot be confirmed"):
+        with pytest.raises(TerminalEnded, match="has ended, or cannot be confirmed") as ended:
             next(outputs)
+        assert exit_of(ended.value) == Exit.NOT_ALLOWED
         assert time.monotonic() - began_s < 8
         terminal.close()
     reader = Client(stack.url, make_token(store, "ada", tenant_of(stack), scopes=("read",)))

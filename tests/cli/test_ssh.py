@@ -149,3 +149,9 @@ def test_what_is_missing_is_said(person: Person, running: str) -> None:
     assert person.ssh("x1m7xhnzn3f4144", "--", "true").returncode == 3
     wrong = person.ssh(running, "main", "true")
     assert (wrong.returncode, b"write -- before 'true'" in wrong.stderr) == (2, True)
+
+
+def test_the_keys_of_a_session_are_no_files_while_it_lasts(person: Person, running: str) -> None:
+    look = 'find "${TMPDIR:-/tmp}" "$HOME" . -name "zoe-ssh.*" 2> /dev/null; echo looked'
+    done = person.ssh(running, "--", look)
+    assert (done.returncode, done.stdout) == (0, b"looked\n"), done

@@ -81,7 +81,7 @@ def test_a_command_runs_as_the_service_does(running: SwarmHarness) -> None:
     assert (capabilities.split()[1], privileges.split()[1]) == ("0" * 16, "1")
     assert talk.texts[frames.ERRORS] == b"bad\n"
     missing = opened(running, "no-such-program")
-    assert missing.until_end()["exit_code"] == 126
+    assert missing.until_end()["exit_code"] == 127
     assert b"cannot run 'no-such-program'" in missing.texts[frames.ERRORS]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Query, Request
@@ -12,7 +11,7 @@ from zoe_api.apps.access import entrance, host_of, ticket_for
 from zoe_api.apps.port_numbers import number_of
 from zoe_api.dependencies import Services, ServicesDep
 from zoe_api.routing import api_router
-from zoe_api.visibility import owns, visible_execution
+from zoe_api.visibility import entered_execution, owns, visible_execution
 from zoe_client.wire import AddressView, OpenView
 from zoe_lib.domain.application import Port, PortProtocol
 from zoe_lib.domain.execution import Execution, Service
@@ -85,8 +84,7 @@ def open_port(
 ) -> OpenView:
     """Return a URL that lets a browser into a proxied port. It works once, within a minute: for the owner, and for
     those with whom the execution is shared for `open` or `control`; operators are no exception."""
-    person = replace(principal, scopes=principal.scopes - {Scope.OPERATE})
-    execution = visible_execution(services, person, execution_id, request, ShareLevel.OPEN)
+    execution = entered_execution(services, principal, execution_id, request, ShareLevel.OPEN)
     number = number_of(execution, _running(execution, service_id), port).number
     ticket = ticket_for(services.accounts, principal, execution_id, number)
     domain = services.settings.apps_domain + (f":{request.url.port}" if request.url.port else "")

@@ -21,7 +21,7 @@ from zoe_api.origins import foreign, origin_of
 from zoe_api.problems import ApiProblem, from_master, problem_response
 from zoe_api.routing import api_router
 from zoe_api.terminals import bridge
-from zoe_api.visibility import confirmed_visible, visible_execution
+from zoe_api.visibility import confirmed_visible, entered_execution
 from zoe_client.plain_errors import sentences
 from zoe_client.wire import TerminalOpening
 from zoe_lib.domain.execution import Execution
@@ -83,7 +83,7 @@ def _checked(client: WebSocket, execution_id: str, service_id: str) -> _Opening:
     check(principal, Scope.SUBMIT)
     person = replace(principal, scopes=principal.scopes - {Scope.OPERATE})
     try:
-        execution = visible_execution(services, person, execution_id, client, ShareLevel.CONTROL)
+        execution = entered_execution(services, principal, execution_id, client, ShareLevel.CONTROL)
     except NotFound as unknown:
         raise ApiProblem(Code.NOT_FOUND, str(unknown)) from None
     service = next((one for one in execution.services if one.id == service_id), None)

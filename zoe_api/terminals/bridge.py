@@ -18,7 +18,8 @@ CHECK_S = 3.0
 # And how long it may last while the database cannot tell.
 UNTOLD_MAX_S = 60.0
 _CLOSE_S = 2.0
-DONE, GOING_AWAY, REFUSED, TRY_AGAIN = 1000, 1001, 1008, 1013
+DONE, GOING_AWAY, TRY_AGAIN = 1000, 1001, 1013
+REFUSED = frames.REFUSED
 _FROM_CLIENT = (frames.INPUT, frames.INPUT_END, frames.SIZE, frames.TAKEN)
 
 

@@ -20,17 +20,21 @@ CHECK = f'{_FIND}\necho "$user"\n'
 """Prints the user's name, or says why there can be no sshd."""
 
 # Reads lines from its input, before ssh speaks: the key that may sign in, the key of the host, and an empty line. A
-# shell reads a pipe byte by byte, so nothing of ssh's is lost. All is in a directory that only the user can enter.
+# shell reads a pipe byte by byte, so nothing of ssh's is lost. The files have no name any more when sshd reads them, by
+# the descriptors of this shell: it may be killed before it could remove them.
 SERVE = (
     _FIND
     + r"""
 umask 077
-directory=$(mktemp -d "${TMPDIR:-/tmp}/zoe-ssh.XXXXXX") || fail "cannot make a directory in ${TMPDIR:-/tmp}"
-IFS= read -r line || exit 1
-echo "$line" > "$directory/authorized"
+IFS= read -r authorized || exit 1
+host=
 while IFS= read -r line && [ -n "$line" ]; do
-    echo "$line"
-done > "$directory/host"
+    host="$host$line
+"
+done
+directory=$(mktemp -d "${TMPDIR:-/tmp}/zoe-ssh.XXXXXX") || fail "cannot make a directory in ${TMPDIR:-/tmp}"
+printf '%s\n' "$authorized" > "$directory/authorized"
+printf %s "$host" > "$directory/host"
 variables=$(awk 'BEGIN {
     for (name in ENVIRON) {
         if (name ~ /^[A-Za-z_][A-Za-z0-9_]*$/ && name !~ /^(_|PWD|OLDPWD|SHLVL|TERM)$/ \
@@ -39,8 +43,8 @@ variables=$(awk 'BEGIN {
     }
 }' 2> /dev/null)
 cat > "$directory/config" << END
-HostKey $directory/host
-AuthorizedKeysFile $directory/authorized
+HostKey /proc/$$/fd/3
+AuthorizedKeysFile /proc/$$/fd/4
 AuthenticationMethods publickey
 PasswordAuthentication no
 KbdInteractiveAuthentication no
@@ -55,10 +59,10 @@ Subsystem sftp internal-sftp
 LogLevel ERROR
 ${variables:+SetEnv$variables}
 END
-"$sshd" -i -e -f "$directory/config"
-code=$?
+exec 3< "$directory/host" 4< "$directory/authorized" 5< "$directory/config"
 rm -rf "$directory"
-exit "$code"
+"$sshd" -i -e -f "/proc/$$/fd/5"
+exit $?
 """
 )
 

@@ -20,7 +20,7 @@ class ShareRequest(Wire):
     )
     level: ShareLevel = Field(
         description="`look`: state, description without values of the environment, output, events and reasons. "
-        "`open`: the application, too. `control`: cancel, too."
+        "`open`: the application, too. `control`: a terminal as the owner, hold, modify, requeue and cancel, too."
     )
 
 

@@ -12,7 +12,7 @@ import secrets
 SHELL = "/bin/sh"
 NAME = "ZOE_TERMINAL"
 _TITLE = "zoe-terminal-"
-CANNOT_RUN, SOME_LEFT = 126, 3
+NOT_FOUND, CANNOT_RUN, SOME_LEFT = 127, 126, 3
 
 # Arguments: the number, rows, columns (0: no window), the command. Shells have two letters for the limit.
 _BEGIN = r"""
@@ -22,7 +22,7 @@ shift
 shift 2
 if ! command -v "$1" > /dev/null 2>&1; then
     echo "zoe: cannot run '$1': No such file or directory" >&2
-    exit 126
+    exit 127
 fi
 exec "$@"
 """

@@ -8,7 +8,7 @@ import sys
 from . import component, files
 from .cgroup import Cgroup
 
-CANNOT_RUN = 126
+NOT_FOUND, CANNOT_RUN = 127, 126
 
 
 def main() -> None:
@@ -26,9 +26,10 @@ def main() -> None:
             environment["TERM"] = term
         component.execute(command, environment)
     except OSError as error:
-        _fail(f"cannot run {command[0]!r}: {error.strerror}")
+        missing = isinstance(error, FileNotFoundError)
+        _fail(f"cannot run {command[0]!r}: {error.strerror}", NOT_FOUND if missing else CANNOT_RUN)
 
 
-def _fail(message: str) -> None:
+def _fail(message: str, code: int = CANNOT_RUN) -> None:
     os.write(2, f"zoe: {message}\n".encode())
-    os._exit(CANNOT_RUN)
+    os._exit(code)

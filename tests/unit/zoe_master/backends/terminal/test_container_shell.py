@@ -73,7 +73,7 @@ def test_a_program_that_is_not_there_is_named() -> None:
     program = run(["/bin/sh"], container_shell.begin("1", ["no-such-program"], None), "1")
     _, errors = program.communicate()
     assert (program.returncode, errors) == (
-        container_shell.CANNOT_RUN,
+        container_shell.NOT_FOUND,
         b"zoe: cannot run 'no-such-program': No such file or directory\n",
     )
 
