@@ -146,7 +146,7 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.CHECK_BUSY: (429, "Too many descriptions are being checked; try again soon"),
     Code.TOO_MANY_STREAMS: (429, "You have too many open streams: close some of them"),
     Code.QUEUE_TOO_LONG: (503, "Not computed: the queue is too long"),
-    Code.FILE_DENIED: (403, "The file system does not allow this"),
+    Code.FILE_DENIED: (403, "You may not do this with these files"),
     Code.FILE_EXISTS: (409, "A file of this name exists"),
     Code.WRONG_KIND: (409, "It is not the kind of file that this needs"),
     Code.INVALID_PATH: (422, "The path is not valid"),

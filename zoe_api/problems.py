@@ -206,7 +206,8 @@ def _methods(request: Request) -> set[str]:
 def from_description(error: DescriptionError) -> ApiProblem:
     """Return the refusal of a description, with every diagnostic."""
     found = diagnostics_of(error.diagnostics)
-    return ApiProblem(Code.INVALID_DESCRIPTION, _counted(len(found)), "`zoe validate FILE` shows them all", found)
+    hint = "`zoe validate FILE` shows them all" if len(found) > _ERRORS_MAX else ""
+    return ApiProblem(Code.INVALID_DESCRIPTION, _counted(len(found)), hint, found)
 
 
 def diagnostics_of(found: Iterable[Finding]) -> list[Diagnostic]:

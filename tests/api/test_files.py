@@ -95,6 +95,10 @@ def test_a_file_goes_up_and_comes_back(site: FilesApi) -> None:
     put(http, "a/b/data", data)
     assert (site.workspace() / "a/b/data").read_bytes() == data
     assert content(http, "a/b/data").content == data
+    looked = http.head(f"{FILES}/workspace/content", params={"path": "a/b/data"})
+    assert (looked.status_code, looked.headers["Content-Length"], looked.content) == (200, str(len(data)), b"")
+    assert looked.headers["ETag"] == content(http, "a/b/data").headers["ETag"]
+    assert http.head(f"{FILES}/workspace/content", params={"path": "none"}).status_code == 404
     part = content(http, "a/b/data", Range="bytes=10-19")
     assert (part.status_code, part.content) == (206, data[10:20])
     assert http.post(f"{FILES}/workspace/rename", json={"path": "a/b/data", "to": "data"}).status_code == 204

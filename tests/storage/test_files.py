@@ -92,6 +92,8 @@ def test_a_file_goes_up_and_comes_back(http: httpx.Client, ann: Person) -> None:
     assert (again.status_code, again.content) == (206, data[10:])
     changed = content(http, "data/2026/one.csv", ROOT, Range="bytes=10-", **{"If-Range": '"0"'})
     assert (changed.status_code, changed.content) == (200, data)
+    looked = http.head(f"{FILES}/{ROOT}/content", params={"path": "data/2026/one.csv"})
+    assert (looked.status_code, looked.headers["Content-Length"], looked.content) == (200, str(len(data)), b"")
     several = content(http, "data/2026/one.csv", ROOT, Range="bytes=0-1,5-6")
     assert (several.status_code, several.content) == (200, data)
     assert problem(content(http, "data/2026/one.csv", ROOT, Range="bytes=9999999-"))["code"] == "invalid_range"

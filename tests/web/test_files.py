@@ -84,6 +84,14 @@ def test_it_fits_a_phone(admin: Visitor, page: Page, tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("a\n1\n")
     upload(page, tmp_path / "data.csv")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    (tmp_path / "i").write_text("one letter")
+    upload(page, tmp_path / "i")
+    box = page.get_by_role("button", name="i", exact=True).bounding_box()
+    assert box is not None
+    assert min(box["width"], box["height"]) >= 24
+    page.get_by_role("button", name="Delete i", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_role("button", name="i", exact=True)).not_to_be_visible()
     assert admin.violations() == []
     page.get_by_role("button", name="Delete data.csv").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
 
+import httpx
 from fastapi import Header, Path, Query, Request, Response
 from starlette.requests import ClientDisconnect
 
@@ -78,11 +79,29 @@ async def read_file(
     wanted = {name: request.headers[name] for name in ("range", "if-range") if name in request.headers}
     source = await _source(root, services, principal, request)
     answer = await source.content(path, wanted)
-    name = quote(path_parts(path)[-1], safe="")
-    headers = {key: answer.headers[key] for key in _KEPT if key in answer.headers}
-    headers |= {**_NOT_SHOWN, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
     place = services.streams.request(principal.user)
-    return FileContent(answer, headers, _still(services, principal), place)
+    return FileContent(answer, _headers_of(answer, path), _still(services, principal), place)
+
+
+@router.head("/content", response_class=Response)
+async def look_at_file(
+    root: Root,
+    request: Request,
+    principal: Reader,
+    services: ServicesDep,
+    path: FilePath,
+) -> Response:
+    """Return the headers of `GET` without the content, as for all of it."""
+    source = await _source(root, services, principal, request)
+    answer = await source.content(path, {})
+    await answer.aclose()
+    return Response(status_code=200, headers=_headers_of(answer, path), media_type="application/octet-stream")
+
+
+def _headers_of(answer: httpx.Response, path: str) -> dict[str, str]:
+    name = quote(path_parts(path)[-1], safe="")
+    kept = {key: answer.headers[key] for key in _KEPT if key in answer.headers}
+    return kept | {**_NOT_SHOWN, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
 
 
 @router.post("/directories", status_code=204)

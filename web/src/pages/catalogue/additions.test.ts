@@ -12,6 +12,10 @@ it("keeps the additions in the address", () => {
   const without = new URLSearchParams();
   writeAdditions(without, { ...ALL, git: "", secrets: [] });
   expect(String(without)).toBe("");
+  writeAdditions(without, { ...ALL, git: "https://me:hidden@x.org/a.git", secrets: [] });
+  expect(String(without)).toBe("");
+  writeAdditions(without, { ...ALL, git: "ssh://git@x.org:22/a.git" });
+  expect(readAdditions(without).git).toBe("ssh://git@x.org:22/a.git");
 });
 
 it.each([

@@ -32,8 +32,11 @@ export function readAdditions(query: URLSearchParams): Additions {
   };
 }
 
+/** An address with a password in it, which must not stay in the browser's history. */
+const WITH_PASSWORD = /:\/\/[^/@]*:[^/]*@/;
+
 export function writeAdditions(query: URLSearchParams, additions: Additions): void {
-  if (additions.git)
+  if (additions.git && !WITH_PASSWORD.test(additions.git))
     for (const [name, key] of Object.entries(KEYS)) {
       const value = additions[name as keyof typeof KEYS];
       if (value) query.set(key, value);
