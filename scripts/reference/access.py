@@ -13,7 +13,7 @@ from zoe_api.main import bare_app
 from zoe_lib.domain.roles import SCOPES, Role, Scope
 
 MEANINGS = {
-    Scope.READ: "See everything of your tenant, and the state of the cluster.",
+    Scope.READ: "See your own executions, those that are shared with you, files, and the state of the cluster.",
     Scope.SUBMIT: "Submit and cancel executions in your tenant; create your own tokens.",
     Scope.OPERATE: "See and cancel the executions of all tenants; drain and reserve nodes; dry runs; replays.",
     Scope.ADMIN: "Set the policy; change users, tenants, roles and quotas; revoke any token; read the audit log.",

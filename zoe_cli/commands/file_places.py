@@ -10,7 +10,10 @@ import typer
 from zoe_client.file_paths import InvalidPath, joined_path, path_parts
 from zoe_client.vocabulary import STORE_ROOT, WorkspaceKind
 
-FORMS = "`:PATH` (your workspace), `shared:PATH` (the tenant's), or `store:SERVICE:CONTAINER/PATH` (the object store)"
+FORMS = (
+    "`:PATH` (your workspace), `shared:PATH` (the tenant's), `swift2d://CONTAINER.SERVICE/PATH` or "
+    "`store:SERVICE:CONTAINER/PATH` (the object store)"
+)
 _PREFIXES = {":": WorkspaceKind.WORKSPACE, "workspace:": WorkspaceKind.WORKSPACE, "shared:": WorkspaceKind.SHARED}
 _STORE = re.compile(rf"{STORE_ROOT}(?P<service>[\w.-]+):(?P<path>.*)", re.DOTALL)
 # As in descriptions.
@@ -67,5 +70,5 @@ def _rooted(text: str) -> tuple[str, str] | None:
     if found := _S3.fullmatch(text):
         return f"{STORE_ROOT}{_S3_SERVICE}", found["container"] + found["path"]
     if text.startswith(("swift2d://", "s3a://", STORE_ROOT)):
-        raise typer.BadParameter(f"{text} is not swift2d://CONTAINER.SERVICE/PATH, s3a://BUCKET/PATH, or {FORMS}")
+        raise typer.BadParameter(f"{text} is not swift2d://CONTAINER.SERVICE/PATH, s3a://BUCKET/PATH, {FORMS}")
     return None

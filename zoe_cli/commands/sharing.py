@@ -25,7 +25,7 @@ Level = Annotated[
     typer.Option(
         "--as",
         help="`look`: state, output, events, and the description without values of the environment. "
-        "`open`: the application, too. `control`: cancel, too.",
+        "`open`: the application, too. `control`: a terminal as you, hold, modify, requeue and cancel, too.",
     ),
 ]
 
