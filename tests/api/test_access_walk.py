@@ -176,6 +176,8 @@ class Walk:
             assert (status, code) == (403, "role_missing"), story  # only a token itself, which nobody tries here
         elif path.endswith("/shares") and thing.user != person.name and code == "share_too_low":
             assert method == "PUT", story  # only its owner shares it
+        elif path.endswith("/open") and thing.user != person.name:
+            assert (status, code) == (403, "share_too_low"), story  # operators see it, and do not enter it
         elif path.endswith("/results") and thing.user != person.name:
             assert (status, code) == (403, "file_denied"), story  # they are in its owner's workspace
         elif path.endswith("/shares") and method == "DELETE":
