@@ -10,7 +10,7 @@ type Level = Schemas["ShareLevel"];
 const LEVELS: Record<Level, string> = {
   look: "look: state, output, events",
   open: "open: the application, too",
-  control: "control: cancel, too",
+  control: "control: terminal, hold, change and cancel, too",
 };
 
 /** The button of an owner, and with whom the execution is shared. */
