@@ -150,6 +150,9 @@ def _wrong_counts(body: ScaleRequest, application: Application) -> Iterator[Diag
         elif count < essential[name]:
             message = f"{essential[name]} instances of {name} are essential, and stay"
             yield Diagnostic(pointer=at, code="too_low", message=message)
+        elif count == 0:
+            message = f"{name} has at least one instance"
+            yield Diagnostic(pointer=at, code="too_low", message=message)
     total = sum({**{c.name: c.total_count for c in application.components}, **body.total_counts}.values())
     if total > SERVICES_MAX:
         message = f"that would be {total} services; an application has at most {SERVICES_MAX}"
@@ -207,6 +210,8 @@ def _differences(before: ev.Requested, after: ev.Requested) -> Iterator[str]:
     for one, other in zip(old.components, new.components, strict=True):
         if one != other:
             yield f"component {one.name}"
+    if replace(old, time_limit_s=None, components=()) != replace(new, time_limit_s=None, components=()):
+        yield "other parts of its description"
 
 
 def _seconds(seconds: float | None) -> str:

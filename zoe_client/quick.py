@@ -82,9 +82,14 @@ class QuickClient:
         path, body = f"/executions/{_part(execution_id)}/scale", {"total_counts": total_counts}
         return self._read(Execution, "ExecutionView", "POST", path, body=body)
 
-    def modify(self, execution_id: str, changes: dict[str, Any]) -> Execution:
-        """Change an execution that waits; `changes`: fields of `wire.ModifyRequest`."""
-        return self._read(Execution, "ExecutionView", "PATCH", f"/executions/{_part(execution_id)}", body=changes)
+    def modify(self, execution_id: str, changes: dict[str, Any], version: int | None = None) -> Execution:
+        """Change an execution that waits; `changes`: fields of `wire.ModifyRequest`. Conflict if it does not have the
+        version any more that was read before.
+        """
+        headers = None if version is None else {"If-Match": f'"{version}"'}
+        return self._read(
+            Execution, "ExecutionView", "PATCH", f"/executions/{_part(execution_id)}", body=changes, headers=headers
+        )
 
     def submit(
         self,

@@ -139,8 +139,9 @@ def test_requests_of_unknown_askers_are_written_down(api: Api) -> None:
     http = api.http(None)
     http.get("/api/v1/executions")
     http.post("/api/v1/executions", json={}, headers={"Authorization": "Bearer zoe_1_nothing"})
+    refused(api, 2)  # entries follow their answers, and one of another connection may come before
     api.http().post("/api/v1/plan", content=b"{not json", headers={"Content-Type": "application/json"})
-    refused(api, 3)  # entries follow their answers, and one of another connection may come before
+    refused(api, 3)
     http.get("/api/v1/me", headers={"Host": "evil.example.org\x7f"})
     http.get("/lite/%00", headers={"Host": "evil.example.org"})
     found = [(entry.by, entry.status, entry.target, entry.address) for entry in refused(api, 4)]

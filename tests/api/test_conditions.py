@@ -275,10 +275,14 @@ def test_scaled_while_it_runs(client: Client, master: TickingMaster) -> None:
         ({"nobody": 1}, "unknown"),
         ({"worker": 10_000}, "too_high"),
         ({"main": 2}, "too_high"),
+        ({"more": 0}, "too_low"),
     ],
 )
 def test_scaled_within_bounds_only(client: Client, counts: dict[str, int], code: str) -> None:
-    parts = (part("main", "serve", ends_application=True), part("worker", "w", essential_count=1, total_count=2))
+    parts = (
+        *(part("main", "serve", ends_application=True), part("worker", "w", essential_count=1, total_count=2)),
+        part("more", "m", essential_count=0, total_count=2),
+    )
     execution = client.submit(document(*parts))
     with pytest.raises(Refused) as refused:
         client.scale(execution.id, counts)

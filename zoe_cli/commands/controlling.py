@@ -94,6 +94,7 @@ def modify(
 ) -> None:
     """Change an execution that waits: priority, deadline, begin, time limit, and settings of its components."""
     changes: dict[str, Any] = {}
+    version: int | None = None
     if priority is not None:
         changes["priority"] = priority
     if deadline is not None:
@@ -104,10 +105,12 @@ def modify(
         changes["time_limit_s"] = None if time_limit == _NONE else duration(time_limit)
     with options(context).quick() as client:
         if settings:
-            changes["application"] = set_in(dict(client.execution(execution_id)["description"]), settings)
+            read = client.execution(execution_id)
+            version = read["version"]
+            changes["application"] = set_in(dict(read["description"]), settings)
         if not changes:
             raise typer.BadParameter("say what to change: --priority, --deadline, --begin, --time-limit or --set")
-        execution = client.modify(execution_id, changes)
+        execution = client.modify(execution_id, changes, version)
     emit(execution, options(context).output, rows_of([execution]))
 
 

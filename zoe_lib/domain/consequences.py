@@ -62,10 +62,11 @@ def _enters_queue(execution: Execution, now_s: float, cause_id: str) -> ev.Event
     conditions = execution.conditions
     if conditions.met(now_s):
         return ev.Queued(at_s=now_s, cause_id=cause_id)
-    if conditions.held is not None or all(one.met is not False for one in conditions.after):
+    if all(one.met is not False for one in conditions.after):
         return None
     if conditions.keep:
-        return ev.Held(at_s=now_s, cause_id=cause_id, by=Holder.USER)
+        held = conditions.held is not None
+        return None if held else ev.Held(at_s=now_s, cause_id=cause_id, by=Holder.USER)
     return ev.Refused(
         at_s=now_s,
         cause_id=cause_id,

@@ -26,9 +26,9 @@ from zoe_master.loop.culling import ExecutionCulling, LastUses
 from zoe_master.loop.executor import PlanExecutor
 from zoe_master.loop.image_gate import ImageGate
 from zoe_master.loop.observer import ServiceObserver
-from zoe_master.loop.outgrown import Outgrown
 from zoe_master.loop.port_secrets import PortSecrets
 from zoe_master.loop.reason_writer import ReasonWriter
+from zoe_master.loop.retry_limit import RetryLimit
 from zoe_master.loop.secret_values import ExecutionSecrets
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick import Tick
@@ -79,7 +79,7 @@ class Master:
         self._cache = StateCache(store, leader_epoch, changes_per_set)
         self._observer = ServiceObserver(self._cache, backend, hit)
         self._conditions = ConditionObserver(self._cache)
-        self._outgrown = Outgrown(self._cache)
+        self._retry_limit = RetryLimit(self._cache)
         self._image_gate = ImageGate(self._cache, backend)
         self.port_secrets = port_secrets or PortSecrets()
         users, secrets = system_users or SystemUsers(), secret_values or ExecutionSecrets()
@@ -125,7 +125,7 @@ class Master:
         # 4. Act.
         self._executor.carry_out(plan, tick, locality)
         self._reasons.write(plan, tick)
-        self._outgrown.end(plan, tick)
+        self._retry_limit.end(plan, tick)
         self._grants.sync(plan, tick, storage)
         self._publish_capabilities(now_s)
         self._executor.drive(observations, tick)

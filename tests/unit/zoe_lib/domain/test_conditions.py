@@ -74,6 +74,14 @@ def test_what_can_no_longer_be_met_ends_it_at_once() -> None:
     assert "ended otherwise" in after.message
 
 
+@pytest.mark.parametrize("held", [None, *Holder])
+def test_a_hold_does_not_save_it(held: Holder | None) -> None:
+    """Else a release of all would run what comes after a failure."""
+    conditions = Conditions(held=held, after=(Dependency(OK, "a", False),))
+    after, _ = settle(submitted(conditions), 11.0, Policy(), "t")
+    assert after.cause is Cause.DEPENDENCY_FAILED
+
+
 def test_or_holds_it_and_a_release_lets_it_go_on_without_that_one() -> None:
     conditions = Conditions(after=(Dependency(OK, "a"), Dependency(OK, "b", True)), keep=True)
     execution = apply(submitted(conditions), ev.DependencyEnded(at_s=11.0, on="a", state=ExecutionState.CANCELLED))

@@ -12,7 +12,7 @@ from zoe_master.state.tick_context import TickContext
 _MAY_LAST = (ReasonCode.NEVER_FITS, ReasonCode.TENANT_LIMIT, ReasonCode.USER_LIMIT)
 
 
-class Outgrown:
+class RetryLimit:
     """An execution that ran out of memory is tried again with more of it, if its description says so. It is not left
     waiting for a node, or a limit, that is larger than any.
     """
