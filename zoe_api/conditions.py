@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterator, Sequence
 
 from zoe_api.codes import Code
@@ -48,7 +49,7 @@ def _conditions(body: SubmitRequest, ids: Sequence[str]) -> Conditions:
     after = {text: _split(text) for text in body.after}
     found = Conditions(
         held=Holder.USER if body.hold else None,
-        begin_at_s=body.begin_at_s,
+        begin_at_s=body.begin_at_s if body.begin_in_s is None else time.time() + body.begin_in_s,
         after=tuple(Dependency(DependencyKind(kind), _id(on, ids)) for kind, on in after.values()),
         keep=body.keep,
     )

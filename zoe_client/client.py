@@ -49,13 +49,15 @@ class Client(Transport):
         deadline_s: float | None = None,
         hold: bool = False,
         begin_at_s: float | None = None,
+        begin_in_s: float | None = None,
         after: Sequence[str] = (),
         keep: bool = False,
         idempotency_key: str | None = None,
     ) -> wire.ExecutionView:
         """Submit an application; the same idempotency key returns the same execution.
 
-        It enters the queue when it is not held, at `begin_at_s` or later (seconds since the epoch), and when the
+        It enters the queue when it is not held, at `begin_at_s` or later (seconds since the epoch; or in `begin_in_s`
+        seconds), and when the
         executions of `after` have ended: `ok:ID` successfully, `fail:ID` otherwise, `any:ID` in any way. If that can no
         longer be, it ends as failed, or is held with `keep`.
         """
@@ -66,6 +68,7 @@ class Client(Transport):
             deadline_s=deadline_s,
             hold=hold,
             begin_at_s=begin_at_s,
+            begin_in_s=begin_in_s,
             after=list(after),
             keep=keep,
         )

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from tests.support.scripted import END, HEAD, ScriptedServer, answer, chunk
-from zoe_client import Client, Refused, TimedOut, Unreachable, ZoeError
+from zoe_client import Client, NotFound, Refused, TimedOut, Unreachable, ZoeError
 from zoe_client.streams import ResumedStream
 from zoe_client.wire import TokenRequest
 
@@ -150,8 +150,11 @@ def test_an_answer_of_another_kind_is_an_error(body: bytes, said: str) -> None:
 @pytest.mark.parametrize("execution_id", ["../me", "a/b", "%2e%2e", "a?b=c", "é#"])
 def test_ids_stay_in_their_part_of_the_path(execution_id: str) -> None:
     with ScriptedServer([answer("404 Not Found")]) as server, Client(server.url, "t") as client:
-        with pytest.raises(Refused):
+        with pytest.raises(NotFound if "/" in execution_id else Refused):
             client.execution(execution_id)
+        if "/" in execution_id:  # no id has one, and what lies on the way might take it for another path
+            assert server.requests == []
+            return
         path = server.requests[0].split(b" ")[1].decode()
         assert path.startswith("/api/v1/executions/")
         assert path.count("/") == 4

@@ -53,6 +53,12 @@ def test_begin_and_hold(server: Server, zoe: Zoe, app_file: Path) -> None:
     assert server.get(execution_id).conditions.begin_at_s is None
 
 
+def test_the_same_command_with_the_same_key_is_the_same_request(server: Server, zoe: Zoe, app_file: Path) -> None:
+    command = ("run", str(app_file), "--begin", "+3h", "--idempotency-key", "later", "-o", "name")
+    once, again = zoe(*command), zoe(*command)
+    assert (once.code, again.code, again.out) == (0, 0, once.out), again.err
+
+
 def test_modify(server: Server, zoe: Zoe, app_file: Path) -> None:
     execution_id = zoe("run", str(app_file), "--hold", "-o", "name").out.strip()
     done = zoe(
@@ -136,5 +142,6 @@ def test_scale(server: Server, zoe: Zoe, app_file: Path) -> None:
     assert refused.code != 0
     assert "1 instances of worker are essential, and stay" in refused.err
     assert "it has no component nobody" in refused.err
+    assert zoe("scale", execution_id, "worker=2", "worker=3").code == 2
     for text in ("worker", "worker=", "=3", "worker=-1", "worker=x", "worker=100000"):
         assert zoe("scale", execution_id, text).code == 2

@@ -95,12 +95,12 @@ def test_a_command_runs_in_the_container_and_its_streams_come_back(whole: Instal
     assert (done.returncode, done.stderr.split()) == (7, [b"x", b"65534", b"main-0"])
     assert hashlib.sha256(done.stdout).digest() == hashlib.sha256(data).digest()
     missing = whole.executed("ada", "no-such-program")
-    assert (missing.returncode, b"cannot run 'no-such-program'" in missing.stderr) == (126, True)
+    assert (missing.returncode, b"cannot run 'no-such-program'" in missing.stderr) == (127, True)
 
 
 def test_others_are_refused_until_it_is_shared_for_control(whole: Installation) -> None:
     before = len(whole.entries())
-    for user, code in (("bob", NOT_FOUND), ("root", NOT_FOUND), ("reader", NOT_ALLOWED)):
+    for user, code in (("bob", NOT_FOUND), ("root", NOT_ALLOWED), ("reader", NOT_ALLOWED)):
         done = whole.executed(user, "echo", "ran")
         assert (done.returncode, done.stdout) == (code, b""), (user, done)
     for level in (ShareLevel.LOOK, ShareLevel.OPEN):

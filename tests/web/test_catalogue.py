@@ -68,7 +68,7 @@ def test_a_form_takes_a_repository_and_names_of_secrets(admin: Visitor, client: 
     page.get_by_text("Secrets", exact=True).click()
     page.get_by_label("wandb", exact=True).check()
     expect(page.get_by_text("It would start now")).to_be_visible()
-    page.wait_for_url(re.compile("_git=.*_git_ref=v1.*_secret=wandb"))
+    page.wait_for_url(re.compile("_git=.*_git_ref=v1.*_git_secret=wandb.*&_secret=wandb"))
     page.reload()
     expect(page.get_by_label("wandb", exact=True)).to_be_checked()
     assert admin.violations() == []

@@ -42,7 +42,7 @@ router = api_router("/executions", tag="executions")
 IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=200)]
 Prefer = Annotated[str | None, Header(description="`return=minimal`: do not send what was submitted (RFC 7240).")]
 _MINIMAL = "return=minimal"
-_ADDED = ("hold", "begin_at_s", "after", "keep")
+_ADDED = ("hold", "begin_at_s", "begin_in_s", "after", "keep")
 
 
 @router.post("", status_code=201, response_model=ExecutionView)

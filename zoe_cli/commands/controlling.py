@@ -64,6 +64,8 @@ def scale(
 ) -> None:
     """Change how many instances an execution has: elastic services are added when there is room, or stopped."""
     total_counts = dict(_count(text) for text in counts)
+    if len(total_counts) < len(counts):
+        raise typer.BadParameter("a component is named twice")
     with options(context).quick() as client:
         execution = client.scale(execution_id, total_counts)
     emit(execution, options(context).output, rows_of([execution]))

@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
     examples = (
         "zoe history --since 1d",
         "zoe history --since 2026-11-01 --state failed",
-        "zoe history -n 500 -o json | jq '.executions[] | select(.cpu_efficiency < 0.1)'",
+        "zoe history -n 500 -o json | jq '.executions[] | select(.cpu_efficiency != null and .cpu_efficiency < 0.1)'",
     )
     add(app, "history", history, examples)
 

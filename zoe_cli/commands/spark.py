@@ -8,7 +8,22 @@ import typer
 
 from zoe_cli.commands.arguments import ExitCodeFromApp
 from zoe_cli.commands.documents import Settings, set_in
-from zoe_cli.commands.submitting import Carried, Cores, Follow, Memory, Name, Show, Submission, Wait, submit
+from zoe_cli.commands.submitting import (
+    After,
+    Begin,
+    Carried,
+    Conditions,
+    Cores,
+    Follow,
+    Hold,
+    Keep,
+    Memory,
+    Name,
+    Show,
+    Submission,
+    Wait,
+    submit,
+)
 from zoe_cli.registry import add
 
 _EXAMPLES = (
@@ -39,6 +54,10 @@ def spark_submit(
     name: Name = None,
     settings: Settings = None,
     show: Show = False,
+    after: After = None,
+    keep: Keep = False,
+    begin: Begin = None,
+    hold: Hold = False,
     wait: Wait = False,
     following: Follow = False,
     exit_code_from_app: ExitCodeFromApp = False,
@@ -47,5 +66,12 @@ def spark_submit(
     from zoe_cli.commands.drafts import Wishes, spark_draft
 
     document = spark_draft(line, Wishes(image, workers, memory, cores, tuple(carried or ())))
-    how = Submission(name, wait=wait, following=following, exit_code_from_app=exit_code_from_app, show=show)
+    how = Submission(
+        name=name,
+        conditions=Conditions(tuple(after or ()), keep, begin, hold),
+        wait=wait,
+        following=following,
+        exit_code_from_app=exit_code_from_app,
+        show=show,
+    )
     submit(context, set_in(document, settings), how)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zoe_cli.commands.dates import coming
+from zoe_cli.commands.dates import coming, duration
 from zoe_cli.commands.documents import data_format
 from zoe_cli.commands.ending import finish, wait_for
 from zoe_cli.commands.views import rows_of
@@ -69,9 +69,16 @@ class Conditions:
             _check_dependency(one)
         if self.keep and not after:
             raise typer.BadParameter("--keep belongs to --after")
-        begin_at_s = None if self.begin is None else coming(self.begin)
-        given = {"after": after, "keep": self.keep, "begin_at_s": begin_at_s, "hold": self.hold}
+        given = {"after": after, "keep": self.keep, "hold": self.hold, **_begin(self.begin)}
         return {name: value for name, value in given.items() if value}
+
+
+def _begin(text: str | None) -> dict[str, float]:
+    """Return a time from now as such, so that the same command with the same idempotency key is the same request."""
+    if text is None:
+        return {}
+    after = text.strip()
+    return {"begin_in_s": duration(after[1:])} if after.startswith("+") else {"begin_at_s": coming(text)}
 
 
 def _check_dependency(text: str) -> None:

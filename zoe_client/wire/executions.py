@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from zoe_client.vocabulary import (
     Cause,
@@ -41,6 +42,12 @@ class SubmitRequest(Numbers):
     begin_at_s: float | None = Field(
         default=None, ge=0, le=SECONDS_MAX, description="Keep it out of the queue until then (seconds since the epoch)."
     )
+    begin_in_s: float | None = Field(
+        default=None,
+        ge=0,
+        le=SECONDS_MAX,
+        description="The same in seconds from now, so that a repeated request is the same; not with `begin_at_s`.",
+    )
     after: list[Annotated[str, Field(pattern=AFTER_PATTERN, max_length=AFTER_LENGTH_MAX)]] = Field(
         default=[],
         max_length=DEPENDENCIES_MAX,
@@ -52,6 +59,14 @@ class SubmitRequest(Numbers):
         description="Hold it if it can no longer run after these; else it ends as failed, with cause "
         "`dependency_failed`.",
     )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.begin_at_s is not None and self.begin_in_s is not None:
+            raise PydanticCustomError("begin", "give begin_at_s or begin_in_s, not both")
+        if self.keep and not self.after:
+            raise PydanticCustomError("keep", "keep belongs to after")
+        return self
 
 
 class ModifyRequest(Numbers):
