@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.support.waiting import until
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.resources import Resources
 from zoe_lib.messaging.server import Server
@@ -51,8 +52,8 @@ class TickingMaster:
         if files_by is not None:
             backend.files = files_by.files
         self.backend = backend
-        epoch = store.try_lead("test")
-        assert epoch is not None
+        # The server frees the lock of the one before when it sees that its connection has ended.
+        epoch = until(lambda: store.try_lead("test"))
         self.master = Master(store, self.backend, epoch, tick_recorder=TickRecorder(store, epoch))
         answers = RpcHandlers(self.master, self.backend, self._waker, "test", epoch, system_users=system_users)
         self._store = store
