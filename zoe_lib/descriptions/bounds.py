@@ -1,6 +1,7 @@
 """Bounds of a description: generous for people, tight enough that no document costs much. See Linux where named."""
 
 from zoe_lib import predicate
+from zoe_lib.domain import resources
 
 KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
 
@@ -46,7 +47,7 @@ STORAGE_OBJECTS_MAX = 64
 COLUMNS_MAX = 1024
 
 MEMORY_BYTES_MIN = MIB
-MEMORY_BYTES_MAX = 64 * TIB
+MEMORY_BYTES_MAX = resources.MEMORY_BYTES_MAX
 CORES_MAX = 4096
 BANDWIDTH_BYTES_PER_S_MAX = 10**12
 SECONDS_MAX = 10 * 365 * 86_400

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from enum import StrEnum
 
-from zoe_lib.domain.resources import Resources, total
+from zoe_lib.domain.resources import MEMORY_BYTES_MAX, Resources, total
 from zoe_lib.domain.storage import StorageDemand
 from zoe_lib.domain.values import changed, once, value
 
@@ -287,8 +287,8 @@ def _with_memory(component: Component, memory_bytes: Mapping[str, int]) -> Compo
     if more is None:
         return component
     before, limit = component.reservation.memory_bytes, component.memory_limit_bytes
-    return changed(
-        component,
-        reservation=changed(component.reservation, memory_bytes=more),
-        memory_limit_bytes=None if limit is None or not before else round(limit * (more / before)),
-    )
+    if limit is not None and before:
+        limit = min(round(limit * (more / before)), MEMORY_BYTES_MAX)
+    # A description with more could not be read back: a single one would keep a master from starting.
+    reservation = changed(component.reservation, memory_bytes=min(more, MEMORY_BYTES_MAX))
+    return changed(component, reservation=reservation, memory_limit_bytes=limit)

@@ -10,6 +10,8 @@ from types import MappingProxyType
 
 from zoe_lib.domain.values import value
 
+MEMORY_BYTES_MAX = 64 << 40
+"""The most that a component may reserve, or be limited to."""
 _NO_DEVICES: Mapping[str, int] = MappingProxyType({})
 
 
