@@ -66,8 +66,16 @@ class CarriedFiles:
     def _name_of(self, path: Path) -> str:
         """Return the name of a file, with a number if other files have it: different names may become one."""
         name, found = _name(path), path.resolve()
+        if any(above in self._paths for above in _above(name)):  # a file has the name of its directory
+            name = name.rpartition("/")[2]
         names = itertools.chain((name,), (_numbered(name, number) for number in itertools.count(2)))
-        return next(one for one in names if self._paths.setdefault(one, found) == found)
+        return next(one for one in names if self._may_have(one, found))
+
+    def _may_have(self, name: str, found: Path) -> bool:
+        """Give the name to a file and return True, unless it is another file's, or a directory of others."""
+        if any(name in _above(other) for other in self._paths):
+            return False
+        return self._paths.setdefault(name, found) == found
 
     def _refused(self, data: bytes, text: str) -> str | None:
         if len(self.texts) == COUNT_MAX:
@@ -106,6 +114,10 @@ def _name(path: Path) -> str:
     """
     inside = not path.is_absolute() and ".." not in path.parts and len(path.parts) <= _DEPTH_MAX
     return "/".join(_legal(part) for part in (path.parts if inside else (path.name,)))
+
+
+def _above(name: str) -> set[str]:
+    return {str(one) for one in PurePosixPath(name).parents}
 
 
 def _numbered(name: str, number: int) -> str:
