@@ -34,7 +34,7 @@ _PARTS_OF_CHANGES = frozenset({"append_to_upload"})
 # With these, a page finds out which session the browser has now, whatever proof the page kept.
 _TELLS_THE_SESSION = "get_session"
 # These write the audit entry in the transaction of the change itself; without a change, the entry is written alone.
-_AUDITED_WITH_THE_CHANGE = frozenset({"submit_execution"})
+_AUDITED_WITH_THE_CHANGE = frozenset({"submit_execution", "submit_array"})
 
 
 async def get_principal(

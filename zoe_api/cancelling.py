@@ -25,19 +25,24 @@ def cancel(
     ended for another reason."""
 
     def decide(execution: Execution) -> ev.Event | None:
-        how = {
-            "at_s": time.time(),
-            "cause_id": request.state.request_id,
-            "outcome": Outcome.CANCELLED,
-            "cause": Cause.CANCELLED,
-            "message": f"cancelled by {principal.user}",
-        }
-        if execution.state in WAITING_STATES:
-            return ev.Refused(**how)
-        if execution.state in _STARTED or will_retry(execution, services.store.policy()):
-            return ev.Stopping(**how)
-        if execution.state in (ExecutionState.STOPPING, ExecutionState.CANCELLED):
-            return None
-        raise ApiProblem(Code.ALREADY_ENDED, f"it is {execution.state}")
+        return cancellation(execution, services, principal, request)
 
     return change(services, principal, execution_id, request, if_match, decide)
+
+
+def cancellation(execution: Execution, services: Services, principal: Principal, request: Request) -> ev.Event | None:
+    """Return the event of a cancellation; None if it stops already. 409 if it has ended for another reason."""
+    how = {
+        "at_s": time.time(),
+        "cause_id": request.state.request_id,
+        "outcome": Outcome.CANCELLED,
+        "cause": Cause.CANCELLED,
+        "message": f"cancelled by {principal.user}",
+    }
+    if execution.state in WAITING_STATES:
+        return ev.Refused(**how)
+    if execution.state in _STARTED or will_retry(execution, services.store.policy()):
+        return ev.Stopping(**how)
+    if execution.state in (ExecutionState.STOPPING, ExecutionState.CANCELLED):
+        return None
+    raise ApiProblem(Code.ALREADY_ENDED, f"it is {execution.state}")

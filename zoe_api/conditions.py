@@ -10,7 +10,10 @@ from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
 from zoe_client.vocabulary import DependencyKind, Holder
 from zoe_client.wire import Diagnostic, SubmitRequest
+from zoe_lib.domain.arrays import Array, is_array
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
+from zoe_lib.domain.sharing import ExecutionShares
+from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ExecutionQuery
 
@@ -69,4 +72,17 @@ def _visible(ids: Collection[str], services: Services, principal: Principal) -> 
     if not ids:
         return ()
     query = ExecutionQuery(ids=frozenset(ids), visibility=principal.visibility, limit=len(ids))
-    return {execution.id for execution in services.store.executions(query).executions}
+    found = {execution.id for execution in services.store.executions(query).executions}
+    return found | {one for one in set(ids) - found if visible_array(one, services, principal) is not None}
+
+
+def visible_array(array_id: str, services: Services, principal: Principal) -> Array | None:
+    """Return an array that the principal may see; None if there is none."""
+    if not is_array(array_id):
+        return None
+    try:
+        array = services.store.array(array_id)
+    except NotFound:
+        return None
+    owner = ExecutionShares(array.tenant, array.user, {})
+    return array if principal.operator or principal.visibility.includes(owner) else None

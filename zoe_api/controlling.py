@@ -32,14 +32,16 @@ def hold(
 ) -> Execution:
     """Return the execution after it was held; idempotent. 409 if it does not wait."""
 
-    def decide(execution: Execution) -> ev.Event | None:
-        _check_waits(execution)
-        by = Holder.OPERATOR if principal.operator and not owns(principal, execution) else Holder.USER
-        if execution.conditions.held in (Holder.OPERATOR, by):
-            return None
-        return ev.Held(at_s=time.time(), cause_id=request.state.request_id, by=by, user=principal.user)
+    return change(services, principal, execution_id, request, if_match, lambda one: held(one, principal, request))
 
-    return change(services, principal, execution_id, request, if_match, decide)
+
+def held(execution: Execution, principal: Principal, request: Request) -> ev.Event | None:
+    """Return the event of a hold; None if it is held already. 409 if it does not wait."""
+    _check_waits(execution)
+    by = Holder.OPERATOR if principal.operator and not owns(principal, execution) else Holder.USER
+    if execution.conditions.held in (Holder.OPERATOR, by):
+        return None
+    return ev.Held(at_s=time.time(), cause_id=request.state.request_id, by=by, user=principal.user)
 
 
 def release(
@@ -47,15 +49,17 @@ def release(
 ) -> Execution:
     """Return the execution after its release; unchanged if nobody holds it. 403 if only operators may release it."""
 
-    def decide(execution: Execution) -> ev.Event | None:
-        held = execution.conditions.held
-        if held is None or execution.state is not ExecutionState.SUBMITTED:
-            return None
-        if held is Holder.OPERATOR and not principal.operator:
-            raise ApiProblem(Code.HELD_BY_OPERATOR, hint="ask an operator to release it")
-        return ev.Released(at_s=time.time(), cause_id=request.state.request_id, user=principal.user)
+    return change(services, principal, execution_id, request, if_match, lambda one: released(one, principal, request))
 
-    return change(services, principal, execution_id, request, if_match, decide)
+
+def released(execution: Execution, principal: Principal, request: Request) -> ev.Event | None:
+    """Return the event of a release; None if it is not held. 403 if only operators may release it."""
+    holder = execution.conditions.held
+    if holder is None or execution.state is not ExecutionState.SUBMITTED:
+        return None
+    if holder is Holder.OPERATOR and not principal.operator:
+        raise ApiProblem(Code.HELD_BY_OPERATOR, hint="ask an operator to release it")
+    return ev.Released(at_s=time.time(), cause_id=request.state.request_id, user=principal.user)
 
 
 def requeue(

@@ -13,7 +13,16 @@ _RANDOM_LETTERS = 5
 
 def new_execution_id() -> str:
     """Return a letter, milliseconds since the epoch and 25 random bits, in base 32."""
-    return "x" + _base32(time.time_ns() // 1_000_000, _TIME_LETTERS) + _base32(secrets.randbits(25), _RANDOM_LETTERS)
+    return "x" + _unique()
+
+
+def new_array_id() -> str:
+    """Return the same with another letter; ids of an array's executions continue it (`zoe_lib.domain.arrays`)."""
+    return "a" + _unique()
+
+
+def _unique() -> str:
+    return _base32(time.time_ns() // 1_000_000, _TIME_LETTERS) + _base32(secrets.randbits(25), _RANDOM_LETTERS)
 
 
 def hash_of(secret: str) -> str:

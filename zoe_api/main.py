@@ -33,6 +33,7 @@ from zoe_api.output_reads import OutputReads
 from zoe_api.request_context import PREFIX, Changes, RequestContext
 from zoe_api.routers import (
     administration,
+    arrays,
     cluster,
     control,
     credentials,
@@ -76,6 +77,7 @@ ROUTES = tuple(
     route
     for module in (
         submissions,
+        arrays,
         control,
         executions,
         logs,

@@ -47,7 +47,7 @@ def execution_view(execution: Execution, description: Mapping[str, Any]) -> Exec
         inputs=input_reads(execution),
         places=stored_places(execution),
         notes=list(execution.notes),
-        conditions=_conditions(execution.conditions),
+        conditions=conditions_view(execution.conditions),
         storage_problem=execution.storage_problem,
         description=dict(description),
     )
@@ -174,7 +174,8 @@ def _summary(execution: Execution) -> dict[str, Any]:
     }
 
 
-def _conditions(conditions: Conditions) -> ConditionsView | None:
+def conditions_view(conditions: Conditions) -> ConditionsView | None:
+    """Return what keeps an execution or an array from the queue; None if it was submitted without any."""
     return None if conditions == NO_CONDITIONS else ConditionsView.model_validate(conditions)
 
 

@@ -43,6 +43,18 @@ class DependencyKind(TextEnum):
     """In any way."""
 
 
+class IndexState(TextEnum):
+    """Where an index of an array is; the last three are terminal."""
+
+    WAITING = "waiting"
+    """It has no execution yet."""
+    ACTIVE = "active"
+    """Its execution waits or runs."""
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
 class Holder(TextEnum):
     """Who holds an execution out of the queue; only operators release what an operator holds."""
 

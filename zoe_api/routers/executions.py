@@ -67,6 +67,8 @@ def list_executions(
         float | None, Query(ge=0, le=SECONDS_MAX, description="Only executions that were submitted then or later.")
     ] = None,
     all_tenants: Annotated[bool, Query(description="For operators.")] = False,
+    arrays: Annotated[bool, Query(description="Include executions of arrays, which have a list of their own.")] = True,
+    array: Annotated[str | None, Query(description="Only executions of this array.")] = None,
     limit: Annotated[int, Query(ge=1)] = 50,
     cursor: str | None = None,
 ) -> ExecutionList:
@@ -82,6 +84,8 @@ def list_executions(
         states=frozenset(state) if state else None,
         name_contains=name,
         submitted_from_s=submitted_from_s,
+        alone=not arrays,
+        array_id=array,
         limit=min(limit, services.settings.api_page_max),
         cursor=cursor,
     )

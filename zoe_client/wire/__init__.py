@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from zoe_client.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from zoe_client.wire.arrays import *  # noqa: F403
     from zoe_client.wire.base import *  # noqa: F403
     from zoe_client.wire.cluster import *  # noqa: F403
     from zoe_client.wire.credentials import *  # noqa: F403
@@ -28,6 +29,15 @@ if TYPE_CHECKING:
 __getattr__ = lazy_names(
     __name__,
     {
+        "arrays": (
+            "ArrayList",
+            "ArrayModifyRequest",
+            "ArrayRequest",
+            "ArraySummary",
+            "ArrayView",
+            "IndexList",
+            "IndexView",
+        ),
         "base": ("SECONDS_MAX", "Diagnostic", "Problem", "Wire"),
         "cluster": ("NodeList", "NodeView", "StatusView", "UsageList", "UsageView", "UseOverTimeView", "UsePointView"),
         "credentials": ("CredentialList", "CredentialRequest", "CredentialView"),

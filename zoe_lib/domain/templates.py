@@ -14,7 +14,9 @@ One description runs on every back-end because it never holds an address, only t
 | `{files}`                    | the directory with the component's files                               |
 | `{workspace}`                | the user's directory in the tenant, which stays                        |
 | `{shared}`                   | the directory of all users of the tenant, which stays                  |
-| `{index}`                    | index of the service within its component                              |
+| `{index}`                    | index of the service within its component; in an array, that of the    |
+|                              | array                                                                  |
+| `{instance}`                 | index of the service within its component, in an array, too            |
 | `{execution}`                | id of the execution                                                    |
 | `{user}`                     | name of the user who submitted it                                      |
 | `{secrets}`                  | the directory with the secrets that the component asks for             |
@@ -51,6 +53,7 @@ class TemplateKind(StrEnum):
     WORKSPACE = "workspace"
     SHARED = "shared"
     INDEX = "index"
+    INSTANCE = "instance"
     EXECUTION = "execution"
     USER = "user"
     SECRETS = "secrets"
@@ -120,6 +123,17 @@ def rename(text: str, new_name: Callable[[str], str]) -> str:
     return "".join(renamed(piece) if isinstance(piece, Template) else escape(piece) for piece in _pieces(text))
 
 
+def with_index(text: str, index: int) -> str:
+    """Return the text with `{index}` filled in; all else stays, literal braces too."""
+    if "{index}" not in text:
+        return text
+
+    def filled(piece: Template) -> str:
+        return str(index) if piece.kind is TemplateKind.INDEX else str(piece)
+
+    return "".join(filled(piece) if isinstance(piece, Template) else escape(piece) for piece in _pieces(text))
+
+
 def escape(text: str) -> str:
     """Return the text with its braces doubled, so that `fill` gives it back unchanged."""
     return text.replace("{", "{{").replace("}", "}}")
@@ -138,6 +152,7 @@ _PLAIN = frozenset(
         TemplateKind.WORKSPACE,
         TemplateKind.SHARED,
         TemplateKind.INDEX,
+        TemplateKind.INSTANCE,
         TemplateKind.EXECUTION,
         TemplateKind.USER,
         TemplateKind.SECRETS,

@@ -77,6 +77,7 @@ class ApiSettings(FileSettings):
         description="Time after which a client that reads nothing of its answer or stream is disconnected.",
     )
     api_page_max: int = Field(default=500, gt=0, description="Maximum entries in one page of a list.")
+    array_indices_max: int = Field(default=1_000_000, gt=0, description="Maximum indices of an array.")
     api_sse_poll_s: float = Field(
         default=1.0, gt=0, description="Longest pause between reads of the journal for a stream of events."
     )

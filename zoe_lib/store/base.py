@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
+from zoe_lib.domain.arrays import Array, ArrayId
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
@@ -17,6 +18,9 @@ from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.sharing import ALL, ExecutionShares, Visibility
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds
 from zoe_lib.store.values import (
+    ArrayChange,
+    ArrayPage,
+    ArrayQuery,
     ExecutionChange,
     ExecutionPage,
     ExecutionQuery,
@@ -138,6 +142,57 @@ class ExecutionStore(Protocol):
 
     def held_on_nodes(self, gateway: Resources) -> Mapping[str, HeldOnNode]:
         """Return `zoe_lib.domain.gateway.held_on_nodes` of all executions that are not terminal."""
+        ...
+
+    # -- arrays ----------------------------------------------------------------------------------------------------
+    def submit_array(
+        self, array: Array, cause_id: str, idempotency_key: str | None = None, fingerprint: str = ""
+    ) -> Array:
+        """Store a new array, all of whose indices wait, with its entry in the journal, in one transaction.
+
+        The same key of the same user in the tenant with the same fingerprint returns what was stored first; else it
+        raises IdempotencyConflict. Raises TooManyArrays, TimeLimitTooLong. Limits of executions apply when these are
+        made.
+        """
+        ...
+
+    def array(self, array_id: ArrayId) -> Array:
+        """Return one array; NotFound."""
+        ...
+
+    def array_with_states(self, array_id: ArrayId) -> tuple[Array, bytes]:
+        """Return an array and the states of its indices, a byte for each by position; NotFound."""
+        ...
+
+    def arrays(self, query: ArrayQuery) -> ArrayPage:
+        """Return arrays newest first, by (submitted_at_s, id); InvalidCursor."""
+        ...
+
+    def change_array(
+        self,
+        array_id: ArrayId,
+        decide: Callable[[Array, bytearray], ArrayChange | None],
+        at_s: float,
+        cause_id: str,
+        leader_epoch: int | None = None,
+    ) -> Array:
+        """Write what `decide` makes of an array and the states of its indices, with its entry in the journal, in one
+        transaction; return the array after it.
+
+        `decide` returns None to change nothing, and may be called again. Raises NotLeader, NotFound, and what `decide`
+        does.
+        """
+        ...
+
+    def make_of_array(
+        self, array: Array, wanted: Sequence[tuple[int, Execution]], cause_id: str, leader_epoch: int
+    ) -> Sequence[Execution] | None:
+        """Store fresh executions for the indices at these positions, which are active from then on, in one transaction.
+
+        Return those that the limits of the tenant and its user let in, in order. None if the array has another version
+        or an index does not wait: then nothing is written. Raises NotLeader. An end of such an execution, by `append`
+        or `append_all`, is noted in the array in the same transaction.
+        """
         ...
 
     # -- journal ---------------------------------------------------------------------------------------------------

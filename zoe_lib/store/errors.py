@@ -50,6 +50,13 @@ class TooManySecrets(StoreError):  # noqa: N818
     """The user or the tenant has as many secrets as allowed."""
 
 
+class TooManyArrays(QuotaExceeded):
+    """The tenant has as many arrays that have not ended as it may have."""
+
+    def __init__(self, tenant: str, arrays_max: int) -> None:
+        StoreError.__init__(self, f"maximum for {tenant}: {arrays_max} arrays that have not ended")
+
+
 class TimeLimitTooLong(StoreError):  # noqa: N818
     """The requested time limit exceeds the longest one that the tenant allows."""
 

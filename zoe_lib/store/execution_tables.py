@@ -51,6 +51,7 @@ executions = Table(
     Column("storage_problem", Text, nullable=False, server_default=text("''")),
     Column("granted_s", JSONB, nullable=False, server_default=text("'{}'")),  # by day, before the present grant
     Column("conditions", JSONB(none_as_null=True)),  # what keeps, or kept, it from the queue; NULL: nothing
+    Column("array_id", Text),  # the array that it was made for
 )
 NEWEST_FIRST = (executions.c.submitted_at_s, executions.c.id)
 NOT_TERMINAL = "state NOT IN ('succeeded', 'failed', 'cancelled')"
@@ -59,6 +60,8 @@ Index("ix_executions_tenant_newest", executions.c.tenant, *NEWEST_FIRST)
 Index("ix_executions_user_newest", executions.c.user_name, *NEWEST_FIRST)
 Index("ix_executions_state_newest", executions.c.state, *NEWEST_FIRST)
 Index("ix_executions_active", *NEWEST_FIRST, postgresql_where=text(NOT_TERMINAL))
+Index("ix_executions_array", executions.c.array_id, *NEWEST_FIRST, postgresql_where=text("array_id IS NOT NULL"))
+Index("ix_executions_alone", executions.c.user_name, *NEWEST_FIRST, postgresql_where=text("array_id IS NULL"))
 Index("ix_executions_ended", executions.c.ended_at_s, postgresql_where=text("ended_at_s IS NOT NULL"))
 
 services = Table(

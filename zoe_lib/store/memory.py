@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
 
+from zoe_lib.domain.arrays import member_of
 from zoe_lib.domain.events import Event, submitted
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.gateway import HeldOnNode, held_on_nodes
@@ -18,7 +19,7 @@ from zoe_lib.domain.use import DayOfUser, ResourceSeconds, daily_use
 from zoe_lib.store.base import Subscription
 from zoe_lib.store.cursors import decode_cursor, encode_cursor, position
 from zoe_lib.store.errors import ConcurrentUpdate, IdempotencyConflict
-from zoe_lib.store.memory_installation import MemoryInstallation
+from zoe_lib.store.memory_arrays import MemoryArrays
 from zoe_lib.store.memory_state import MemorySubscription, add_use, unshared
 from zoe_lib.store.quotas import admitted, check_owner, same_submission
 from zoe_lib.store.text import check_submission, checked, checked_changes, shown_key
@@ -31,7 +32,7 @@ from zoe_lib.store.values import (
 )
 
 
-class MemoryStore(MemoryInstallation):
+class MemoryStore(MemoryArrays):
     """One process's handle on state in memory; `another` returns a second handle, like that of another process.
 
     `available = False` makes every call of this handle raise StoreUnavailable.
@@ -274,12 +275,19 @@ class MemoryStore(MemoryInstallation):
         }
 
 
+def _array_of(execution: Execution) -> str | None:
+    member = member_of(execution.id)
+    return None if member is None else member.array_id
+
+
 def _matches(query: ExecutionQuery, execution: Execution) -> bool:
     return (
         query.visibility.includes(unshared(execution))
         and (query.user is None or execution.user == query.user)
         and (query.states is None or execution.state in query.states)
         and (query.ids is None or execution.id in query.ids)
+        and (query.array_id is None or query.array_id == _array_of(execution))
+        and not (query.alone and _array_of(execution))
         and (query.submitted_from_s is None or execution.submitted_at_s >= query.submitted_from_s)
         and (query.submitted_to_s is None or execution.submitted_at_s <= query.submitted_to_s)
         and (query.ended_from_s is None or execution.marks.get(Mark.ENDED, math.inf) >= query.ended_from_s)

@@ -9,6 +9,7 @@ from itertools import islice
 from threading import RLock
 from types import TracebackType
 
+from zoe_lib.domain.arrays import Array, ArrayEventKind, ArrayId, index_ended, member_of, settled
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
@@ -80,6 +81,8 @@ class State:
         self.cut_s = 0.0
         self.kept_use: dict[DayOfUser, ResourceSeconds] = {}
         self.last_uses: dict[ExecutionId, float] = {}
+        self.arrays: dict[ArrayId, Array] = {}
+        self.array_states: dict[ArrayId, bytearray] = {}
         self._newest_id = 0
 
     def __enter__(self) -> State:
@@ -124,6 +127,34 @@ class State:
             self._newest_id += 1
             self.journal.append(Record(self._newest_id, event, execution.id, execution.tenant, version))
 
+        if execution.terminal:
+            self._note_end(execution, events[-1].cause_id)
+
+    def _note_end(self, execution: Execution, cause_id: str) -> None:
+        member = member_of(execution.id)
+        before = None if member is None else self.arrays.get(member.array_id)
+        if before is not None:
+            at_s = execution.marks[Mark.ENDED]
+            self.put_array(index_ended(before, self.array_states[before.id], execution), at_s, cause_id)
+
+    def put_array(self, array: Array, at_s: float, cause_id: str, change: Fact | None = None) -> Array:
+        """Replace an array, with the entry of the change; and with that of its end, if this is it."""
+        after = settled(array, at_s)
+        facts = [] if change is None else [change]
+        if after.ended_at_s is not None and array.ended_at_s is None:
+            data = {"state": after.state.value, "counts": {state.value: n for state, n in after.counts.items()}}
+            facts.append(Fact(ArrayEventKind.ENDED, at_s, cause_id, data))
+        self.arrays[after.id] = after
+        for fact in facts:
+            self._newest_id += 1
+            self.journal.append(Record(self._newest_id, fact, after.id, after.tenant, after.version))
+        return after
+
+    def shares(self, record_id: str) -> ExecutionShares:
+        """Return who may see an execution or an array."""
+        array = self.arrays.get(record_id)
+        return unshared(self.executions[record_id]) if array is None else ExecutionShares(array.tenant, array.user, {})
+
     def record_fact(self, fact: Fact) -> None:
         """Write a fact about the installation."""
         self._newest_id += 1
@@ -145,7 +176,7 @@ class State:
             and (
                 record.tenant in (None, visibility.tenant)
                 if record.execution_id is None
-                else visibility.includes(unshared(self.executions[record.execution_id]))
+                else visibility.includes(self.shares(record.execution_id))
             )
         )
         return islice(matching, limit)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlalchemy import Connection, text
 
-from zoe_lib.domain.events import Event
+from zoe_lib.domain.arrays import Array, ArrayId, member_of
+from zoe_lib.domain.events import Ended, Event, Refused
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.gateway import HeldOnNode
 from zoe_lib.domain.lifecycle import IllegalTransition
@@ -24,6 +25,7 @@ from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.recent import RecentExecutions
 from zoe_lib.store.revision import read_revision
+from zoe_lib.store.sql import arrays as array_rows
 from zoe_lib.store.sql import (
     bandwidth,
     installation,
@@ -45,8 +47,19 @@ from zoe_lib.store.sql.installation import Terms, TermsVersions
 from zoe_lib.store.sql.leadership import Leadership, read_leader
 from zoe_lib.store.sql.listener import Listener
 from zoe_lib.store.sql.submitting import Submission
-from zoe_lib.store.text import check_submission, checked, checked_changes, key_in_batch, storable
+from zoe_lib.store.text import (
+    check_array,
+    check_names,
+    check_submission,
+    checked,
+    checked_changes,
+    key_in_batch,
+    storable,
+)
 from zoe_lib.store.values import (
+    ArrayChange,
+    ArrayPage,
+    ArrayQuery,
     ExecutionChange,
     ExecutionPage,
     ExecutionQuery,
@@ -184,12 +197,19 @@ class PostgresStore:
             self._recent.keep(execution)
         return stored
 
-    @staticmethod
     def _append_all(
-        connection: Connection, changes: Sequence[ExecutionChange], leader_epoch: int | None
+        self, connection: Connection, changes: Sequence[ExecutionChange], leader_epoch: int | None
     ) -> set[ExecutionId]:
         writing.check_leader(connection, leader_epoch)
-        return writing_sets.append_all(connection, changes) if changes else set()
+        if not changes:
+            return set()
+        ended = [change.after for change in changes if change.after.terminal and member_of(change.after.id)]
+        array_rows.lock_of(connection, (execution.id for execution in ended))
+        written = writing_sets.append_all(connection, changes)
+        if ended:
+            noted = [execution for execution in ended if execution.id in written]
+            array_rows.note_ends(connection, self._applications, noted, changes[0].events[-1].cause_id)
+        return written
 
     def _append(
         self,
@@ -201,6 +221,22 @@ class PostgresStore:
         after: Execution | None,
     ) -> Execution:
         writing.check_leader(connection, epoch)
+        ends = any(isinstance(event, Ended | Refused) for event in events)
+        if ends:
+            array_rows.lock_of(connection, [execution_id])
+        stored = self._append_checked(connection, execution_id, events, version, after)
+        if ends:
+            array_rows.note_ends(connection, self._applications, [stored], events[-1].cause_id)
+        return stored
+
+    def _append_checked(
+        self,
+        connection: Connection,
+        execution_id: ExecutionId,
+        events: Sequence[Event],
+        version: int,
+        after: Execution | None,
+    ) -> Execution:
         before = self._recent.get(execution_id, version)
         if before is not None:
             try:
@@ -209,6 +245,69 @@ class PostgresStore:
                 pass
         before = writing.current(connection, self._applications, execution_id, version)
         return writing.append(connection, self._applications, before, events, after)
+
+    # -- arrays ----------------------------------------------------------------------------------------------------
+    def submit_array(
+        self,
+        array: Array,
+        cause_id: str,
+        idempotency_key: str | None = None,
+        fingerprint: str = "",
+        audit: AuditEntry | None = None,
+    ) -> Array:
+        """Store a new array, once per key; `audit` goes into the same transaction."""
+        check_array(array, cause_id, idempotency_key, fingerprint)
+        how = (array, cause_id, idempotency_key, fingerprint, audit)
+        stored = self.database.write(lambda c: array_rows.submit(c, self._applications, *how))
+        if stored.id != array.id:
+            check_owner(stored, array.user)
+            if audit is not None:
+                self.accounts.add_audit(audit)
+        return stored
+
+    def array_submitted_with(self, tenant: str, idempotency_key: str, fingerprint: str) -> Array | None:
+        """Return the array of a key."""
+        if not storable(tenant, idempotency_key):
+            return None
+        find = array_rows.with_key
+        return self.database.read(lambda c: find(c, self._applications, tenant, idempotency_key, fingerprint))
+
+    def array(self, array_id: ArrayId) -> Array:
+        """Return one array."""
+        check_names(array_id)
+        return self.database.read(lambda c: array_rows.one(c, self._applications, array_id))
+
+    def array_with_states(self, array_id: ArrayId) -> tuple[Array, bytes]:
+        """Return an array and the states of its indices."""
+        check_names(array_id)
+        find = array_rows.one
+        return self.database.read(lambda c: (find(c, self._applications, array_id), array_rows.states(c, array_id)))
+
+    def arrays(self, query: ArrayQuery) -> ArrayPage:
+        """Return a page of arrays."""
+        if not storable(query.visibility.tenant, query.visibility.user, query.user):
+            return ArrayPage((), None)
+        return self.database.read(lambda c: array_rows.page(c, self._applications, query))
+
+    def change_array(
+        self,
+        array_id: ArrayId,
+        decide: Callable[[Array, bytearray], ArrayChange | None],
+        at_s: float,
+        cause_id: str,
+        leader_epoch: int | None = None,
+    ) -> Array:
+        """Change an array."""
+        check_names(array_id)
+        how = (array_id, decide, at_s, cause_id, leader_epoch)
+        return self.database.write(lambda c: array_rows.change(c, self._applications, *how))
+
+    def make_of_array(
+        self, array: Array, wanted: Sequence[tuple[int, Execution]], cause_id: str, leader_epoch: int
+    ) -> Sequence[Execution] | None:
+        """Store executions of an array."""
+        how = (array, wanted, cause_id, leader_epoch)
+        return self.database.write(lambda c: array_rows.make(c, self._applications, *how))
 
     def execution(self, execution_id: ExecutionId) -> Execution:
         """Return one execution."""
@@ -321,7 +420,10 @@ class PostgresStore:
         self.accounts.prune(now_s)
         self.database.write(lambda c: upkeep.prune_keys(c, now_s - self._limits.idempotency_keys_kept_s))
         self.database.write(lambda c: bandwidth.prune_looks(c, now_s - self._limits.retention_s))
-        return self.database.write(lambda c: upkeep.prune_some(c, self._applications, now_s - self._limits.retention_s))
+        ended_before_s = now_s - self._limits.retention_s
+        removed = self.database.write(lambda c: upkeep.prune_some(c, self._applications, ended_before_s))
+        self.database.write(lambda c: array_rows.prune(c, ended_before_s, upkeep.PRUNED_AT_ONCE))
+        return removed
 
     cut_s = reads(upkeep.read_cut)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from zoe_lib.domain.application import Application
+from zoe_lib.domain.arrays import Array
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.limits import Limits
 from zoe_lib.store.errors import IdempotencyConflict, QuotaExceeded, TimeLimitTooLong
@@ -47,7 +48,13 @@ def check_counts(tenant: str, user: str, limits: Limits, executions: int, execut
             raise QuotaExceeded(holder, limit.executions)
 
 
-def check_owner(stored: Execution, user: str) -> None:
+def room_for(tenant: str, user: str, limits: Limits, executions: int, executions_of_user: int) -> int | None:
+    """Return how many more executions the user may have in the tenant; None: any number."""
+    pairs = ((limits.of(tenant).executions, executions), (limits.of(tenant, user).executions, executions_of_user))
+    return min((max(most - there, 0) for most, there in pairs if most is not None), default=None)
+
+
+def check_owner(stored: Execution | Array, user: str) -> None:
     """Raise IdempotencyConflict if another user of the tenant submitted this with the same key."""
     if stored.user != user:
         raise IdempotencyConflict("the idempotency key was used for a different request")

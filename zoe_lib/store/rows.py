@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from zoe_lib.domain.application import Application
+from zoe_lib.domain.arrays import member_of
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome, Service
@@ -29,6 +30,7 @@ def fixed_values(execution: Execution) -> Values:
         "name": execution.name,
         "tenant": execution.tenant,
         "notes": list(execution.notes),
+        "array_id": None if (member := member_of(execution.id)) is None else member.array_id,
     }
 
 

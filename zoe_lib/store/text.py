@@ -8,6 +8,7 @@ from functools import reduce
 from operator import attrgetter
 from typing import Any
 
+from zoe_lib.domain.arrays import Array
 from zoe_lib.domain.events import EVENT_TYPES, Event
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
@@ -70,6 +71,13 @@ def checked_changes(changes: Sequence[ExecutionChange]) -> Sequence[ExecutionCha
     if len({change.before.id for change in changes}) != len(changes):
         raise ValueError("a set changes each execution once")
     return [_checked_change(change) for change in changes]
+
+
+def check_array(array: Array, cause_id: str, idempotency_key: str | None, fingerprint: str) -> None:
+    """Refuse what cannot be stored (Unstorable)."""
+    texts = (array.id, array.name, array.tenant, array.user, *array.notes)
+    if not storable(*texts, cause_id, idempotency_key, fingerprint):
+        raise Unstorable("a text of the array contains characters that cannot be stored")
 
 
 def check_submission(execution: Execution, cause_id: str, idempotency_key: str | None, fingerprint: str) -> None:

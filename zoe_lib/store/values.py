@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from zoe_lib.domain.arrays import Array, ArrayEventKind, ArrayId
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.promises import TenantBandwidth
@@ -59,7 +60,8 @@ class ExecutionQuery:
     """Which executions to list, newest first. None does not restrict; `cursor` continues an earlier page.
 
     `submitted_from_s`, `submitted_to_s`: submitted within these times; `ended_from_s`: ended then or later.
-    `name_contains` ignores case. The filters of a continued page must not change.
+    `name_contains` ignores case. `array_id`: only executions of that array; `alone`: only those of none. The filters of
+    a continued page must not change.
     """
 
     ids: frozenset[ExecutionId] | None = None
@@ -72,6 +74,40 @@ class ExecutionQuery:
     ended_from_s: float | None = None
     limit: int = 50
     cursor: str | None = None
+    array_id: ArrayId | None = None
+    alone: bool = False
+
+
+@value(frozen=True, slots=True)
+class ArrayQuery:
+    """Which arrays to list, newest first. None does not restrict; `cursor` continues an earlier page.
+
+    `open`: only those of which an index has not ended. Arrays are not shared: others than the owner of one see it only
+    if they see all of its tenant.
+    """
+
+    visibility: Visibility = ALL
+    user: str | None = None
+    open: bool = False
+    limit: int = 50
+    cursor: str | None = None
+
+
+@value(frozen=True, slots=True)
+class ArrayPage:
+    """One page of arrays; `next_cursor` is None on the last."""
+
+    arrays: Sequence[Array]
+    next_cursor: str | None
+
+
+@value(frozen=True, slots=True)
+class ArrayChange:
+    """What was done to an array: it afterwards, the kind of the journal's entry, and what that says."""
+
+    array: Array
+    kind: ArrayEventKind
+    data: Mapping[str, object]
 
 
 @value(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import NotLeader
 from zoe_master.backends.base import Backend
 from zoe_master.crash_points import Hit, never_crash
+from zoe_master.loop.arrays import ArrayObserver
 from zoe_master.loop.conditions import ConditionObserver
 from zoe_master.loop.culling import ExecutionCulling, LastUses
 from zoe_master.loop.executor import PlanExecutor
@@ -78,6 +79,7 @@ class Master:
         self._clock = clock
         self._cache = StateCache(store, leader_epoch, changes_per_set)
         self._observer = ServiceObserver(self._cache, backend, hit)
+        self._arrays = ArrayObserver(self._cache, hit)
         self._conditions = ConditionObserver(self._cache)
         self._retry_limit = RetryLimit(self._cache)
         self._image_gate = ImageGate(self._cache, backend)
@@ -107,6 +109,7 @@ class Master:
         # 1. Observe: what users and other processes wrote, and what the back-end reports.
         read_to = self._cache.catch_up()
         observations = self._observer.absorb(tick)
+        self._arrays.look(tick)
         self._conditions.look(tick)
         self._culling.sync(tick)
         storage = self._grants.observe()
@@ -150,6 +153,7 @@ class Master:
                     self._cache.behind,
                     self._observer.unfinished,
                     self._conditions.unfinished,
+                    self._arrays.unfinished,
                     self._reasons.unfinished,
                 )
             ),
@@ -172,7 +176,12 @@ class Master:
         """
         maybe = (*self._cache.active(), *self._cache.backlog.paused)
         policy = self._cache.policy
-        own = (self._culling.due_s(), self._locator.due_s(), self._cache.conditional.next_begin_s(now_s))
+        own = (
+            self._culling.due_s(),
+            self._locator.due_s(),
+            self._cache.conditional.next_begin_s(now_s),
+            self._cache.arrays.due_s(now_s),
+        )
         times = (*(due_at_s(e, policy) for e in maybe), *own)
         return min((at_s for at_s in times if at_s is not None and at_s > now_s), default=None)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from heapq import heappop, heappush, nsmallest
 from itertools import islice
+from typing import Generic, Protocol, TypeVar
 
+from zoe_lib.domain.conditions import Conditions
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 
 # At least this many entries of executions that no longer wait for a time are collected before they go together.
@@ -20,11 +22,28 @@ def is_conditional(execution: Execution) -> bool:
     return bool(conditions.held or conditions.after or conditions.begin_at_s is not None)
 
 
-class ConditionalExecutions:
-    """Executions under conditions. A tick costs as much as has changed, however many there are."""
+class _Conditional(Protocol):
+    """An execution or an array."""
+
+    @property
+    def id(self) -> str:
+        """Return its id."""
+        ...
+
+    @property
+    def conditions(self) -> Conditions:
+        """Return what keeps it from the queue."""
+        ...
+
+
+T = TypeVar("T", bound=_Conditional)
+
+
+class ConditionalExecutions(Generic[T]):
+    """Executions, or arrays, under conditions. A tick costs as much as has changed, however many there are."""
 
     def __init__(self) -> None:
-        self._all: dict[ExecutionId, Execution] = {}
+        self._all: dict[ExecutionId, T] = {}
         self._dependents: dict[ExecutionId, dict[ExecutionId, None]] = {}
         self._begins: list[tuple[float, ExecutionId]] = []  # a heap
         self._changed: dict[ExecutionId, None] = {}
@@ -34,7 +53,7 @@ class ConditionalExecutions:
     def __len__(self) -> int:
         return len(self._all)
 
-    def put(self, execution: Execution) -> None:
+    def put(self, execution: T) -> None:
         """Add an execution, or replace it after a change; the next look examines it."""
         self.remove(execution.id)
         self._all[execution.id] = execution
@@ -79,9 +98,7 @@ class ConditionalExecutions:
             del self._unknown[on]
         return some
 
-    def take_changed(
-        self, now_s: float, limit: int
-    ) -> list[tuple[Execution, Mapping[ExecutionId, ExecutionState | None]]]:
+    def take_changed(self, now_s: float, limit: int) -> list[tuple[T, Mapping[ExecutionId, ExecutionState | None]]]:
         """Return executions to examine, each with those that have ended of what it waits for.
 
         That is: which were changed, whose time has come, or of whose dependencies some have ended.
@@ -99,7 +116,7 @@ class ConditionalExecutions:
             del self._changed[execution.id]
         return [(one, self._ends_of(one)) for one in taken]
 
-    def _ends_of(self, execution: Execution) -> Mapping[ExecutionId, ExecutionState | None]:
+    def _ends_of(self, execution: T) -> Mapping[ExecutionId, ExecutionState | None]:
         return {one.on: self._ended[one.on] for one in execution.conditions.awaited if one.on in self._ended}
 
     def _begin_of(self, execution_id: ExecutionId) -> float | None:
@@ -118,7 +135,7 @@ class ConditionalExecutions:
         return next((at_s for at_s, _ in nsmallest(1, self._begins) if at_s > now_s), None)
 
 
-def _begins_of(executions: Iterable[Execution]) -> Iterable[tuple[float, ExecutionId]]:
+def _begins_of(executions: Iterable[_Conditional]) -> Iterable[tuple[float, ExecutionId]]:
     for execution in executions:
         if execution.conditions.begin_at_s is not None:
             yield execution.conditions.begin_at_s, execution.id

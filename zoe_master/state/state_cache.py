@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from types import MappingProxyType
@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import structlog
 
+from zoe_lib.domain.arrays import Array, ArrayEventKind
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import (
@@ -32,16 +33,19 @@ from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Located
 from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.values import ExecutionChange, ExecutionQuery, JournalEntry
+from zoe_lib.store.errors import NotFound
+from zoe_lib.store.values import ArrayChange, ExecutionChange, ExecutionQuery, JournalEntry
 from zoe_master.scheduler.ordering.capacity import capacity_of
 from zoe_master.scheduler.ordering.estimate import run_key
 from zoe_master.scheduler.ordering.orders import SIZED_ORDERS
 from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.state.arrays import ArraysKept
 from zoe_master.state.conditional import ConditionalExecutions, is_conditional
 from zoe_master.state.forecasts import ForecastRecord
 from zoe_master.state.kept_ledger import KeptLedger
 from zoe_master.state.pending_queue import PendingQueue
 from zoe_master.state.run_history import KindEstimates, RunTimeHistory
+from zoe_master.state.tick_context import TickContext
 
 log = structlog.get_logger(__name__)
 
@@ -52,6 +56,7 @@ _ENTRIES_PER_READ = 1000
 _READS_PER_TICK_MAX = 4
 # Users who submit or cancel wait while the entries of a set are written.
 CHANGES_PER_SET = 500
+_OF_ARRAYS = frozenset(ArrayEventKind)
 _UNDER_WAY = (ServiceState.STARTING, ServiceState.STOPPING)
 _NO_PATHS: Mapping[str, PathUse] = MappingProxyType({})
 _NOTHING_TOLD: Mapping[Located, Places | None] = MappingProxyType({})
@@ -89,8 +94,9 @@ class StateCache:
         self._kinds = KindEstimates(self._history.expected)
         for execution in self._executions.values():
             self._kinds.enter(run_key(execution))
-        self.conditional = ConditionalExecutions()
+        self.conditional = ConditionalExecutions[Execution]()
         """Executions that do not count as waiting before their conditions are met."""
+        self.arrays = ArraysKept(store)
         waiting: list[Execution] = []
         for execution in self._executions.values():
             if is_conditional(execution):
@@ -109,11 +115,40 @@ class StateCache:
             self.behind = len(entries) == _ENTRIES_PER_READ
             self._journal_id = entries[-1].id if entries else self._journal_id
             self._reload(list(self._changed_elsewhere(entries)))
+            self._read_arrays()
             if any(entry.execution_id is None for entry in entries):
                 self.policy = self._store.policy()
             if not self.behind:
                 break
         return self._journal_id
+
+    def _read_arrays(self) -> None:
+        for array in self.arrays.read(self._executions):
+            self._ended(array.id, array.state)
+
+    def _ended(self, on: str, state: ExecutionState) -> None:
+        """Tell those that run after an execution or an array that it has ended."""
+        self.conditional.ended(on, state)
+        self.arrays.conditional.ended(on, state)
+
+    def change_array(
+        self, array: Array, decide: Callable[[Array, bytearray], ArrayChange | None], tick: TickContext
+    ) -> None:
+        """Change an array in the store, and read it again."""
+        self._store.change_array(array.id, decide, tick.now_s, tick.plan_id, self._epoch)
+        self.arrays.heard(array.id)
+        self._read_arrays()
+
+    def make(self, array: Array, wanted: Sequence[tuple[int, Execution]], cause_id: str) -> int | None:
+        """Store executions of an array and take them in; return how many, None if the array has changed meanwhile."""
+        made = self._store.make_of_array(array, wanted, cause_id, self._epoch)
+        if made is None:
+            self.arrays.heard(array.id)
+            return None
+        self._wrote |= bool(made)
+        for execution in made:
+            self._keep(execution)
+        return len(made)
 
     def append(self, execution: Execution, events: Sequence[Event]) -> Execution | None:
         """Write events and cache the result; None if the store refused, usually because another writer was faster.
@@ -247,7 +282,14 @@ class StateCache:
         return {s.id for e in known if e is not None for s in e.services if s.alive}
 
     def _changed_elsewhere(self, entries: Iterable[JournalEntry]) -> Iterator[ExecutionId]:
-        newest = {e.execution_id: e for e in entries if e.execution_id is not None}
+        newest: dict[ExecutionId, JournalEntry] = {}
+        for entry in entries:
+            if entry.execution_id is None:
+                continue
+            if entry.kind in _OF_ARRAYS:
+                self.arrays.heard(entry.execution_id)
+            else:
+                newest[entry.execution_id] = entry
         for execution_id, entry in newest.items():
             if execution_id in self._ended_here:
                 if entry.version == self._ended_here[execution_id]:
@@ -276,13 +318,23 @@ class StateCache:
             states = {execution.id: execution.state for execution in self._store.executions(query).executions}
             for one in some:
                 state = states.get(one)
+                if state is None and (array := self._array(one)) is not None:
+                    state = array.state
                 if state is None or state in TERMINAL_STATES:
                     self.conditional.ended(one, state)
+                    self.arrays.conditional.ended(one, state)
+
+    def _array(self, array_id: str) -> Array | None:
+        try:
+            return self._store.array(array_id)
+        except NotFound:
+            return None
 
     def _keep(self, execution: Execution) -> None:
         before = self._executions.get(execution.id)
+        self.arrays.moved(execution)
         if execution.terminal:
-            self.conditional.ended(execution.id, execution.state)
+            self._ended(execution.id, execution.state)
             if self._drop(execution.id):
                 self._outcomes[execution.state] += 1
                 self._history.learn(execution, self.policy.usage_half_life_s)

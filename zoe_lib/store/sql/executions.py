@@ -124,6 +124,10 @@ def _matching(query: ExecutionQuery, *columns: Column[Any]) -> Select[Any]:
     if query.ended_from_s is not None:
         still = executions.c.ended_at_s.is_(None)
         statement = statement.where(or_(still, executions.c.ended_at_s >= query.ended_from_s))
+    if query.array_id is not None:
+        statement = statement.where(executions.c.array_id == query.array_id)
+    if query.alone:
+        statement = statement.where(executions.c.array_id.is_(None))
     if query.cursor is not None:
         statement = statement.where(tuple_(*NEWEST_FIRST) < tuple_(*map(literal, decode_cursor(query.cursor))))
     return statement

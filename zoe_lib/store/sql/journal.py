@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, func, literal_column, or_, select, text, union_all
 from sqlalchemy.dialects.postgresql import JSONB
 
+from zoe_lib.domain.arrays import Array
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.sharing import ALL, Visibility
+from zoe_lib.store.array_tables import arrays
 from zoe_lib.store.codec import event_data
 from zoe_lib.store.execution_tables import executions, journal
 from zoe_lib.store.rows import from_row
@@ -55,6 +57,24 @@ def write_events(connection: Connection, execution: Execution, events: Sequence[
             "at_s": [event.at_s for event in events],
             "cause_ids": [event.cause_id for event in events],
             "data": [json.dumps(event_data(event)) for event in events],
+        },
+    )
+
+
+def write_of_array(
+    connection: Connection, array: Array, kind: str, at_s: float, cause_id: str, data: Mapping[str, object]
+) -> None:
+    """Write an entry about a whole array, under its id; must be the last step before the commit."""
+    connection.execute(
+        _WRITE,
+        {
+            "execution_id": array.id,
+            "tenant": array.tenant,
+            "versions": [array.version],
+            "kinds": [kind],
+            "at_s": [at_s],
+            "cause_ids": [cause_id],
+            "data": [json.dumps(data)],
         },
     )
 
@@ -123,8 +143,9 @@ def _seen_by(tenant: str, user: str) -> ColumnElement[bool]:
     The owner comes from a scalar subquery: as a join, it could change the order of the scan, and all would be sorted.
     """
     owner = select(executions.c.user_name).where(executions.c.id == journal.c.execution_id).scalar_subquery()
+    of_array = select(arrays.c.user_name).where(arrays.c.id == journal.c.execution_id).scalar_subquery()
     shared = journal.c.execution_id.in_(ids_given(tenant, user))
-    return or_(journal.c.execution_id.is_(None), owner == user, shared)
+    return or_(journal.c.execution_id.is_(None), func.coalesce(owner, of_array) == user, shared)
 
 
 def last_id(connection: Connection) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from sqlalchemy import Connection, delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 
+from zoe_lib.domain.arrays import Array
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.limits import EVERY, Limits, LimitSubject, collected
 from zoe_lib.store.installation_tables import limits
@@ -26,8 +27,8 @@ def read(connection: Connection) -> Limits:
     return _limits(connection.execute(select(limits)))
 
 
-def of_submission(connection: Connection, execution: Execution) -> Limits:
-    """Return the limits that may apply to a new execution; none of them changes until the transaction ends."""
+def of_submission(connection: Connection, execution: Execution | Array) -> Limits:
+    """Return the limits that may apply to a new execution or array; none of them changes until the transaction ends."""
     tenants, users = (execution.tenant, EVERY), (_NO_USER, EVERY, execution.user)
     rows = select(limits).where(limits.c.tenant.in_(tenants), limits.c.user_name.in_(users))
     return _limits(connection.execute(rows.with_for_update(read=True)))

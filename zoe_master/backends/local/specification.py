@@ -165,7 +165,7 @@ class _Filler:
                 text = str(self._port(template))
             case TemplateKind.SCRATCH | TemplateKind.FILES | TemplateKind.WORKSPACE | TemplateKind.SHARED:
                 text = str(self._places.named[template.kind])
-            case TemplateKind.INDEX:
+            case TemplateKind.INDEX | TemplateKind.INSTANCE:
                 text = str(self._start.index)
             case TemplateKind.EXECUTION:
                 text = self._start.execution_id

@@ -73,7 +73,7 @@ class TemplateFiller:
                 text = self._workspace(WORKSPACE)
             case TemplateKind.SHARED:
                 text = self._workspace(SHARED_WORKSPACE)
-            case TemplateKind.INDEX:
+            case TemplateKind.INDEX | TemplateKind.INSTANCE:
                 text = str(self._start.index)
             case TemplateKind.EXECUTION:
                 text = self._start.execution_id

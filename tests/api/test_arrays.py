@@ -1,0 +1,254 @@
+"""Arrays over the API, with a master that ticks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.api import Api, problem
+from tests.support.documents import document, job, part
+from tests.support.master import TickingMaster
+from tests.support.people import make_token
+from tests.support.waiting import until
+from zoe_api.request_context import PREFIX
+from zoe_lib.domain.limits import Limits
+from zoe_master.backends.simulated import ServiceBehaviour
+
+NEVER_S = 3e9
+ARRAYS = f"{PREFIX}/arrays"
+Json = dict[str, Any]
+
+
+def submit(http: httpx.Client, indices: str, key: str = "", **more: object) -> Json:
+    """Submit an array."""
+    headers = {"Idempotency-Key": key} if key else {}
+    answer = http.post(ARRAYS, json={"application": job(), "indices": indices, **more}, headers=headers)
+    assert answer.status_code == 201, answer.text
+    return dict(answer.json())
+
+
+def shown(http: httpx.Client, array: Json) -> Json:
+    """Return an array as it is now."""
+    return dict(http.get(f"{ARRAYS}/{array['id']}").raise_for_status().json())
+
+
+def counts(http: httpx.Client, array: Json) -> dict[str, int]:
+    """Return how many indices are in each state."""
+    return dict(shown(http, array)["counts"])
+
+
+def ended(http: httpx.Client, array: Json) -> Json:
+    """Return an array once all its indices have ended."""
+    return until(lambda: (a := shown(http, array))["ended_at_s"] is not None and a)
+
+
+def act(http: httpx.Client, array: Json, action: str) -> httpx.Response:
+    """Do something to a whole array."""
+    return http.post(f"{ARRAYS}/{array['id']}/{action}")
+
+
+def test_each_index_runs_once(http: httpx.Client, master: TickingMaster) -> None:
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.05)
+    array = submit(http, "1,3,7-20:2%3")
+    assert (array["size"], array["indices"], array["at_once_max"]) == (9, "1,3,7-19:2", 3)
+    done = ended(http, array)
+    assert (done["state"], done["counts"], done["ranges"]) == (
+        "succeeded",
+        {"succeeded": 9},
+        {"succeeded": "1,3,7-19:2"},
+    )
+    listed = http.get(f"{ARRAYS}/{array['id']}/indices").json()["indices"]
+    assert [one["index"] for one in listed] == [1, 3, 7, 9, 11, 13, 15, 17, 19]
+    assert [one["execution_id"] for one in listed] == [f"{array['id']}_{one['index']}" for one in listed]
+    executions = http.get(f"{PREFIX}/executions").json()["executions"]
+    assert len(executions) == 9
+    assert http.get(f"{PREFIX}/executions", params={"arrays": "false"}).json()["executions"] == []
+
+
+def test_services_find_their_index(http: httpx.Client, master: TickingMaster) -> None:
+    master.behaviours["main"] = ServiceBehaviour(run_s=NEVER_S)
+    main = part("main", command=["do", "{index}", "{{index}}", "{instance}"], environment={"MINE": "part-{index}"})
+    array = submit(http, "5-6", application=document(main, name="sweep", results=["out/{index}.csv"]))
+    made = until(lambda: (r := http.get(f"{PREFIX}/executions/{array['id']}_6")).status_code == 200 and r.json())
+    (component,) = made["description"]["components"]
+    assert component["command"] == ["do", "6", "{{index}}", "{instance}"]
+    assert component["environment"] == {
+        "MINE": "part-6",
+        "ZOE_ARRAY_ID": array["id"],
+        "ZOE_ARRAY_INDEX": "6",
+        "ZOE_ARRAY_MAX": "6",
+        "ZOE_ARRAY_MIN": "5",
+        "ZOE_ARRAY_SIZE": "2",
+        "ZOE_ARRAY_STEP": "1",
+    }
+    assert made["description"]["results"] == ["out/6.csv"]
+
+
+def test_no_more_at_once_than_asked(http: httpx.Client, master: TickingMaster) -> None:
+    master.behaviours["main"] = ServiceBehaviour(run_s=NEVER_S)
+    array = submit(http, "0-99%2")
+    until(lambda: counts(http, array) == {"active": 2, "waiting": 98})
+    changed = http.patch(f"{ARRAYS}/{array['id']}", json={"at_once_max": 4})
+    assert changed.json()["at_once_max"] == 4
+    until(lambda: counts(http, array) == {"active": 4, "waiting": 96})
+
+
+def test_failed_indices_run_again_as_new_executions(http: httpx.Client, master: TickingMaster) -> None:
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.05, exit_code=3)
+    array = submit(http, "0-3")
+    failed = ended(http, array)
+    assert (failed["state"], failed["counts"]) == ("failed", {"failed": 4})
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.05)
+    assert act(http, array, "requeue").json()["counts"] == {"waiting": 4}
+    done = ended(http, array)
+    assert (done["state"], done["run"], done["counts"]) == ("succeeded", 2, {"succeeded": 4})
+    newest = http.get(f"{ARRAYS}/{array['id']}/indices").json()["indices"]
+    assert [one["execution_id"] for one in newest] == [f"{array['id']}_{index}r2" for index in range(4)]
+    assert http.get(f"{PREFIX}/executions/{array['id']}_2").json()["state"] == "failed"  # its record stays
+    assert act(http, array, "requeue").json()["run"] == 2  # nothing has failed
+
+
+def test_a_cancelled_array_ends_whole(http: httpx.Client, master: TickingMaster) -> None:
+    master.behaviours["main"] = ServiceBehaviour(run_s=NEVER_S)
+    array = submit(http, "0-499%5")
+    until(lambda: counts(http, array) == {"active": 5, "waiting": 495})
+    assert http.post(f"{PREFIX}/executions/{array['id']}_0/cancel").status_code == 200
+    until(lambda: counts(http, array) == {"active": 5, "waiting": 494, "cancelled": 1})
+    assert act(http, array, "cancel").status_code == 200
+    done = ended(http, array)
+    assert (done["state"], done["counts"], done["message"]) == ("cancelled", {"cancelled": 500}, "cancelled by ada")
+    assert problem(act(http, array, "cancel"))["code"] == "already_ended"
+    assert problem(act(http, array, "hold"))["code"] == "illegal_state"
+
+
+def test_a_held_array_starts_nothing(http: httpx.Client, master: TickingMaster) -> None:
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.05)
+    array = submit(http, "0-9", hold=True)
+    other = submit(http, "0-2")
+    ended(http, other)
+    assert counts(http, array) == {"waiting": 10}
+    assert shown(http, array)["reason"]["code"] == "held"
+    assert act(http, array, "release").status_code == 200
+    assert ended(http, array)["counts"] == {"succeeded": 10}
+
+
+def test_the_same_index_after_the_other_array(http: httpx.Client, master: TickingMaster) -> None:
+    """Each index runs after the same one; a failure ends the same index only."""
+    master.behaviours["main"] = ServiceBehaviour(run_s=NEVER_S)
+    first = submit(http, "0-2")
+    second = submit(http, "0-2", after=[f"corr:{first['id']}"])
+    until(lambda: counts(http, first) == {"active": 3} and counts(http, second) == {"active": 3})
+    seen = http.get(f"{PREFIX}/executions/{second['id']}_1").json()
+    assert [(one["kind"], one["on"]) for one in seen["conditions"]["after"]] == [("ok", f"{first['id']}_1")]
+    http.post(f"{PREFIX}/executions/{first['id']}_1/cancel")
+    until(lambda: counts(http, second) == {"active": 2, "failed": 1})
+    third = submit(http, "0-2", after=[f"corr:{first['id']}"])  # begins with an index that has failed already
+    until(lambda: counts(http, third) == {"active": 2, "failed": 1})
+    failed = http.get(f"{ARRAYS}/{third['id']}/indices", params={"state": "failed"}).json()["indices"]
+    assert [(one["index"], one["cause"]) for one in failed] == [(1, "dependency_failed")]
+
+
+@pytest.mark.parametrize(("exit_code", "ok", "fail"), [(0, "succeeded", "failed"), (1, "failed", "succeeded")])
+def test_after_a_whole_array(http: httpx.Client, master: TickingMaster, exit_code: int, ok: str, fail: str) -> None:
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.05)
+    first = submit(http, "0-2", hold=True)
+    waits = {kind: submit(http, "7-8", after=[f"{kind}:{first['id']}"]) for kind in ("ok", "fail", "any")}
+    single = http.post(f"{PREFIX}/executions", json={"application": job(), "after": [f"ok:{first['id']}"]}).json()
+    quick = submit(http, "0")
+    ended(http, quick)
+    assert all(counts(http, one) == {"waiting": 2} for one in waits.values())
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.05, exit_code=exit_code)
+    act(http, first, "release")
+    ended(http, first)
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.05)
+    states = {kind: ended(http, one) for kind, one in waits.items()}
+    assert states["ok"]["state"] == ok or exit_code == 0
+    assert {kind: one["counts"] == {"failed": 2} and bool(one["message"]) for kind, one in states.items()} == {
+        "ok": ok == "failed", "fail": fail == "failed", "any": False,
+    }  # fmt: skip
+    until(lambda: http.get(f"{PREFIX}/executions/{single['id']}").json()["state"] == ok)
+
+
+def test_the_same_key_makes_one_array(api: Api, http: httpx.Client) -> None:
+    first, second = submit(http, "0-9", "k1"), submit(http, "0-9", "k1")
+    assert first["id"] == second["id"]
+    other = http.post(ARRAYS, json={"application": job(), "indices": "0-8"}, headers={"Idempotency-Key": "k1"})
+    assert problem(other)["code"] == "idempotency_conflict"
+    alone = http.post(f"{PREFIX}/executions", json={"application": job()}, headers={"Idempotency-Key": "k1"})
+    assert problem(alone)["code"] == "idempotency_conflict"
+    bob = api.http(make_token(api.store, "bob"))
+    theirs = bob.post(ARRAYS, json={"application": job(), "indices": "0-9"}, headers={"Idempotency-Key": "k1"})
+    assert problem(theirs)["code"] == "idempotency_conflict"
+    assert [one["id"] for one in http.get(ARRAYS).json()["arrays"]] == [first["id"]]
+
+
+@pytest.mark.parametrize(
+    ("indices", "code", "said"),
+    [
+        ("0-9999999", "too_many", "10000000 indices are more than an array may have, 1000000"),
+        ("0-999999999,5", "too_many", "1000000001 indices"),
+        ("9-1", "invalid", "the end is lower than the beginning"),
+        ("1-9:0", "invalid", "a step of 0"),
+        ("1-9%0", "invalid", "%0 would let no index run"),
+        ("1,,2", "invalid", "'' is neither an index nor a range"),
+        ("1%2%3", "invalid", "is no list of indices"),
+        ("1-2-3", "invalid", "'1-2-3' is neither"),
+        ("99999999999", "invalid", "is neither"),
+    ],
+)
+def test_bad_indices_are_refused_with_the_reason(http: httpx.Client, indices: str, code: str, said: str) -> None:
+    refused = problem(http.post(ARRAYS, json={"application": job(), "indices": indices}))
+    assert (refused["code"], refused["errors"][0]["code"]) == ("invalid_request", code)
+    assert said in refused["detail"]
+
+
+@pytest.mark.parametrize("after", ["corr:x0000000000000", "corr:a00000000000000", "ok:a00000000000000"])
+def test_what_it_runs_after_has_to_exist(http: httpx.Client, after: str) -> None:
+    answer = http.post(ARRAYS, json={"application": job(), "indices": "0-9", "after": [after]})
+    assert problem(answer)["errors"][0]["pointer"] == "/after/0"
+
+
+def test_the_other_array_has_the_same_indices(http: httpx.Client) -> None:
+    other = submit(http, "0-9")
+    answer = http.post(ARRAYS, json={"application": job(), "indices": "0-8", "after": [f"corr:{other['id']}"]})
+    assert "has other indices: 0-9" in problem(answer)["detail"]
+
+
+def test_others_of_the_tenant_see_no_array(api: Api, http: httpx.Client) -> None:
+    array = submit(http, "0-9")
+    bob = api.http(make_token(api.store, "bob"))
+    unknown = bob.get(f"{ARRAYS}/a00000000000000").json()["detail"].replace("a00000000000000", array["id"])
+    for method, path in [
+        ("GET", ""), ("GET", "/indices"), ("POST", "/cancel"), ("POST", "/hold"), ("POST", "/release"),
+        ("POST", "/requeue"), ("PATCH", ""),
+    ]:  # fmt: skip
+        body = {"json": {"priority": 0}} if method == "PATCH" else {}
+        answer = bob.request(method, f"{ARRAYS}/{array['id']}{path}", **body)  # type: ignore[arg-type]
+        assert (answer.status_code, answer.json()["detail"]) == (404, unknown)
+    assert bob.get(ARRAYS).json()["arrays"] == []
+    after = bob.post(f"{PREFIX}/executions", json={"application": job(), "after": [f"ok:{array['id']}"]})
+    assert "does not exist, or you may not see it" in problem(after)["detail"]
+
+
+def test_limits_count_what_is_made(api: Api, http: httpx.Client, master: TickingMaster) -> None:
+    limits = {"red": {"executions": 3}}
+    api.store.change_limits(lambda _: Limits(tenants=limits), 0.0, "test")
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.3)
+    array = submit(http, "0-9")
+    until(lambda: counts(http, array).get("active") == 3)
+    alone = http.post(f"{PREFIX}/executions", json={"application": job()})
+    assert problem(alone)["code"] == "quota_exceeded"
+    assert ended(http, array)["counts"] == {"succeeded": 10}
+
+
+def test_a_long_list_is_paged(http: httpx.Client) -> None:
+    array = submit(http, "0-9999")
+    page = http.get(f"{ARRAYS}/{array['id']}/indices", params={"brief": "true", "limit": 6000}).json()
+    rest = http.get(
+        f"{ARRAYS}/{array['id']}/indices", params={"brief": "true", "limit": 6000, "after": page["next_after"]}
+    ).json()
+    found = [one["index"] for one in (*page["indices"], *rest["indices"])]
+    assert (found, rest["next_after"]) == (list(range(10_000)), None)
+    assert {one["state"] for one in page["indices"]} == {"waiting"}

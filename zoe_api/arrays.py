@@ -1,0 +1,248 @@
+"""Submit arrays, and change whole ones: the row, then the executions that were made of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import structlog
+from fastapi import Request
+
+from zoe_api.cancelling import cancellation
+from zoe_api.changing import change
+from zoe_api.codes import Code
+from zoe_api.conditions import conditions_of, visible_array
+from zoe_api.controlling import held, released
+from zoe_api.dependencies import Services
+from zoe_api.ids import new_array_id
+from zoe_api.problems import ApiProblem
+from zoe_api.request_context import PREFIX
+from zoe_api.submission import checked, checked_priority
+from zoe_api.visibility import note_look
+from zoe_client.vocabulary import ACTIVE_STATES, Holder
+from zoe_client.wire import ArrayModifyRequest, ArrayRequest, Diagnostic
+from zoe_lib.domain import arrays as domain
+from zoe_lib.domain.arrays import Array, ArrayEventKind
+from zoe_lib.domain.events import Event, Modified, Requested
+from zoe_lib.domain.execution import WAITING_STATES, Execution
+from zoe_lib.domain.indices import Indices, IndicesError, TooManyIndices, parse_array
+from zoe_lib.domain.values import changed
+from zoe_lib.store.errors import NotFound
+from zoe_lib.store.people import Principal
+from zoe_lib.store.values import ArrayChange, ExecutionQuery
+
+log = structlog.get_logger(__name__)
+_CORR = "corr:"
+_PAGE = 500
+# Executions of an array that a request changes: a few milliseconds each. A request that is repeated goes on.
+_CHANGED_MAX = 10_000
+_NOT_ENDED = frozenset({*WAITING_STATES, *ACTIVE_STATES})
+
+
+def new_array(body: ArrayRequest, services: Services, principal: Principal, request: Request) -> Array:
+    """Return the array that a request asks for, checked as an execution is; 422 with all that is wrong with it."""
+    indices, at_once = _indices(body.indices, services)
+    fit = checked(body.application, services, principal, body.priority, request.state.terms)
+    array_id, now_s = new_array_id(), time.time()
+    plain = [one for one in body.after if not one.startswith(_CORR)]
+    (conditions,) = conditions_of([body.model_copy(update={"after": plain})], [array_id], services, principal)
+    if body.keep:
+        conditions = changed(conditions, keep=True)
+    deadline_s = body.deadline_s or fit.application.default_deadline_s
+    return Array(
+        id=array_id,
+        name=body.name or fit.application.name,
+        tenant=principal.tenant,
+        user=principal.user,
+        application=fit.application,
+        submitted_at_s=now_s,
+        indices=indices,
+        at_once=at_once,
+        priority=fit.priority,
+        deadline_s=None if deadline_s is None else now_s + deadline_s,
+        conditions=conditions,
+        corr=tuple(_partners(body, indices, services, principal)),
+        notes=fit.notes,
+    )
+
+
+def _indices(text: str, services: Services) -> tuple[Indices, int | None]:
+    try:
+        return parse_array(text, services.settings.array_indices_max)
+    except IndicesError as error:
+        code = "too_many" if isinstance(error, TooManyIndices) else "invalid"
+        hint = "submit several arrays" if code == "too_many" else ""
+        wrong = Diagnostic(pointer="/indices", code=code, message=str(error), hint=hint)
+        raise ApiProblem(Code.INVALID_REQUEST, str(error), hint, [wrong]) from None
+
+
+def _partners(body: ArrayRequest, indices: Indices, services: Services, principal: Principal) -> Iterator[str]:
+    for place, text in enumerate(body.after):
+        if not text.startswith(_CORR):
+            continue
+        on = text.removeprefix(_CORR)
+        other = visible_array(on, services, principal)
+        why = "" if other is not None else f"array {on} does not exist, or you may not see it"
+        if other is not None and other.indices != indices:
+            why = f"array {on} has other indices: {str(other.indices)[:80]}"
+        if why:
+            error = Diagnostic(pointer=f"/after/{place}", code="unknown", message=why)
+            raise ApiProblem(Code.INVALID_REQUEST, why, errors=[error])
+        yield on
+
+
+def seen_array(array_id: str, services: Services, principal: Principal, request: Request) -> Array:
+    """Return an array of the principal, or any for operators, whose look is recorded; NotFound."""
+    array = visible_array(array_id, services, principal)
+    if array is None:
+        raise NotFound(f"array {array_id} does not exist")
+    if principal.operator and not owns_array(principal, array):
+        note_look(services, principal, request, f"{PREFIX}/arrays/{array.id}")
+    return array
+
+
+def owns_array(principal: Principal, array: Array) -> bool:
+    """Return whether the array is the principal's own."""
+    return (principal.tenant, principal.user) == (array.tenant, array.user)
+
+
+def cancel(services: Services, principal: Principal, array_id: str, request: Request) -> Array:
+    """Return the array after its indices that had not ended were cancelled. 409 if all of them had."""
+
+    def decide(array: Array, states: bytearray) -> ArrayChange | None:
+        if not array.open_count:
+            raise ApiProblem(Code.ALREADY_ENDED, f"it is {array.state}")
+        after = domain.cancel(array, states, principal.user)
+        return None if after is array else ArrayChange(after, ArrayEventKind.CANCELLED, {"user": principal.user})
+
+    _change(services, principal, array_id, request, decide)
+    _each(services, principal, array_id, request, lambda one: cancellation(one, services, principal, request))
+    return services.store.array(array_id)
+
+
+def hold(services: Services, principal: Principal, array_id: str, request: Request) -> Array:
+    """Return the array while nothing of it starts; what runs runs on. 409 if all its indices have ended."""
+
+    def decide(array: Array, _: bytearray) -> ArrayChange | None:
+        if not array.open_count:
+            raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {array.state}")
+        by = Holder.OPERATOR if principal.operator and not owns_array(principal, array) else Holder.USER
+        after = domain.hold(array, by)
+        return None if after is array else ArrayChange(after, ArrayEventKind.HELD, {"by": by, "user": principal.user})
+
+    _change(services, principal, array_id, request, decide)
+    _each(services, principal, array_id, request, lambda one: _held(one, principal, request))
+    return services.store.array(array_id)
+
+
+def _held(execution: Execution, principal: Principal, request: Request) -> Event | None:
+    return held(execution, principal, request) if execution.state in WAITING_STATES else None
+
+
+def release(services: Services, principal: Principal, array_id: str, request: Request) -> Array:
+    """Return the array after its release; 403 if only operators may release it."""
+
+    def decide(array: Array, _: bytearray) -> ArrayChange | None:
+        holder = array.conditions.held
+        if holder is None:
+            return None
+        if holder is Holder.OPERATOR and not principal.operator:
+            raise ApiProblem(Code.HELD_BY_OPERATOR, hint="ask an operator to release it")
+        return ArrayChange(domain.release(array), ArrayEventKind.RELEASED, {"user": principal.user})
+
+    _change(services, principal, array_id, request, decide)
+    _each(services, principal, array_id, request, lambda one: released(one, principal, request))
+    return services.store.array(array_id)
+
+
+def requeue(services: Services, principal: Principal, array_id: str, request: Request) -> Array:
+    """Return the array after its failed and cancelled indices were set to run again; unchanged if there are none."""
+
+    def decide(array: Array, states: bytearray) -> ArrayChange | None:
+        if array.run >= domain.RUNS_MAX:
+            raise ApiProblem(Code.ILLEGAL_STATE, f"its indices have run {array.run} times, which is the maximum")
+        after = domain.again(array, states)
+        return None if after is array else ArrayChange(after, ArrayEventKind.AGAIN, {"user": principal.user})
+
+    return _change(services, principal, array_id, request, decide)
+
+
+def modify(
+    services: Services, principal: Principal, array_id: str, body: ArrayModifyRequest, request: Request
+) -> Array:
+    """Return the array with another priority, or another number of indices that may be active at once."""
+    tenant = seen_array(array_id, services, principal, request).tenant
+    given: dict[str, Any] = {}
+    if body.priority is not None:
+        given["priority"] = checked_priority(body.priority, services, principal, tenant)
+    if "at_once_max" in body.model_fields_set:
+        given["at_once"] = body.at_once_max
+
+    def decide(array: Array, _: bytearray) -> ArrayChange | None:
+        after = changed(array, **given)
+        data = {"user": principal.user, **given}
+        return None if after == array else ArrayChange(after, ArrayEventKind.MODIFIED, data)
+
+    _change(services, principal, array_id, request, decide)
+    if body.priority is not None:
+        wanted = body.priority
+        _each(services, principal, array_id, request, lambda one: _modified(one, wanted, principal, request))
+    return services.store.array(array_id)
+
+
+def _modified(execution: Execution, priority: int, principal: Principal, request: Request) -> Event | None:
+    before = Requested.of(execution)
+    if execution.state not in WAITING_STATES or before.priority == priority:
+        return None
+    return Modified(
+        at_s=time.time(),
+        cause_id=request.state.request_id,
+        before=before,
+        after=changed_priority(before, priority),
+        user=principal.user,
+        what=f"priority {before.priority} to {priority}",
+    )
+
+
+def changed_priority(before: Requested, priority: int) -> Requested:
+    """Return what is requested with another priority."""
+    return Requested(
+        priority=priority,
+        deadline_s=before.deadline_s,
+        begin_at_s=before.begin_at_s,
+        application=before.application,
+    )
+
+
+def _change(
+    services: Services,
+    principal: Principal,
+    array_id: str,
+    request: Request,
+    decide: Callable[[Array, bytearray], ArrayChange | None],
+) -> Array:
+    before = seen_array(array_id, services, principal, request)
+    after = services.store.change_array(array_id, decide, time.time(), request.state.request_id)
+    if after.version != before.version:
+        services.master.hint()
+        log.info("array changed", array=array_id, user=principal.user, state=after.state.value)
+    return after
+
+
+def _each(
+    services: Services,
+    principal: Principal,
+    array_id: str,
+    request: Request,
+    decide: Callable[[Execution], Event | None],
+) -> None:
+    """Do it to the executions of an array that have not ended; those that end meanwhile are left alone."""
+    cursor: str | None = None
+    for _ in range(_CHANGED_MAX // _PAGE):
+        query = ExecutionQuery(array_id=array_id, states=_NOT_ENDED, limit=_PAGE, cursor=cursor)
+        page = services.store.executions(query)
+        for execution in page.executions:
+            change(services, principal, execution.id, request, None, lambda one: None if one.terminal else decide(one))
+        if (cursor := page.next_cursor) is None:
+            return

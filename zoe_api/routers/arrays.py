@@ -1,0 +1,185 @@
+"""Arrays: submit, list, show, and change whole ones. Their executions are as all others."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from typing import Annotated
+
+import structlog
+from fastapi import Header, Query, Request, Response
+
+from zoe_api import arrays as doing
+from zoe_api.access import Reader, Submitter, check
+from zoe_api.array_views import array_summary, array_view, index_views, with_execution
+from zoe_api.arrays import new_array, owns_array, seen_array
+from zoe_api.dependencies import Services, ServicesDep
+from zoe_api.problems import ApiProblem
+from zoe_api.routing import api_router
+from zoe_api.visibility import note_look
+from zoe_client.vocabulary import IndexState
+from zoe_client.wire import (
+    ArrayList,
+    ArrayModifyRequest,
+    ArrayRequest,
+    ArraySummary,
+    ArrayView,
+    IndexList,
+    IndexView,
+)
+from zoe_client.wire.arrays import BRIEF_MAX
+from zoe_lib.domain.arrays import Array, member_id
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.indices import INDEX_MAX
+from zoe_lib.domain.roles import Scope
+from zoe_lib.domain.sharing import ALL
+from zoe_lib.store.quotas import check_owner
+from zoe_lib.store.values import ArrayQuery, ExecutionQuery
+
+log = structlog.get_logger(__name__)
+router = api_router("/arrays", tag="arrays")
+
+IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=200)]
+# Of an index that ran more often, the list names the newest of these executions.
+_RUNS_LOOKED_AT = 10
+
+
+@router.post("", status_code=201, response_model=ArraySummary)
+def submit_array(
+    body: ArrayRequest,
+    request: Request,
+    response: Response,
+    principal: Submitter,
+    services: ServicesDep,
+    idempotency_key: IdempotencyKey = None,
+) -> ArraySummary:
+    """Submit an array: an application that runs once for each index. `{index}` in its commands, environments and
+    results stands for the index; services find it in ZOE_ARRAY_INDEX, beside ZOE_ARRAY_ID, _SIZE, _MIN, _MAX and _STEP.
+
+    An execution is made of an index when the queue takes it; limits of executions apply then.
+    """
+    fingerprint = _fingerprint(body)
+    try:
+        array = new_array(body, services, principal, request)
+    except ApiProblem:  # what was accepted is not refused when it is repeated
+        found = idempotency_key and services.store.array_submitted_with(principal.tenant, idempotency_key, fingerprint)
+        if not found:
+            raise
+        stored = found
+    else:
+        entry = replace(request.state.audit, status=201)
+        stored = services.store.submit_array(array, request.state.request_id, idempotency_key, fingerprint, entry)
+        request.state.audit = None
+        if stored.id == array.id:
+            services.master.hint()
+            log.info("array submitted", array=stored.id, tenant=stored.tenant, user=stored.user)
+    check_owner(stored, principal.user)
+    response.headers["Location"] = f"/api/v1/arrays/{stored.id}"
+    return array_summary(stored)
+
+
+@router.get("", response_model=ArrayList)
+def list_arrays(
+    request: Request,
+    principal: Reader,
+    services: ServicesDep,
+    user: str | None = None,
+    open_only: Annotated[bool, Query(alias="open", description="Only those with indices that have not ended.")] = False,
+    all_tenants: Annotated[bool, Query(description="For operators.")] = False,
+    limit: Annotated[int, Query(ge=1)] = 50,
+    cursor: str | None = None,
+) -> ArrayList:
+    """List your arrays, newest first; for operators, those of the tenant or all."""
+    if all_tenants:
+        check(principal, Scope.OPERATE)
+    if principal.operator:
+        note_look(services, principal, request, request.url.path)
+    query = ArrayQuery(
+        visibility=ALL if all_tenants else principal.visibility,
+        user=user,
+        open=open_only,
+        limit=min(limit, services.settings.api_page_max),
+        cursor=cursor,
+    )
+    page = services.store.arrays(query)
+    return ArrayList(arrays=[array_summary(array) for array in page.arrays], next_cursor=page.next_cursor)
+
+
+@router.get("/{array_id}", response_model=ArrayView)
+def show_array(array_id: str, request: Request, principal: Reader, services: ServicesDep) -> ArrayView:
+    """Return an array with its indices by state, and its description."""
+    seen_array(array_id, services, principal, request)
+    array, states = services.store.array_with_states(array_id)
+    return array_view(array, states, principal.operator or owns_array(principal, array))
+
+
+@router.get("/{array_id}/indices", response_model=IndexList)
+def list_indices(
+    array_id: str,
+    request: Request,
+    principal: Reader,
+    services: ServicesDep,
+    state: Annotated[list[IndexState] | None, Query()] = None,
+    after: Annotated[int | None, Query(ge=0, le=INDEX_MAX, description="Only higher indices.")] = None,
+    brief: Annotated[bool, Query(description="Leave executions out: pages may be longer then.")] = False,
+    limit: Annotated[int, Query(ge=1)] = 100,
+) -> Response:
+    """List the indices of an array with their states and newest executions, in order."""
+    seen_array(array_id, services, principal, request)
+    array, states = services.store.array_with_states(array_id)
+    most = min(limit, BRIEF_MAX if brief else services.settings.api_page_max)
+    found = index_views(array, states, frozenset(state) if state else None, after, most + 1)
+    page = list(found[:most])
+    if not brief:
+        newest = _newest_executions(array, page, services)
+        page = [with_execution(view, newest.get(view.index)) for view in page]
+    listed = IndexList.model_construct(indices=page, next_after=page[-1].index if len(found) > most else None)
+    # As text, since the framework would check each model again.
+    return Response(listed.model_dump_json(), media_type="application/json")
+
+
+@router.post("/{array_id}/cancel", response_model=ArraySummary)
+def cancel_array(array_id: str, request: Request, principal: Submitter, services: ServicesDep) -> ArraySummary:
+    """Cancel all indices that have not ended; 409 if all have. Doing it again goes on with what is left."""
+    return array_summary(doing.cancel(services, principal, array_id, request))
+
+
+@router.post("/{array_id}/hold", response_model=ArraySummary)
+def hold_array(array_id: str, request: Request, principal: Submitter, services: ServicesDep) -> ArraySummary:
+    """Keep all indices that wait out of the queue until the array is released; those that run go on."""
+    return array_summary(doing.hold(services, principal, array_id, request))
+
+
+@router.post("/{array_id}/release", response_model=ArraySummary)
+def release_array(array_id: str, request: Request, principal: Submitter, services: ServicesDep) -> ArraySummary:
+    """Let the indices of a held array into the queue; nothing happens if it is not held."""
+    return array_summary(doing.release(services, principal, array_id, request))
+
+
+@router.post("/{array_id}/requeue", response_model=ArraySummary)
+def requeue_array(array_id: str, request: Request, principal: Submitter, services: ServicesDep) -> ArraySummary:
+    """Run failed and cancelled indices again, each as a new execution; nothing happens if there are none."""
+    return array_summary(doing.requeue(services, principal, array_id, request))
+
+
+@router.patch("/{array_id}", response_model=ArraySummary)
+def modify_array(
+    array_id: str, body: ArrayModifyRequest, request: Request, principal: Submitter, services: ServicesDep
+) -> ArraySummary:
+    """Change the priority of all indices that wait, or how many indices may be active at once."""
+    return array_summary(doing.modify(services, principal, array_id, body, request))
+
+
+def _newest_executions(array: Array, page: list[IndexView], services: Services) -> dict[int, Execution]:
+    runs = range(array.run, max(array.run - _RUNS_LOOKED_AT, 0), -1)
+    ids = {member_id(array.id, view.index, run): (run, view.index) for view in page for run in runs}
+    found = services.store.executions(ExecutionQuery(ids=frozenset(ids), limit=max(len(ids), 1))).executions
+    newest = sorted(found, key=lambda execution: ids[execution.id][0])
+    return {ids[execution.id][1]: execution for execution in newest}
+
+
+def _fingerprint(body: ArrayRequest) -> str:
+    """Return what tells requests apart, and from those of executions."""
+    document = {"array": body.model_dump(exclude_defaults=True)}
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()

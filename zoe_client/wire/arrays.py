@@ -1,0 +1,115 @@
+"""Arrays: one description that runs once for each of many indices."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from zoe_client.vocabulary import Cause, ExecutionState, IndexState
+from zoe_client.wire.base import Numbers, Wire
+from zoe_client.wire.executions import (
+    AFTER_LENGTH_MAX,
+    DEPENDENCIES_MAX,
+    ConditionsView,
+    ReasonView,
+    SubmitRequest,
+)
+
+ARRAY_AFTER_PATTERN = r"^(ok|fail|any|corr):[A-Za-z0-9_-]+$"
+BRIEF_MAX = 10_000
+
+
+class ArrayRequest(SubmitRequest):
+    """A submission of an array: what an execution is submitted with, and the indices."""
+
+    indices: str = Field(
+        pattern=r"^[0-9,:%-]+$",
+        max_length=20_000,
+        description="`0-999`, `1,3,7-20:2` (a range with a step), and `%50` behind it: at most 50 of them at once.",
+    )
+    after: list[Annotated[str, Field(pattern=ARRAY_AFTER_PATTERN, max_length=AFTER_LENGTH_MAX)]] = Field(
+        default=[],
+        max_length=DEPENDENCIES_MAX,
+        description="Executions or arrays that must have ended before any index runs, as for an execution; "
+        "`corr:ARRAY`: each index runs after the same index of that array, which has the same indices, has succeeded.",
+    )
+
+
+class ArrayModifyRequest(Numbers):
+    """What to change of an array; what is left out stays as it is."""
+
+    priority: int | None = Field(default=None, ge=-1000, le=1000, description="Of all indices that wait.")
+    at_once_max: int | None = Field(
+        default=None, ge=1, le=999_999_999, description="How many indices may be active at once; null for any number."
+    )
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.model_fields_set or ("priority" in self.model_fields_set and self.priority is None):
+            raise PydanticCustomError("nothing", "give priority or at_once_max")
+        return self
+
+
+class ArraySummary(Wire):
+    """One array as a line of a list. `state`: submitted before its first execution, running until all indices ended."""
+
+    id: str
+    name: str
+    application: str
+    tenant: str
+    user: str
+    state: ExecutionState
+    version: int
+    run: int = Field(description="How often indices were asked to run: 1, and one more for each `requeue`.")
+    indices: str
+    size: int = Field(description="Number of indices.")
+    at_once_max: int | None
+    priority: int
+    deadline_s: float | None
+    submitted_at_s: float
+    ended_at_s: float | None
+    message: str
+    reason: ReasonView | None = Field(description="What keeps all indices from running.")
+    counts: dict[IndexState, int] = Field(description="Number of indices by state, those that are not 0.")
+
+
+class ArrayView(ArraySummary):
+    """One array with the indices in each state, and its description."""
+
+    ranges: dict[IndexState, str] = Field(
+        description="The indices in each state, such as `3,7-9`; a long text ends with `...`."
+    )
+    conditions: ConditionsView | None
+    corr: list[str] = Field(description="Arrays whose same index has to succeed first.")
+    notes: list[str]
+    description: dict[str, Any]
+
+
+class ArrayList(Wire):
+    """A page of arrays, newest first."""
+
+    arrays: list[ArraySummary]
+    next_cursor: str | None = None
+
+
+class IndexView(Wire):
+    """One index: its state, and its newest execution. `ARRAY_INDEX` is the id of the first, `ARRAY_INDEXr2` that of the
+    second run.
+    """
+
+    index: int
+    state: IndexState
+    execution_id: str | None = Field(default=None, description="Null before there is one, and in brief lists.")
+    execution_state: ExecutionState | None = None
+    exit_code: int | None = None
+    cause: Cause | None = None
+    message: str = ""
+
+
+class IndexList(Wire):
+    """A page of indices in ascending order; `next_after` asks for the next one."""
+
+    indices: list[IndexView]
+    next_after: int | None = None

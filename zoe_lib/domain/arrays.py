@@ -1,0 +1,258 @@
+"""Arrays: one description that runs once for each of many indices; executions are made as the queue takes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+
+from zoe_client.vocabulary import DependencyKind, ExecutionState, Holder, IndexState, TextEnum
+from zoe_lib.domain.application import Application, Component
+from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
+from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.indices import Indices, indices_of
+from zoe_lib.domain.templates import with_index
+from zoe_lib.domain.values import changed, value
+
+ArrayId = str
+INDEX_STATES = tuple(IndexState)
+"""The states of an index; the number of one is how it is stored."""
+CODES: Mapping[IndexState, int] = {state: code for code, state in enumerate(INDEX_STATES)}
+WAITING, ACTIVE = CODES[IndexState.WAITING], CODES[IndexState.ACTIVE]
+RUNS_MAX = 1000
+"""How often indices of an array may run again."""
+_AGAIN = (IndexState.FAILED, IndexState.CANCELLED)
+_ID = re.compile(r"a[0-9a-z]{14}")
+_MEMBER = re.compile(r"(a[0-9a-z]{14})_([0-9]{1,9})(?:r([0-9]{1,4}))?")
+_VARIABLES = ("ID", "INDEX", "SIZE", "MIN", "MAX", "STEP")
+_PREFIX = "ZOE_ARRAY_"
+
+
+class ArrayEventKind(TextEnum):
+    """Entries of the journal about whole arrays. Those of their executions are as of all executions."""
+
+    SUBMITTED = "array_submitted"
+    HELD = "array_held"
+    RELEASED = "array_released"
+    MODIFIED = "array_modified"
+    CANCELLED = "array_cancelled"
+    AGAIN = "array_requeued"
+    DEPENDENCY = "array_dependency_ended"
+    OWNER = "array_owner_changed"
+    ENDED = "array_ended"
+
+
+@value(frozen=True, slots=True)
+class Array:
+    """One description and the indices for which it runs.
+
+    at_once: how many of its executions may be active at once, None without a limit. conditions: what keeps all indices
+    from running. corr: arrays whose same index has to succeed first. run: how often indices were asked to run, from 1.
+    counts: how many indices are in each state. version: counts the changes by users and by the end, not those of
+    indices.
+    """
+
+    id: ArrayId
+    name: str
+    tenant: str
+    user: str
+    application: Application
+    submitted_at_s: float
+    indices: Indices
+    at_once: int | None = None
+    priority: int = 0
+    deadline_s: float | None = None
+    conditions: Conditions = NO_CONDITIONS
+    corr: tuple[ArrayId, ...] = ()
+    notes: tuple[str, ...] = ()
+    version: int = 1
+    run: int = 1
+    ended_at_s: float | None = None
+    message: str = ""
+    counts: Mapping[IndexState, int] = field(default_factory=dict)
+
+    def count(self, state: IndexState) -> int:
+        """Return how many indices are in that state."""
+        return self.counts.get(state, 0)
+
+    @property
+    def open_count(self) -> int:
+        """Return how many indices have not ended."""
+        return self.count(IndexState.WAITING) + self.count(IndexState.ACTIVE)
+
+    @property
+    def state(self) -> ExecutionState:
+        """Return the state of the whole: submitted before the first execution, running until all indices have ended."""
+        if self.open_count == 0:
+            if self.count(IndexState.FAILED):
+                return ExecutionState.FAILED
+            return ExecutionState.CANCELLED if self.count(IndexState.CANCELLED) else ExecutionState.SUCCEEDED
+        return (
+            ExecutionState.SUBMITTED if self.count(IndexState.WAITING) == self.indices.count else ExecutionState.RUNNING
+        )
+
+
+@value(frozen=True, slots=True)
+class Member:
+    """The place of an execution in an array: the index, and for which run of it."""
+
+    array_id: ArrayId
+    index: int
+    run: int = 1
+
+
+def member_of(execution_id: ExecutionId) -> Member | None:
+    """Return the place in an array that the id of an execution names; None for executions of no array."""
+    found = _MEMBER.fullmatch(execution_id) if execution_id.startswith("a") else None
+    return None if found is None else Member(found[1], int(found[2]), int(found[3] or 1))
+
+
+def is_array(text: str) -> bool:
+    """Return whether this may be the id of an array."""
+    return _ID.fullmatch(text) is not None
+
+
+def member_id(array_id: ArrayId, index: int, run: int = 1) -> ExecutionId:
+    """Return the id of the execution for an index: `ARRAY_INDEX`, and `ARRAY_INDEXrRUN` when it runs again."""
+    return f"{array_id}_{index}" + (f"r{run}" if run > 1 else "")
+
+
+def execution_of(array: Array, position: int, now_s: float, corr: tuple[Dependency, ...] = ()) -> Execution:
+    """Return the fresh execution for the index at a position; `corr`: the executions that it runs after."""
+    index = array.indices.at(position)
+    return Execution(
+        id=member_id(array.id, index, array.run),
+        name=array.name,
+        tenant=array.tenant,
+        user=array.user,
+        application=application_of(array, index),
+        submitted_at_s=now_s,
+        priority=array.priority,
+        deadline_s=array.deadline_s,
+        notes=array.notes,
+        conditions=Conditions(after=corr, keep=array.conditions.keep) if corr else NO_CONDITIONS,
+    )
+
+
+def application_of(array: Array, index: int) -> Application:
+    """Return the application for an index: `{index}` is filled in, and services find their place in variables."""
+    numbers = array.indices
+    places = (array.id, index, numbers.count, numbers.first, numbers.last, numbers.step)
+    variables = tuple((_PREFIX + name, str(place)) for name, place in zip(_VARIABLES, places, strict=True))
+    application = array.application
+    return replace(
+        application,
+        components=tuple(_component_of(one, index, variables) for one in application.components),
+        results=tuple(one.replace("{index}", str(index)) for one in application.results),
+    )
+
+
+def _component_of(component: Component, index: int, variables: tuple[tuple[str, str], ...]) -> Component:
+    own = tuple((name, with_index(text, index)) for name, text in component.environment)
+    return replace(
+        component,
+        command=tuple(with_index(text, index) for text in component.command),
+        work_dir=None if component.work_dir is None else with_index(component.work_dir, index),
+        environment=tuple(sorted({**dict(own), **dict(variables)}.items())),
+    )
+
+
+def counted(states: bytes | bytearray) -> Mapping[IndexState, int]:
+    """Return how many indices are in each state."""
+    return {state: number for state, code in CODES.items() if (number := states.count(code))}
+
+
+def indices_in(array: Array, states: bytes | bytearray, wanted: IndexState) -> str:
+    """Return the indices in a state, as users write them; empty if there are none."""
+    found = [index for index, code in zip(array.indices, states, strict=True) if code == CODES[wanted]]
+    return str(indices_of(found)) if found else ""
+
+
+# What happens to a whole array: each returns it after the change, and changes the states of indices.
+
+
+def hold(array: Array, by: Holder) -> Array:
+    """Return the array while nothing more of it is made; what an operator holds stays so."""
+    if array.conditions.held in (Holder.OPERATOR, by):
+        return array
+    return changed(array, conditions=changed(array.conditions, held=by))
+
+
+def release(array: Array) -> Array:
+    """Return the array without a hold; dependencies that can no longer be met do not count any more."""
+    after = tuple(one for one in array.conditions.after if one.met is not False)
+    return changed(array, conditions=changed(array.conditions, held=None, after=after))
+
+
+def cancel(array: Array, states: bytearray, user: str) -> Array:
+    """Return the array after its waiting indices were cancelled."""
+    return _closed(array, states, IndexState.CANCELLED, f"cancelled by {user}")
+
+
+def fail(array: Array, states: bytearray, why: str) -> Array:
+    """Return the array after its waiting indices have failed, since they can never run."""
+    return _closed(array, states, IndexState.FAILED, why)
+
+
+def _closed(array: Array, states: bytearray, into: IndexState, message: str) -> Array:
+    if not array.count(IndexState.WAITING):
+        return array
+    states[:] = states.translate(_mapping(IndexState.WAITING, into=into))
+    return changed(array, message=message, counts=counted(states))
+
+
+def again(array: Array, states: bytearray) -> Array:
+    """Return the array after its failed and cancelled indices wait again. Its conditions have been met once."""
+    if not any(array.count(state) for state in _AGAIN):
+        return array
+    states[:] = states.translate(_mapping(*_AGAIN, into=IndexState.WAITING))
+    held = Conditions(held=array.conditions.held, keep=array.conditions.keep)
+    return changed(array, run=array.run + 1, message="", ended_at_s=None, conditions=held, counts=counted(states))
+
+
+def _mapping(*states: IndexState, into: IndexState) -> bytes:
+    codes = {CODES[state] for state in states}
+    return bytes(CODES[into] if code in codes else code for code in range(256))
+
+
+def corr_dependency(on: ExecutionId, code: int) -> Dependency | None:
+    """Return what an index runs after, if the same index of the other array is in that state; None: it succeeded."""
+    if code == CODES[IndexState.SUCCEEDED]:
+        return None
+    return Dependency(DependencyKind.OK, on, met=None if code == ACTIVE else False)
+
+
+def fresh(array: Array, application: Application, notes: Sequence[str]) -> Array:
+    """Return a new array as it is stored: all its indices wait."""
+    counts = {IndexState.WAITING: array.indices.count}
+    return changed(array, application=application, notes=(*array.notes, *notes), counts=counts)
+
+
+def settled(array: Array, at_s: float) -> Array:
+    """Return the array with the time of its end, if its last index has ended and it has none yet."""
+    return array if array.open_count or array.ended_at_s is not None else changed(array, ended_at_s=at_s)
+
+
+def made(array: Array, states: bytearray, positions: list[int]) -> Array:
+    """Return the array after executions were made for the indices at these positions, which wait."""
+    for position in positions:
+        states[position] = ACTIVE
+    return changed(array, counts=_moved(array.counts, IndexState.WAITING, IndexState.ACTIVE, len(positions)))
+
+
+def index_ended(array: Array, states: bytearray, execution: Execution) -> Array:
+    """Return the array after the execution of an index has ended; unchanged if its index is not active."""
+    member = member_of(execution.id)
+    position = None if member is None else array.indices.position(member.index)
+    if position is None or states[position] != ACTIVE:
+        return array
+    state = IndexState(execution.state.value)
+    states[position] = CODES[state]
+    return changed(array, counts=_moved(array.counts, IndexState.ACTIVE, state, 1))
+
+
+def _moved(
+    counts: Mapping[IndexState, int], before: IndexState, after: IndexState, number: int
+) -> dict[IndexState, int]:
+    moved = {**counts, before: counts.get(before, 0) - number, after: counts.get(after, 0) + number}
+    return {state: count for state, count in moved.items() if count}

@@ -1,0 +1,71 @@
+"""Make executions of arrays: as many as the queue takes, of the indices that may run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from zoe_client.vocabulary import ExecutionState, Holder
+from zoe_lib.domain.arrays import Array, ArrayEventKind, execution_of, fail, hold
+from zoe_lib.domain.conditions import OTHERWISE
+from zoe_lib.store.values import ArrayChange
+from zoe_master.crash_points import CrashPoint, Hit
+from zoe_master.state.arrays import KeptArray
+from zoe_master.state.state_cache import StateCache
+from zoe_master.state.tick_context import TickContext
+
+_EXAMINED_MAX = 100
+"""Arrays under conditions that a tick examines at most: each is a transaction of its own."""
+_LOOKED_UP_MAX = 500
+
+
+class ArrayObserver:
+    """Settle what the conditions of arrays lead to, and make executions of those that may run."""
+
+    def __init__(self, cache: StateCache, hit: Hit) -> None:
+        self._cache = cache
+        self._hit = hit
+
+    @property
+    def unfinished(self) -> bool:
+        """Return whether the last look left some for the next one."""
+        return self._cache.arrays.unfinished
+
+    def look(self, tick: TickContext) -> None:
+        """Examine the arrays of which anything has changed, a limited number."""
+        arrays = self._cache.arrays
+        self._cache.look_up(arrays.conditional.take_unknown(_LOOKED_UP_MAX))
+        for array, ends in arrays.conditional.take_changed(tick.now_s, _EXAMINED_MAX):
+            self._settle(array, ends, tick)
+        for kept, wanted in arrays.take_wanted(tick.now_s):
+            self._make(kept, wanted, tick)
+
+    def _settle(self, array: Array, ends: Mapping[str, ExecutionState | None], tick: TickContext) -> None:
+        if not ends and all(one.met is not False for one in array.conditions.after):
+            self._cache.arrays.touch(array.id)  # its time has come, or it was released
+            return
+
+        def decide(stored: Array, states: bytearray) -> ArrayChange | None:
+            conditions = stored.conditions
+            for on, state in ends.items():
+                conditions = conditions.with_ended(on, state)
+            after = replace(stored, conditions=conditions)
+            if any(one.met is False for one in conditions.after):
+                after = hold(after, Holder.USER) if conditions.keep else fail(after, states, OTHERWISE)
+            data = {"ends": {on: None if state is None else state.value for on, state in ends.items()}}
+            return None if after == stored else ArrayChange(after, ArrayEventKind.DEPENDENCY, data)
+
+        self._cache.change_array(array, decide, tick)
+
+    def _make(self, kept: KeptArray, wanted: int, tick: TickContext) -> None:
+        arrays, array = self._cache.arrays, kept.array
+        found = [
+            (position, execution_of(array, position, tick.now_s, after))
+            for position, after in arrays.next_positions(kept, wanted)
+        ]
+        if not found:
+            return
+        made = self._cache.make(array, found, tick.plan_id)
+        self._hit(CrashPoint.ARRAY_MADE)
+        if made is not None and made < len(found):
+            arrays.starve(array.id, tick.now_s)

@@ -1,0 +1,230 @@
+"""The arrays that have not ended, kept in memory: which indices wait, and which executions were made for others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from zoe_lib.domain.arrays import (
+    ACTIVE,
+    CODES,
+    INDEX_STATES,
+    WAITING,
+    Array,
+    ArrayId,
+    corr_dependency,
+    member_id,
+    member_of,
+)
+from zoe_lib.domain.conditions import NO_CONDITIONS, Dependency
+from zoe_lib.domain.execution import WAITING_STATES, Execution, ExecutionId, ExecutionState
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import NotFound
+from zoe_lib.store.values import ArrayQuery
+from zoe_master.state.conditional import ConditionalExecutions
+
+WINDOW_MAX, WINDOW_MIN, WINDOW_SUM = 100, 2, 500
+"""Executions that wait in the queue at most, of an array and of all: what starts is replaced at the next tick, and a
+pass of the scheduler examines few. Each array has some, so that the order of the queue applies to all.
+"""
+MADE_MAX = 500
+"""Executions that a tick makes at most; the next one goes on."""
+_STARVED_S = 1.0
+"""How long an array waits that limits let no more executions make of."""
+# An index whose partners all wait is passed over; after so many of them the next look goes on.
+_PASSED_MAX = 2000
+_PAGE = 500
+_FAILED = CODES[INDEX_STATES[3]]
+
+
+class KeptArray:
+    """An array, the states of its indices, and the executions that were made for those that are active."""
+
+    def __init__(self, array: Array, states: bytes) -> None:
+        self.array = array
+        self.states = bytearray(states)
+        self.made: dict[int, ExecutionId] = {}
+        self.waiting: set[ExecutionId] = set()
+        """Those of the executions that wait."""
+
+    def wanted(self, window: int) -> int:
+        """Return how many executions may be made now, if so many may wait."""
+        room = window - len(self.waiting)
+        at_once = self.array.at_once
+        return room if at_once is None else min(room, at_once - len(self.made))
+
+    def put(self, execution: Execution, position: int) -> None:
+        """Note what became of an execution that was made for an index."""
+        if execution.terminal:
+            self.waiting.discard(execution.id)
+            # An index that runs again has another execution, and the older one has ended long ago.
+            if self.made.get(position) == execution.id:
+                del self.made[position]
+                self.states[position] = CODES[INDEX_STATES[_STATE_NUMBERS[execution.state]]]
+            return
+        self.states[position] = ACTIVE
+        self.made[position] = execution.id
+        if execution.state in WAITING_STATES:
+            self.waiting.add(execution.id)
+        else:
+            self.waiting.discard(execution.id)
+
+
+_STATE_NUMBERS = {ExecutionState(state.value): number for number, state in enumerate(INDEX_STATES) if number > ACTIVE}
+
+
+class ArraysKept:
+    """The arrays of which an index has not ended. A tick costs as much as has changed, however many indices wait."""
+
+    def __init__(self, store: ExecutionStore) -> None:
+        self._store = store
+        self._kept: dict[ArrayId, KeptArray] = {}
+        self._partners: dict[ArrayId, dict[ArrayId, None]] = {}
+        self._changed: dict[ArrayId, None] = {}
+        self._stale: dict[ArrayId, None] = {}
+        self._starved: dict[ArrayId, None] = {}
+        self._starved_until_s = 0.0
+        self.conditional = ConditionalExecutions[Array]()
+        """Arrays whose conditions keep all their indices from running."""
+        cursor: str | None = None
+        while True:
+            page = store.arrays(ArrayQuery(open=True, limit=_PAGE, cursor=cursor))
+            self._stale.update(dict.fromkeys(array.id for array in page.arrays))
+            if (cursor := page.next_cursor) is None:
+                break
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def heard(self, array_id: ArrayId) -> None:
+        """Note that another process has changed an array."""
+        self._stale[array_id] = None
+
+    def moved(self, execution: Execution) -> None:
+        """Note what became of an execution; do nothing for those of no array that is kept."""
+        member = member_of(execution.id)
+        kept = None if member is None else self._kept.get(member.array_id)
+        if member is None or kept is None:
+            return
+        position = kept.array.indices.position(member.index)
+        if position is not None:
+            kept.put(execution, position)
+            self._touch(kept.array.id)
+
+    def _touch(self, array_id: ArrayId) -> None:
+        self._changed[array_id] = None
+        self._changed.update(self._partners.get(array_id, {}))
+
+    def read(self, executions: Mapping[ExecutionId, Execution]) -> list[Array]:
+        """Read the arrays again that have changed; return those that have ended. `executions`: all active ones."""
+        stale, self._stale = list(self._stale), {}
+        ended = []
+        for array_id in stale:
+            self._forget(array_id)
+            try:
+                array, states = self._store.array_with_states(array_id)
+            except NotFound:
+                continue
+            if array.ended_at_s is not None:
+                ended.append(array)
+                self._changed.update(self._partners.get(array_id, {}))
+                continue
+            self._keep(KeptArray(array, states))
+        if stale:
+            self._find_made(stale, executions)
+        return ended
+
+    def _keep(self, kept: KeptArray) -> None:
+        array = kept.array
+        self._kept[array.id] = kept
+        for other in array.corr:
+            self._partners.setdefault(other, {})[array.id] = None
+        if array.conditions != NO_CONDITIONS:
+            self.conditional.put(array)
+        self._touch(array.id)
+
+    def _find_made(self, stale: Sequence[ArrayId], executions: Mapping[ExecutionId, Execution]) -> None:
+        wanted = set(stale) & self._kept.keys()
+        for execution in executions.values() if wanted else ():
+            member = member_of(execution.id)
+            if member is not None and member.array_id in wanted:
+                self.moved(execution)
+
+    def _forget(self, array_id: ArrayId) -> None:
+        kept = self._kept.pop(array_id, None)
+        self.conditional.remove(array_id)
+        self._changed.pop(array_id, None)
+        for other in kept.array.corr if kept is not None else ():
+            others = self._partners.get(other, {})
+            others.pop(array_id, None)
+            if not others:
+                self._partners.pop(other, None)
+
+    def take_wanted(self, now_s: float) -> list[tuple[KeptArray, int]]:
+        """Return the arrays of which executions may be made now, and how many; the others wait for a change."""
+        if self._starved and now_s >= self._starved_until_s:
+            self._changed.update(self._starved)
+            self._starved = {}
+        ready = max(sum(WAITING in one.states for one in self._kept.values()), 1) if self._changed else 1
+        window = max(min(WINDOW_MAX, WINDOW_SUM // ready), WINDOW_MIN)
+        taken: list[tuple[KeptArray, int]] = []
+        left = MADE_MAX
+        for array_id in list(self._changed):
+            if left <= 0:
+                break
+            del self._changed[array_id]
+            kept = self._kept.get(array_id)
+            if kept is None or not kept.array.conditions.met(now_s) or (wanted := kept.wanted(window)) <= 0:
+                continue
+            taken.append((kept, min(wanted, left)))
+            left -= wanted
+        return taken
+
+    def starve(self, array_id: ArrayId, now_s: float) -> None:
+        """Look at an array again in a moment, since limits of its tenant or user keep indices from running."""
+        self._starved[array_id] = None
+        self._starved_until_s = now_s + _STARVED_S
+
+    def touch(self, array_id: ArrayId) -> None:
+        """Let the next look examine an array."""
+        self._changed[array_id] = None
+
+    def due_s(self, now_s: float) -> float | None:
+        """Return when time alone lets more executions be made, in seconds since the epoch; None if it does not."""
+        times = (self._starved_until_s if self._starved else None, self.conditional.next_begin_s(now_s))
+        return min((at_s for at_s in times if at_s is not None), default=None)
+
+    @property
+    def unfinished(self) -> bool:
+        """Return whether arrays are left to examine now."""
+        return bool(self._changed or self._stale or self.conditional.unfinished)
+
+    def next_positions(self, kept: KeptArray, limit: int) -> Iterator[tuple[int, tuple[Dependency, ...]]]:
+        """Yield positions of indices that may run now, with what their executions run after, the lowest index first."""
+        partners = [self._partner(other) for other in kept.array.corr]
+        position, found, passed = -1, 0, 0
+        while found < limit and passed < _PASSED_MAX:
+            position = kept.states.find(WAITING, position + 1)
+            if position < 0:
+                return
+            codes = [states[position] if position < len(states) else _FAILED for _, states in partners]
+            if WAITING in codes:
+                passed += 1
+                continue
+            index = kept.array.indices.at(position)
+            ids = (self._made_id(other, position, index) for other, _ in partners)
+            after = (corr_dependency(one, code) for one, code in zip(ids, codes, strict=True))
+            found += 1
+            yield position, tuple(one for one in after if one is not None)
+
+    def _partner(self, array_id: ArrayId) -> tuple[ArrayId, bytes | bytearray]:
+        kept = self._kept.get(array_id)
+        if kept is not None:
+            return array_id, kept.states
+        try:
+            return array_id, self._store.array_with_states(array_id)[1]
+        except NotFound:  # it was removed with all that was known of it
+            return array_id, b""
+
+    def _made_id(self, array_id: ArrayId, position: int, index: int) -> ExecutionId:
+        kept = self._kept.get(array_id)
+        return (kept.made.get(position) if kept is not None else None) or member_id(array_id, index)
