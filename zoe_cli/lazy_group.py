@@ -33,6 +33,7 @@ MODULES = {
     "modify": "controlling",
     "requeue": "controlling",
     "scale": "controlling",
+    "array": "arrays",
     "explain": "why",
     "eta": "why",
     "why-waited": "why",

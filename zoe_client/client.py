@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from zoe_client import wire
 from zoe_client.administration import Administration
+from zoe_client.arrays import Arrays
 from zoe_client.files import Files
 from zoe_client.transport import Transport, path_part
 from zoe_client.vocabulary import ExecutionState, ShareLevel
@@ -33,6 +34,11 @@ class Client(Transport):
     def admin(self) -> Administration:
         """Administration of people."""
         return Administration(self)
+
+    @property
+    def arrays(self) -> Arrays:
+        """Arrays: one application that runs for each of many indices."""
+        return Arrays(self)
 
     @property
     def files(self) -> Files:

@@ -66,6 +66,36 @@ class Summary(TypedDict):
     elastic_ready: int
 
 
+class Array(TypedDict):
+    """One array as a line of a list."""
+
+    id: str
+    name: str
+    application: str
+    tenant: str
+    user: str
+    state: str
+    version: int
+    run: int
+    indices: str
+    size: int
+    at_once_max: int | None
+    priority: int
+    deadline_s: float | None
+    submitted_at_s: float
+    ended_at_s: float | None
+    message: str
+    reason: Reason | None
+    counts: dict[str, int]
+
+
+class ArrayPage(TypedDict):
+    """A page of arrays; `next_cursor` asks for the next one."""
+
+    arrays: list[Array]
+    next_cursor: str | None
+
+
 class InputRead(TypedDict):
     """How an input with a pushdown is read."""
 

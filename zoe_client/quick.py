@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 from zoe_client.errors import Unreachable, checked_part
-from zoe_client.plain import Execution, Page, UsageList, fits
+from zoe_client.plain import Array, ArrayPage, Execution, Page, UsageList, fits
 from zoe_client.proxies import proxy_for
 from zoe_client.tls import trust_of_this_machine
 
@@ -68,6 +68,19 @@ class QuickClient:
     def executions(self, **query: str | float | list[str] | None) -> Page:
         """Return one page of executions, newest first; parameters as those of the API."""
         return self._read(Page, "ExecutionList", "GET", "/executions", parameters=query)
+
+    def arrays(self, **query: str | float | list[str] | None) -> ArrayPage:
+        """Return one page of arrays, newest first; parameters as those of the API."""
+        return self._read(ArrayPage, "ArrayList", "GET", "/arrays", parameters=query)
+
+    def submit_array(self, body: Mapping[str, Any], *, idempotency_key: str | None = None) -> Array:
+        """Submit an array; `body`: fields of `wire.ArrayRequest`. The same idempotency key returns the same array."""
+        headers = {"Idempotency-Key": idempotency_key or os.urandom(16).hex()}
+        return self._read(Array, "ArraySummary", "POST", "/arrays", body=dict(body), headers=headers)
+
+    def control_array(self, array_id: str, action: Literal["cancel", "hold", "release", "requeue"]) -> Array:
+        """Do this to a whole array; doing it twice is the same."""
+        return self._read(Array, "ArraySummary", "POST", f"/arrays/{_part(array_id)}/{action}")
 
     def execution_usage(self, execution_id: str) -> UsageList:
         """Return samples of what an execution used."""

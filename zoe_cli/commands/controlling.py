@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 import typer
 
 from zoe_cli.commands.arguments import Id, Ids
+from zoe_cli.commands.array_rows import all_rows, is_array
 from zoe_cli.commands.dates import coming, duration
 from zoe_cli.commands.documents import Settings, set_in
 from zoe_cli.commands.views import rows_of
@@ -16,10 +17,10 @@ from zoe_cli.exits import exit_of
 from zoe_cli.output import emit, note, report
 from zoe_cli.registry import add
 from zoe_client.errors import Refused
-from zoe_client.plain import Execution
-from zoe_client.quick import QuickClient
+from zoe_client.plain import Array, Execution
 
 _NONE = "none"
+_Action = Literal["cancel", "hold", "release", "requeue"]
 
 
 def register(app: typer.Typer) -> None:
@@ -38,23 +39,26 @@ def register(app: typer.Typer) -> None:
 
 
 def cancel(context: typer.Context, execution_ids: Ids) -> None:
-    """Cancel executions; those that are already stopping are left alone."""
-    _each(context, execution_ids, lambda client, one: client.control(one, "cancel"))
+    """Cancel executions, or whole arrays; those that are already stopping are left alone."""
+    _each(context, execution_ids, "cancel")
 
 
 def hold(context: typer.Context, execution_ids: Ids) -> None:
-    """Keep executions that wait out of the queue until they are released."""
-    _each(context, execution_ids, lambda client, one: client.control(one, "hold"))
+    """Keep executions that wait, or whole arrays, out of the queue until they are released."""
+    _each(context, execution_ids, "hold")
 
 
 def release(context: typer.Context, execution_ids: Ids) -> None:
-    """Let held executions into the queue."""
-    _each(context, execution_ids, lambda client, one: client.control(one, "release"))
+    """Let held executions and arrays into the queue."""
+    _each(context, execution_ids, "release")
 
 
 def requeue(context: typer.Context, execution_ids: Ids) -> None:
-    """Stop running executions and let them wait for another attempt, which does not count against their retries."""
-    _each(context, execution_ids, lambda client, one: client.control(one, "requeue"))
+    """Stop running executions and let them wait for another attempt, which does not count against their retries.
+
+    Of an array, run what failed or was cancelled again.
+    """
+    _each(context, execution_ids, "requeue")
 
 
 def scale(
@@ -116,18 +120,23 @@ def modify(
     emit(execution, options(context).output, rows_of([execution]))
 
 
-def _each(context: typer.Context, ids: Sequence[str], do: Callable[[QuickClient, str], Execution]) -> None:
-    """Do it to each execution, report each refusal, and fail as the first one."""
+def _each(context: typer.Context, ids: Sequence[str], action: _Action) -> None:
+    """Do it to each execution or array, report each refusal, and fail as the first one."""
     done: list[Execution] = []
+    arrays: list[Array] = []
     refused: Refused | None = None
     with options(context).quick() as client:
         for execution_id in ids:
             try:
-                done.append(do(client, execution_id))
+                if is_array(execution_id):
+                    arrays.append(client.control_array(execution_id, action))
+                else:
+                    done.append(client.control(execution_id, action))
             except Refused as error:
                 note(f"{execution_id}:")
                 report(error)
                 refused = refused or error
-    emit({"executions": done}, options(context).output, rows_of(done))
+    result = {"executions": done, "arrays": arrays} if arrays else {"executions": done}
+    emit(result, options(context).output, all_rows(arrays, done) if arrays else rows_of(done))
     if refused is not None:
         raise typer.Exit(exit_of(refused))

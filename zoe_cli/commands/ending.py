@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from zoe_cli.commands.arguments import ExitCodeFromApp, Ids
+from zoe_cli.commands.array_rows import all_rows, is_array, plain
 from zoe_cli.commands.views import rows_of
 from zoe_cli.context import on_terminal, options
 from zoe_cli.exits import Exit, exit_of
@@ -16,8 +17,8 @@ from zoe_cli.output import emit, note, report
 from zoe_cli.registry import add
 from zoe_cli.units import clock
 from zoe_client.errors import Refused, TimedOut, ZoeError
-from zoe_client.plain import Execution
-from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState
+from zoe_client.plain import Array, Execution
+from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, IndexState
 
 if TYPE_CHECKING:
     from zoe_client.client import Client
@@ -36,25 +37,35 @@ def register(app: typer.Typer) -> None:
 def wait(
     context: typer.Context, execution_ids: Ids, timeout: Timeout = None, exit_code_from_app: ExitCodeFromApp = False
 ) -> None:
-    """Wait until executions have ended; exit with 0 if all succeeded. Each failure is named, and the first gives the
-    exit code.
+    """Wait until executions and arrays have ended; exit with 0 if all succeeded. Each failure is named, and the first
+    gives the exit code.
     """
     give_up_s = None if timeout is None else time.monotonic() + timeout
     ended: list[Execution] = []
+    arrays: list[Array] = []
     gave_up: ZoeError | None = None
     with options(context).quick() as quick, options(context).following() as client:
         for execution_id in execution_ids:
             try:
-                ended.append(wait_for(client, quick.execution(execution_id), give_up_s))
+                if is_array(execution_id):
+                    left_s = None if give_up_s is None else max(give_up_s - time.monotonic(), 0.0)
+                    arrays.append(wait_for_array(client, execution_id, left_s))
+                else:
+                    ended.append(wait_for(client, quick.execution(execution_id), give_up_s))
             except (Refused, TimedOut) as error:
                 if len(execution_ids) == 1:
                     raise
                 note(f"{execution_id}:")
                 report(error)
                 gave_up = gave_up or error
-    result: Mapping[str, object] = ended[0] if len(ended) == 1 else {"executions": ended}
-    emit(result, options(context).output, rows_of(ended))
+    result: Mapping[str, object] = {"executions": ended}
+    if len(ended) + len(arrays) == 1:
+        result = (ended or arrays)[0]
+    elif arrays:
+        result = {"executions": ended, "arrays": arrays}
+    emit(result, options(context).output, all_rows(arrays, ended) if arrays else rows_of(ended))
     codes = [code for execution in ended if (code := exit_code_of(execution, exit_code_from_app))]
+    codes += [code for array in arrays if (code := array_exit_code(array))]
     if gave_up is not None:
         raise typer.Exit(exit_of(gave_up))
     if codes:
@@ -74,6 +85,20 @@ def wait_for(client: Client, execution: Execution, give_up_s: float | None) -> E
             reason = event.data.get("reason")
             note(f"{clock(event.at_s)}  waits: {reason.get('sentence') if isinstance(reason, dict) else ''}")
     return cast(Execution, client.execution(execution["id"]).model_dump(mode="json"))
+
+
+def wait_for_array(client: Client, array_id: str, timeout_s: float | None) -> Array:
+    """Return an array all of whose indices have ended, and name those that failed; TimedOut."""
+    array = client.arrays.wait(array_id, timeout_s)
+    for state in (IndexState.FAILED, IndexState.CANCELLED):
+        if text := array.ranges.get(state):
+            note(f"zoe: {array.name} ({array.id}): {state.value}: {text}")
+    return plain(array)
+
+
+def array_exit_code(array: Array) -> int:
+    """Return 0 if all indices succeeded, else the exit code for a failed application."""
+    return 0 if array["state"] == ExecutionState.SUCCEEDED else Exit.APPLICATION_FAILED
 
 
 def finish(execution: Execution, exit_code_from_app: bool) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
 
 from zoe_cli.commands.arguments import Id
+from zoe_cli.commands.array_rows import all_rows
 from zoe_cli.commands.dates import since
 from zoe_cli.commands.file_places import FORMS
 from zoe_cli.commands.list_options import line_format, lines, sort, sort_key
@@ -20,8 +21,8 @@ from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add
 from zoe_cli.text import printable
-from zoe_client.errors import ZoeError
-from zoe_client.plain import Execution, Page, Service, Summary
+from zoe_client.errors import NotFound, ZoeError
+from zoe_client.plain import Array, Execution, Page, Service, Summary
 from zoe_client.quick import QuickClient
 from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, ServiceState
 
@@ -78,6 +79,9 @@ def ls(
             "--format", parser=line_format, metavar="TEXT", help="Write a line such as '{id} {state}' for each."
         ),
     ] = None,
+    unfold: Annotated[
+        bool, typer.Option("--unfold", help="List each execution of an array instead of one row for the array.")
+    ] = False,
     watch: Annotated[
         bool, typer.Option("--watch", "-w", help="List again every two seconds until interrupted.")
     ] = False,
@@ -88,7 +92,7 @@ def ls(
 
     READY: ready essential services of all, and elastic services after a plus. AGE: time since the submission. RAN: time
     from the placement to the end. WHY: the reason for waiting, or the cause of a failure. --sort and --format apply to
-    the executions listed; the names for --format are those of -o json.
+    the executions listed, and leave arrays out; the names for --format are those of -o json.
     """
     if place is not None:
         from zoe_cli.commands.listing_files import list_files
@@ -101,23 +105,44 @@ def ls(
         "name": name,
         "submitted_from_s": since_s,
         "all_tenants": all_tenants or None,
+        "arrays": None if unfold else "false",
     }
     with options(context).quick() as client:
         while True:
-            _write_list(_pages(client, query, limit, cursor), options(context).output, sort_by, line)
+            arrays = [] if unfold or cursor or line else _arrays(client, query, limit)
+            _write_list(_pages(client, query, limit, cursor), arrays, options(context).output, sort_by, line)
             if not watch:
                 return
             time.sleep(_WATCH_S)
             write(_CLEAR if sys.stdout.isatty() else "\n")
 
 
-def _write_list(page: Page, form: Format, sort_by: str | None, line: str | None) -> None:
+def _arrays(client: QuickClient, query: dict[str, Any], limit: int) -> list[Array]:
+    """Return the newest arrays that the options ask for; none of a server that knows no arrays."""
+    how = {"user": query["user"], "all_tenants": query["all_tenants"], "limit": min(limit, _PAGE_MAX)}
+    try:
+        found = client.arrays(**how)["arrays"]
+    except NotFound:
+        return []
+    states, name, since_s = query["state"], (query["name"] or "").casefold(), query["submitted_from_s"] or 0.0
+    return [
+        one
+        for one in found
+        if (not states or one["state"] in states)
+        and name in one["name"].casefold()
+        and one["submitted_at_s"] >= since_s
+    ]
+
+
+def _write_list(page: Page, arrays: list[Array], form: Format, sort_by: str | None, line: str | None) -> None:
     if sort_by is not None:
         page["executions"] = sort(page["executions"], sort_by)
     if line is not None:
         write(lines(page["executions"], line))
     else:
-        emit(page, form, rows_of(page["executions"]))
+        shown: Mapping[str, object] = {**page, "arrays": arrays} if arrays else page
+        rows = rows_of(page["executions"])
+        emit(shown, form, all_rows(arrays, page["executions"]) if arrays and sort_by is None else rows)
     if page["next_cursor"]:
         note(f"more: --cursor {page['next_cursor']}")
 

@@ -15,6 +15,7 @@ from zoe_cli.commands.repositories import sources_of
 from zoe_cli.commands.retrying import MemoryGrow, Retries, RetryExitCodes, RetryOptions, RetryPause
 from zoe_cli.commands.submitting import (
     After,
+    Array,
     Begin,
     Carried,
     Conditions,
@@ -27,6 +28,7 @@ from zoe_cli.commands.submitting import (
     Show,
     Submission,
     Wait,
+    counting_instances,
     submit,
 )
 from zoe_cli.registry import add
@@ -45,6 +47,7 @@ _EXAMPLES = (
     "zoe catalogue batch | zoe run - --set 'main.command=echo hello'",
     "id=$(zoe run app.json -o name)",
     "zoe run report.py --after ok:$id --begin 06:00",
+    "zoe run train.py --array 0-999%50 -- --seed {index}",
     "zoe run train.py --retries 3 --retry-pause 1m --memory-grow 2x",
 )
 Words = Annotated[
@@ -105,6 +108,7 @@ def run(
     retry_pause: RetryPause = None,
     retry_exit_codes: RetryExitCodes = None,
     memory_grow: MemoryGrow = None,
+    array: Array = None,
     after: After = None,
     keep: Keep = False,
     begin: Begin = None,
@@ -135,7 +139,9 @@ def run(
         wishes = Wishes(image, workers, memory, cores, tuple(carried or ()), found, sources)
         document = set_in(command_draft(file, wishes), settings)
     document = RetryOptions(retries, retry_pause, tuple(retry_exit_codes or ()), memory_grow).put_in(document)
-    conditions = Conditions(tuple(after or ()), keep, begin, hold)
+    if array is not None:
+        document = counting_instances(document)
+    conditions = Conditions(tuple(after or ()), keep, begin, hold, array)
     how = Submission(
         name=name,
         priority=priority,

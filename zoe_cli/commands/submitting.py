@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from zoe_cli.commands.array_rows import array_rows
 from zoe_cli.commands.dates import coming, duration
 from zoe_cli.commands.documents import data_format
-from zoe_cli.commands.ending import finish, wait_for
+from zoe_cli.commands.ending import array_exit_code, finish, wait_for, wait_for_array
 from zoe_cli.commands.views import rows_of
 from zoe_cli.context import options
 from zoe_cli.output import emit, emit_data, note
@@ -37,6 +38,14 @@ After = Annotated[
         "repeated.",
     ),
 ]
+Array = Annotated[
+    str | None,
+    typer.Option(
+        metavar="INDICES",
+        help="Run it once for each index: 0-999, 1,3,7-20:2, or 0-999%50 (50 at once). {index} in commands, "
+        "environments and results is the index, ZOE_ARRAY_INDEX too.",
+    ),
+]
 Keep = Annotated[
     bool, typer.Option("--keep", help="Hold it if it can no longer run after these; else it ends as failed.")
 ]
@@ -53,6 +62,9 @@ Follow = Annotated[
 ]
 
 
+_CORR, _COUNTS = "corr", "ZOE_INDEX"
+
+
 @dataclass(frozen=True, slots=True)
 class Conditions:
     """What keeps it from the queue, as the options say it."""
@@ -61,15 +73,17 @@ class Conditions:
     keep: bool = False
     begin: str | None = None
     hold: bool = False
+    array: str | None = None
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of a submission; those that are not given are left out."""
         after = [one.strip() for text in self.after for one in text.split(",")]
         for one in after:
-            _check_dependency(one)
+            _check_dependency(one, self.array is not None)
         if self.keep and not after:
             raise typer.BadParameter("--keep belongs to --after")
-        given = {"after": after, "keep": self.keep, "hold": self.hold, **_begin(self.begin)}
+        given: dict[str, Any] = {} if self.array is None else {"indices": self.array}
+        given |= {"after": after, "keep": self.keep, "hold": self.hold, **_begin(self.begin)}
         return {name: value for name, value in given.items() if value}
 
 
@@ -81,10 +95,23 @@ def _begin(text: str | None) -> dict[str, float]:
     return {"begin_in_s": duration(after[1:])} if after.startswith("+") else {"begin_at_s": coming(text)}
 
 
-def _check_dependency(text: str) -> None:
+def _check_dependency(text: str, in_array: bool) -> None:
     kind, _, on = text.partition(":")
-    if kind not in tuple(DependencyKind) or not on:
+    if kind == _CORR and not in_array:
+        raise typer.BadParameter(f"{text!r} is for arrays, whose same index runs after that of another array")
+    if kind not in (*DependencyKind, _CORR) or not on:
         raise typer.BadParameter(f"{text!r} is no dependency; use ok:ID, fail:ID or any:ID")
+
+
+def counting_instances(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a description in which ZOE_INDEX still counts instances: in an array, `{index}` is that of the array."""
+    components = [
+        {**one, "environment": {**one["environment"], _COUNTS: "{instance}"}}
+        if isinstance(one, dict) and one.get("environment", {}).get(_COUNTS) == "{index}"
+        else one
+        for one in document.get("components", [])
+    ]
+    return {**document, "components": components} if components else document
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +143,9 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
         return
     wanted = _shares(how.shares)
     settings = {"name": how.name, "priority": how.priority, "deadline_s": how.deadline_s, **how.conditions.fields()}
+    if how.conditions.array is not None:
+        _submit_array(context, {"application": document, **settings}, how)
+        return
     with options(context).quick() as client:
         execution = client.submit(document, settings, idempotency_key=how.key)
     if wanted:
@@ -130,6 +160,24 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
     if not how.following:
         emit(execution, options(context).output, rows_of([execution]))
     finish(execution, how.exit_code_from_app)
+
+
+def _submit_array(context: typer.Context, body: dict[str, Any], how: Submission) -> None:
+    if how.shares or how.following:
+        raise typer.BadParameter("--array goes with neither --share nor --follow; use them for its executions")
+    with options(context).quick() as client:
+        array = client.submit_array(
+            {name: one for name, one in body.items() if one is not None}, idempotency_key=how.key
+        )
+    if not how.waits:
+        emit(array, options(context).output, array_rows([array]))
+        return
+    note(f"{array['name']} is {array['id']}")
+    with options(context).following() as following:
+        ended = wait_for_array(following, array["id"], how.timeout_s)
+    emit(ended, options(context).output, array_rows([ended]))
+    if code := array_exit_code(ended):
+        raise typer.Exit(code)
 
 
 def _shares(texts: tuple[str, ...]) -> list[tuple[str, ShareLevel]]:

@@ -1,0 +1,73 @@
+"""run --array, ls, wait, cancel and array over the real API."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Zoe
+
+pytestmark = pytest.mark.usefixtures("server")
+COMMAND = ("run", "--image", "tiny", "--workers", "2")
+
+
+def array_of(zoe: Zoe, app_file: Path, *more: str) -> str:
+    """Submit an array, and return its id."""
+    done = zoe("run", str(app_file), "--array", "0-9%2", "-o", "name", *more)
+    assert done.code == 0, done.err
+    return done.out.strip()
+
+
+def test_an_array_is_one_row(zoe: Zoe, app_file: Path) -> None:
+    array_id = array_of(zoe, app_file)
+    row = next(line for line in zoe("ls").out.splitlines() if line.startswith(array_id))
+    assert "[0-9%2]" in row
+    assert row.split()[3:5] == ["submitted", "0/10"]
+    assert json.loads(zoe("ls", "-o", "json").out)["arrays"][0]["id"] == array_id
+    assert array_id not in zoe("ls", "--unfold").out  # no master has made its executions
+    assert array_id in zoe("array", "ls", "--open").out
+    shown = zoe("array", "show", array_id).out
+    assert "10 waiting" in shown
+    assert "waiting           0-9\n" in shown
+
+
+def test_hold_release_and_cancel_a_whole_array(zoe: Zoe, app_file: Path) -> None:
+    array_id = array_of(zoe, app_file)
+    assert "It is held." in zoe("hold", array_id).out
+    assert "10 waiting" in zoe("release", array_id).out
+    assert zoe("array", "modify", array_id, "--at-once", "7").code == 0
+    assert "at once           7" in zoe("array", "show", array_id).out
+    assert "10 cancelled" in zoe("cancel", array_id).out
+    waited = zoe("wait", array_id)
+    assert waited.code == 1
+    assert f"({array_id}): cancelled: 0-9" in waited.err
+    assert zoe("cancel", array_id).code == 5
+    assert "10 waiting" in zoe("requeue", array_id).out
+
+
+def test_the_same_key_is_the_same_array(zoe: Zoe, app_file: Path) -> None:
+    assert array_of(zoe, app_file, "--idempotency-key", "k") == array_of(zoe, app_file, "--idempotency-key", "k")
+
+
+def test_instances_are_still_counted(zoe: Zoe) -> None:
+    """`{index}` is the array's; the variable that counts instances of a command keeps its meaning."""
+    shown = json.loads(zoe(*COMMAND, "--array", "0-9", "--show", "-o", "json", "--", "echo", "{index}").out)
+    assert shown["components"][0]["environment"]["ZOE_INDEX"] == "{instance}"
+    alone = json.loads(zoe(*COMMAND, "--show", "-o", "json", "--", "echo").out)
+    assert alone["components"][0]["environment"]["ZOE_INDEX"] == "{index}"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--after", "corr:a00000000000000"), "is for arrays"),
+        (("--array", "0-9", "--follow"), "--array goes with neither"),
+        (("--array", "0-99999999"), "more than an array may have"),
+    ],
+)
+def test_what_cannot_be_is_said(zoe: Zoe, app_file: Path, more: tuple[str, ...], said: str) -> None:
+    done = zoe("run", str(app_file), *more)
+    assert done.code != 0
+    assert said in " ".join(done.err.split())

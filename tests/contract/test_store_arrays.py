@@ -1,0 +1,139 @@
+"""What every store promises about arrays."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import pytest
+
+from tests.support.applications import application
+from tests.support.store_events import OpenStore
+from zoe_client.vocabulary import Cause, ExecutionState, IndexState, Outcome
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.arrays import Array, ArrayEventKind, again, cancel, execution_of
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.indices import parse_array
+from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.sharing import Visibility
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import IdempotencyConflict, NotFound, NotLeader
+from zoe_lib.store.values import ArrayChange, ArrayQuery, ExecutionChange, ExecutionQuery
+
+
+def array(number: int = 1, indices: str = "0-9", user: str = "ada", tenant: str = "red") -> Array:
+    """Return a new array."""
+    numbers, at_once = parse_array(indices, 10**6)
+    return Array(f"a{number:014}", "sweep", tenant, user, application(), float(number), numbers, at_once)
+
+
+def lead(store: ExecutionStore) -> int:
+    """Return the epoch of a leader."""
+    epoch = store.try_lead("test")
+    assert epoch is not None
+    return epoch
+
+
+def made(store: ExecutionStore, one: Array, positions: range, epoch: int) -> list[Execution]:
+    """Make executions for the indices at these positions."""
+    wanted = [(position, execution_of(one, position, 50.0)) for position in positions]
+    stored = store.make_of_array(one, wanted, "plan", epoch)
+    assert stored is not None
+    return list(stored)
+
+
+def refused(outcome: Outcome = Outcome.CANCELLED) -> ev.Event:
+    """Return the event with which an execution ends that waits."""
+    return ev.Refused(at_s=60.0, cause_id="request", outcome=outcome, cause=Cause.CANCELLED)
+
+
+def test_it_comes_back_as_it_was_stored(open_store: OpenStore) -> None:
+    one = open_store().submit_array(array(indices="1,5,7-20:2%3"), "request")
+    assert open_store().array_with_states(one.id) == (one, bytes(9))
+    assert (one.at_once, dict(one.counts)) == (3, {IndexState.WAITING: 9})
+    with pytest.raises(NotFound):
+        open_store().array("a99999999999999")
+
+
+def test_the_same_key_returns_the_first(any_store: ExecutionStore) -> None:
+    first = any_store.submit_array(array(), "request", "key", "print")
+    assert any_store.submit_array(array(2), "request", "key", "print").id == first.id
+    with pytest.raises(IdempotencyConflict):
+        any_store.submit_array(array(3), "request", "key", "other")
+    with pytest.raises(IdempotencyConflict):
+        any_store.submit_array(array(4, user="bob"), "request", "key", "print")
+    assert [one.id for one in any_store.arrays(ArrayQuery()).arrays] == [first.id]
+
+
+def test_an_index_has_one_execution(any_store: ExecutionStore) -> None:
+    epoch, one = lead(any_store), any_store.submit_array(array(), "request")
+    executions = made(any_store, one, range(3), epoch)
+    assert [execution.id for execution in executions] == [f"{one.id}_{index}" for index in range(3)]
+    assert (
+        any_store.make_of_array(one, [(2, execution_of(one, 2, 51.0)), (3, execution_of(one, 3, 51.0))], "p", epoch)
+        is None
+    )
+    assert dict(any_store.array(one.id).counts) == {IndexState.WAITING: 7, IndexState.ACTIVE: 3}
+    assert {execution.id for execution in any_store.active()} == {execution.id for execution in executions}
+    with pytest.raises(NotLeader):
+        any_store.make_of_array(one, [(5, execution_of(one, 5, 51.0))], "p", epoch + 1)
+
+
+def test_nothing_is_made_of_an_array_that_has_changed(any_store: ExecutionStore) -> None:
+    epoch, one = lead(any_store), any_store.submit_array(array(), "request")
+    after = any_store.change_array(
+        one.id, lambda it, states: ArrayChange(cancel(it, states, "ada"), ArrayEventKind.CANCELLED, {}), 55.0, "request"
+    )
+    assert (after.state, after.ended_at_s, after.version) == (ExecutionState.CANCELLED, 55.0, 2)
+    assert any_store.make_of_array(one, [(0, execution_of(one, 0, 56.0))], "plan", epoch) is None
+    assert not any_store.active()
+
+
+def test_ends_are_noted_with_them(any_store: ExecutionStore) -> None:
+    epoch, one = lead(any_store), any_store.submit_array(array(indices="0-3"), "request")
+    first, second, third, fourth = made(any_store, one, range(4), epoch)
+    any_store.append(first.id, [refused()], first.version, None)
+    changes = [
+        ExecutionChange(it, [refused(outcome)], reduce(apply, [refused(outcome)], it))
+        for it, outcome in ((second, Outcome.FAILED), (third, Outcome.SUCCEEDED))
+    ]
+    outdated = ExecutionChange(first, [refused()], reduce(apply, [refused()], first))
+    any_store.append_all([*changes, outdated], epoch)
+    found, states = any_store.array_with_states(one.id)
+    assert states == bytes([4, 3, 2, 1])
+    assert (found.state, found.ended_at_s) == (ExecutionState.RUNNING, None)
+    any_store.append(fourth.id, [refused()], fourth.version, None)
+    done = any_store.array(one.id)
+    assert (done.state, done.ended_at_s) == (ExecutionState.FAILED, 60.0)
+    kinds = [entry.kind for entry in any_store.journal(0, 100, execution_id=one.id)]
+    assert kinds == ["array_submitted", "array_ended"]
+    after = any_store.change_array(
+        one.id, lambda it, s: ArrayChange(again(it, s), ArrayEventKind.AGAIN, {}), 70.0, "request"
+    )
+    assert (dict(after.counts), after.ended_at_s) == ({IndexState.WAITING: 3, IndexState.SUCCEEDED: 1}, None)
+    assert [it.id for it in made(any_store, after, range(1), epoch)] == [f"{one.id}_0r2"]
+
+
+def test_lists_and_journal_are_the_owners(any_store: ExecutionStore) -> None:
+    mine, _, foreign = (
+        any_store.submit_array(array(1), "r"), any_store.submit_array(array(2, user="bob"), "r"),
+        any_store.submit_array(array(3, tenant="blue"), "r"),
+    )  # fmt: skip
+    ada, red = Visibility("red", "ada"), Visibility("red")
+    assert [one.id for one in any_store.arrays(ArrayQuery(visibility=ada)).arrays] == [mine.id]
+    assert len(any_store.arrays(ArrayQuery(visibility=red)).arrays) == 2
+    assert {entry.execution_id for entry in any_store.journal(0, 100, ada)} == {mine.id}
+    assert foreign.id not in {entry.execution_id for entry in any_store.journal(0, 100, red)}
+    first = any_store.arrays(ArrayQuery(limit=2))
+    second = any_store.arrays(ArrayQuery(limit=2, cursor=first.next_cursor))
+    assert [one.id for one in (*first.arrays, *second.arrays)] == [f"a{n:014}" for n in (3, 2, 1)]
+    assert second.next_cursor is None
+
+
+def test_executions_are_listed_apart(any_store: ExecutionStore) -> None:
+    epoch, one = lead(any_store), any_store.submit_array(array(), "request")
+    executions = made(any_store, one, range(2), epoch)
+    other = made(any_store, any_store.submit_array(array(2), "request"), range(1), epoch)
+    found = any_store.executions(ExecutionQuery(array_id=one.id)).executions
+    assert {it.id for it in found} == {it.id for it in executions}
+    assert any_store.executions(ExecutionQuery(alone=True)).executions == []
+    assert len(any_store.executions(ExecutionQuery()).executions) == len(executions) + len(other)

@@ -1,0 +1,180 @@
+"""The master makes executions of arrays: no index twice, none lost, whatever ends the master."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.support.applications import application, component
+from zoe_client.vocabulary import ExecutionState, IndexState
+from zoe_lib.domain.arrays import Array, ArrayEventKind, again, member_of
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.indices import parse_array
+from zoe_lib.domain.resources import Resources
+from zoe_lib.store.memory import MemoryStore
+from zoe_lib.store.memory_state import State
+from zoe_lib.store.values import ArrayChange, StoreLimits
+from zoe_master.backends.simulated import ManualClock, ServiceBehaviour, SimulatedBackend
+from zoe_master.crash_points import CrashPoint, never_crash
+from zoe_master.loop.master import Master
+from zoe_master.state.arrays import WINDOW_MAX
+from zoe_master.waker import TickWaker
+
+
+class Killed(Exception):  # noqa: N818 - the name is the fact
+    """The master was killed."""
+
+
+class World:
+    """Masters, one after another, over one cluster with room for some services."""
+
+    def __init__(self, cores: int = 10**7) -> None:
+        self.clock = ManualClock(1000.0)
+        self.store = MemoryStore(StoreLimits(), State())
+        self.failing: set[int] = set()
+        self.started: list[str] = []
+        nodes = (Node("n1", Resources(cores, 2**60)),)
+        self.backend = SimulatedBackend(nodes, self.clock, TickWaker(), self._behave)
+        self.hit = never_crash
+        self.lead()
+
+    def lead(self) -> None:
+        """Let another master lead."""
+        self.store.stop_leading()
+        epoch = self.store.try_lead("test")
+        assert epoch is not None
+        self.master = Master(self.store, self.backend, epoch, clock=self.clock, hit=self._hit)
+
+    def _hit(self, point: CrashPoint) -> None:
+        self.hit(point)
+
+    def _behave(self, start: object) -> ServiceBehaviour:
+        execution_id: str = start.execution_id  # type: ignore[attr-defined]
+        self.started.append(execution_id)
+        member = member_of(execution_id)
+        return ServiceBehaviour(run_s=1.0, exit_code=int(member is not None and member.index in self.failing))
+
+    def submit(self, indices: str, number: int = 1, **more: object) -> Array:
+        """Submit an array."""
+        numbers, at_once = parse_array(indices, 10**6)
+        fresh = Array(
+            id=f"a{number:014}",
+            name="sweep",
+            tenant="red",
+            user="ada",
+            application=application(component("main", readiness=None)),
+            submitted_at_s=self.clock(),
+            indices=numbers,
+            at_once=at_once,
+            **more,  # type: ignore[arg-type]
+        )
+        return self.store.submit_array(fresh, "request")
+
+    def rest(self, ticks_max: int = 10_000) -> int:
+        """Tick until nothing is due any more, with another master whenever one is killed; return how many ticks."""
+        for number in range(ticks_max):
+            try:
+                again_at_once = self.master.tick().again
+            except Killed:
+                self.lead()
+                continue
+            if not again_at_once:
+                due_s = self.master.next_due_s(self.clock())
+                if due_s is None and not self.store.active() and not self.waiting():
+                    return number
+                self.clock.advance(0.5)
+        raise AssertionError("it never rests")
+
+    def waiting(self) -> int:
+        """Return how many indices wait."""
+        return sum(one.count(IndexState.WAITING) for one in self.store._state.arrays.values())
+
+    def check_once_each(self, array: Array, runs: int = 1) -> None:
+        """Every index has had one execution, and each of them has started once."""
+        members = [member_of(one) for one in self.store._state.executions]
+        found = sorted(member.index for member in members if member is not None and member.array_id == array.id)
+        assert found == sorted([*array.indices] * runs)
+        own = [one for one in self.started if one.startswith(array.id)]
+        assert len(own) == len(set(own)) == len(found)
+
+
+def test_a_long_array_keeps_the_queue_short() -> None:
+    world = World(cores=4000)
+    array = world.submit("0-999")
+    for _ in range(5):
+        world.master.tick()
+    assert 0 < len(world.store.active()) <= WINDOW_MAX + 4
+    world.rest()
+    done = world.store.array(array.id)
+    assert (done.state, done.counts) == (ExecutionState.SUCCEEDED, {IndexState.SUCCEEDED: 1000})
+    world.check_once_each(array)
+
+
+@pytest.mark.parametrize(
+    "point", [CrashPoint.ARRAY_MADE, CrashPoint.QUEUED, CrashPoint.START_PLANNED, CrashPoint.ENDED]
+)
+def test_a_killed_master_makes_no_index_twice_and_loses_none(point: CrashPoint) -> None:
+    world, chosen = World(), random.Random(7)
+    array, other = world.submit("0-299%40"), world.submit("0-299:3", 2, corr=())
+
+    def hit(at: CrashPoint) -> None:
+        if at is point and chosen.random() < 0.3:
+            raise Killed
+
+    world.hit = hit
+    world.rest()
+    for one in (array, other):
+        assert world.store.array(one.id).counts == {IndexState.SUCCEEDED: one.indices.count}
+        world.check_once_each(one)
+
+
+def test_indices_run_again_while_others_still_run() -> None:
+    world = World()
+    world.failing = {1, 3}
+    array = world.submit("0-4")
+    world.rest()
+    assert dict(world.store.array(array.id).counts) == {IndexState.SUCCEEDED: 3, IndexState.FAILED: 2}
+    world.failing = set()
+    world.store.change_array(
+        array.id,
+        lambda one, states: ArrayChange(again(one, states), ArrayEventKind.AGAIN, {}),
+        world.clock(),
+        "request",
+    )
+    world.lead()  # one that has not seen the first run
+    world.rest()
+    done = world.store.array(array.id)
+    assert (dict(done.counts), done.run) == ({IndexState.SUCCEEDED: 5}, 2)
+    assert sorted(one for one in world.started if one.endswith("r2")) == [f"{array.id}_1r2", f"{array.id}_3r2"]
+
+
+def test_many_arrays_each_have_some_in_the_queue() -> None:
+    world = World(cores=1000)
+    arrays = [world.submit("0-9999", number) for number in range(1, 101)]
+    for _ in range(10):
+        world.master.tick()
+    there = {member.array_id for one in world.store.active() if (member := member_of(one.id)) is not None}
+    assert there == {one.id for one in arrays}
+    assert len(world.store.active()) <= 1000
+
+
+def test_a_chain_by_index_finishes_however_it_is_cut() -> None:
+    world, chosen = World(cores=40_000), random.Random(3)
+    world.failing = {5, 17}
+    first = world.submit("0-199")
+    second = world.submit("0-199", 2, corr=(first.id,))
+    third = world.submit("0-199", 3, corr=(second.id,))
+
+    def hit(at: CrashPoint) -> None:
+        if chosen.random() < 0.01:
+            raise Killed
+
+    world.hit = hit
+    world.rest()
+    assert dict(world.store.array(first.id).counts) == {IndexState.SUCCEEDED: 198, IndexState.FAILED: 2}
+    for one in (second, third):
+        counts = dict(world.store.array(one.id).counts)
+        assert counts == {IndexState.SUCCEEDED: 198, IndexState.FAILED: 2}
+    ended = {one.id: one for one in world.store._state.executions.values()}
+    assert ended[f"{third.id}_5"].cause == "dependency_failed"

@@ -1,0 +1,122 @@
+"""array: show one with its indices, list arrays, run what failed again, change one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from zoe_cli.commands.array_rows import array_rows, counted, plain
+from zoe_cli.context import options
+from zoe_cli.output import Format, emit, table, write
+from zoe_cli.registry import add
+from zoe_cli.rows import Rows
+from zoe_cli.text import printable
+from zoe_cli.units import clock
+from zoe_client.vocabulary import IndexState
+from zoe_client.wire import ArrayModifyRequest, ArrayView, IndexView
+
+app = typer.Typer(help="Arrays: one application that runs for each of many indices.", no_args_is_help=True)
+
+ArrayId = Annotated[str, typer.Argument(metavar="ARRAY", help="Id of an array.")]
+_LABEL_WIDTH = 18
+_NONE = "none"
+
+
+def show(
+    context: typer.Context,
+    array_id: ArrayId,
+    state: Annotated[
+        list[IndexState] | None,
+        typer.Option("--state", "-s", help="List the indices in this state with their executions; may be repeated."),
+    ] = None,
+) -> None:
+    """Show an array: how many indices are in each state, and which."""
+    form = options(context).output
+    with options(context).client() as client:
+        array = client.arrays.array(array_id)
+        found = list(client.arrays.indices(array_id, state)) if state else []
+    if form is not Format.TABLE:
+        document: dict[str, Any] = array.model_dump(mode="json")
+        if state:
+            document["found"] = [one.model_dump(mode="json") for one in found]
+        emit(document, form, array_rows([plain(array)]))
+        return
+    write("".join(f"{label:<{_LABEL_WIDTH}}{printable(text)}".rstrip() + "\n" for label, text in _facts(array)))
+    if state:
+        write("\n" + table(_rows(found)))
+
+
+def ls(
+    context: typer.Context,
+    open_only: Annotated[bool, typer.Option("--open", help="Only arrays with indices that have not ended.")] = False,
+    all_tenants: Annotated[bool, typer.Option("--all-tenants", help="Arrays of all tenants; operators only.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=500, help="Maximum number of arrays.")] = 50,
+) -> None:
+    """List arrays, newest first."""
+    with options(context).client() as client:
+        page = client.arrays.list(open_only=open_only, all_tenants=all_tenants, limit=limit)
+    emit(page, options(context).output, array_rows([plain(one) for one in page.arrays]))
+
+
+def requeue(context: typer.Context, array_id: ArrayId) -> None:
+    """Run the failed and cancelled indices of an array again, each as a new execution."""
+    with options(context).client() as client:
+        array = client.arrays.requeue(array_id)
+    emit(array, options(context).output, array_rows([plain(array)]))
+
+
+def modify(
+    context: typer.Context,
+    array_id: ArrayId,
+    priority: Annotated[int | None, typer.Option(help="Priority of all indices that wait.")] = None,
+    at_once: Annotated[
+        str | None, typer.Option("--at-once", metavar="N|none", help="How many indices may be active at once.")
+    ] = None,
+) -> None:
+    """Change an array."""
+    changes: dict[str, Any] = {} if priority is None else {"priority": priority}
+    if at_once is not None:
+        if at_once != _NONE and not (at_once.isascii() and at_once.isdecimal()):
+            raise typer.BadParameter(f"{at_once!r} is neither a number nor none")
+        changes["at_once_max"] = None if at_once == _NONE else int(at_once)
+    if not changes:
+        raise typer.BadParameter("say what to change: --priority or --at-once")
+    with options(context).client() as client:
+        array = client.arrays.modify(array_id, ArrayModifyRequest(**changes))
+    emit(array, options(context).output, array_rows([plain(array)]))
+
+
+def _facts(array: ArrayView) -> list[tuple[str, str]]:
+    lines = [
+        ("id", array.id),
+        ("name", array.name),
+        ("user", f"{array.user} in {array.tenant}"),
+        ("state", array.state.value + (f": {array.message}" if array.message else "")),
+        ("indices", f"{array.indices} ({array.size})"),
+        ("at once", "any number" if array.at_once_max is None else str(array.at_once_max)),
+        ("submitted", clock(array.submitted_at_s)),
+    ]
+    if array.run > 1:
+        lines.append(("run", str(array.run)))
+    if array.reason is not None:
+        lines.append(("waits", array.reason.sentence))
+    if array.ended_at_s is not None:
+        lines.append(("ended", clock(array.ended_at_s)))
+    lines.append(("counts", counted({state.value: number for state, number in array.counts.items()})))
+    lines += [(state.value, text) for state, text in array.ranges.items()]
+    return lines + [("note", text) for text in array.notes]
+
+
+def _rows(found: list[IndexView]) -> Rows:
+    rows = [
+        (one.index, one.state.value, one.execution_id or "", one.exit_code, one.cause or "", one.message)
+        for one in found
+    ]
+    return Rows(("index", "state", "execution", "exit", "cause", "message"), rows)
+
+
+add(app, "show", show, ("zoe array show a1m7xhnzn3f4144", "zoe array show a1m7xhnzn3f4144 -s failed"))
+add(app, "ls", ls, ("zoe array ls --open",))
+add(app, "requeue", requeue, ("zoe array requeue a1m7xhnzn3f4144",))
+add(app, "modify", modify, ("zoe array modify a1m7xhnzn3f4144 --at-once 100",))

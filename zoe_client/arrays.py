@@ -1,0 +1,132 @@
+"""Arrays: submit, follow and change whole ones."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from zoe_client import wire
+from zoe_client.errors import TimedOut
+from zoe_client.transport import path_part
+from zoe_client.vocabulary import IndexState
+
+if TYPE_CHECKING:
+    from zoe_client.transport import Transport
+
+_LOOK_EVERY_S, _LOOK_EVERY_S_MAX = 0.1, 2.0
+_PAGE = 500
+
+
+class Arrays:
+    """Arrays of one Zoe: `client.arrays`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def submit(
+        self,
+        application: dict[str, Any],
+        indices: str,
+        *,
+        name: str | None = None,
+        priority: int | None = None,
+        deadline_s: float | None = None,
+        hold: bool = False,
+        begin_at_s: float | None = None,
+        begin_in_s: float | None = None,
+        after: Sequence[str] = (),
+        keep: bool = False,
+        idempotency_key: str | None = None,
+    ) -> wire.ArraySummary:
+        """Submit an application that runs once for each of the indices, such as `0-999%50`; the same idempotency key
+        returns the same array.
+
+        `after` and the others are as for an execution; `corr:ARRAY`: each index after the same one of that array.
+        """
+        body = wire.ArrayRequest(
+            application=application,
+            indices=indices,
+            name=name,
+            priority=priority,
+            deadline_s=deadline_s,
+            hold=hold,
+            begin_at_s=begin_at_s,
+            begin_in_s=begin_in_s,
+            after=list(after),
+            keep=keep,
+        )
+        headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
+        return self._transport.call(wire.ArraySummary, "POST", "/arrays", body=body, headers=headers, again=True)
+
+    def array(self, array_id: str) -> wire.ArrayView:
+        """Return one array with its indices by state."""
+        return self._transport.call(wire.ArrayView, "GET", f"/arrays/{path_part(array_id)}")
+
+    def list(
+        self, *, open_only: bool = False, all_tenants: bool = False, limit: int = 50, cursor: str | None = None
+    ) -> wire.ArrayList:
+        """Return one page of arrays, newest first; `open_only`: those with indices that have not ended."""
+        parameters = {
+            "open": open_only or None,
+            "all_tenants": all_tenants or None,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self._transport.call(wire.ArrayList, "GET", "/arrays", parameters=parameters)
+
+    def indices(
+        self, array_id: str, states: Sequence[IndexState] = (), *, brief: bool = False
+    ) -> Iterator[wire.IndexView]:
+        """Yield the indices in these states, or all, in order; `brief`: without their executions, which is faster."""
+        path, after = f"/arrays/{path_part(array_id)}/indices", None
+        while True:
+            parameters: dict[str, Any] = {
+                "state": [state.value for state in states],
+                "after": after,
+                "brief": brief or None,
+                "limit": _PAGE if not brief else 10_000,
+            }
+            page = self._transport.call(wire.IndexList, "GET", path, parameters=parameters)
+            yield from page.indices
+            after = page.next_after
+            if after is None:
+                return
+
+    def cancel(self, array_id: str) -> wire.ArraySummary:
+        """Cancel all indices that have not ended."""
+        return self._act(array_id, "cancel")
+
+    def hold(self, array_id: str) -> wire.ArraySummary:
+        """Keep all indices that wait out of the queue."""
+        return self._act(array_id, "hold")
+
+    def release(self, array_id: str) -> wire.ArraySummary:
+        """Let the indices of a held array into the queue."""
+        return self._act(array_id, "release")
+
+    def requeue(self, array_id: str) -> wire.ArraySummary:
+        """Run failed and cancelled indices again."""
+        return self._act(array_id, "requeue")
+
+    def modify(self, array_id: str, changes: wire.ArrayModifyRequest) -> wire.ArraySummary:
+        """Change the priority, or how many indices may be active at once; what is not set stays as it is."""
+        json = changes.model_dump(mode="json", exclude_unset=True)
+        answer = self._transport.answer("PATCH", f"/arrays/{path_part(array_id)}", json=json, again=True)
+        return self._transport.read(wire.ArraySummary, answer.content)
+
+    def wait(self, array_id: str, timeout_s: float | None = None) -> wire.ArrayView:
+        """Return the array after all its indices have ended; TimedOut."""
+        give_up_s = None if timeout_s is None else time.monotonic() + timeout_s
+        pause_s = _LOOK_EVERY_S
+        while (array := self.array(array_id)).ended_at_s is None:
+            if give_up_s is not None and time.monotonic() >= give_up_s:
+                raise TimedOut(f"array {array_id} has not ended within {timeout_s:g} s")
+            time.sleep(pause_s)
+            pause_s = min(2 * pause_s, _LOOK_EVERY_S_MAX)
+        return array
+
+    def _act(self, array_id: str, action: str) -> wire.ArraySummary:
+        path = f"/arrays/{path_part(array_id)}/{action}"
+        return self._transport.call(wire.ArraySummary, "POST", path, again=True)
