@@ -12,7 +12,7 @@ from fastapi import Header, Query, Request, Response
 
 from zoe_api import arrays as doing
 from zoe_api.access import Reader, Submitter, check
-from zoe_api.array_views import array_summary, array_view, index_views, with_execution
+from zoe_api.array_views import array_summary, array_view, brief_text, indices_found, with_execution
 from zoe_api.arrays import new_array, owns_array, seen_array
 from zoe_api.dependencies import Services, ServicesDep
 from zoe_api.problems import ApiProblem
@@ -129,13 +129,14 @@ def list_indices(
     seen_array(array_id, services, principal, request)
     array, states = services.store.array_with_states(array_id)
     most = min(limit, BRIEF_MAX if brief else services.settings.api_page_max)
-    found = index_views(array, states, frozenset(state) if state else None, after, most + 1)
-    page = list(found[:most])
-    if not brief:
-        newest = _newest_executions(array, page, services)
-        page = [with_execution(view, newest.get(view.index)) for view in page]
-    listed = IndexList.model_construct(indices=page, next_after=page[-1].index if len(found) > most else None)
+    found = indices_found(array, states, frozenset(state) if state else None, after, most + 1)
+    page, next_after = found[:most], found[most - 1][0] if len(found) > most else None
     # As text, since the framework would check each model again.
+    if brief:
+        return Response(brief_text(page, next_after), media_type="application/json")
+    newest = _newest_executions(array, [index for index, _ in page], services)
+    views = [with_execution(IndexView(index=index, state=one), newest.get(index)) for index, one in page]
+    listed = IndexList(indices=views, next_after=next_after)
     return Response(listed.model_dump_json(), media_type="application/json")
 
 
@@ -171,9 +172,9 @@ def modify_array(
     return array_summary(doing.modify(services, principal, array_id, body, request))
 
 
-def _newest_executions(array: Array, page: list[IndexView], services: Services) -> dict[int, Execution]:
+def _newest_executions(array: Array, page: list[int], services: Services) -> dict[int, Execution]:
     runs = range(array.run, max(array.run - _RUNS_LOOKED_AT, 0), -1)
-    ids = {member_id(array.id, view.index, run): (run, view.index) for view in page for run in runs}
+    ids = {member_id(array.id, index, run): (run, index) for index in page for run in runs}
     found = services.store.executions(ExecutionQuery(ids=frozenset(ids), limit=max(len(ids), 1))).executions
     newest = sorted(found, key=lambda execution: ids[execution.id][0])
     return {ids[execution.id][1]: execution for execution in newest}
