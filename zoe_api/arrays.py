@@ -26,7 +26,7 @@ from zoe_lib.domain import arrays as domain
 from zoe_lib.domain.arrays import Array, ArrayEventKind
 from zoe_lib.domain.events import Event, Modified, Requested
 from zoe_lib.domain.execution import WAITING_STATES, Execution
-from zoe_lib.domain.indices import Indices, IndicesError, TooManyIndices, parse_array
+from zoe_lib.domain.indices import IndexSet, IndicesError, TooManyIndices, parse_array
 from zoe_lib.domain.values import changed
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
@@ -67,7 +67,7 @@ def new_array(body: ArrayRequest, services: Services, principal: Principal, requ
     )
 
 
-def _indices(text: str, services: Services) -> tuple[Indices, int | None]:
+def _indices(text: str, services: Services) -> tuple[IndexSet, int | None]:
     try:
         return parse_array(text, services.settings.array_indices_max)
     except IndicesError as error:
@@ -77,7 +77,7 @@ def _indices(text: str, services: Services) -> tuple[Indices, int | None]:
         raise ApiProblem(Code.INVALID_REQUEST, str(error), hint, [wrong]) from None
 
 
-def _partners(body: ArrayRequest, indices: Indices, services: Services, principal: Principal) -> Iterator[str]:
+def _partners(body: ArrayRequest, indices: IndexSet, services: Services, principal: Principal) -> Iterator[str]:
     for place, text in enumerate(body.after):
         if not text.startswith(_CORR):
             continue

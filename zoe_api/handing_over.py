@@ -12,14 +12,16 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Services, ask
 from zoe_api.problems import ApiProblem
 from zoe_client.wire import HandOverView
+from zoe_lib.domain.arrays import Array, ArrayEventKind
 from zoe_lib.domain.events import OwnerChanged
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.roles import SCOPES, Scope
 from zoe_lib.domain.sharing import Visibility
+from zoe_lib.domain.values import changed
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import ConcurrentUpdate, NotFound
-from zoe_lib.store.values import ExecutionQuery
+from zoe_lib.store.values import ArrayChange, ArrayQuery, ExecutionQuery
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +52,10 @@ def hand_over(services: Services, tenant: str, user: str, to: str, request: Requ
     """
     services.accounts.set_disabled(user, True)
     services.accounts.end_access(user)
+    # Arrays first, since executions are made of them for their owner.
+    arrays_left = _arrays(services.store, tenant, user, to, request.state.request_id)
     number, left = _executions(services.store, tenant, user, to, request.state.request_id)
+    left = left or arrays_left
     services.master.hint()
     log.info("handed over", tenant=tenant, user=user, to=to, executions=number, left=left)
     if left:
@@ -64,6 +69,21 @@ def hand_over(services: Services, tenant: str, user: str, to: str, request: Requ
         directory=moved["directory"],
         message=moved["message"],
     )
+
+
+def _arrays(store: ExecutionStore, tenant: str, user: str, to: str, request_id: str) -> bool:
+    """Give some arrays to the new owner; return whether there may be more."""
+
+    def decide(array: Array, _: bytearray) -> ArrayChange | None:
+        if array.user != user:
+            return None
+        return ArrayChange(changed(array, user=to), ArrayEventKind.OWNER, {"former": user, "user": to})
+
+    query = ArrayQuery(visibility=Visibility(tenant), user=user, limit=EXECUTIONS_MAX)
+    page = store.arrays(query)
+    for array in page.arrays:
+        store.change_array(array.id, decide, time.time(), request_id)
+    return page.next_cursor is not None
 
 
 def _executions(store: ExecutionStore, tenant: str, user: str, to: str, request_id: str) -> tuple[int, bool]:

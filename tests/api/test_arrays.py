@@ -252,3 +252,17 @@ def test_a_long_list_is_paged(http: httpx.Client) -> None:
     found = [one["index"] for one in (*page["indices"], *rest["indices"])]
     assert (found, rest["next_after"]) == (list(range(10_000)), None)
     assert {one["state"] for one in page["indices"]} == {"waiting"}
+
+
+def test_a_user_who_leaves_hands_arrays_over(api: Api, http: httpx.Client, master: TickingMaster) -> None:
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.05)
+    array = submit(http, "0-4", hold=True)
+    bob = api.http(make_token(api.store, "bob"))
+    path = f"{PREFIX}/admin/tenants/red/members/ada/hand-over"
+    assert api.http(api.admin).post(path, json={"to": "bob"}).status_code == 200
+    assert shown(bob, array)["user"] == "bob"
+    act(bob, array, "release")
+    assert ended(bob, array)["counts"] == {"succeeded": 5}
+    executions = bob.get(f"{PREFIX}/executions").json()["executions"]
+    assert {one["user"] for one in executions} == {"bob"}
+    assert act(http, array, "cancel").status_code in (401, 404)

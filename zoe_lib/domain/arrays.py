@@ -10,7 +10,7 @@ from zoe_client.vocabulary import DependencyKind, ExecutionState, Holder, IndexS
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
 from zoe_lib.domain.execution import Execution, ExecutionId
-from zoe_lib.domain.indices import Indices, indices_of
+from zoe_lib.domain.indices import IndexSet, indices_of
 from zoe_lib.domain.templates import with_index
 from zoe_lib.domain.values import changed, value
 
@@ -58,7 +58,7 @@ class Array:
     user: str
     application: Application
     submitted_at_s: float
-    indices: Indices
+    indices: IndexSet
     at_once: int | None = None
     priority: int = 0
     deadline_s: float | None = None

@@ -27,8 +27,8 @@ class TooManyIndices(IndicesError):  # noqa: N818 - the name is the fact
 
 
 @value(frozen=True, slots=True)
-class Indices:
-    """Indices in ascending order, as ranges `(first, last, step)` that do not overlap; the last belongs to it."""
+class IndexSet:
+    """IndexSet in ascending order, as ranges `(first, last, step)` that do not overlap; the last belongs to it."""
 
     ranges: tuple[tuple[int, int, int], ...]
     starts: tuple[int, ...]
@@ -74,10 +74,10 @@ class Indices:
         return self.ranges[0][2] if len(self.ranges) == 1 else 1
 
 
-def parse_array(text: str, count_max: int) -> tuple[Indices, int | None]:
+def parse_array(text: str, count_max: int) -> tuple[IndexSet, int | None]:
     """Return the indices of a text such as `0-999%50`, and how many of them may be active at once (None: any number).
 
-    Indices that are named twice count once. Raises IndicesError, TooManyIndices; the work is bounded by `count_max`.
+    IndexSet that are named twice count once. Raises IndicesError, TooManyIndices; the work is bounded by `count_max`.
     """
     whole = _WHOLE.fullmatch(text) if len(text) <= TEXT_LENGTH_MAX else None
     if whole is None:
@@ -95,12 +95,12 @@ def parse_array(text: str, count_max: int) -> tuple[Indices, int | None]:
 
 
 @lru_cache(_KEPT_MAX)
-def read_indices(text: str) -> Indices:
+def read_indices(text: str) -> IndexSet:
     """Return the indices of a text that `str` of them gave."""
     return _of_ranges([_triple(_range(part)) for part in text.split(",")])
 
 
-def indices_of(numbers: Iterable[int]) -> Indices:
+def indices_of(numbers: Iterable[int]) -> IndexSet:
     """Return these indices, in as few ranges as a look from the lowest to the highest finds; ValueError if none."""
     ordered = sorted(numbers)
     if not ordered:
@@ -144,12 +144,12 @@ def _triple(one: range) -> tuple[int, int, int]:
     return one[0], one[-1], one.step if len(one) > 1 else 1
 
 
-def _of_ranges(ranges: list[tuple[int, int, int]]) -> Indices:
+def _of_ranges(ranges: list[tuple[int, int, int]]) -> IndexSet:
     starts, count = [], 0
     for first, last, step in ranges:
         starts.append(count)
         count += (last - first) // step + 1
-    return Indices(tuple(ranges), tuple(starts), count)
+    return IndexSet(tuple(ranges), tuple(starts), count)
 
 
 def _text(one: tuple[int, int, int]) -> str:
