@@ -36,8 +36,8 @@ it("asks for the journal's place first, then page by page", async () => {
   expect([list.more, list.table.rows.size]).toEqual([false, 2]);
   expect(asked).toEqual([
     "/status",
-    "/executions?state=running&limit=500",
-    "/executions?state=running&limit=500&cursor=second",
+    "/executions?state=running&arrays=false&limit=500",
+    "/executions?state=running&arrays=false&limit=500&cursor=second",
   ]);
 });
 
@@ -72,5 +72,5 @@ it("reads rows again with its filter, and lets those go that it holds no more fo
   await vi.advanceTimersByTimeAsync(1_000);
   vi.useRealTimers();
   expect(new Set(list.table.ids)).toEqual(new Set(["b", "c"]));
-  expect(asked.at(-1)).toBe("/executions?name=herd&id=a&id=c&limit=2");
+  expect(asked.at(-1)).toBe("/executions?name=herd&arrays=false&id=a&id=c&limit=2");
 });

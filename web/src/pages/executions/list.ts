@@ -40,7 +40,12 @@ export class ExecutionList {
 
   /** A search by name may have looked through its share and found nothing yet: it goes on until there is a row. */
   private async loadPage(cursor?: string): Promise<void> {
-    const query = { ...this.filter, limit: PAGE_ROWS, ...(cursor === undefined ? {} : { cursor }) };
+    const query = {
+      ...this.filter,
+      arrays: false,
+      limit: PAGE_ROWS,
+      ...(cursor === undefined ? {} : { cursor }),
+    };
     const page = await told(api.GET("/api/v1/executions", { params: { query } }));
     this.cursor = page.next_cursor ?? null;
     this.table.merge(page.executions);
@@ -48,7 +53,7 @@ export class ExecutionList {
   }
 
   private async readAgain(ids: string[]): Promise<void> {
-    const query = { ...this.filter, id: ids, limit: ids.length };
+    const query = { ...this.filter, arrays: false, id: ids, limit: ids.length };
     const { executions } = await told(api.GET("/api/v1/executions", { params: { query } }));
     const there = new Set(executions.map((row) => row.id));
     this.table.merge(executions);

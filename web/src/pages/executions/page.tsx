@@ -6,6 +6,7 @@ import { useMay, useSession } from "../../api/session";
 import { CancelDialog } from "../../components/cancel-dialog";
 import { Empty, ErrorBox, Loading } from "../../components/feedback";
 import { Load } from "../../components/load";
+import { Arrays } from "../arrays/list";
 import { cancelAll } from "./cancelling";
 import { readFilter, writeFilter } from "./filter";
 import { FilterBar } from "./filter-bar";
@@ -77,6 +78,7 @@ export default function ExecutionsPage() {
       )}
       <Load />
       <FilterBar filter={filter} onChange={(next) => setQuery(writeFilter(next), { replace: true })} />
+      <Arrays filter={filter} />
       <ErrorBox error={problem} />
       <ErrorBox error={cancelProblem} />
       {loading && <Loading what="Reading the list" />}

@@ -1,0 +1,52 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
+import { api, type Schemas, told } from "../../api/client";
+import { ErrorBox } from "../../components/feedback";
+import { num, Table } from "../../components/table";
+import { number } from "../../format";
+
+const ROWS = 100;
+const LOOK_EVERY_MS = 5000;
+
+interface FoundIndicesProps {
+  array: Schemas["ArrayView"];
+  state: Schemas["IndexState"];
+  title: string;
+  version: number;
+}
+
+/** The first indices in a state, with their newest executions. */
+export function FoundIndices({ array, state, title, version }: FoundIndicesProps) {
+  const { data, error } = useQuery({
+    queryKey: ["indices", array.id, state, version],
+    queryFn: () =>
+      told(
+        api.GET("/api/v1/arrays/{array_id}/indices", {
+          params: { path: { array_id: array.id }, query: { state: [state], limit: ROWS } },
+        }),
+      ),
+    refetchInterval: array.ended_at_s === null ? LOOK_EVERY_MS : false,
+  });
+  return (
+    <section className="card" aria-label={title}>
+      <h2>{title}</h2>
+      <ErrorBox error={error} />
+      <Table stacked headings={[num("Index"), "Execution", "State", num("Exit code"), "Message"]}>
+        {data?.indices.map((one) => (
+          <tr key={one.index}>
+            <td className="num">{one.index}</td>
+            <td>
+              {one.execution_id ? <Link to={`/executions/${one.execution_id}`}>{one.execution_id}</Link> : ""}
+            </td>
+            <td>{one.execution_state ?? ""}</td>
+            <td className="num">{one.exit_code ?? ""}</td>
+            <td>{one.message || (one.cause ?? "")}</td>
+          </tr>
+        ))}
+      </Table>
+      {data?.next_after != null && (
+        <p className="faint">The first {number(ROWS)}; `zoe array show` lists all of them.</p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,124 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useParams } from "react-router";
+import { api, type Schemas, told } from "../../api/client";
+import { useMay } from "../../api/session";
+import { CancelDialog } from "../../components/cancel-dialog";
+import { ErrorBox, Loading } from "../../components/feedback";
+import { StateBadge } from "../../components/state";
+import { num, Table } from "../../components/table";
+import { moment, number } from "../../format";
+import { countsText, INDEX_STATES } from "./counts";
+import { FoundIndices } from "./indices";
+
+const LOOK_EVERY_MS = 2000;
+
+type Action = "cancel" | "hold" | "release" | "requeue";
+type View = Schemas["ArrayView"];
+
+/** One array: how many indices are in each state and which, what failed, and what can be done with the whole. */
+export default function ArrayPage() {
+  const { arrayId = "" } = useParams();
+  const queries = useQueryClient();
+  const { data: array, error } = useQuery({
+    queryKey: ["array", arrayId],
+    queryFn: () => told(api.GET("/api/v1/arrays/{array_id}", { params: { path: { array_id: arrayId } } })),
+    refetchInterval: (query) => (query.state.data?.ended_at_s ? false : LOOK_EVERY_MS),
+  });
+  const act = useMutation({
+    mutationFn: (action: Action) =>
+      told(api.POST(`/api/v1/arrays/{array_id}/${action}`, { params: { path: { array_id: arrayId } } })),
+    onSettled: () => {
+      void queries.invalidateQueries({ queryKey: ["array", arrayId] });
+      void queries.invalidateQueries({ queryKey: ["indices", arrayId] });
+    },
+  });
+  if (error && !array) return <ErrorBox error={error} />;
+  if (!array) return <Loading what="Reading the array" />;
+  return (
+    <>
+      <div className="spread">
+        <div>
+          <h1>
+            {array.name} <StateBadge state={array.state} />
+          </h1>
+          <p className="faint">
+            {number(array.size)} indices, {array.indices.slice(0, 100)}
+            {array.at_once_max ? `, ${number(array.at_once_max)} at once` : ""}; {array.user} in{" "}
+            {array.tenant}, submitted {moment(array.submitted_at_s)}
+          </p>
+        </div>
+        <Actions array={array} busy={act.isPending} onAct={act.mutate} />
+      </div>
+      <ErrorBox error={act.error ?? error} />
+      {array.message && <p>{array.message}</p>}
+      {array.reason && <p>{array.reason.sentence}</p>}
+      <section className="card" aria-label="Progress">
+        <h2>Progress</h2>
+        <p role="status">{countsText(array.counts)}</p>
+        <Table stacked headings={["State", num("Number"), "Indices"]}>
+          {INDEX_STATES.filter((state) => array.counts[state]).map((state) => (
+            <tr key={state}>
+              <td>{state}</td>
+              <td className="num">{number(array.counts[state] ?? 0)}</td>
+              <td>
+                <code className="wrap">{array.ranges[state]}</code>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      </section>
+      {(array.counts.failed ?? 0) > 0 && (
+        <FoundIndices array={array} state="failed" title="Failed indices" version={array.version} />
+      )}
+      {(array.counts.active ?? 0) > 0 && (
+        <FoundIndices array={array} state="active" title="Active indices" version={array.version} />
+      )}
+    </>
+  );
+}
+
+interface ActionsProps {
+  array: View;
+  busy: boolean;
+  onAct: (action: Action) => void;
+}
+
+function Actions({ array, busy, onAct }: ActionsProps) {
+  const maySubmit = useMay("submit");
+  const [asking, setAsking] = useState(false);
+  if (!maySubmit) return null;
+  const over = array.ended_at_s !== null;
+  const failed = (array.counts.failed ?? 0) + (array.counts.cancelled ?? 0);
+  const holds = array.reason?.code === "held";
+  return (
+    <div className="row">
+      {failed > 0 && (
+        <button type="button" disabled={busy} onClick={() => onAct("requeue")}>
+          Run {number(failed)} failed again
+        </button>
+      )}
+      {!over && (
+        <button type="button" disabled={busy} onClick={() => onAct(holds ? "release" : "hold")}>
+          {holds ? "Release" : "Hold"}
+        </button>
+      )}
+      {!over && (
+        <button type="button" className="danger" disabled={busy} onClick={() => setAsking(true)}>
+          Cancel
+        </button>
+      )}
+      {asking && (
+        <CancelDialog
+          names={[array.name]}
+          busy={busy}
+          onCancel={() => {
+            onAct("cancel");
+            setAsking(false);
+          }}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </div>
+  );
+}
