@@ -105,6 +105,7 @@ class Walk:
         ]
         self._person(STRANGER, THEIRS, "user")
         self.executions = [self._execution(OURS, "user-red", "ours"), self._execution(THEIRS, STRANGER, STRANGE_NAME)]
+        self.arrays = [self._array(OURS, "user-red", "ours"), self._array(THEIRS, STRANGER, STRANGE_NAME)]
         self.missing = 0.3
         self.seen: set[tuple[str, str, int]] = set()
         self.refusals: dict[str, str] = {}  # the last one of each operation
@@ -121,6 +122,12 @@ class Walk:
         fields = {"execution_id": made.id, "service_id": made.services[0].id, "port": "web"}
         return Thing(fields, tenant, user)
 
+    def _array(self, tenant: str, user: str, name: str) -> Thing:
+        http = self.api.http(make_token(self.api.store, user, tenant))
+        body = {"application": long_job(name), "indices": "0-9", "hold": True}
+        made = http.post(f"{PREFIX}/arrays", json=body).raise_for_status().json()
+        return Thing({"array_id": made["id"]}, tenant, user)
+
     def steps(self) -> Iterator[str | None]:
         """Random people do something to random objects; yield what was wrong."""
         for _ in range(STEPS):
@@ -135,6 +142,8 @@ class Walk:
             thing = self._thing(path)
             if "{execution_id}" in path:
                 thing = self.executions[0]
+            if "{array_id}" in path:
+                thing = self.arrays[0]
             if path == "/tokens/{token_id}" and thing.user != admin.name:
                 token = make_token(self.api.store, admin.name, admin.tenant, "admin")
                 thing = Thing({"token_id": token.split("_")[1]}, admin.tenant, admin.name)
@@ -208,7 +217,7 @@ class Walk:
             return True
         if "token_id" in thing.fields:
             return thing.user == person.name
-        if "execution_id" in thing.fields:
+        if "execution_id" in thing.fields or "array_id" in thing.fields:
             return (person.tenant, person.name) == (thing.tenant, thing.user) or person.may("operate")
         return True
 
@@ -216,6 +225,8 @@ class Walk:
         if "{execution_id}" in path:
             nothing = Thing({"execution_id": "x0", "service_id": "x0-1", "port": "web"}, None)
             return self.random.choice([*self.executions, nothing])
+        if "{array_id}" in path:
+            return self.random.choice([*self.arrays, Thing({"array_id": "a00000000000000"}, None)])
         if "{root}" in path:
             return Thing({"root": self.random.choice(["workspace", "shared"]), "upload_id": "0" * 32}, OURS)
         if "{token_id}" in path:
@@ -273,6 +284,8 @@ class Walk:
             ("PUT", "/admin/tenants/{tenant}/quota"): lambda: {"executions_max": 500},
             ("POST", "/admin/users"): lambda: {"name": f"user{number}"},
             ("PATCH", "/admin/users/{user}"): lambda: {"disabled": False},
+            ("POST", "/arrays"): lambda: {"application": job, "indices": "0"},
+            ("PATCH", "/arrays/{array_id}"): lambda: {"priority": 0},
             ("POST", "/catalogue/{entry_id}/fill"): lambda: {"values": {}},
             ("POST", "/convert"): lambda: {"document": job},
             ("POST", "/executions"): lambda: {"application": job},

@@ -107,6 +107,23 @@ def test_another_tenants_are_as_if_they_were_not_there_on_every_route(shared_api
         assert stranger.get(f"{PREFIX}/executions").json()["executions"] == []
 
 
+def test_arrays_of_another_tenant_are_as_if_they_were_not_there(shared_api: Api) -> None:
+    mine = {"application": job(), "indices": "0-9", "hold": True}
+    array_id = shared_api.http().post(f"{PREFIX}/arrays", json=mine).json()["id"]
+    nothing = "a00000000000000"
+    routes = [(m, p) for m, p, _ in route_scopes() if "{array_id}" in p]
+    assert len(routes) == 7
+    by_token = shared_api.http(make_token(shared_api.store, "eve", "blue"))
+    for method, path in routes:
+        body = {"priority": 0} if method == "PATCH" else None
+        hidden, missing = (
+            problem(by_token.request(method, path.format(array_id=one), json=body)) for one in (array_id, nothing)
+        )
+        assert hidden["code"] == missing["code"] == "not_found", path
+        assert hidden["detail"].replace(array_id, nothing) == missing["detail"]
+    assert by_token.get(f"{PREFIX}/arrays").json()["arrays"] == []
+
+
 def test_another_tenants_are_in_no_list_no_sum_and_no_stream(api: Api, master: TickingMaster) -> None:
     red = api.client()
     execution = red.submit(job())
