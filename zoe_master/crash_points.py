@@ -11,7 +11,6 @@ from enum import StrEnum
 class CrashPoint(StrEnum):
     """A point between two effects; a master that dies there must leave nothing wrong behind."""
 
-    ARRAY_MADE = "array_made"
     QUEUED = "queued"
     PLANNED = "planned"
     START_PLANNED = "start_planned"

@@ -137,3 +137,9 @@ def test_executions_are_listed_apart(any_store: ExecutionStore) -> None:
     assert {it.id for it in found} == {it.id for it in executions}
     assert any_store.executions(ExecutionQuery(alone=True)).executions == []
     assert len(any_store.executions(ExecutionQuery()).executions) == len(executions) + len(other)
+
+
+def test_who_sees_an_array_is_told_to_streams(any_store: ExecutionStore) -> None:
+    one = any_store.submit_array(array(), "request")
+    shares = any_store.shares_of([one.id, "x1", "a99999999999999"])
+    assert {key: (given.tenant, given.owner) for key, given in shares.items()} == {one.id: ("red", "ada")}

@@ -211,7 +211,7 @@ class ExecutionStore(Protocol):
         ...
 
     def shares_of(self, ids: Collection[ExecutionId]) -> Mapping[ExecutionId, ExecutionShares]:
-        """Return who may see these executions; unknown ones are missing."""
+        """Return who may see these executions and arrays; unknown ones are missing."""
         ...
 
     def last_journal_id(self) -> int:

@@ -232,7 +232,7 @@ class MemoryStore(MemoryArrays):
     def shares_of(self, ids: Collection[ExecutionId]) -> Mapping[ExecutionId, ExecutionShares]:
         """Return the owners: nothing is shared in memory."""
         with self._reached() as state:
-            return {one: unshared(state.executions[one]) for one in ids if one in state.executions}
+            return {one: state.shares(one) for one in ids if one in state.executions or one in state.arrays}
 
     def last_journal_id(self) -> int:
         """Return the newest id."""

@@ -9,7 +9,6 @@ from zoe_client.vocabulary import ExecutionState, Holder
 from zoe_lib.domain.arrays import Array, ArrayEventKind, execution_of, fail, hold
 from zoe_lib.domain.conditions import OTHERWISE
 from zoe_lib.store.values import ArrayChange
-from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.state.arrays import KeptArray
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
@@ -22,9 +21,8 @@ _LOOKED_UP_MAX = 500
 class ArrayObserver:
     """Settle what the conditions of arrays lead to, and make executions of those that may run."""
 
-    def __init__(self, cache: StateCache, hit: Hit) -> None:
+    def __init__(self, cache: StateCache) -> None:
         self._cache = cache
-        self._hit = hit
 
     @property
     def unfinished(self) -> bool:
@@ -66,6 +64,5 @@ class ArrayObserver:
         if not found:
             return
         made = self._cache.make(array, found, tick.plan_id)
-        self._hit(CrashPoint.ARRAY_MADE)
         if made is not None and made < len(found):
             arrays.starve(array.id, tick.now_s)

@@ -79,7 +79,7 @@ class Master:
         self._clock = clock
         self._cache = StateCache(store, leader_epoch, changes_per_set)
         self._observer = ServiceObserver(self._cache, backend, hit)
-        self._arrays = ArrayObserver(self._cache, hit)
+        self._arrays = ArrayObserver(self._cache)
         self._conditions = ConditionObserver(self._cache)
         self._retry_limit = RetryLimit(self._cache)
         self._image_gate = ImageGate(self._cache, backend)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from zoe_lib.domain.arrays import ArrayEventKind
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.store.base import ExecutionStore
@@ -11,6 +12,8 @@ from zoe_lib.store.codec import event_of
 from zoe_lib.store.values import JournalEntry
 
 _ENTRIES = 1000
+
+_OF_ARRAYS = frozenset(ArrayEventKind)
 
 
 class Journal:
@@ -36,7 +39,7 @@ class Journal:
         yield from (f"the journal does not tell of {execution_id}" for execution_id in executions)
 
     def _follow(self, entry: JournalEntry) -> Iterator[str]:
-        if entry.execution_id is None:
+        if entry.execution_id is None or entry.kind in _OF_ARRAYS:
             return
         before = self._executions.get(entry.execution_id)
         event = event_of(entry.kind, entry.at_s, entry.cause_id, entry.data)

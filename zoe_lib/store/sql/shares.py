@@ -9,9 +9,11 @@ from dataclasses import replace
 from sqlalchemy import ARRAY, ColumnElement, Connection, Select, Text, and_, any_, delete, literal, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
+from zoe_lib.domain.arrays import is_array
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.sharing import ExecutionShares, ShareLevel
 from zoe_lib.store.account_tables import OF_TENANT, shares
+from zoe_lib.store.array_tables import arrays
 from zoe_lib.store.errors import NotFound, TooManyShares
 from zoe_lib.store.execution_tables import executions
 from zoe_lib.store.people import Share
@@ -92,15 +94,16 @@ def may_open(connection: Connection, execution_id: ExecutionId, tenant: str, use
 
 
 def of_executions(connection: Connection, ids: Collection[ExecutionId]) -> Mapping[ExecutionId, ExecutionShares]:
-    """Return who may see these executions; unknown ones are missing."""
+    """Return who may see these executions and arrays; unknown ones are missing."""
     wanted = any_(literal(sorted(ids), ARRAY(Text)))
     levels: dict[ExecutionId, dict[str | None, ShareLevel]] = defaultdict(dict)
     for row in connection.execute(select(shares).where(shares.c.execution_id == wanted)):
         levels[row.execution_id][row.user_name] = ShareLevel(row.level)
-    owner = (executions.c.id, executions.c.tenant, executions.c.user_name)
+    owners = select(executions.c.id, executions.c.tenant, executions.c.user_name).where(executions.c.id == wanted)
+    if any(map(is_array, ids)):  # the journal has entries of arrays, too, which are not shared
+        owners = owners.union_all(select(arrays.c.id, arrays.c.tenant, arrays.c.user_name).where(arrays.c.id == wanted))
     return {
-        row.id: ExecutionShares(row.tenant, row.user_name, levels.get(row.id, {}))
-        for row in connection.execute(select(*owner).where(executions.c.id == wanted))
+        row.id: ExecutionShares(row.tenant, row.user_name, levels.get(row.id, {})) for row in connection.execute(owners)
     }
 
 

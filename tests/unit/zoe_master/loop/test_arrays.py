@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -111,9 +112,7 @@ def test_a_long_array_keeps_the_queue_short() -> None:
     world.check_once_each(array)
 
 
-@pytest.mark.parametrize(
-    "point", [CrashPoint.ARRAY_MADE, CrashPoint.QUEUED, CrashPoint.START_PLANNED, CrashPoint.ENDED]
-)
+@pytest.mark.parametrize("point", [CrashPoint.QUEUED, CrashPoint.OBSERVED, CrashPoint.START_PLANNED, CrashPoint.ENDED])
 def test_a_killed_master_makes_no_index_twice_and_loses_none(point: CrashPoint) -> None:
     world, chosen = World(), random.Random(7)
     array, other = world.submit("0-299%40"), world.submit("0-299:3", 2, corr=())
@@ -127,6 +126,27 @@ def test_a_killed_master_makes_no_index_twice_and_loses_none(point: CrashPoint) 
     for one in (array, other):
         assert world.store.array(one.id).counts == {IndexState.SUCCEEDED: one.indices.count}
         world.check_once_each(one)
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_master_that_dies_beside_its_transaction(monkeypatch: pytest.MonkeyPatch, before: bool) -> None:
+    """It dies before the executions are written, or before it knows that they are."""
+    world, chosen = World(cores=20_000), random.Random(11)
+    array = world.submit("0-299")
+    make = MemoryStore.make_of_array
+
+    def dying(store: MemoryStore, *given: Any) -> Any:
+        if before and chosen.random() < 0.5:
+            raise Killed
+        result = make(store, *given)
+        if not before and chosen.random() < 0.5:
+            raise Killed
+        return result
+
+    monkeypatch.setattr(MemoryStore, "make_of_array", dying)
+    world.rest()
+    assert world.store.array(array.id).counts == {IndexState.SUCCEEDED: 300}
+    world.check_once_each(array)
 
 
 def test_indices_run_again_while_others_still_run() -> None:
