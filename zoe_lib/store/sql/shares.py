@@ -99,11 +99,12 @@ def of_executions(connection: Connection, ids: Collection[ExecutionId]) -> Mappi
     levels: dict[ExecutionId, dict[str | None, ShareLevel]] = defaultdict(dict)
     for row in connection.execute(select(shares).where(shares.c.execution_id == wanted)):
         levels[row.execution_id][row.user_name] = ShareLevel(row.level)
-    owners = select(executions.c.id, executions.c.tenant, executions.c.user_name).where(executions.c.id == wanted)
-    if any(map(is_array, ids)):  # the journal has entries of arrays, too, which are not shared
-        owners = owners.union_all(select(arrays.c.id, arrays.c.tenant, arrays.c.user_name).where(arrays.c.id == wanted))
+    # The journal has entries of arrays, too, which are not shared.
+    tables = (executions, arrays) if any(map(is_array, ids)) else (executions,)
     return {
-        row.id: ExecutionShares(row.tenant, row.user_name, levels.get(row.id, {})) for row in connection.execute(owners)
+        row.id: ExecutionShares(row.tenant, row.user_name, levels.get(row.id, {}))
+        for table in tables
+        for row in connection.execute(select(table.c.id, table.c.tenant, table.c.user_name).where(table.c.id == wanted))
     }
 
 
