@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import reduce
 
 import pytest
@@ -10,13 +13,13 @@ from tests.support.applications import application
 from tests.support.store_events import OpenStore
 from zoe_client.vocabulary import Cause, ExecutionState, IndexState, Outcome
 from zoe_lib.domain import events as ev
-from zoe_lib.domain.arrays import Array, ArrayEventKind, again, cancel, execution_of
+from zoe_lib.domain.arrays import Array, ArrayEventKind, again, cancel, counted, execution_of
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.indices import parse_array
-from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.sharing import Visibility
 from zoe_lib.store.base import ExecutionStore
-from zoe_lib.store.errors import IdempotencyConflict, NotFound, NotLeader
+from zoe_lib.store.errors import ConcurrentUpdate, IdempotencyConflict, NotFound, NotLeader
 from zoe_lib.store.values import ArrayChange, ArrayQuery, ExecutionChange, ExecutionQuery
 
 
@@ -143,3 +146,42 @@ def test_who_sees_an_array_is_told_to_streams(any_store: ExecutionStore) -> None
     one = any_store.submit_array(array(), "request")
     shares = any_store.shares_of([one.id, "x1", "a99999999999999"])
     assert {key: (given.tenant, given.owner) for key, given in shares.items()} == {one.id: ("red", "ada")}
+
+
+def test_a_leader_and_users_at_the_same_time(open_store: OpenStore) -> None:
+    """A leader makes and ends executions while users cancel single ones and change the array: all adds up."""
+    store, users = open_store(), open_store()
+    epoch, one = lead(store), store.submit_array(array(indices="0-299"), "request")
+
+    def cancels() -> int:
+        done = 0
+        for _ in range(60):
+            for execution in list(users.active())[:3]:
+                with suppress(ConcurrentUpdate, IllegalTransition):
+                    users.append(execution.id, [refused()], execution.version, None)
+                    done += 1
+            users.change_array(one.id, lambda it, _: ArrayChange(it, ArrayEventKind.MODIFIED, {}), 61.0, "request")
+        return done
+
+    with ThreadPoolExecutor(1) as pool:
+        cancelling = pool.submit(cancels)
+        for first in range(0, 300, 10):
+            while True:
+                present = store.array(one.id)
+                wanted = [(position, execution_of(present, position, 50.0)) for position in range(first, first + 10)]
+                fresh = store.make_of_array(present, wanted, "plan", epoch)
+                if fresh is not None:
+                    break
+            changes = [
+                ExecutionChange(it, [refused(Outcome.FAILED)], apply(it, refused(Outcome.FAILED))) for it in fresh[:5]
+            ]
+            store.append_all(changes, epoch)
+        cancelled = cancelling.result(60)
+    found, states = store.array_with_states(one.id)
+    executions = store.executions(ExecutionQuery(array_id=one.id, limit=300)).executions
+    assert len(executions) == 300
+    by_state = Counter(it.state for it in executions)
+    assert found.count(IndexState.CANCELLED) == by_state[ExecutionState.CANCELLED] == cancelled
+    assert found.count(IndexState.FAILED) == by_state[ExecutionState.FAILED]
+    assert found.count(IndexState.ACTIVE) == sum(not it.terminal for it in executions)
+    assert dict(found.counts) == dict(counted(states))
