@@ -42,7 +42,7 @@ def test_the_demo_reads_less_by_pushdown_and_leaves_nothing_running(home: Path) 
     assert "Warning" not in done.stdout + done.stderr
     last = re.fullmatch(r"bytes plain=(\d+) pushdown=(\d+)", done.stdout.splitlines()[-1])
     assert last is not None, done.stdout
-    readings = sum(path.stat().st_size for path in home.glob("workspaces/*/energy-report/readings/*.csv"))
+    readings = sum(path.stat().st_size for path in home.glob("workspaces/*/*/energy-report/readings/*.csv"))
     assert int(last[1]) == readings
     assert 0 < int(last[2]) < readings / 4
     left = [
