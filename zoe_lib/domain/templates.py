@@ -16,6 +16,7 @@ One description runs on every back-end because it never holds an address, only t
 | `{shared}`                   | the directory of all users of the tenant, which stays                  |
 | `{index}`                    | index of the service within its component                              |
 | `{execution}`                | id of the execution                                                    |
+| `{attempt}`                  | number of the attempt of the execution, from 1                         |
 | `{user}`                     | name of the user who submitted it                                      |
 | `{secrets}`                  | the directory with the secrets that the component asks for             |
 | `{secret_file}`              | a file with the secret by which Zoe's proxy signs in at its ports      |
@@ -52,6 +53,7 @@ class TemplateKind(StrEnum):
     SHARED = "shared"
     INDEX = "index"
     EXECUTION = "execution"
+    ATTEMPT = "attempt"
     USER = "user"
     SECRETS = "secrets"
     SECRET_FILE = "secret_file"  # noqa: S105 - its name
@@ -139,6 +141,7 @@ _PLAIN = frozenset(
         TemplateKind.SHARED,
         TemplateKind.INDEX,
         TemplateKind.EXECUTION,
+        TemplateKind.ATTEMPT,
         TemplateKind.USER,
         TemplateKind.SECRETS,
         TemplateKind.SECRET_FILE,

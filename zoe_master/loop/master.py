@@ -172,7 +172,7 @@ class Master:
         """
         maybe = (*self._cache.active(), *self._cache.backlog.paused)
         policy = self._cache.policy
-        own = (self._culling.due_s(), self._locator.due_s(), self._cache.conditional.next_begin_s(now_s))
+        own = (self._culling.due_s(), self._locator.due_s(), self._cache.conditional.next_time_s(now_s))
         times = (*(due_at_s(e, policy) for e in maybe), *own)
         return min((at_s for at_s in times if at_s is not None and at_s > now_s), default=None)
 

@@ -169,6 +169,8 @@ class _Filler:
                 text = str(self._start.index)
             case TemplateKind.EXECUTION:
                 text = self._start.execution_id
+            case TemplateKind.ATTEMPT:
+                text = str(self._start.attempt)
             case TemplateKind.USER:
                 text = self._start.user
             case TemplateKind.SECRETS:

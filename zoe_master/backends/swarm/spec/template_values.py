@@ -77,6 +77,8 @@ class TemplateFiller:
                 text = str(self._start.index)
             case TemplateKind.EXECUTION:
                 text = self._start.execution_id
+            case TemplateKind.ATTEMPT:
+                text = str(self._start.attempt)
             case TemplateKind.USER:
                 text = self._start.user
             case TemplateKind.COLUMNS:
