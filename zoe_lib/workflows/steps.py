@@ -15,7 +15,7 @@ from zoe_lib.workflows.model import SHORT_FORM
 from zoe_lib.workflows.publishing import added_arguments, check_publisher, with_results
 from zoe_lib.workflows.values import CompiledStep, Need, RunPlace, Value
 
-_RESOURCES = {"memory": "1GiB", "cores": 1.0}
+_RESOURCES: Mapping[str, Any] = {"memory": "1GiB", "cores": 1.0}
 _OVERRIDES = ("retries", "retry", "time_limit_s")
 
 
@@ -28,7 +28,7 @@ class MadeStep:
     origin: int
     values: Mapping[str, Value]
     application: dict[str, Any]
-    results: Mapping[str, str]
+    paths: Mapping[str, str]
     short: bool
     plain: dict[str, Any]
 
@@ -42,7 +42,7 @@ class MadeStep:
             after=after,
             on_failure=on_failure,
             application=self.application,
-            results=self.results,
+            paths=self.paths,
             deadline_s=deadline_s,
             short=self.short,
             script=added_arguments(self.plain, self.application),
@@ -94,7 +94,8 @@ class StepMaker:
         )
         application = filler.fill(source)
         application = {**application, **{key: step[key] for key in _OVERRIDES if step.get(key) is not None}}
-        made = MadeStep(name, text(step, "name") or "", index, values, application, results, short, application)
+        paths = {key: self._place.result(name, path) for key, path in results.items()}
+        made = MadeStep(name, text(step, "name") or "", index, values, application, paths, short, application)
         found = [made.located(one) for one in filler.found]
         if inputs or results:
             faults = check_publisher(application)
@@ -122,8 +123,8 @@ class StepMaker:
 def _short_form(step: dict[str, Any], name: str) -> dict[str, Any]:
     """Return the description of one command: one component with one instance, which ends the application."""
     given = {key: step[key] for key in SHORT_FORM if key in step}
-    amounts = {key: given.pop(key) for key in ("memory", "cores", "devices") if key in given}
+    amounts: dict[str, Any] = {key: given.pop(key) for key in ("memory", "cores", "devices") if key in given}
     label = name.partition(".")[0][:NAME_LENGTH_MAX] or "step"
-    resources = {**_RESOURCES, **amounts}
+    resources: dict[str, Any] = {**_RESOURCES, **amounts}
     component: dict[str, Any] = {"name": "main", **given, "resources": resources, "ends_application": True}
     return {"version": 4, "name": label[:TITLE_LENGTH_MAX], "components": [component]}

@@ -61,7 +61,8 @@ class CompiledStep:
     `name` is unique: that of the step in the document, and with a matrix its number behind a dot. `values`: those of
     the matrix. `after`: the positions of steps that stand before this one. `on_failure`: it runs once one of these has
     failed. `deadline_s`: seconds after the submission by which it must have ended. `origin`: its index in the document.
-    `script`: the component whose command a script runs, and how many arguments stand before it.
+    `paths`: of its results below the workspace, by name. `script`: the component whose command a script runs, and how
+    many arguments stand before it.
     """
 
     name: str
@@ -71,7 +72,7 @@ class CompiledStep:
     after: tuple[Need, ...]
     on_failure: bool
     application: dict[str, Any]
-    results: Mapping[str, str]
+    paths: Mapping[str, str]
     deadline_s: float | None
     short: bool
     script: tuple[int, int] | None = None

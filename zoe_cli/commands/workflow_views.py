@@ -1,0 +1,40 @@
+"""How workflows are shown: lists, and the graph of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from zoe_cli.rows import Rows
+from zoe_cli.units import clock
+
+if TYPE_CHECKING:
+    from zoe_client.wire import WorkflowSummary, WorkflowView
+
+
+def list_rows(workflows: Sequence[WorkflowSummary]) -> Rows:
+    """Return a line for each workflow."""
+    rows = [(one.id, one.name, one.user, one.state.value, _counts(one), clock(one.submitted_at_s)) for one in workflows]
+    return Rows(("id", "name", "user", "state", "steps", "submitted"), rows)
+
+
+def graph_rows(rows: Sequence[tuple[str, str, str, str, str]]) -> Rows:
+    """Return a line for each step: name, what it runs after, state, execution, message."""
+    return Rows(("step", "after", "state", "execution", "message"), rows)
+
+
+def summary_lines(found: WorkflowView) -> Iterator[str]:
+    """Yield what stands above the graph."""
+    yield f"{found.name} ({found.id}): {found.state.value}, {_counts(found)}"
+    if found.run > 1:
+        yield f"resumed; run {found.run}"
+    for name, value in found.parameters.items():
+        yield f"{name} = {value}"
+
+
+def _counts(one: WorkflowSummary) -> str:
+    done = sum(number for state, number in one.steps.items() if state == "succeeded")
+    others = [
+        f"{number} {state.value.replace('_', ' ')}" for state, number in one.steps.items() if state != "succeeded"
+    ]
+    return f"{done}/{one.steps_total} succeeded" + "".join(f", {text}" for text in others)
