@@ -185,7 +185,7 @@ class Client(Transport):
         return self.execution(execution_id)
 
     def wait_for_workflow(self, workflow_id: str, timeout_s: float | None = None) -> wire.WorkflowView:
-        """Return the workflow after its end, even if the server restarts; TimedOut. It follows one step after another."""
+        """Return the workflow after its end, even if the server restarts; TimedOut. Follow one step after another."""
         deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             found = self.workflows.one(workflow_id)

@@ -42,8 +42,7 @@ def submit_workflow(
     """Submit all steps of a workflow in one transaction; none, if anything is wrong. The same idempotency key returns
     the same workflow.
     """
-    with checking(services, principal):
-        workflow_id, _ = submit(body, services, principal, request, idempotency_key)
+    workflow_id, _ = submit(body, services, principal, request, idempotency_key)
     response.headers["Location"] = f"{PREFIX}/workflows/{workflow_id}"
     return _shown(services, principal, workflow_id)
 
@@ -133,8 +132,7 @@ def resume_workflow(
     found = _seen(services, principal, workflow_id)
     if not _owns(principal, found) or any(step.user != principal.user for step in found.steps):
         raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner resumes a workflow", f"ask {found.user}")
-    with checking(services, principal):
-        resume(found, services, principal, request, idempotency_key)
+    resume(found, services, principal, request, idempotency_key)
     return _shown(services, principal, workflow_id)
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, exists, insert, literal, select, tuple_, update
+from sqlalchemy import Connection, Row, and_, delete, exists, func, insert, literal, select, tuple_, update
 
 from zoe_client.vocabulary import Cause, ExecutionState
 from zoe_lib.domain.execution import ExecutionId
@@ -116,18 +116,21 @@ _COLUMNS = (
 def _steps(connection: Connection, ids: Collection[str], visibility: Visibility) -> Mapping[str, list[StoredStep]]:
     if not ids:
         return {}
+    step = (workflow_steps.c.workflow_id, workflow_steps.c.position)
     newest = (
-        select(workflow_steps.c.execution_id)
+        select(*step, func.max(workflow_steps.c.run).label("run"))
         .where(workflow_steps.c.workflow_id.in_(list(ids)))
-        .distinct(workflow_steps.c.workflow_id, workflow_steps.c.position)
-        .order_by(workflow_steps.c.workflow_id, workflow_steps.c.position, workflow_steps.c.run.desc())
+        .group_by(*step)
         .subquery()
     )
-    joined = workflow_steps.join(executions, executions.c.id == workflow_steps.c.execution_id)
+    same = (column == newest.c[column.name] for column in (*step, workflow_steps.c.run))
+    joined = workflow_steps.join(newest, and_(*same)).join(
+        executions, executions.c.id == workflow_steps.c.execution_id
+    )
     wanted = (
         select(workflow_steps, *_COLUMNS)
         .select_from(joined)
-        .where(workflow_steps.c.execution_id.in_(select(newest.c.execution_id)), *visible(visibility))
+        .where(*visible(visibility))
         .order_by(workflow_steps.c.position)
     )
     found: defaultdict[str, list[StoredStep]] = defaultdict(list)
