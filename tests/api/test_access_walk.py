@@ -38,7 +38,7 @@ SCOPES = {
 }
 READ_BY_POST = {
     "/validate", "/plan", "/convert", "/catalogue/{entry_id}/fill", "/session/password", "/session/tenant",
-    "/session/machines/{code}",
+    "/session/machines/{code}", "/workflows:validate",
 }  # fmt: skip
 OPERATE = {("PUT", "/policy"), ("POST", "/policy/dry-run"), ("POST", "/replays"), ("GET", "/usage/over-time")}
 OPEN = {

@@ -9,7 +9,10 @@ from zoe_cli.rows import Rows
 from zoe_cli.units import clock
 
 if TYPE_CHECKING:
-    from zoe_client.wire import WorkflowSummary, WorkflowView
+    from zoe_client.wire import WorkflowPlan, WorkflowSummary, WorkflowView
+
+_NAMED_MAX = 6
+"""Steps that a line names; after a matrix, a step may run after hundreds."""
 
 
 def list_rows(workflows: Sequence[WorkflowSummary]) -> Rows:
@@ -18,9 +21,29 @@ def list_rows(workflows: Sequence[WorkflowSummary]) -> Rows:
     return Rows(("id", "name", "user", "state", "steps", "submitted"), rows)
 
 
-def graph_rows(rows: Sequence[tuple[str, str, str, str, str]]) -> Rows:
+def plan_rows(plan: WorkflowPlan) -> Rows:
+    """Return a line for each step that would be submitted: its name, and what it runs after."""
+    names = [step.name for step in plan.steps]
+
+    def named(text: str) -> str:
+        kind, _, number = text.partition(":#")
+        return f"{kind}:{names[int(number)]}"
+
+    return Rows(("step", "after"), [(one.name, _some(list(map(named, one.after)))) for one in plan.steps])
+
+
+def graph_rows(found: WorkflowView) -> Rows:
     """Return a line for each step: name, what it runs after, state, execution, message."""
+    rows = [
+        (one.name, _some(one.after), one.state.value.replace("_", " "), one.execution_id, one.message)
+        for one in found.graph
+    ]
     return Rows(("step", "after", "state", "execution", "message"), rows)
+
+
+def _some(names: Sequence[str]) -> str:
+    left = len(names) - _NAMED_MAX
+    return ", ".join(names[:_NAMED_MAX]) + (f" and {left} more" if left > 0 else "")
 
 
 def summary_lines(found: WorkflowView) -> Iterator[str]:

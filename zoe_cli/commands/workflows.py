@@ -9,7 +9,7 @@ import typer
 
 from zoe_cli.commands.documents import data_format, read_text
 from zoe_cli.commands.workflow_files import with_files
-from zoe_cli.commands.workflow_views import graph_rows, list_rows, summary_lines
+from zoe_cli.commands.workflow_views import graph_rows, list_rows, plan_rows, summary_lines
 from zoe_cli.context import options
 from zoe_cli.exits import Exit, exit_of
 from zoe_cli.output import Format, emit, emit_data, note
@@ -19,7 +19,6 @@ from zoe_client.errors import Refused
 
 if TYPE_CHECKING:
     from zoe_client.documents.yaml_document import LocatedDocument
-    from zoe_client.wire import WorkflowView
 
 app = typer.Typer(help="Workflows: steps that run after each other, from one file.", no_args_is_help=True)
 
@@ -76,8 +75,7 @@ def validate(context: typer.Context, file: File, parameters: Parameters = None) 
             _refuse(error, file, read)
     for text in plan.notes:
         note(f"note: {text}")
-    rows = graph_rows([(one.name, ", ".join(one.after), "", "", "") for one in plan.steps])
-    emit(plan, options(context).output, rows)
+    emit(plan, options(context).output, plan_rows(plan))
 
 
 def show_list(
@@ -100,7 +98,7 @@ def show(context: typer.Context, workflow_id: Id) -> None:
     if options(context).output is Format.TABLE:
         for line in summary_lines(found):
             note(line)
-    emit(found, options(context).output, _graph(found))
+    emit(found, options(context).output, graph_rows(found))
 
 
 def cancel(context: typer.Context, workflow_id: Id) -> None:
@@ -147,14 +145,6 @@ def _end(context: typer.Context, ids: list[str], timeout_s: float | None) -> Non
 
 
 _HOW = {"failed": "failed", "cancelled": "was cancelled"}
-
-
-def _graph(found: WorkflowView) -> Any:
-    rows = [
-        (one.name, ", ".join(one.after), one.state.value.replace("_", " "), one.execution_id, one.message)
-        for one in found.graph
-    ]
-    return graph_rows(rows)
 
 
 def _given(texts: list[str] | None) -> dict[str, str]:
