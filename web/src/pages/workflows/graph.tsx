@@ -3,6 +3,7 @@ import { LOOK } from "./badge";
 import { layOut, NODE_HEIGHT, NODE_WIDTH, type Node, type Step, stateOf, words } from "./layout";
 
 const NAME_MAX = 22;
+const WORDS_MAX = 30;
 
 /** The steps and what they run after. A step leads to its execution, one with a matrix to its rows in the table. */
 export function Graph({ steps }: { steps: Step[] }) {
@@ -38,18 +39,19 @@ const MEANING: Record<string, string> = { ok: "success", fail: "failure", any: "
 function Box({ node }: { node: Node }) {
   const state = stateOf(node);
   const [only] = node.steps;
+  const told = words(node).slice(0, WORDS_MAX);
   const name = node.name.length > NAME_MAX ? `${node.name.slice(0, NAME_MAX - 1)}…` : node.name;
   const to = node.steps.length === 1 && only ? `/executions/${only.execution_id}` : `#step-${node.name}`;
   return (
-    <Link to={to} aria-label={`${node.name}: ${words(node)}`}>
+    <Link to={to} aria-label={`${name} ${told}`}>
       <g className={`node ${LOOK[state]}`} transform={`translate(${node.x} ${node.y})`}>
         <title>{`${node.name}: ${words(node)}`}</title>
         <rect width={NODE_WIDTH} height={NODE_HEIGHT} rx="6" />
         <text x="12" y="23" className="name">
           {name}
-        </text>
+        </text>{" "}
         <text x="12" y="42">
-          {words(node).slice(0, 30)}
+          {told}
         </text>
       </g>
     </Link>
