@@ -124,9 +124,7 @@ def _steps(connection: Connection, ids: Collection[str], visibility: Visibility)
         .subquery()
     )
     same = (column == newest.c[column.name] for column in (*step, workflow_steps.c.run))
-    joined = workflow_steps.join(newest, and_(*same)).join(
-        executions, executions.c.id == workflow_steps.c.execution_id
-    )
+    joined = workflow_steps.join(newest, and_(*same)).join(executions, executions.c.id == workflow_steps.c.execution_id)
     wanted = (
         select(workflow_steps, *_COLUMNS)
         .select_from(joined)
