@@ -1,4 +1,4 @@
-"""Make ids of executions, which sort by time, are short and are valid in host names; and ids of secrets."""
+"""Make ids of executions and workflows: they sort by time, are short, and are valid in host names. And of secrets."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ def new_array_id() -> str:
 
 def _unique() -> str:
     return _base32(time.time_ns() // 1_000_000, _TIME_LETTERS) + _base32(secrets.randbits(25), _RANDOM_LETTERS)
+
+
+def new_workflow_id() -> str:
+    """Return the same with another letter."""
+    return "w" + new_execution_id()[1:]
 
 
 def hash_of(secret: str) -> str:

@@ -54,6 +54,7 @@ from zoe_api.routers import (
     storage,
     submissions,
     terminals,
+    workflows,
 )
 from zoe_api.routers import usage as use
 from zoe_api.server import Server
@@ -99,6 +100,7 @@ ROUTES = tuple(
         results,
         terminals,
         use,
+        workflows,
     )
     # Not included as routers, through which FastAPI looks twice for each request.
     for route in module.router.routes

@@ -26,6 +26,7 @@ MODULES = {
     "show": "listing",
     "cp": "copying",
     "fetch": "copying",
+    "workflow": "workflows",
     "wait": "ending",
     "cancel": "controlling",
     "hold": "controlling",

@@ -15,6 +15,7 @@ from zoe_client.arrays import Arrays
 from zoe_client.files import Files
 from zoe_client.transport import Transport, path_part
 from zoe_client.vocabulary import ExecutionState, ShareLevel
+from zoe_client.workflows import Workflows
 
 if TYPE_CHECKING:
     from zoe_client.terminals import Terminal
@@ -44,6 +45,11 @@ class Client(Transport):
     def files(self) -> Files:
         """Files of your workspace, and of the tenant's shared one."""
         return Files(self, self._http, self._patience_s)
+
+    @property
+    def workflows(self) -> Workflows:
+        """Workflows: executions that belong together."""
+        return Workflows(self)
 
     # -- executions ------------------------------------------------------------------------------------------------
     def submit(
@@ -183,6 +189,16 @@ class Client(Transport):
         for _ in self.follow(execution_id, deadline_s=deadline_s):
             pass
         return self.execution(execution_id)
+
+    def wait_for_workflow(self, workflow_id: str, timeout_s: float | None = None) -> wire.WorkflowView:
+        """Return the workflow after its end, even if the server restarts; TimedOut. Follow one step after another."""
+        deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            found = self.workflows.one(workflow_id)
+            left = next((step for step in found.graph if step.ended_at_s is None), None)
+            if left is None:
+                return found
+            self.wait(left.execution_id, None if deadline_s is None else max(deadline_s - time.monotonic(), 0.0))
 
     def follow(
         self, execution_id: str, *, after: int = 0, deadline_s: float | None = None

@@ -38,7 +38,7 @@ SCOPES = {
 }
 READ_BY_POST = {
     "/validate", "/plan", "/convert", "/catalogue/{entry_id}/fill", "/session/password", "/session/tenant",
-    "/session/machines/{code}",
+    "/session/machines/{code}", "/workflows:validate",
 }  # fmt: skip
 OPERATE = {("PUT", "/policy"), ("POST", "/policy/dry-run"), ("POST", "/replays"), ("GET", "/usage/over-time")}
 OPEN = {
@@ -106,6 +106,7 @@ class Walk:
         self._person(STRANGER, THEIRS, "user")
         self.executions = [self._execution(OURS, "user-red", "ours"), self._execution(THEIRS, STRANGER, STRANGE_NAME)]
         self.arrays = [self._array(OURS, "user-red", "ours"), self._array(THEIRS, STRANGER, STRANGE_NAME)]
+        self.workflows = [self._workflow(OURS, "user-red", "ours"), self._workflow(THEIRS, STRANGER, STRANGE_NAME)]
         self.missing = 0.3
         self.seen: set[tuple[str, str, int]] = set()
         self.refusals: dict[str, str] = {}  # the last one of each operation
@@ -128,6 +129,10 @@ class Walk:
         made = http.post(f"{PREFIX}/arrays", json=body).raise_for_status().json()
         return Thing({"array_id": made["id"]}, tenant, user)
 
+    def _workflow(self, tenant: str, user: str, name: str) -> Thing:
+        client = self.api.client(make_token(self.api.store, user, tenant))
+        return Thing({"workflow_id": client.workflows.run(long_workflow(name)).id}, tenant, user)
+
     def steps(self) -> Iterator[str | None]:
         """Random people do something to random objects; yield what was wrong."""
         for _ in range(STEPS):
@@ -144,6 +149,8 @@ class Walk:
                 thing = self.executions[0]
             if "{array_id}" in path:
                 thing = self.arrays[0]
+            if "{workflow_id}" in path:
+                thing = self.workflows[0]
             if path == "/tokens/{token_id}" and thing.user != admin.name:
                 token = make_token(self.api.store, admin.name, admin.tenant, "admin")
                 thing = Thing({"token_id": token.split("_")[1]}, admin.tenant, admin.name)
@@ -187,6 +194,8 @@ class Walk:
             assert method == "PUT", story  # only its owner shares it
         elif path.endswith("/open") and thing.user != person.name:
             assert (status, code) == (403, "share_too_low"), story  # operators see it, and do not enter it
+        elif path.endswith("/resume") and thing.user != person.name:
+            assert (status, code) == (403, "share_too_low"), story  # steps run as its owner
         elif path.endswith("/results") and thing.user != person.name:
             assert (status, code) == (403, "file_denied"), story  # they are in its owner's workspace
         elif path.endswith("/shares") and method == "DELETE":
@@ -217,7 +226,7 @@ class Walk:
             return True
         if "token_id" in thing.fields:
             return thing.user == person.name
-        if "execution_id" in thing.fields or "array_id" in thing.fields:
+        if {"execution_id", "array_id", "workflow_id"} & thing.fields.keys():
             return (person.tenant, person.name) == (thing.tenant, thing.user) or person.may("operate")
         return True
 
@@ -227,6 +236,8 @@ class Walk:
             return self.random.choice([*self.executions, nothing])
         if "{array_id}" in path:
             return self.random.choice([*self.arrays, Thing({"array_id": "a00000000000000"}, None)])
+        if "{workflow_id}" in path:
+            return self.random.choice([*self.workflows, Thing({"workflow_id": "w0"}, None)])
         if "{root}" in path:
             return Thing({"root": self.random.choice(["workspace", "shared"]), "upload_id": "0" * 32}, OURS)
         if "{token_id}" in path:
@@ -305,6 +316,8 @@ class Walk:
             ("PUT", "/session/tenant"): lambda: {"tenant": THEIRS},
             ("PUT", "/storage/credentials/{service}"): lambda: {"user": "someone", "key": "something"},
             ("POST", "/tokens"): lambda: {"scopes": ["read"], "lifetime_s": 60, "note": "walk"},
+            ("POST", "/workflows"): lambda: {"document": long_workflow("walk")},
+            ("POST", "/workflows:validate"): lambda: {"document": long_workflow("walk")},
             ("POST", "/validate"): lambda: {"application": job},
         }
         queries = {
@@ -338,6 +351,11 @@ def long_job(name: str) -> Document:
     ports = [{"name": "web", "number": 8080, "protocol": "http", "proxied": True}]
     resources = {"memory": "1MiB", "cores": 0.001}
     return document(part("main", "serve", ends_application=True, ports=ports, resources=resources), name=name)
+
+
+def long_workflow(name: str) -> Document:
+    step = {"name": "first", "application": long_job(name)}
+    return {"version": 1, "name": name, "steps": [step, {**step, "name": "second", "needs": ["first"]}]}
 
 
 @pytest.fixture

@@ -40,6 +40,7 @@ LOOKS = {
     ("get", "/executions/{execution_id}/services/{service_id}/ports/{port}"),
     ("get", "/executions/{execution_id}/usage"),
     ("get", "/executions/{execution_id}/waits"),
+    ("get", "/workflows/of/{execution_id}"),
 }
 OPENS = {("post", "/executions/{execution_id}/services/{service_id}/ports/{port}/open")}
 CONTROLS = {

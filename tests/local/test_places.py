@@ -29,13 +29,13 @@ def failure(world: LocalWorld, component: Component) -> str:
 
 
 def test_every_template_is_filled(world: LocalWorld) -> None:
-    script = "echo {host:self} {port:main} {index} {execution} {user} '{{}}'; echo {scratch}; echo $PLACE"
+    script = "echo {host:self} {port:main} {index} {execution} {attempt} {user} '{{}}'; echo {scratch}; echo $PLACE"
     service = world.start(
         shell(script, ports=(Port("main", 80),), environment=(("PLACE", "{workspace}/x"),)), "e.c.2.1"
     )
     first, scratch, place = printed(world, service)
     port = world.backend.address(service, "main").port
-    assert first == f"127.0.0.1 {port} 2 e ann {{}}"
+    assert first == f"127.0.0.1 {port} 2 e 1 ann {{}}"
     assert scratch == str(world.settings.scratch_dir / service)
     assert place == str(world.settings.workspaces_dir / "tenant" / "ann" / "x")
 

@@ -12,6 +12,8 @@ const EditPage = lazy(() => import("./pages/catalogue/edit"));
 const ExecutionsPage = lazy(() => import("./pages/executions/page"));
 const ExecutionPage = lazy(() => import("./pages/execution/page"));
 const ArrayPage = lazy(() => import("./pages/arrays/page"));
+const WorkflowsPage = lazy(() => import("./pages/workflows/list"));
+const WorkflowPage = lazy(() => import("./pages/workflows/page"));
 const FilesPage = lazy(() => import("./pages/files/page"));
 const ClusterPage = lazy(() => import("./pages/cluster/page"));
 const UsagePage = lazy(() => import("./pages/usage"));
@@ -50,6 +52,8 @@ function Pages() {
       <Route path="/executions/:executionId" element={<ExecutionPage key={whose} />} />
       <Route path="/executions/:executionId/:tab" element={<ExecutionPage key={whose} />} />
       <Route path="/arrays/:arrayId" element={<ArrayPage key={whose} />} />
+      <Route path="/workflows" element={<WorkflowsPage key={whose} />} />
+      <Route path="/workflows/:workflowId" element={<WorkflowPage key={whose} />} />
       <Route path="/files" element={<FilesPage key={whose} />} />
       <Route path="/usage" element={<UsagePage key={whose} />} />
       <Route path="/account" element={<AccountPage />} />

@@ -36,6 +36,7 @@ function Navigation() {
     <nav aria-label="Pages">
       <NavLink to="/catalogue">Catalogue</NavLink>
       <NavLink to="/executions">Executions</NavLink>
+      <NavLink to="/workflows">Workflows</NavLink>
       <NavLink to="/files">Files</NavLink>
       {operates && <NavLink to="/cluster">Cluster</NavLink>}
       <NavLink to="/usage">Usage</NavLink>

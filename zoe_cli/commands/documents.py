@@ -27,7 +27,7 @@ Settings = Annotated[
 def load(file: Path) -> Any:
     """Return the JSON in a file; findings end the command."""
     try:
-        return load_json(_read(file))
+        return load_json(read_text(file))
     except DescriptionError as error:
         refuse(error)
 
@@ -64,7 +64,7 @@ def data_format(context: typer.Context) -> Format:
     return Format.YAML if options(context).output is Format.YAML else Format.JSON
 
 
-def _read(file: Path) -> str:
+def read_text(file: Path) -> str:
     """Return the text, or just enough of it to show that it is too long."""
     try:
         if str(file) == "-":

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.storage import *  # noqa: F403
     from zoe_client.wire.terminals import *  # noqa: F403
     from zoe_client.wire.use import *  # noqa: F403
+    from zoe_client.wire.workflows import *  # noqa: F403
 
 __getattr__ = lazy_names(
     __name__,
@@ -73,6 +74,18 @@ __getattr__ = lazy_names(
             "ScaleRequest",
             "ServiceView",
             "SubmitRequest",
+        ),
+        "workflows": (
+            "StepPlan",
+            "StepState",
+            "StepView",
+            "WorkflowList",
+            "WorkflowOf",
+            "WorkflowPlan",
+            "WorkflowRequest",
+            "WorkflowState",
+            "WorkflowSummary",
+            "WorkflowView",
         ),
         "files": ("DirectoryRequest", "FileEntry", "FileList", "RenameRequest", "ResultFile", "ResultList"),
         "following": (

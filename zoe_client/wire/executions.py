@@ -241,6 +241,9 @@ class DependencyView(Wire):
 class ConditionsView(Wire):
     """What keeps an execution from the queue, or has kept it."""
 
+    any_of: bool = Field(default=False, description="One dependency that is met is enough.")
+    end_by_s: float | None = Field(default=None, description="The time by which it must have ended; else it is ended.")
+
     held: Holder | None
     begin_at_s: float | None
     after: list[DependencyView]

@@ -20,8 +20,8 @@ from zoe_lib.domain.templates import (
 _SYNTAX_HINT = (
     "known templates: {host:self}, {host:COMPONENT}, {hosts:COMPONENT}, {port:NAME}, "
     "{addresses:COMPONENT.PORT}, {port:COMPONENT.NAME}, {scratch}, {files}, {workspace}, {shared}, {index}, "
-    "{instance}, {execution}, {user}, {secrets}, {secret_file}, {input:NAME}, {columns:NAME}, {output:NAME}; write "
-    "'{{' and '}}' for literal braces"
+    "{instance}, {execution}, {attempt}, {user}, {secrets}, {secret_file}, {input:NAME}, {columns:NAME}, "
+    "{output:NAME}; write '{{' and '}}' for literal braces"
 )
 
 

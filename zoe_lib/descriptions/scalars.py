@@ -89,6 +89,8 @@ _SCHEME = r"^[A-Za-z0-9_.-]{0,63}$"
 _FILE_STEP = r"[A-Za-z0-9_][A-Za-z0-9._@-]{0,99}"
 _RESULT = rf"^{_STEP}(/{_STEP}){{0,31}}$"
 _FILE = rf"^{_FILE_STEP}(/{_FILE_STEP}){{0,7}}$"
+_RESULT_REFERENCE = r"^[a-z0-9-]+\.[a-z0-9-]+$"
+_STEP_REFERENCE = r"^((ok|any|fail):)?[a-z0-9-]+$"
 _LINE = r"^[^\x00-\x1f\x7f]*$"
 
 Label = Annotated[
@@ -156,6 +158,12 @@ FileName = Annotated[
     str,
     _text(_FILE, 255),
     _check(_FILE, "use a relative path of letters, digits and . _ @ -, whose parts do not begin with '.'"),
+]
+ResultReference = Annotated[
+    str, _text(_RESULT_REFERENCE, 127), _check(_RESULT_REFERENCE, "write STEP.RESULT, such as prepare.table")
+]
+StepReference = Annotated[
+    str, _text(_STEP_REFERENCE, 80), _check(_STEP_REFERENCE, "write the name of a step, or any:STEP or fail:STEP")
 ]
 Requirement = Annotated[str, Field(min_length=1, max_length=bounds.REQUIREMENT_LENGTH_MAX), _by(requirement)]
 GitUrl = Annotated[str, Field(min_length=1, max_length=1024), _by(git_url)]

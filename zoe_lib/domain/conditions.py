@@ -46,13 +46,16 @@ class Conditions:
     """What keeps an execution from the queue: a hold, a time before which it must not begin, other executions.
 
     held: who holds it. begin_at_s: seconds since the epoch, None without. keep: hold it when a dependency can no longer
-    be met; else it ends then.
+    be met; else it ends then. any_of: one dependency that is met is enough. end_by_s: the time by which it must have
+    ended, seconds since the epoch; else it is ended then, whether it waits or runs.
     """
 
     held: Holder | None = None
     begin_at_s: float | None = None
     after: tuple[Dependency, ...] = ()
     keep: bool = False
+    any_of: bool = False
+    end_by_s: float | None = None
 
     @property
     def awaited(self) -> Iterator[Dependency]:
@@ -61,9 +64,30 @@ class Conditions:
 
     def met(self, now_s: float) -> bool:
         """Return whether nothing keeps it from the queue any more."""
-        if self.held is not None or any(not one.met for one in self.after):
+        if self.held is not None or not self._dependencies_met():
             return False
         return self.begin_at_s is None or self.begin_at_s <= now_s
+
+    def _dependencies_met(self) -> bool:
+        if self.any_of and self.after:
+            return any(one.met for one in self.after)
+        return all(one.met for one in self.after)
+
+    @property
+    def impossible(self) -> bool:
+        """Return whether the dependencies can no longer be met."""
+        if self.any_of and self.after:
+            return all(one.met is False for one in self.after)
+        return any(one.met is False for one in self.after)
+
+    def too_late(self, now_s: float) -> bool:
+        """Return whether it must have ended by now."""
+        return self.end_by_s is not None and self.end_by_s <= now_s
+
+    @property
+    def times_s(self) -> tuple[float, ...]:
+        """Return the times at which the passing of time changes what may happen, in seconds since the epoch."""
+        return tuple(at_s for at_s in (self.begin_at_s, self.end_by_s) if at_s is not None)
 
     def with_ended(self, on: str, ends: ExecutionState | None) -> Conditions:
         """Return the conditions after an execution has ended."""
@@ -82,7 +106,7 @@ def reason_of(conditions: Conditions, now_s: float) -> Reason | None:
     Others who see the execution read this; what it runs after may be hidden from them, so it is not named.
     """
     if conditions.held is not None:
-        failed = any(one.met is False for one in conditions.after)
+        failed = conditions.impossible
         why = f": {OTHERWISE}" if failed else ""
         release = "zoe release" if conditions.held is Holder.USER else "an operator can release it"
         return Reason(ReasonCode.HELD, f"It is held{why}.", hint=release)

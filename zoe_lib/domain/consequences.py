@@ -11,6 +11,7 @@ from zoe_lib.domain.application import ApplicationKind, Component
 from zoe_lib.domain.conditions import OTHERWISE
 from zoe_lib.domain.execution import (
     PLATFORM_CAUSES,
+    WAITING_STATES,
     Cause,
     Execution,
     ExecutionState,
@@ -26,6 +27,7 @@ from zoe_lib.domain.promises import awaits_grant, awaits_inputs
 # A retry would fail in the same way.
 _NEVER_RETRIED = frozenset({Cause.TIME_LIMIT, Cause.CANCELLED, Cause.IMAGE_UNAVAILABLE, Cause.NEVER_FITS})
 _DOUBLINGS_MAX = 60
+_DEADLINE_PASSED = "the time has passed by which it had to end"
 _TAKEN_BACK = (Cause.PREEMPTED, Cause.SCALED_DOWN)
 _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
@@ -41,6 +43,8 @@ def settle(execution: Execution, now_s: float, policy: Policy, cause_id: str) ->
 
 def next_event(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
     """Return the next event that follows from the present state, or None."""
+    if execution.state in WAITING_STATES and execution.conditions.too_late(now_s):
+        return _too_late(now_s, cause_id)
     if execution.state is ExecutionState.SUBMITTED:
         return _enters_queue(execution, now_s, cause_id)
     if execution.state in _STARTED:
@@ -62,7 +66,7 @@ def _enters_queue(execution: Execution, now_s: float, cause_id: str) -> ev.Event
     conditions = execution.conditions
     if conditions.met(now_s):
         return ev.Queued(at_s=now_s, cause_id=cause_id)
-    if all(one.met is not False for one in conditions.after):
+    if not conditions.impossible:
         return None
     if conditions.keep:
         held = conditions.held is not None
@@ -76,14 +80,23 @@ def _enters_queue(execution: Execution, now_s: float, cause_id: str) -> ev.Event
     )
 
 
+def _too_late(now_s: float, cause_id: str) -> ev.Event:
+    """It waited until the time by which it must have ended."""
+    return ev.Refused(
+        at_s=now_s, cause_id=cause_id, outcome=Outcome.FAILED, cause=Cause.TIME_LIMIT, message=_DEADLINE_PASSED
+    )
+
+
 def due_at_s(execution: Execution, policy: Policy) -> float | None:
     """Return the time at which something follows from the passing of time alone; None if nothing does."""
     times = [s.not_before_s for s in execution.current() if s.state is ServiceState.CREATED and s.not_before_s > 0]
     if execution.state is ExecutionState.QUEUED:
         times = [execution.not_before_s] if execution.not_before_s > 0 else []
-    limit_s = execution.application.time_limit_s
+    limit_s, end_by_s = execution.application.time_limit_s, execution.conditions.end_by_s
     if execution.state in _STARTED and limit_s is not None:
         times.append(execution.marks[Mark.PLACED] + limit_s)
+    if end_by_s is not None and execution.state in (ExecutionState.QUEUED, *_STARTED):
+        times.append(end_by_s)
     if execution.state is ExecutionState.STARTING and (awaits_grant(execution) or awaits_inputs(execution)):
         times.append(execution.marks[Mark.PLACED] + policy.storage_patience_s)
     return min(times, default=None)
@@ -168,6 +181,10 @@ def _stopping(service: Service, now_s: float, cause_id: str, cause: Cause) -> ev
 
 
 def _time_limit(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
+    if execution.conditions.too_late(now_s):
+        return ev.Stopping(
+            at_s=now_s, cause_id=cause_id, outcome=Outcome.FAILED, cause=Cause.TIME_LIMIT, message=_DEADLINE_PASSED
+        )
     limit_s = execution.application.time_limit_s
     if limit_s is None or now_s < execution.marks[Mark.PLACED] + limit_s:
         return None

@@ -18,6 +18,7 @@ One description runs on every back-end because it never holds an address, only t
 |                              | array                                                                  |
 | `{instance}`                 | index of the service within its component, in an array, too            |
 | `{execution}`                | id of the execution                                                    |
+| `{attempt}`                  | number of the attempt of the execution, from 1                         |
 | `{user}`                     | name of the user who submitted it                                      |
 | `{secrets}`                  | the directory with the secrets that the component asks for             |
 | `{secret_file}`              | a file with the secret by which Zoe's proxy signs in at its ports      |
@@ -55,6 +56,7 @@ class TemplateKind(StrEnum):
     INDEX = "index"
     INSTANCE = "instance"
     EXECUTION = "execution"
+    ATTEMPT = "attempt"
     USER = "user"
     SECRETS = "secrets"
     SECRET_FILE = "secret_file"  # noqa: S105 - its name
@@ -154,6 +156,7 @@ _PLAIN = frozenset(
         TemplateKind.INDEX,
         TemplateKind.INSTANCE,
         TemplateKind.EXECUTION,
+        TemplateKind.ATTEMPT,
         TemplateKind.USER,
         TemplateKind.SECRETS,
         TemplateKind.SECRET_FILE,

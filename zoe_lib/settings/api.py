@@ -78,6 +78,12 @@ class ApiSettings(FileSettings):
     )
     api_page_max: int = Field(default=500, gt=0, description="Maximum entries in one page of a list.")
     array_indices_max: int = Field(default=1_000_000, gt=0, description="Maximum indices of an array.")
+    workflow_results_kept_s: float = Field(
+        default=30 * 86400.0,
+        gt=0,
+        le=10 * 365 * 86400.0,
+        description="How long the results of a workflow's steps are kept in its owner's workspace after it last ran.",
+    )
     api_sse_poll_s: float = Field(
         default=1.0, gt=0, description="Longest pause between reads of the journal for a stream of events."
     )

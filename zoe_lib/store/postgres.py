@@ -68,6 +68,7 @@ from zoe_lib.store.values import (
     StoreWait,
     UsageSample,
 )
+from zoe_lib.store.workflows import WorkflowStore
 
 
 class PostgresStore:
@@ -85,6 +86,7 @@ class PostgresStore:
         self._limits = limits or StoreLimits()
         self.database = Database(url, pool_size, read_only)
         self.accounts = AccountStore(self.database, self._limits)
+        self.workflows = WorkflowStore(self.database)
         self._applications = Applications()
         self._recent = RecentExecutions()
         self._terms = installation.TermsReader(self.database)
@@ -123,17 +125,19 @@ class PostgresStore:
         cause_id: str,
         idempotency_key: str | None = None,
         fingerprint: str = "",
+        beside: Callable[[Connection], None] | None = None,
     ) -> Sequence[Execution]:
         """Store new executions of one tenant in one transaction, once per key; BatchRefused, IdempotencyConflict.
 
-        If the same key comes with another fingerprint or another number of executions, nothing is stored.
+        If the same key comes with another fingerprint or another number of executions, nothing is stored. `beside`
+        writes what belongs to them into the same transaction, if they are stored by this call.
         """
         submissions = []
         for index, execution in enumerate(executions):
             key = key_in_batch(idempotency_key, index)
             check_submission(execution, cause_id, key, fingerprint)
             submissions.append(submitting.prepare(self._applications, execution, cause_id, key, fingerprint))
-        written = self.database.write(lambda c: submitting.write_all(c, self._applications, submissions))
+        written = self.database.write(lambda c: submitting.write_all(c, self._applications, submissions, beside))
         stored = [one.execution if one.written else self._stored_before(one) for one in written]
         for execution in stored:
             self._recent.keep(execution)

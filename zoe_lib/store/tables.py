@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from zoe_lib.store import account_tables, array_tables, execution_tables, installation_tables, sum_tables  # noqa: F401 - registers
+from zoe_lib.store import (  # noqa: F401 - registers
+    account_tables,
+    array_tables,
+    execution_tables,
+    installation_tables,
+    sum_tables,
+    workflow_tables,
+)
 from zoe_lib.store.metadata import metadata
 
 __all__ = ["metadata"]

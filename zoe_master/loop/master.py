@@ -179,7 +179,7 @@ class Master:
         own = (
             self._culling.due_s(),
             self._locator.due_s(),
-            self._cache.conditional.next_begin_s(now_s),
+            self._cache.conditional.next_time_s(now_s),
             self._cache.arrays.due_s(now_s),
         )
         times = (*(due_at_s(e, policy) for e in maybe), *own)

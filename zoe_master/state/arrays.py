@@ -190,7 +190,7 @@ class ArraysKept:
 
     def due_s(self, now_s: float) -> float | None:
         """Return when time alone lets more executions be made, in seconds since the epoch; None if it does not."""
-        times = (self._starved_until_s if self._starved else None, self.conditional.next_begin_s(now_s))
+        times = (self._starved_until_s if self._starved else None, self.conditional.next_time_s(now_s))
         return min((at_s for at_s in times if at_s is not None), default=None)
 
     @property

@@ -7,7 +7,7 @@ from heapq import heappop, heappush, nsmallest
 from itertools import islice
 from typing import Generic, Protocol, TypeVar
 
-from zoe_lib.domain.conditions import Conditions
+from zoe_lib.domain.conditions import Conditions, Dependency
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
 
 # At least this many entries of executions that no longer wait for a time are collected before they go together.
@@ -19,7 +19,12 @@ def is_conditional(execution: Execution) -> bool:
     conditions = execution.conditions
     if execution.state is not ExecutionState.SUBMITTED:
         return False
-    return bool(conditions.held or conditions.after or conditions.begin_at_s is not None)
+    return bool(conditions.held or conditions.after or conditions.times_s)
+
+
+def may_be_late(execution: Execution) -> bool:
+    """Return whether it is in the queue and must have ended by a time."""
+    return execution.state is ExecutionState.QUEUED and execution.conditions.end_by_s is not None
 
 
 class _Conditional(Protocol):
@@ -36,16 +41,28 @@ class _Conditional(Protocol):
         ...
 
 
+def _in_queue(one: _Conditional) -> bool:
+    return isinstance(one, Execution) and one.state is not ExecutionState.SUBMITTED
+
+
+def _awaited(one: _Conditional) -> Iterable[Dependency]:
+    """In the queue, it waits for no others: one of several may have been enough."""
+    return () if _in_queue(one) else one.conditions.awaited
+
+
 T = TypeVar("T", bound=_Conditional)
 
 
 class ConditionalExecutions(Generic[T]):
-    """Executions, or arrays, under conditions. A tick costs as much as has changed, however many there are."""
+    """Executions, or arrays, under conditions, and executions in the queue that must have ended by a time.
+
+    A tick costs as much as has changed, however many there are.
+    """
 
     def __init__(self) -> None:
         self._all: dict[ExecutionId, T] = {}
         self._dependents: dict[ExecutionId, dict[ExecutionId, None]] = {}
-        self._begins: list[tuple[float, ExecutionId]] = []  # a heap
+        self._times: list[tuple[float, ExecutionId]] = []  # a heap
         self._changed: dict[ExecutionId, None] = {}
         self._unknown: dict[ExecutionId, None] = {}
         self._ended: dict[ExecutionId, ExecutionState | None] = {}
@@ -57,15 +74,16 @@ class ConditionalExecutions(Generic[T]):
         """Add an execution, or replace it after a change; the next look examines it."""
         self.remove(execution.id)
         self._all[execution.id] = execution
-        self._changed[execution.id] = None
-        for one in execution.conditions.awaited:
+        if not _in_queue(execution):
+            self._changed[execution.id] = None
+        for one in _awaited(execution):
             self._dependents.setdefault(one.on, {})[execution.id] = None
             if one.on not in self._ended:
                 self._unknown[one.on] = None
-        if execution.conditions.begin_at_s is not None:
-            heappush(self._begins, (execution.conditions.begin_at_s, execution.id))
-            if len(self._begins) > 2 * len(self._all) + _GONE_MAX:
-                self._begins = sorted(_begins_of(self._all.values()))
+        for at_s in execution.conditions.times_s:
+            heappush(self._times, (at_s, execution.id))
+        if len(self._times) > 3 * len(self._all) + _GONE_MAX:
+            self._times = sorted(_times_of(self._all.values()))
 
     def remove(self, execution_id: ExecutionId) -> None:
         """Remove an execution that no longer waits for anything; do nothing if it is unknown."""
@@ -73,7 +91,7 @@ class ConditionalExecutions(Generic[T]):
         if execution is None:
             return
         self._changed.pop(execution_id, None)
-        for one in execution.conditions.awaited:
+        for one in _awaited(execution):
             others = self._dependents.get(one.on)
             if others is not None:
                 others.pop(execution_id, None)
@@ -103,9 +121,9 @@ class ConditionalExecutions(Generic[T]):
 
         That is: which were changed, whose time has come, or of whose dependencies some have ended.
         """
-        while self._begins and self._begins[0][0] <= now_s and len(self._changed) < limit:
-            begin_at_s, execution_id = heappop(self._begins)
-            if self._begin_of(execution_id) == begin_at_s:
+        while self._times and self._times[0][0] <= now_s and len(self._changed) < limit:
+            at_s, execution_id = heappop(self._times)
+            if at_s in self._waits_for(execution_id):
                 self._changed[execution_id] = None
         for on in self._ended:
             if len(self._changed) >= limit:
@@ -117,25 +135,25 @@ class ConditionalExecutions(Generic[T]):
         return [(one, self._ends_of(one)) for one in taken]
 
     def _ends_of(self, execution: T) -> Mapping[ExecutionId, ExecutionState | None]:
-        return {one.on: self._ended[one.on] for one in execution.conditions.awaited if one.on in self._ended}
+        return {one.on: self._ended[one.on] for one in _awaited(execution) if one.on in self._ended}
 
-    def _begin_of(self, execution_id: ExecutionId) -> float | None:
+    def _waits_for(self, execution_id: ExecutionId) -> tuple[float, ...]:
         execution = self._all.get(execution_id)
-        return None if execution is None else execution.conditions.begin_at_s
+        return () if execution is None else execution.conditions.times_s
 
     @property
     def unfinished(self) -> bool:
         """Return whether some are left to examine now."""
         return bool(self._changed or self._unknown or self._ended)
 
-    def next_begin_s(self, now_s: float) -> float | None:
+    def next_time_s(self, now_s: float) -> float | None:
         """Return the next time for which an execution waits, in seconds since the epoch; None if there is none."""
-        while self._begins and self._begin_of(self._begins[0][1]) != self._begins[0][0]:
-            heappop(self._begins)
-        return next((at_s for at_s, _ in nsmallest(1, self._begins) if at_s > now_s), None)
+        while self._times and self._times[0][0] not in self._waits_for(self._times[0][1]):
+            heappop(self._times)
+        return next((at_s for at_s, _ in nsmallest(1, self._times) if at_s > now_s), None)
 
 
-def _begins_of(executions: Iterable[_Conditional]) -> Iterable[tuple[float, ExecutionId]]:
+def _times_of(executions: Iterable[_Conditional]) -> Iterable[tuple[float, ExecutionId]]:
     for execution in executions:
-        if execution.conditions.begin_at_s is not None:
-            yield execution.conditions.begin_at_s, execution.id
+        for at_s in execution.conditions.times_s:
+            yield at_s, execution.id

@@ -40,7 +40,7 @@ from zoe_master.scheduler.ordering.estimate import run_key
 from zoe_master.scheduler.ordering.orders import SIZED_ORDERS
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.state.arrays import ArraysKept
-from zoe_master.state.conditional import ConditionalExecutions, is_conditional
+from zoe_master.state.conditional import ConditionalExecutions, is_conditional, may_be_late
 from zoe_master.state.forecasts import ForecastRecord
 from zoe_master.state.kept_ledger import KeptLedger
 from zoe_master.state.pending_queue import PendingQueue
@@ -103,6 +103,8 @@ class StateCache:
                 self.conditional.put(execution)
             elif execution.state in WAITING_STATES:
                 waiting.append(execution)
+                if may_be_late(execution):
+                    self.conditional.put(execution)
         self.backlog = PendingQueue(waiting, self.policy, self._kinds.known)
 
     def catch_up(self) -> int:
@@ -351,6 +353,7 @@ class StateCache:
             self._keep_waiting(execution)
         else:
             self.backlog.remove(execution)
+            self.conditional.remove(execution.id)
             # Younger executions may have started earlier.
             self._active_in_order &= execution.id in self._active
             self._active[execution.id] = execution
@@ -369,6 +372,8 @@ class StateCache:
             self.backlog.remove(execution)
         else:
             self.conditional.remove(execution.id)
+            if may_be_late(execution):
+                self.conditional.put(execution)
             self.backlog.put(execution)
         self._moving.pop(execution.id, None)
         self._leave(execution.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, Table, delete, exists, func, select, text
@@ -183,11 +183,15 @@ def write_within_limits(connection: Connection, applications: Applications, subm
 
 
 def write_all(
-    connection: Connection, applications: Applications, submissions: Sequence[Submission]
+    connection: Connection,
+    applications: Applications,
+    submissions: Sequence[Submission],
+    beside: Callable[[Connection], None] | None = None,
 ) -> Sequence[Submission]:
     """Write the submissions of one tenant, all or none, and return them as stored; BatchRefused, IdempotencyConflict.
 
-    If all were submitted before, none is written. If only some were, their keys belong to another batch.
+    If all were submitted before, none is written. If only some were, their keys belong to another batch. `beside`
+    writes more once they are written.
     """
     write(connection, submissions)
     stored = list(submissions)
@@ -199,6 +203,8 @@ def write_all(
                 raise BatchRefused(index, refusal) from refusal
     if len({submission.written for submission in stored}) > 1:
         raise IdempotencyConflict("the idempotency key was used for another batch")
+    if beside is not None and stored[0].written:
+        beside(connection)
     return stored
 
 

@@ -17,6 +17,7 @@ from zoe_lib.store.installation_tables import retention, ticks
 from zoe_lib.store.rows import from_row
 from zoe_lib.store.sql.executions import ended_before
 from zoe_lib.store.sql.sums import add_use, forget, sum_up, summed_up_to
+from zoe_lib.store.sql.workflows import remove_empty
 from zoe_lib.store.sum_tables import daily_use as removed_use
 from zoe_lib.store.text import storable
 from zoe_lib.store.values import ExecutionUse, StoreLimits, UsageSample, UsePoint
@@ -136,6 +137,7 @@ def prune_some(connection: Connection, applications: Applications, ended_before_
         executions.c.id,
     ):
         connection.execute(delete(column.table).where(column.in_(bindparam("ids", expanding=True))), {"ids": ids})
+    remove_empty(connection)
     return len(ids)
 
 

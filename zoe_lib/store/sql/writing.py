@@ -16,7 +16,7 @@ from zoe_lib.store.errors import ConcurrentUpdate, NotFound, NotLeader
 from zoe_lib.store.execution_tables import executions, services
 from zoe_lib.store.rows import changed_columns, changed_services, changing_values
 from zoe_lib.store.sql import executions as reading
-from zoe_lib.store.sql import journal, shares
+from zoe_lib.store.sql import journal, shares, workflows
 
 _SERVICE = insert(services)
 SERVICE_STATE = (
@@ -51,6 +51,7 @@ def append(
         current(connection, applications, before.id, before.version)
     if after.user != before.user:
         shares.give(connection, after.id, after.user)
+        workflows.give(connection, after.id, after.user)
     if changed := list(changed_services(before, after)):
         connection.execute(_CHANGED_SERVICE, changed)
     journal.write_events(connection, after, events)

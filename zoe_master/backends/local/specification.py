@@ -167,8 +167,9 @@ class _Filler:
                 text = str(self._places.named[template.kind])
             case TemplateKind.INDEX | TemplateKind.INSTANCE:
                 text = str(self._start.index)
-            case TemplateKind.EXECUTION:
-                text = self._start.execution_id
+            case TemplateKind.EXECUTION | TemplateKind.ATTEMPT:
+                attempts = template.kind is TemplateKind.ATTEMPT
+                text = str(self._start.attempt) if attempts else self._start.execution_id
             case TemplateKind.USER:
                 text = self._start.user
             case TemplateKind.SECRETS:

@@ -139,3 +139,31 @@ def test_reasons_name_the_longest_lasting() -> None:
     )  # fmt: skip
     assert reason_of(Conditions(begin_at_s=3600.0), 3600.0) is None
     assert reason_of(NO_CONDITIONS, 1.0) is None
+
+
+def test_one_of_several_is_enough() -> None:
+    watched = Conditions(after=(Dependency(FAIL, "a"), Dependency(FAIL, "b"), Dependency(FAIL, "c")), any_of=True)
+    execution = submitted(watched)
+    execution = apply(execution, ev.DependencyEnded(at_s=11.0, on="a", state=ExecutionState.SUCCEEDED))
+    assert kinds(execution) == []
+    execution = apply(execution, ev.DependencyEnded(at_s=11.0, on="b", state=ExecutionState.FAILED))
+    assert kinds(execution) == ["queued"]
+
+
+def test_it_ends_when_none_of_several_can_be_met() -> None:
+    execution = submitted(Conditions(after=(Dependency(FAIL, "a"), Dependency(FAIL, "b")), any_of=True))
+    for on in ("a", "b"):
+        assert kinds(execution) == []
+        execution = apply(execution, ev.DependencyEnded(at_s=11.0, on=on, state=ExecutionState.SUCCEEDED))
+    after, _ = settle(execution, 11.0, Policy(), "t")
+    assert (after.state, after.cause) == (ExecutionState.FAILED, Cause.DEPENDENCY_FAILED)
+
+
+@pytest.mark.parametrize("held", [None, Holder.USER])
+def test_what_waits_ends_when_it_is_late(held: Holder | None) -> None:
+    execution = submitted(Conditions(held=held, begin_at_s=5.0 if held else 50.0, end_by_s=20.0))
+    assert kinds(execution, 19.9) == []
+    late, _ = settle(execution, 20.0, Policy(), "t")
+    in_queue, _ = settle(replace(queued("x"), conditions=Conditions(end_by_s=20.0)), 20.0, Policy(), "t")
+    for ended in (late, in_queue):
+        assert (ended.state, ended.cause) == (ExecutionState.FAILED, Cause.TIME_LIMIT)

@@ -18,6 +18,7 @@ import { Details, Summary } from "./summary";
 import { Timeline } from "./timeline";
 import { UseCard } from "./use-card";
 import { Waiting, WhyWaited } from "./waiting";
+import { WorkflowLink } from "./workflow-link";
 
 const TABS = ["services", "logs", "charts", "events", "description"];
 const EVENTS_PAGE = 1000;
@@ -33,6 +34,7 @@ export default function ExecutionPage() {
     <>
       <div className="spread">
         <Summary execution={execution} link={link} />
+        <WorkflowLink executionId={execution.id} />
         <Actions key={execution.id} execution={execution} />
       </div>
       <ErrorBox error={error} />

@@ -75,8 +75,9 @@ class TemplateFiller:
                 text = self._workspace(SHARED_WORKSPACE)
             case TemplateKind.INDEX | TemplateKind.INSTANCE:
                 text = str(self._start.index)
-            case TemplateKind.EXECUTION:
-                text = self._start.execution_id
+            case TemplateKind.EXECUTION | TemplateKind.ATTEMPT:
+                attempts = template.kind is TemplateKind.ATTEMPT
+                text = str(self._start.attempt) if attempts else self._start.execution_id
             case TemplateKind.USER:
                 text = self._start.user
             case TemplateKind.COLUMNS:

@@ -1,0 +1,108 @@
+"""Workflows against the whole of Zoe: real steps, real results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Zoe
+from tests.support.ending import cancel_all
+from zoe_client import Client
+from zoe_embedded.stack import Stack
+
+PIPELINE = """\
+version: 1
+name: nightly
+params:
+  day: {default: 2026-11-01}
+  rows: {type: integer, default: 3}
+steps:
+  - name: report
+    image: zoe/tiny
+    inputs: {models: train.model}
+    command: [sh, -c, 'cat "$@" > {result:page}', sh, "{input:models}"]
+    results: {page: page.txt}
+    memory: 64MiB
+    cores: 0.1
+  - name: prepare
+    image: zoe/tiny
+    command: [sh, -c, "echo {param:day} {param:rows} > {result:table}"]
+    results: {table: table.csv}
+    memory: 64MiB
+    cores: 0.1
+  - name: train
+    image: zoe/tiny
+    inputs: {table: prepare.table}
+    matrix: {alpha: [0.1, 0.5]}
+    command: [sh, -c, 'echo "{matrix:alpha} $(cat $ZOE_INPUT_TABLE)" > $ZOE_RESULT_MODEL']
+    results: {model: model.txt}
+    memory: 64MiB
+    cores: 0.1
+  - name: alarm
+    image: zoe/tiny
+    on_failure: [prepare, train, report]
+    command: [sh, -c, "echo once >> {workspace}/alarms"]
+    memory: 64MiB
+    cores: 0.1
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(stack: Stack) -> Iterator[None]:
+    yield
+    with Client(stack.url, stack.token) as client:
+        cancel_all(client)
+
+
+def test_results_of_a_step_are_inputs_of_the_next(stack: Stack, zoe: Zoe, tmp_path: Path) -> None:
+    file = tmp_path / "nightly.yaml"
+    file.write_text(PIPELINE)
+    done = zoe("workflow", "run", str(file), "--param", "rows=7", "--wait", "-o", "json")
+    assert done.code == 0, done.err
+    found = done.json()
+    steps = {one["name"]: one for one in found["graph"]}
+    assert {name: one["state"] for name, one in steps.items()} == {
+        "prepare": "succeeded",
+        "train.0": "succeeded",
+        "train.1": "succeeded",
+        "report": "succeeded",
+        "alarm": "not_needed",
+    }
+    page = stack.workspace / steps["report"]["results"]["page"]
+    assert page.read_text() == "0.1 2026-11-01 7\n0.5 2026-11-01 7\n"
+    assert page.stat().st_mode & 0o222 == 0
+    assert page.parent.stat().st_mode & 0o222 == 0
+    assert not (stack.workspace / "alarms").exists()
+    fetched = zoe("fetch", steps["report"]["execution_id"], str(tmp_path))
+    assert fetched.code == 0, fetched.err
+
+
+def test_a_failed_step_is_resumed_with_the_results_of_the_others(stack: Stack, zoe: Zoe, tmp_path: Path) -> None:
+    file = tmp_path / "nightly.yaml"
+    gate = stack.workspace / "gate"
+    file.write_text(
+        PIPELINE.replace("command: [sh, -c, 'cat", "command: [sh, -c, 'cat {workspace}/gate; cat").replace(
+            'cat "$@"', 'test -e {workspace}/gate && cat "$@"'
+        )
+    )
+    failed = zoe("workflow", "run", str(file), "--wait", "-o", "json")
+    assert failed.code == 1
+    before = {one["name"]: one for one in failed.json()["graph"]}
+    assert (before["report"]["state"], before["alarm"]["state"]) == ("failed", "succeeded")
+    assert (stack.workspace / "alarms").read_text() == "once\n"
+    gate.write_text("")
+    try:
+        resumed = zoe("workflow", "resume", failed.json()["id"], "--wait", "-o", "json")
+    finally:
+        gate.unlink()
+    assert resumed.code == 0, resumed.err
+    after = {one["name"]: one for one in resumed.json()["graph"]}
+    assert {name: one["execution_id"] for name, one in after.items() if name in ("prepare", "train.0", "train.1")} == {
+        name: before[name]["execution_id"] for name in ("prepare", "train.0", "train.1")
+    }
+    assert (after["report"]["run"], after["report"]["state"]) == (2, "succeeded")
+    page = stack.workspace / after["report"]["results"]["page"]
+    assert page.read_text() == "0.1 2026-11-01 3\n0.5 2026-11-01 3\n"
+    assert zoe("workflow", "resume", failed.json()["id"]).code == 5

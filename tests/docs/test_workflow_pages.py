@@ -1,0 +1,53 @@
+"""Every command of the pages on workflows is run, in order, against a real Zoe, and shows what the page says."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.documents import DOCS, blocks
+from tests.support.ending import cancel_all
+from tests.support.stack import environment
+from zoe_client import Client
+from zoe_embedded.stack import Stack
+
+TIMEOUT_S = 120
+MARK = "@@@ block"
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(stack: Stack) -> Iterator[None]:
+    yield
+    with Client(stack.url, stack.token) as client:
+        cancel_all(client)
+    for name in ("drop.csv", "repaired"):
+        (stack.workspace / name).unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("page", ["workflows", "from-airflow"])
+def test_the_page_shows_what_happens(stack: Stack, tmp_path: Path, page: str) -> None:
+    found = blocks(DOCS / f"{page}.md")
+    for block in found:
+        if block.file is not None:
+            (tmp_path / block.file).write_text(block.text)
+    shell = [block for block in found if block.language == "sh"]
+    script = "".join(f"echo '{MARK}'\n{block.text}" for block in shell)
+    done = subprocess.run(
+        ["bash", "-e"],
+        input=f"exec 2>&1\n{script}",
+        env=environment(stack),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    outputs = done.stdout.split(f"{MARK}\n")[1:]
+    for block, output in zip(shell, outputs, strict=True):
+        assert block.shows, f"nothing is expected of:\n{block.text}"
+        for words in block.shows:
+            assert words in output, f"{block.text}should show {words!r}, but shows:\n{output}"

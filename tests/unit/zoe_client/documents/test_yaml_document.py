@@ -1,0 +1,54 @@
+"""YAML is read as strictly as JSON, with the line of each part."""
+
+from __future__ import annotations
+
+import pytest
+
+from zoe_client.documents.diagnostics import DescriptionError
+from zoe_client.documents.yaml_document import load_yaml
+
+
+def test_only_what_json_knows_is_not_a_text() -> None:
+    read = load_yaml("a: 2026-01-01\nb: yes\nc: 010\nd: 1.5\ne: true\nf:\ng: '1'\nh: 1_000\ni: -3\nj: 0x1f\nk: .inf\n")
+    assert read.document == {
+        **{"a": "2026-01-01", "b": "yes", "c": "010", "d": 1.5, "e": True, "f": None, "g": "1", "h": "1_000"},
+        **{"i": -3, "j": "0x1f", "k": ".inf"},
+    }
+
+
+def test_each_part_has_its_line_and_what_is_missing_that_of_its_owner() -> None:
+    read = load_yaml("version: 1\nsteps:\n  - name: a\n    command: [x,\n      y]\n  - name: b\n")
+    assert read.place("/steps/0/command/1") == (5, 7)
+    assert read.place("/steps/1/needs/0") == (6, 5)
+    assert read.place("") == (1, 1)
+
+
+def test_json_is_read_as_well() -> None:
+    assert load_yaml('{"a": [1, "x", null], "b": {"c": false}}').document == {"a": [1, "x", None], "b": {"c": False}}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: 1\nb: [1,\n", "line 3 column 1: not YAML"),
+        ("a: 1\na: 2\n", "line 2 column 1: key 'a' occurs twice"),
+        ("", "empty"),
+        ("[1]: 2", "a key has to be a text"),
+        ("a: &x {b: 1}\nc:\n  <<: *x\n", "a key has to be a text"),
+        ("a: !!python/object:os.system x\n---\nb: 1", "not YAML"),
+        ("[" * 1500, "not YAML"),
+        ("a: " + "x" * (1 << 20), "larger than"),
+        ("a: &a [*a]", ""),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(text: str, words: str) -> None:
+    with pytest.raises(DescriptionError) as refused:
+        load_yaml(text)
+    assert words in str(refused.value)
+
+
+def test_aliases_do_not_explode() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 10) + "]" for n in range(1, 12)]
+    with pytest.raises(DescriptionError, match="more than 50000 values"):
+        load_yaml("\n".join(lines))

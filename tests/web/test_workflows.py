@@ -1,0 +1,60 @@
+"""Workflows in a real browser: the list, the drawn graph with states in words, cancel and resume."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from playwright.sync_api import expect
+
+from tests.support.web import Visitor
+from zoe_client import Client
+
+
+def step(name: str, command: str, **more: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "image": "zoe/tiny",
+        "command": ["sh", "-c", command],
+        "memory": "16MiB",
+        "cores": 0.1,
+        **more,
+    }
+
+
+def test_the_graph_says_how_far_each_step_is_and_it_is_resumed(admin: Visitor, client: Client) -> None:
+    gate = "test -e {workspace}/web-gate"
+    steps = [
+        step("prepare", "true"),
+        step("train", gate, needs=["prepare"], matrix={"alpha": [1, 2]}),
+        step("report", "true", needs=["train"]),
+        step("alarm", "touch {workspace}/web-gate", on_failure=["train"]),
+    ]
+    made = client.workflows.run({"version": 1, "name": "in the browser", "steps": steps})
+    page = admin.open("/workflows")
+    page.get_by_role("link", name="in the browser").click()
+    graph = page.get_by_label("Graph of the steps")
+    expect(graph.get_by_label("prepare succeeded")).to_be_visible()
+    expect(graph.get_by_label("report skipped")).to_be_visible()
+    expect(graph.get_by_label(re.compile("train .*failed"))).to_be_visible()
+    expect(page.locator(".lead")).to_contain_text("failed")
+    assert admin.violations() == []
+    client.wait_for_workflow(made.id, 30)
+    page.get_by_role("button", name="Resume").click()
+    expect(page.locator(".lead")).to_contain_text("succeeded")
+    expect(graph.get_by_label("train 2 succeeded")).to_be_visible()
+    expect(page.get_by_role("button", name="Resume")).to_have_count(0)
+    graph.get_by_label("report succeeded").click()
+    expect(page.locator(".lead h1")).to_have_text("report")
+    page.get_by_role("link", name=made.id).click()
+    expect(page.locator(".lead h1")).to_have_text("in the browser")
+
+
+def test_it_is_cancelled_as_a_whole(admin: Visitor, client: Client) -> None:
+    steps = [step("long", "sleep 600"), step("after", "true", needs=["long"])]
+    made = client.workflows.run({"version": 1, "name": "long one", "steps": steps})
+    page = admin.open(f"/workflows/{made.id}")
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_label("after cancelled")).to_be_visible()
+    expect(page.locator(".lead")).to_contain_text("cancelled")

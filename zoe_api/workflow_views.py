@@ -1,0 +1,114 @@
+"""How workflows are sent to those who may see them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from zoe_client.vocabulary import TERMINAL_STATES, Cause, DependencyKind, ExecutionState
+from zoe_client.wire import StepPlan, StepState, StepView, WorkflowPlan, WorkflowState, WorkflowSummary, WorkflowView
+from zoe_lib.store.workflow_values import StoredStep, StoredWorkflow
+from zoe_lib.workflows import CompiledWorkflow
+
+_STATES = {
+    ExecutionState.SUBMITTED: StepState.WAITING,
+    ExecutionState.QUEUED: StepState.QUEUED,
+    ExecutionState.STARTING: StepState.RUNNING,
+    ExecutionState.RUNNING: StepState.RUNNING,
+    ExecutionState.STOPPING: StepState.RUNNING,
+    ExecutionState.SUCCEEDED: StepState.SUCCEEDED,
+    ExecutionState.FAILED: StepState.FAILED,
+    ExecutionState.CANCELLED: StepState.CANCELLED,
+}
+_LEFT = (StepState.WAITING, StepState.QUEUED, StepState.RUNNING)
+
+
+def step_state(step: StoredStep) -> StepState:
+    """Return how far a step is."""
+    if step.state is ExecutionState.FAILED and step.cause is Cause.DEPENDENCY_FAILED:
+        waits_for_failure = any(one.startswith(f"{DependencyKind.FAIL}:") for one in step.facts["after"])
+        return StepState.NOT_NEEDED if waits_for_failure else StepState.SKIPPED
+    return _STATES[step.state]
+
+
+def workflow_state(steps: Iterable[StoredStep]) -> WorkflowState:
+    """Return how far a workflow is: it has ended when all its steps have."""
+    found = list(steps)
+    states = {step_state(one) for one in found}
+    if states & set(_LEFT):
+        begun = StepState.RUNNING in states or any(one.ended_at_s is not None for one in found)
+        return WorkflowState.RUNNING if begun else WorkflowState.WAITING
+    if StepState.FAILED in states:
+        return WorkflowState.FAILED
+    if StepState.CANCELLED in states:
+        return WorkflowState.CANCELLED
+    return WorkflowState.FAILED if StepState.SKIPPED in states else WorkflowState.SUCCEEDED
+
+
+def has_ended(workflow: StoredWorkflow) -> bool:
+    """Return whether all its steps have ended."""
+    return all(step.state in TERMINAL_STATES for step in workflow.steps)
+
+
+def workflow_summary(workflow: StoredWorkflow) -> WorkflowSummary:
+    """Return a workflow as a line of a list."""
+    ends = [step.ended_at_s for step in workflow.steps]
+    return WorkflowSummary(
+        id=workflow.id,
+        name=workflow.name,
+        tenant=workflow.tenant,
+        user=workflow.user,
+        state=workflow_state(workflow.steps),
+        run=workflow.run,
+        submitted_at_s=workflow.submitted_at_s,
+        ended_at_s=max((one for one in ends if one is not None), default=None) if has_ended(workflow) else None,
+        steps_total=len(workflow.steps),
+        steps=dict(Counter(map(step_state, workflow.steps))),
+    )
+
+
+def workflow_view(workflow: StoredWorkflow, with_document: bool) -> WorkflowView:
+    """Return a workflow with its steps; without its document, which has values of environment variables, for those with
+    whom it is shared."""
+    return WorkflowView(
+        **dict(workflow_summary(workflow)),
+        graph=[_step_view(step, with_document) for step in workflow.steps],
+        parameters=dict(workflow.parameters) if with_document else {},
+        document=dict(workflow.document) if with_document else {},
+    )
+
+
+def _step_view(step: StoredStep, with_values: bool) -> StepView:
+    facts = step.facts
+    return StepView(
+        name=step.name,
+        step=facts["step"],
+        values=facts["values"] if with_values else {},
+        after=facts["after"],
+        on_failure=facts["on_failure"],
+        execution_id=step.execution_id,
+        run=step.run,
+        state=step_state(step),
+        cause=step.cause,
+        message=step.message,
+        exit_code=step.exit_code,
+        started_at_s=step.started_at_s,
+        ended_at_s=step.ended_at_s,
+        results=facts["results"],
+    )
+
+
+def workflow_plan(compiled: CompiledWorkflow, notes: list[str]) -> WorkflowPlan:
+    """Return what a workflow is compiled to."""
+    steps = [
+        StepPlan(
+            name=step.name,
+            values=dict(step.values),
+            after=[f"{need.kind.value}:#{need.position}" for need in step.after],
+            any_of=step.on_failure,
+            deadline_s=step.deadline_s,
+            application=step.application,
+        )
+        for step in compiled.steps
+    ]
+    return WorkflowPlan(name=compiled.name, parameters=dict(compiled.parameters), steps=steps, notes=notes)

@@ -1,0 +1,63 @@
+"""How workflows are shown: lists, and the graph of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from zoe_cli.rows import Rows
+from zoe_cli.units import clock
+
+if TYPE_CHECKING:
+    from zoe_client.wire import WorkflowPlan, WorkflowSummary, WorkflowView
+
+_NAMED_MAX = 6
+"""Steps that a line names; after a matrix, a step may run after hundreds."""
+
+
+def list_rows(workflows: Sequence[WorkflowSummary]) -> Rows:
+    """Return a line for each workflow."""
+    rows = [(one.id, one.name, one.user, one.state.value, _counts(one), clock(one.submitted_at_s)) for one in workflows]
+    return Rows(("id", "name", "user", "state", "steps", "submitted"), rows)
+
+
+def plan_rows(plan: WorkflowPlan) -> Rows:
+    """Return a line for each step that would be submitted: its name, and what it runs after."""
+    names = [step.name for step in plan.steps]
+
+    def named(text: str) -> str:
+        kind, _, number = text.partition(":#")
+        return f"{kind}:{names[int(number)]}"
+
+    return Rows(("step", "after"), [(one.name, _some(list(map(named, one.after)))) for one in plan.steps])
+
+
+def graph_rows(found: WorkflowView) -> Rows:
+    """Return a line for each step: name, what it runs after, state, execution, message."""
+    rows = [
+        (one.name, _some(one.after), one.state.value.replace("_", " "), one.execution_id, one.message)
+        for one in found.graph
+    ]
+    return Rows(("step", "after", "state", "execution", "message"), rows)
+
+
+def _some(names: Sequence[str]) -> str:
+    left = len(names) - _NAMED_MAX
+    return ", ".join(names[:_NAMED_MAX]) + (f" and {left} more" if left > 0 else "")
+
+
+def summary_lines(found: WorkflowView) -> Iterator[str]:
+    """Yield what stands above the graph."""
+    yield f"{found.name} ({found.id}): {found.state.value}, {_counts(found)}"
+    if found.run > 1:
+        yield f"resumed; run {found.run}"
+    for name, value in found.parameters.items():
+        yield f"{name} = {value}"
+
+
+def _counts(one: WorkflowSummary) -> str:
+    done = sum(number for state, number in one.steps.items() if state == "succeeded")
+    others = [
+        f"{number} {state.value.replace('_', ' ')}" for state, number in one.steps.items() if state != "succeeded"
+    ]
+    return f"{done}/{one.steps_total} succeeded" + "".join(f", {text}" for text in others)

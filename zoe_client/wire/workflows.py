@@ -1,0 +1,116 @@
+"""Workflows and their steps."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from zoe_client.vocabulary import Cause
+from zoe_client.wire.base import Wire
+
+
+class WorkflowState(StrEnum):
+    """How far a workflow is."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class StepState(StrEnum):
+    """How far a step is. `skipped`: a step that it needs did not end so; `not_needed`: what it watches did not fail."""
+
+    WAITING = "waiting"
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+    NOT_NEEDED = "not_needed"
+
+
+class WorkflowRequest(Wire):
+    """A workflow, and values of its parameters; texts are read as the parameter's type says."""
+
+    document: dict[str, Any] = Field(description="The workflow, format version 1.")
+    parameters: dict[str, Any] = Field(default={}, max_length=64, description="Values by name.")
+
+
+class StepPlan(Wire):
+    """An execution to which a workflow is compiled; `after` as in a batch: `ok:#N` is step number N, from 0."""
+
+    name: str
+    values: dict[str, Any]
+    after: list[str]
+    any_of: bool = Field(description="It runs once one of `after` is met.")
+    deadline_s: float | None = Field(description="Seconds after the submission by which it must have ended.")
+    application: dict[str, Any]
+
+
+class WorkflowPlan(Wire):
+    """What a workflow is compiled to. Paths of results have `WORKFLOW` where its id will stand."""
+
+    name: str
+    parameters: dict[str, Any]
+    steps: list[StepPlan]
+    notes: list[str] = Field(default=[])
+
+
+class StepView(Wire):
+    """A step and its newest execution; times are in seconds since the epoch."""
+
+    name: str
+    step: str = Field(description="Its name in the document; steps of one matrix share it.")
+    values: dict[str, Any]
+    after: list[str] = Field(description="Names of steps with what their end has to be, such as `ok:prepare`.")
+    on_failure: bool
+    execution_id: str
+    run: int = Field(description="In which run of the workflow it was last submitted, from 1.")
+    state: StepState
+    cause: Cause | None
+    message: str
+    exit_code: int | None
+    started_at_s: float | None
+    ended_at_s: float | None
+    results: dict[str, str] = Field(description="Paths below the owner's workspace, by name.")
+
+
+class WorkflowSummary(Wire):
+    """One workflow as a line of a list."""
+
+    id: str
+    name: str
+    tenant: str
+    user: str
+    state: WorkflowState
+    run: int
+    submitted_at_s: float
+    ended_at_s: float | None
+    steps_total: int
+    steps: dict[StepState, int] = Field(description="How many steps are in each state; states without any are missing.")
+
+
+class WorkflowView(WorkflowSummary):
+    """A workflow with its steps in the order of their dependencies."""
+
+    graph: list[StepView]
+    parameters: dict[str, Any] = Field(description="Empty for those with whom it is only shared.")
+    document: dict[str, Any] = Field(description="Empty for those with whom it is only shared.")
+
+
+class WorkflowList(Wire):
+    """A page of workflows, newest first; `next_cursor` asks for the next one."""
+
+    workflows: list[WorkflowSummary]
+    next_cursor: str | None = None
+
+
+class WorkflowOf(Wire):
+    """The workflow to which an execution belongs; null: to none."""
+
+    workflow_id: str | None

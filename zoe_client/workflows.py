@@ -1,0 +1,59 @@
+"""Workflows: executions that belong together and run after each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+from zoe_client import wire
+from zoe_client.transport import Transport, path_part
+
+
+class Workflows:
+    """The calls of `Client.workflows`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def run(
+        self,
+        document: dict[str, Any],
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> wire.WorkflowView:
+        """Submit all steps of a workflow; the same idempotency key returns the same workflow."""
+        body = wire.WorkflowRequest(document=document, parameters=dict(parameters or {}))
+        headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
+        return self._client.call(wire.WorkflowView, "POST", "/workflows", body=body, headers=headers, again=True)
+
+    def validate(self, document: dict[str, Any], parameters: Mapping[str, Any] | None = None) -> wire.WorkflowPlan:
+        """Check a workflow, and return the executions to which it is compiled; nothing is stored."""
+        body = wire.WorkflowRequest(document=document, parameters=dict(parameters or {}))
+        return self._client.call(wire.WorkflowPlan, "POST", "/workflows:validate", body=body, again=True)
+
+    def one(self, workflow_id: str) -> wire.WorkflowView:
+        """Return a workflow with its steps."""
+        return self._client.call(wire.WorkflowView, "GET", f"/workflows/{path_part(workflow_id)}")
+
+    def page(self, *, all_tenants: bool = False, limit: int = 50, cursor: str | None = None) -> wire.WorkflowList:
+        """Return one page of workflows, newest first."""
+        parameters = {"all_tenants": all_tenants or None, "limit": limit, "cursor": cursor}
+        return self._client.call(wire.WorkflowList, "GET", "/workflows", parameters=parameters)
+
+    def of_execution(self, execution_id: str) -> str | None:
+        """Return the workflow to which an execution belongs; None: to none."""
+        path = f"/workflows/of/{path_part(execution_id)}"
+        return self._client.call(wire.WorkflowOf, "GET", path).workflow_id
+
+    def cancel(self, workflow_id: str) -> wire.WorkflowView:
+        """Cancel all steps that have not ended."""
+        path = f"/workflows/{path_part(workflow_id)}/cancel"
+        return self._client.call(wire.WorkflowView, "POST", path, again=True)
+
+    def resume(self, workflow_id: str, *, idempotency_key: str | None = None) -> wire.WorkflowView:
+        """Run the steps again that have not succeeded, and those that run after them."""
+        headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
+        path = f"/workflows/{path_part(workflow_id)}/resume"
+        return self._client.call(wire.WorkflowView, "POST", path, headers=headers, again=True)

@@ -1,0 +1,76 @@
+"""Workflows as they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from zoe_client.vocabulary import Cause, ExecutionState
+from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.domain.sharing import Visibility
+
+
+@dataclass(frozen=True, slots=True)
+class NewStep:
+    """A step of a run and its execution. `facts`: what the document says of it, as JSON."""
+
+    execution_id: ExecutionId
+    position: int
+    name: str
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NewWorkflow:
+    """A workflow that is to be stored, with the values of its parameters."""
+
+    id: str
+    name: str
+    tenant: str
+    user: str
+    document: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    submitted_at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoredStep:
+    """A step with its newest execution. Times are in seconds since the epoch. `user`: who owns the execution."""
+
+    execution_id: ExecutionId
+    run: int
+    position: int
+    name: str
+    facts: Mapping[str, Any]
+    user: str
+    state: ExecutionState
+    cause: Cause | None
+    message: str
+    exit_code: int | None
+    started_at_s: float | None
+    ended_at_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredWorkflow:
+    """A workflow with its steps by position. `run`: 1, and one more with each resume."""
+
+    id: str
+    name: str
+    tenant: str
+    user: str
+    document: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    run: int
+    submitted_at_s: float
+    steps: tuple[StoredStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowQuery:
+    """Which workflows to list: those submitted before this one (its time and id), newest first."""
+
+    visibility: Visibility
+    limit: int
+    before: tuple[float, str] | None = None

@@ -1,0 +1,11 @@
+"""Workflows: a document of steps, compiled to executions that run after each other.
+
+    compile_workflow(document, given, place) -> CompiledWorkflow
+
+Whatever is wrong with a document is told by one exception, DescriptionError, as Diagnostics.
+"""
+
+from zoe_lib.workflows.compiling import compile_workflow
+from zoe_lib.workflows.values import CompiledStep, CompiledWorkflow, RunPlace
+
+__all__ = ["CompiledStep", "CompiledWorkflow", "RunPlace", "compile_workflow"]

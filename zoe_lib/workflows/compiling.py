@@ -1,0 +1,103 @@
+"""Compile the document of a workflow to descriptions of executions, and to what they run after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from zoe_client.documents.diagnostics import (
+    DIAGNOSTICS_MAX,
+    Code,
+    DescriptionError,
+    Diagnostic,
+)
+from zoe_client.documents.reading import mapping, objects, text
+from zoe_lib.descriptions import parse
+from zoe_lib.descriptions.shape import check_shape
+from zoe_lib.descriptions.structure import read_model
+from zoe_lib.workflows import model
+from zoe_lib.workflows.graph import check_graph, edges_of, in_order
+from zoe_lib.workflows.matrices import check_sizes, combinations, size_of
+from zoe_lib.workflows.parameters import parameters_of
+from zoe_lib.workflows.steps import StepMaker
+from zoe_lib.workflows.values import CompiledStep, CompiledWorkflow, Need, RunPlace, Value
+
+
+def compile_workflow(document: object, given: Mapping[str, object], place: RunPlace) -> CompiledWorkflow:
+    """Return the executions of a workflow; DescriptionError has all that is wrong with the document and the parameters.
+
+    The work is bounded: by the size of the document, and by the number of executions before any is made.
+    """
+    usable = _usable(document)
+    read, found = read_model(model.Workflow, usable)
+    parameters, wrong = parameters_of(usable, given)
+    found += [*wrong, *islice(check_graph(usable), DIAGNOSTICS_MAX), *check_sizes(usable)]
+    maker = StepMaker(usable, parameters, place)
+    found += islice(_check_steps(usable, maker), DIAGNOSTICS_MAX)
+    if found or read is None:
+        raise DescriptionError(_ordered(found, usable))
+    return CompiledWorkflow(read.name, parameters, tuple(_compiled(usable, read, maker)))
+
+
+def _usable(document: object) -> dict[str, Any]:
+    wrong = check_shape(document)
+    if not wrong and not isinstance(document, dict):
+        wrong = [Diagnostic("", Code.WRONG_TYPE, "a workflow is an object with `version`, `name` and `steps`")]
+    if wrong or not isinstance(document, dict):
+        raise DescriptionError(wrong)
+    return document
+
+
+def _check_steps(document: dict[str, Any], maker: StepMaker) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the descriptions of the steps, each with the first values of its matrix."""
+    for i, step in objects(document, "steps"):
+        values: dict[str, Value] = {
+            name: some[0] for name, some in mapping(step, "matrix").items() if isinstance(some, list) and some
+        }
+        made, found = maker.make(i, step, text(step, "name") or "step", values)
+        yield from found
+        if made is None:
+            continue
+        try:
+            parse(made.plain)
+        except DescriptionError as error:
+            yield from map(replace(made, application=made.plain).located, error.diagnostics)
+
+
+def _compiled(document: dict[str, Any], read: model.Workflow, maker: StepMaker) -> Iterator[CompiledStep]:
+    by_name = {step["name"]: (i, step) for i, step in objects(document, "steps")}
+    edges = {name: edges_of(i, step) for name, (i, step) in by_name.items()}
+    positions: dict[str, range] = {}
+    position = 0
+    for name in in_order({name: [edge.on for edge in found] for name, found in edges.items()}):
+        i, step = by_name[name]
+        positions[name] = range(position, position + size_of(step))
+        position += size_of(step)
+        after = tuple(Need(edge.kind, one) for edge in edges[name] for one in positions[edge.on])
+        on_failure = bool(step.get("on_failure"))
+        for number, values in enumerate(combinations(step)):
+            full = f"{name}.{number}" if values else name
+            made, found = maker.make(i, step, full, values)
+            if made is None or found:
+                raise DescriptionError(found)
+            yield made.compiled(after, on_failure, _deadline_s(read, read.steps[i], on_failure))
+
+
+def _deadline_s(workflow: model.Workflow, step: model.Step, on_failure: bool) -> float | None:
+    """Return the deadline of a step. That of the whole is not that of steps after a failure, such as its passing."""
+    of_whole = None if on_failure else workflow.deadline_s
+    return min((one for one in (of_whole, step.deadline_s) if one is not None), default=None)
+
+
+def _ordered(found: list[Diagnostic], document: dict[str, Any]) -> list[Diagnostic]:
+    """One finding per place and message, in the order of the document."""
+    keys = list(document)
+
+    def place(one: Diagnostic) -> tuple[int, int]:
+        parts = one.pointer.split("/")[1:]
+        first = keys.index(parts[0]) if parts and parts[0] in keys else -1
+        return first, int(parts[1]) if len(parts) > 1 and parts[1].isdecimal() and len(parts[1]) < 9 else -1
+
+    return sorted(dict.fromkeys(found), key=place)

@@ -1,0 +1,116 @@
+"""Which steps run after which: references, cycles, and an order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean, duplicates, pointer
+from zoe_client.documents.reading import mapping, objects, text
+from zoe_client.vocabulary import DependencyKind
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A step runs after another one; `place` is where the document says so."""
+
+    kind: DependencyKind
+    on: str
+    place: str
+
+
+def edges_of(index: int, step: dict[str, Any]) -> list[Edge]:
+    """Return what a step runs after, each other step once for each kind; entries of a wrong type are left out."""
+    found = [_edge(one, pointer("steps", index, "needs", i)) for i, one in _texts(step, "needs")]
+    for name, reference in mapping(step, "inputs").items():
+        if isinstance(reference, str):
+            on = reference.partition(".")[0]
+            found.append(Edge(DependencyKind.OK, on, pointer("steps", index, "inputs", name)))
+    for i, one in _texts(step, "on_failure"):
+        found.append(Edge(DependencyKind.FAIL, one, pointer("steps", index, "on_failure", i)))
+    return list({(one.kind, one.on): one for one in reversed(found)}.values())[::-1]
+
+
+def _edge(reference: str, place: str) -> Edge:
+    kind, colon, on = reference.rpartition(":")
+    known = DependencyKind(kind) if colon and kind in tuple(DependencyKind) else DependencyKind.OK
+    return Edge(known, on, place)
+
+
+def _texts(step: dict[str, Any], key: str) -> list[tuple[int, str]]:
+    found = step.get(key)
+    return [(i, one) for i, one in enumerate(found) if isinstance(one, str)] if isinstance(found, list) else []
+
+
+def check_graph(document: dict[str, Any]) -> Iterator[Diagnostic]:
+    """Yield what is wrong with names and references; a cycle once, with all its steps."""
+    steps = objects(document, "steps")
+    repeated = list(duplicates(((pointer("steps", i, "name"), text(step, "name")) for i, step in steps), "step"))
+    yield from repeated
+    names = {name: (i, step) for i, step in steps if (name := text(step, "name"))}
+    for i, step in steps:
+        yield from _check_edges(i, step, names)
+    after = {name: [e for e in edges_of(i, step) if e.on in names] for name, (i, step) in names.items()}
+    if repeated:
+        return
+    if cycle := find_cycle({name: [e.on for e in edges] for name, edges in after.items()}):
+        place = next(e.place for e in after[cycle[0]] if e.on == cycle[1])
+        yield Diagnostic(place, Code.CONFLICT, "a cycle: " + " after ".join(name[:63] for name in cycle[:12]))
+
+
+def _check_edges(i: int, step: dict[str, Any], names: Mapping[str, tuple[int, dict[str, Any]]]) -> Iterator[Diagnostic]:
+    for edge in edges_of(i, step):
+        if edge.on not in names:
+            message = f"no step has the name {edge.on[:63]!r}"
+            yield Diagnostic(edge.place, Code.UNKNOWN_REFERENCE, message, did_you_mean(edge.on, list(names)))
+    if step.get("on_failure") and (step.get("needs") or step.get("inputs")):
+        message = "a step with `on_failure` has neither `needs` nor `inputs`: what it would read may not be there"
+        yield Diagnostic(pointer("steps", i, "on_failure"), Code.CONFLICT, message)
+    for name, reference in mapping(step, "inputs").items():
+        on, _, result = reference.partition(".") if isinstance(reference, str) else ("", "", "")
+        made = mapping(names[on][1], "results") if on in names else None
+        if made is not None and result not in made:
+            message = f"step {on!r} has no result {result[:63]!r}"
+            place = pointer("steps", i, "inputs", name)
+            yield Diagnostic(place, Code.UNKNOWN_REFERENCE, message, did_you_mean(result, list(made)))
+
+
+def find_cycle(after: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the names of a cycle, the first one again at its end; empty if there is none. Not recursive."""
+    done: set[str] = set()
+    for start in after:
+        path: list[str] = []
+        todo: list[tuple[str, bool]] = [(start, True)]
+        on_path: set[str] = set()
+        while todo:
+            name, enters = todo.pop()
+            if not enters:
+                path.pop()
+                on_path.discard(name)
+                done.add(name)
+            elif name in on_path:
+                return [*path[path.index(name) :], name]
+            elif name not in done:
+                path.append(name)
+                on_path.add(name)
+                todo.append((name, False))
+                todo.extend((one, True) for one in after.get(name, ()))
+    return []
+
+
+def in_order(after: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the names so that each stands behind those that it runs after, else as they are given; no cycles."""
+    placed: dict[str, None] = {}
+    for start in after:
+        todo: list[tuple[str, bool]] = [(start, True)]
+        while todo:
+            name, enters = todo.pop()
+            if name in placed:
+                continue
+            if enters:
+                todo.append((name, False))
+                todo.extend((one, True) for one in reversed(after[name]) if one not in placed)
+            else:
+                placed[name] = None
+    return list(placed)

@@ -1,0 +1,76 @@
+"""The values of a workflow's parameters: those that are given, else their defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from zoe_client.documents.diagnostics import Code, Diagnostic, did_you_mean, pointer
+from zoe_client.documents.reading import mapping
+from zoe_lib.descriptions.bounds import INTEGER_MAX
+from zoe_lib.workflows.model import TEXT_MAX
+from zoe_lib.workflows.values import Value
+
+_WORDS = {"text": "a text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}
+_TRUTH = {"true": True, "false": False}
+
+
+def parameters_of(document: dict[str, Any], given: Mapping[str, object]) -> tuple[dict[str, Value], list[Diagnostic]]:
+    """Return the value of each parameter that has one, and what is wrong."""
+    declared = {name: one for name, one in mapping(document, "params").items() if isinstance(one, dict)}
+    found: list[Diagnostic] = []
+    values: dict[str, Value] = {}
+    for name in given:
+        if name not in declared:
+            message = f"the workflow has no parameter {name[:63]!r}"
+            found.append(Diagnostic("/params", Code.UNKNOWN_REFERENCE, message, did_you_mean(name, list(declared))))
+    for name, one in declared.items():
+        place, kind = pointer("params", name), one.get("type", "text")
+        if kind not in _WORDS:
+            continue  # a finding of the structure
+        default = one.get("default")
+        value = None if default is None else _typed(default, kind)
+        if default is not None and value is None:
+            message = f"the default {str(default)[:64]!r} is not {_WORDS[kind]}"
+            found.append(Diagnostic(f"{place}/default", Code.WRONG_TYPE, message))
+        elif name not in given:
+            if value is None:
+                hint = f"give it: --param {name}=..."
+                found.append(Diagnostic(place, Code.MISSING, f"the parameter {name!r} has no value", hint))
+            else:
+                values[name] = value
+        if name in given:
+            taken = _read(given[name], kind)
+            if taken is None:
+                message = f"{name}={str(given[name])[:64]!r} is not {_WORDS[kind]}"
+                found.append(Diagnostic(place, Code.WRONG_TYPE, message))
+            else:
+                values[name] = taken
+    return values, found
+
+
+def _read(value: object, kind: str) -> Value | None:
+    """Return a given value, which is a text on command lines."""
+    if not isinstance(value, str) or kind == "text":
+        return _typed(value, kind)
+    if kind == "boolean":
+        return _TRUTH.get(value)
+    try:
+        return _typed(int(value) if kind == "integer" else float(value), kind) if len(value) < 64 else None
+    except ValueError:
+        return None
+
+
+def _typed(value: object, kind: str) -> Value | None:
+    """Return the value if it is of this kind; None if it is not."""
+    match value:
+        case bool():
+            return value if kind == "boolean" else None
+        case int():
+            fits = kind in ("integer", "number") and abs(value) <= INTEGER_MAX
+            return value if fits else None
+        case float():
+            return value if kind == "number" and abs(value) < float("inf") else None
+        case str():
+            return value if kind == "text" and len(value) <= TEXT_MAX and "\x00" not in value else None
+    return None

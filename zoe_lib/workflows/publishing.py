@@ -1,0 +1,129 @@
+"""Make a step's description leave its results where other steps find them, by a script around its command.
+
+The script runs as the step's user on every back-end, so nobody else has to enter the workspace. Each attempt writes a
+directory of its own. If the command succeeds and has left all results, the directory is made read-only and gets the
+name by which others know it, in one rename: a result is there completely, or not at all, and never changes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from zoe_client.documents.diagnostics import Code, Diagnostic
+from zoe_client.documents.reading import mapping, objects
+from zoe_lib.workflows.values import RunPlace
+
+SCRIPT_NAME = "zoe-workflow-step.sh"
+SCRIPT = r"""#!/bin/sh
+# Usage: BASE KEPT_MIN WORKFLOW ATTEMPT FINAL RESULT... -- INPUT... -- COMMAND...
+base=$1 kept_min=$2 workflow=$3 attempt=$4 final=$5
+shift 5
+results=
+while [ "$1" != -- ]; do results="$results $1"; shift; done
+shift
+# Results of workflows that have not run for the retention go, a bounded number each time.
+mkdir -p "$workflow" && touch "$workflow"
+find "$base" -mindepth 1 -maxdepth 1 -type d -mmin "+$kept_min" 2>/dev/null | head -n 20 | while read -r old; do
+    chmod -R u+w "$old" && rm -rf "$old"
+done
+while [ "$1" != -- ]; do
+    [ -e "$1" ] || { echo "zoe: the input $1 is not there any more" >&2; exit 66; }
+    shift
+done
+shift
+[ -z "$results" ] || { rm -rf "$attempt"; mkdir -p "$attempt" || exit 73; }
+"$@" &
+child=$! stopped=
+trap 'stopped=1; kill -TERM "$child"' TERM INT
+wait "$child"
+status=$?
+[ -z "$stopped" ] || { wait "$child"; status=$?; }
+[ "$status" -eq 0 ] && [ -n "$results" ] || exit "$status"
+for result in $results; do
+    [ -e "$attempt/$result" ] || { echo "zoe: the step has not left its result $result" >&2; status=65; }
+done
+[ "$status" -eq 0 ] || exit "$status"
+chmod -R a-w "$attempt"
+# An earlier attempt that had succeeded unseen is what others may have read.
+[ -e "$final" ] || mv "$attempt" "$final" || exit 73
+"""
+
+
+def publisher_of(application: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
+    """Return the component whose end is the end of the application, with its index: the one that says so, or the only
+    one."""
+    components = objects(application, "components")
+    ending = [one for one in components if one[1].get("ends_application") is True]
+    if not ending and len(components) == 1 and not application.get("frameworks"):
+        ending = [one for one in components if one[1].get("total_count", 1) == 1]
+    return ending[0] if len(ending) == 1 else None
+
+
+def check_publisher(application: dict[str, Any]) -> list[Diagnostic]:
+    """Return why this application cannot leave results."""
+    found = publisher_of(application)
+    if found is None:
+        message = "results and inputs need one component that ends the application"
+        return [Diagnostic("", Code.CONFLICT, message, "set its `ends_application`")]
+    if not isinstance(found[1].get("command"), list) or not found[1]["command"]:
+        return [Diagnostic("", Code.CONFLICT, "results and inputs need a `command`, since a script runs around it")]
+    if SCRIPT_NAME in mapping(found[1], "files"):
+        return [Diagnostic("", Code.CONFLICT, f"the file name {SCRIPT_NAME} is taken by workflows")]
+    return []
+
+
+def with_results(
+    application: dict[str, Any],
+    place: RunPlace,
+    step: str,
+    inputs: Mapping[str, Sequence[str]],
+    results: Mapping[str, str],
+) -> dict[str, Any]:
+    """Return the description of a step that reads these inputs and leaves these results; `check_publisher` first."""
+    variables = {_variable("INPUT", name): ",".join(paths) for name, paths in inputs.items()}
+    variables |= {_variable("RESULT", name): f"{place.attempt(step)}/{path}" for name, path in results.items()}
+    components = [_with_variables(one, variables) for one in application["components"]]
+    found = publisher_of(application)
+    assert found is not None
+    components[found[0]] = _around(components[found[0]], place, step, inputs, results)
+    kept = [*application.get("results", []), *(place.result(step, path) for path in results.values())]
+    return {**application, "components": components, **({"results": kept} if kept else {})}
+
+
+def added_arguments(plain: dict[str, Any], application: dict[str, Any]) -> tuple[int, int] | None:
+    """Return which component's command `with_results` has changed, and how many arguments stand before it now."""
+    found = publisher_of(application)
+    if found is None or plain is application:
+        return None
+    index, component = found
+    return index, len(component["command"]) - len(plain["components"][index]["command"])
+
+
+def _variable(kind: str, name: str) -> str:
+    return f"ZOE_{kind}_{name.upper().replace('-', '_')}"
+
+
+def _with_variables(component: Any, variables: Mapping[str, str]) -> Any:
+    if not isinstance(component, dict) or not variables:
+        return component
+    return {**component, "environment": {**variables, **mapping(component, "environment")}}
+
+
+def _around(
+    component: dict[str, Any],
+    place: RunPlace,
+    step: str,
+    inputs: Mapping[str, Sequence[str]],
+    results: Mapping[str, str],
+) -> dict[str, Any]:
+    workflow = f"{place.base}/{place.workflow_id}"
+    kept_min = str(math.ceil(place.results_kept_s / 60))
+    script = ["/bin/sh", f"{{files}}/{SCRIPT_NAME}", place.base, kept_min, workflow]
+    script += [place.attempt(step), place.directory(step), *results.values(), "--"]
+    script += [path for paths in inputs.values() for path in paths] + ["--"]
+    files = {**mapping(component, "files"), SCRIPT_NAME: SCRIPT}
+    command = component.get("command")
+    assert isinstance(command, list)
+    return {**component, "command": [*script, *command], "files": files}
