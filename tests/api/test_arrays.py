@@ -266,3 +266,13 @@ def test_a_user_who_leaves_hands_arrays_over(api: Api, http: httpx.Client, maste
     executions = bob.get(f"{PREFIX}/executions").json()["executions"]
     assert {one["user"] for one in executions} == {"bob"}
     assert act(http, array, "cancel").status_code in (401, 404)
+
+
+def test_a_replay_decides_as_it_was(api: Api, http: httpx.Client, master: TickingMaster) -> None:
+    """Executions of an array were submitted when they were made, so a replay makes none."""
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.1)
+    first, array = submit(http, "0"), submit(http, "0-19%5")
+    ended(http, array)
+    from_s = ended(http, first)["ended_at_s"]
+    replay = api.http(api.admin).post(f"{PREFIX}/replays", json={"from_s": from_s}).raise_for_status().json()
+    assert replay["decisions"] == replay["reproduced"] > 0
