@@ -17,7 +17,7 @@ from zoe_lib.workflows.values import RunPlace
 
 SCRIPT_NAME = "zoe-workflow-step.sh"
 SCRIPT = r"""#!/bin/sh
-# Usage: BASE KEPT_MIN WORKFLOW ATTEMPT FINAL RESULT... -- INPUT... -- COMMAND...
+# Usage: BASE KEPT_MIN WORKFLOW ATTEMPT FINAL RESULT... -- INPUT_VARIABLE... -- COMMAND...
 base=$1 kept_min=$2 workflow=$3 attempt=$4 final=$5
 shift 5
 results=
@@ -29,7 +29,12 @@ find "$base" -mindepth 1 -maxdepth 1 -type d -mmin "+$kept_min" 2>/dev/null | he
     chmod -R u+w "$old" && rm -rf "$old"
 done
 while [ "$1" != -- ]; do
-    [ -e "$1" ] || { echo "zoe: the input $1 is not there any more" >&2; exit 66; }
+    eval "inputs=\${$1-}" # Zoe made the name
+    IFS=,
+    for input in $inputs; do
+        [ -e "$input" ] || { echo "zoe: the input $input is not there any more" >&2; exit 66; }
+    done
+    unset IFS
     shift
 done
 shift
@@ -122,7 +127,7 @@ def _around(
     kept_min = str(math.ceil(place.results_kept_s / 60))
     script = ["/bin/sh", f"{{files}}/{SCRIPT_NAME}", place.base, kept_min, workflow]
     script += [place.attempt(step), place.directory(step), *results.values(), "--"]
-    script += [path for paths in inputs.values() for path in paths] + ["--"]
+    script += [*(_variable("INPUT", name) for name in inputs), "--"]  # there may be more paths than arguments
     files = {**mapping(component, "files"), SCRIPT_NAME: SCRIPT}
     command = component.get("command")
     assert isinstance(command, list)

@@ -76,7 +76,8 @@ def test_steps_that_are_not_run_again_keep_their_results() -> None:
     second = {"name": "b", **STEP, "inputs": {"r": "a.r"}}
     place = RunPlace("w1", 3, kept={"a": 1})
     *_, last = compile_workflow(workflow(first, second), {}, place).steps
-    assert "{workspace}/.zoe-workflows/w1/1/a/r" in last.application["components"][0]["command"]
+    [component] = last.application["components"]
+    assert component["environment"]["ZOE_INPUT_R"] == "{workspace}/.zoe-workflows/w1/1/a/r"
 
 
 @pytest.mark.parametrize(

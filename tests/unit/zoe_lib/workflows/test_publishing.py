@@ -67,8 +67,12 @@ def test_what_was_published_never_changes(workspace: Workspace) -> None:
     assert [path.name for path in workspace.final.iterdir()] == ["a"]
 
 
-def test_an_input_that_is_gone_is_said(workspace: Workspace) -> None:
-    assert workspace.run("true", inputs=(str(workspace.base / "nothing"),)) == 66
+def test_an_input_that_is_gone_is_said(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = workspace.base.parent / "step.sh"
+    monkeypatch.setenv("ZOE_INPUT_X", f"{there},{there}")
+    assert workspace.run("true", inputs=("ZOE_INPUT_X",)) == 0
+    monkeypatch.setenv("ZOE_INPUT_X", f"{there},{workspace.base / 'nothing'}")
+    assert workspace.run("true", inputs=("ZOE_INPUT_X",)) == 66
 
 
 def test_a_stop_reaches_the_command(workspace: Workspace) -> None:
