@@ -17,6 +17,7 @@ from zoe_lib.domain.sharing import ALL, Visibility
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.base import Subscription
+from zoe_lib.store.billing import BillingStore
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.grouping import Grouping
@@ -58,7 +59,8 @@ from zoe_lib.store.values import (
 
 
 class PostgresStore:
-    """Executions in a database; see `ExecutionStore` for what each method promises. `accounts` uses the same database.
+    """Executions in a database; see `ExecutionStore` for what each method promises. `accounts` and `billing` use the
+    same database.
 
     Samples of usage and of bandwidth exist only here: no decision depends on them.
 
@@ -72,6 +74,7 @@ class PostgresStore:
         self._limits = limits or StoreLimits()
         self.database = Database(url, pool_size, read_only)
         self.accounts = AccountStore(self.database, self._limits)
+        self.billing = BillingStore(self.database)
         self._applications = Applications()
         self._recent = RecentExecutions()
         self._terms = installation.TermsReader(self.database)

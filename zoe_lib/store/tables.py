@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from zoe_lib.store import account_tables, execution_tables, installation_tables, sum_tables  # noqa: F401 - registers
 from zoe_lib.store.metadata import metadata
 
 __all__ = ["metadata"]
