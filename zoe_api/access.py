@@ -27,7 +27,15 @@ _bearer = HTTPBearer(auto_error=False, description="An API token: zoe_<id>_<secr
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 # These requests use POST because of their size; they change nothing, so the audit log leaves them out.
 _QUESTIONS = frozenset(
-    {"validate_description", "plan_application", "convert_description", "fill_form", "try_policy", "replay_journal"}
+    {
+        "validate_description",
+        "plan_application",
+        "convert_description",
+        "fill_form",
+        "check_price_list",
+        "try_policy",
+        "replay_journal",
+    }
 )
 # Its beginning is in the audit log.
 _PARTS_OF_CHANGES = frozenset({"append_to_upload"})

@@ -33,6 +33,7 @@ from zoe_api.output_reads import OutputReads
 from zoe_api.request_context import PREFIX, Changes, RequestContext
 from zoe_api.routers import (
     administration,
+    billing,
     cluster,
     control,
     credentials,
@@ -97,6 +98,7 @@ ROUTES = tuple(
         results,
         terminals,
         use,
+        billing,
     )
     # Not included as routers, through which FastAPI looks twice for each request.
     for route in module.router.routes

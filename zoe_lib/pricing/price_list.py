@@ -178,7 +178,7 @@ def _rows_findings(document: dict[str, Any], key: str) -> Iterator[Diagnostic]:
             yield Diagnostic(place, Code.WRONG_TYPE, "a row is an object")
             continue
         yield from _unknown(row, key, place)
-        if key == "rates" and row.get("meter") not in set(Meter):
+        if key == "rates" and str(row.get("meter")) not in set(Meter):
             hint = did_you_mean(str(row.get("meter")), list(Meter))
             yield Diagnostic(f"{place}/meter", Code.UNKNOWN_REFERENCE, f"{row.get('meter')!r} is not a meter", hint)
         if not isinstance(row.get("name", ""), str):

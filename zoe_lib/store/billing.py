@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from zoe_lib.domain.metering import Meter, MeteredUse, microseconds
+from zoe_lib.domain.metering import HOUR_US, Meter, MeteredUse, microseconds
 from zoe_lib.domain.values import changed, value
 from zoe_lib.pricing.price_list import PriceList
 from zoe_lib.pricing.statement import Line, gaps, lines
@@ -104,6 +104,19 @@ class BillingStore:
         for line in self.statement(month, now_s, tenant).lines:
             found[line.user] = found.get(line.user, Decimal(0)) + line.total
         return found
+
+    def hourly(self, tenant: str, now_s: float) -> Mapping[str, Decimal]:
+        """Return what the services of each user of a tenant that run now cost in an hour, without discounts."""
+
+        def work(connection: Connection) -> Mapping[str, Decimal]:
+            lists = _priced_only(one.prices for one in prices.read_price_lists(connection))
+            found: dict[str, Decimal] = {}
+            now_us = microseconds(now_s)
+            for line in lines(lists, now_us, now_us + HOUR_US, _Reader(connection, tenant)):
+                found[line.user] = found.get(line.user, Decimal(0)) + line.total
+            return found
+
+        return self.database.read(work)
 
 
 @value(frozen=True, slots=True)
