@@ -375,6 +375,8 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         # They are for what waits, and those of the walk run; tests/api/test_conditions.py does them.
         "PATCH /executions/{execution_id}", "POST /executions/{execution_id}/hold",
         "POST /executions/{execution_id}/scale",
+        # For what runs, which the walk may have ended; tests/api/test_conditions.py does it.
+        "POST /executions/{execution_id}/requeue",
         # Both by its owner only; tests/api/test_private_executions.py does them.
         "PUT /executions/{execution_id}/shares", "DELETE /executions/{execution_id}/shares",
         # The simulated back-end has no files; tests/api/test_files.py does these.

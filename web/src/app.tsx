@@ -13,6 +13,7 @@ const ExecutionsPage = lazy(() => import("./pages/executions/page"));
 const ExecutionPage = lazy(() => import("./pages/execution/page"));
 const FilesPage = lazy(() => import("./pages/files/page"));
 const ClusterPage = lazy(() => import("./pages/cluster/page"));
+const StatementPage = lazy(() => import("./pages/statement"));
 const UsagePage = lazy(() => import("./pages/usage"));
 const AccountPage = lazy(() => import("./pages/account"));
 const MachinePage = lazy(() => import("./pages/machine"));
@@ -49,6 +50,7 @@ function Pages() {
       <Route path="/executions/:executionId" element={<ExecutionPage key={whose} />} />
       <Route path="/executions/:executionId/:tab" element={<ExecutionPage key={whose} />} />
       <Route path="/files" element={<FilesPage key={whose} />} />
+      <Route path="/statement" element={<StatementPage key={whose} />} />
       <Route path="/usage" element={<UsagePage key={whose} />} />
       <Route path="/account" element={<AccountPage />} />
       <Route path="/machine" element={<MachinePage />} />
