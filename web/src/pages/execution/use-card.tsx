@@ -17,7 +17,7 @@ export function UseCard({ execution }: { execution: Execution }) {
   const { cpu, memory, intervalS } = useUsage(execution);
   const running = execution.state === "running" || execution.state === "starting";
   const used = usedOf({ cpu, memory }, demandsOf(execution), execution, running);
-  if (used === null && !running) return null;
+  if (used === null && !running) return <Price execution={execution} running={false} />;
   return (
     <section className="card" aria-label="Use">
       {used && <Meters used={used} running={running} />}
