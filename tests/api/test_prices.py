@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import time
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -130,6 +131,7 @@ def test_an_execution_has_its_price(api: Api) -> None:
     (seen,) = api.client(api.admin).use_of([one.id]).use
     assert seen.price is not None
     assert (seen.price.amount, seen.price.currency, seen.unused) == ("2.40", "EUR", None)
+    assert re.search(r"price +2\.40 EUR\n", zoe(api, "show", one.id))
 
 
 def test_what_nothing_prices_is_said_and_is_no_zero(api: Api) -> None:

@@ -153,11 +153,12 @@ def _more(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]
 
 def _price(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]]:
     """Return what it costs so far, if there is a price list."""
-    for use in client.sdk.use_of([execution["id"]]).use:
-        if use.price is not None:
-            unused = "" if use.unused is None else f", of which {use.unused} for what it did not use"
-            yield "price", f"{use.price.amount} {use.price.currency}{unused}"
-            yield from (("", text) for text in use.price.gaps)
+    for use in client.use_of(execution["id"])["use"]:
+        price = use["price"]
+        if price is not None:
+            unused = "" if use["unused"] is None else f", of which {use['unused']} for what it did not use"
+            yield "price", f"{price['amount']} {price['currency']}{unused}"
+            yield from (("", text) for text in price["gaps"])
 
 
 def _opens(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]]:
