@@ -32,6 +32,7 @@ _QUESTIONS = frozenset(
         "plan_application",
         "convert_description",
         "fill_form",
+        "check_price_list",
         "try_policy",
         "replay_journal",
         "validate_workflow",

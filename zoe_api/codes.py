@@ -35,6 +35,10 @@ class Code(StrEnum):
     PROVIDER_UNAVAILABLE = "provider_unavailable"
     OWN_ACCOUNT = "own_account"
     ONE_TENANT = "one_tenant"
+    BUDGET_EXCEEDED = "budget_exceeded"
+    INVALID_PRICE_LIST = "invalid_price_list"
+    PRICE_LIST_REFUSED = "price_list_refused"
+    STATEMENT_REFUSED = "statement_refused"
     QUOTA_EXCEEDED = "quota_exceeded"
     TIME_LIMIT_TOO_LONG = "time_limit_too_long"
     PRIORITY_TOO_HIGH = "priority_too_high"
@@ -116,6 +120,10 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.PROVIDER_UNAVAILABLE: (502, "The identity provider is unavailable"),
     Code.OWN_ACCOUNT: (409, "You cannot do this to your own account"),
     Code.ONE_TENANT: (409, "The local back-end supports one tenant only"),
+    Code.BUDGET_EXCEEDED: (403, "The budget of this month is spent"),
+    Code.INVALID_PRICE_LIST: (422, "The price list is invalid"),
+    Code.PRICE_LIST_REFUSED: (409, "The price list would change what was charged or shown"),
+    Code.STATEMENT_REFUSED: (409, "The month cannot be closed now"),
     Code.QUOTA_EXCEEDED: (429, "The quota of executions is used up"),
     Code.TIME_LIMIT_TOO_LONG: (422, "The time limit is longer than your tenant's quota allows"),
     Code.PRIORITY_TOO_HIGH: (422, "The priority is higher than you may set"),

@@ -20,6 +20,7 @@ from zoe_api.output_reads import OutputReads
 from zoe_api.problems import ApiProblem, from_master
 from zoe_api.sign_in.audit import SignInAudit
 from zoe_api.sign_in.password_checks import PasswordChecks
+from zoe_api.spending import Spending
 from zoe_api.stream_places import StreamPlaces
 from zoe_lib.config import Settings
 from zoe_lib.messaging.client import MasterClient, MasterRefused
@@ -50,6 +51,7 @@ class Services:
     objects: ObjectStores = field(default_factory=ObjectStores)
     sign_in_audit: SignInAudit = field(default_factory=SignInAudit)
     looks: Looks = field(default_factory=Looks)
+    spending: Spending = field(default_factory=Spending)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property

@@ -34,6 +34,7 @@ from zoe_api.request_context import PREFIX, Changes, RequestContext
 from zoe_api.routers import (
     administration,
     arrays,
+    billing,
     cluster,
     control,
     credentials,
@@ -101,6 +102,7 @@ ROUTES = tuple(
         terminals,
         use,
         workflows,
+        billing,
     )
     # Not included as routers, through which FastAPI looks twice for each request.
     for route in module.router.routes

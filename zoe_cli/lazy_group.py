@@ -40,6 +40,8 @@ MODULES = {
     "why-waited": "why",
     "events": "happening",
     "history": "history",
+    "statement": "statements",
+    "budget": "statements",
     "logs": "output_of",
     "open": "opening",
     "exec": "terminals",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from zoe_client import wire
 from zoe_client.transport import Transport, path_part
@@ -59,6 +60,42 @@ class Administration:
             time_limit_s_max=time_limit_s_max,
         )
         return self._transport.call(wire.QuotaView, "PUT", f"/admin/tenants/{path_part(tenant)}/quota", body=quota)
+
+    def price_lists(self, history: bool = False) -> wire.PriceListList:
+        """Return the price lists; those replaced or removed, too, if `history`."""
+        return self._transport.call(
+            wire.PriceListList, "GET", "/admin/price-lists", parameters={"history": str(history).lower()}
+        )
+
+    def set_price_list(self, document: dict[str, Any], past: bool = False) -> wire.PriceListView:
+        """Set a price list, which holds from its `from` on."""
+        body = wire.PriceListRequest(document=document, past=past)
+        return self._transport.call(wire.PriceListView, "POST", "/admin/price-lists", body=body)
+
+    def check_price_list(self, document: dict[str, Any], past: bool = False) -> None:
+        """Check a price list; a refusal names all errors."""
+        body = wire.PriceListRequest(document=document, past=past)
+        self._transport.answer("POST", "/admin/price-lists/check", body=body)
+
+    def remove_price_list(self, list_id: int) -> None:
+        """Remove a price list that has not begun."""
+        self._transport.answer("DELETE", f"/admin/price-lists/{list_id}")
+
+    def close_statement(self, month: str) -> wire.StatementView:
+        """Close a month for all tenants: its statements never change again."""
+        return self._transport.call(wire.StatementView, "POST", f"/admin/statements/{path_part(month)}/close")
+
+    def budgets(self) -> wire.BudgetList:
+        """Return all budgets, and what is spent of them."""
+        return self._transport.call(wire.BudgetList, "GET", "/admin/budgets")
+
+    def set_budget(self, budget: wire.BudgetChange) -> wire.BudgetChange:
+        """Set what a tenant or a user may spend in each month."""
+        return self._transport.call(wire.BudgetChange, "PUT", "/admin/budgets", body=budget)
+
+    def clear_budget(self, tenant: str, user: str | None = None) -> None:
+        """Clear a budget."""
+        self._transport.answer("DELETE", "/admin/budgets", parameters={"tenant": tenant, "user": user})
 
     def limits(self, tenant: str | None = None, user: str | None = None) -> wire.LimitList:
         """Return all limits, or those of a tenant, with their use."""

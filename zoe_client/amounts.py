@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 _UNITS = (("EiB", 60), ("PiB", 50), ("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10))
@@ -36,3 +37,10 @@ def cores(milli: float) -> str:
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun, such as `1 object` or `2 objects`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def money(text: str) -> str:
+    """Return an amount of money as a budget takes it; ValueError."""
+    if not re.fullmatch(r"\d{1,12}(\.\d{1,6})?", text, re.ASCII):
+        raise ValueError(f"{text[:40]!r} is not an amount such as 250 or 19.99")
+    return text

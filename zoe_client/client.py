@@ -305,6 +305,20 @@ class Client(Transport):
         """Return how much of its limits the user's own tenant uses now."""
         return self.call(wire.QuotaMeters, "GET", "/quota")
 
+    def statement(self, month: str, tenant: str | None = None) -> wire.StatementView:
+        """Return a month's statement: the user's own part, or for operators all of a tenant (`*`: of all tenants)."""
+        path = f"/statements/{path_part(month)}"
+        return self.call(wire.StatementView, "GET", path, parameters={"tenant": tenant, "format": "json"})
+
+    def statement_csv(self, month: str, tenant: str | None = None) -> str:
+        """Return the lines of a statement as CSV."""
+        path = f"/statements/{path_part(month)}"
+        return self.answer("GET", path, parameters={"tenant": tenant, "format": "csv"}).text
+
+    def budgets(self) -> wire.BudgetList:
+        """Return the budgets of the user and of their tenant, and what is spent of them."""
+        return self.call(wire.BudgetList, "GET", "/budgets")
+
     def policy(self) -> wire.PolicyView:
         """Return the policy in force."""
         return self.call(wire.PolicyView, "GET", "/policy")

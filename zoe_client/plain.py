@@ -177,6 +177,28 @@ class UsageList(TypedDict):
     interval_s: float | None
 
 
+class Price(TypedDict):
+    """What something costs, before discounts."""
+
+    amount: str
+    currency: str
+    gaps: list[str]
+
+
+class ExecutionUse(TypedDict):
+    """What an execution used and costs."""
+
+    execution_id: str
+    price: Price | None
+    unused: str | None
+
+
+class ExecutionUseList(TypedDict):
+    """The use of executions."""
+
+    use: list[ExecutionUse]
+
+
 class Page(TypedDict):
     """A page of executions."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 from zoe_client.errors import Unreachable, checked_part
-from zoe_client.plain import Array, ArrayPage, Execution, Page, UsageList, fits
+from zoe_client.plain import Array, ArrayPage, Execution, ExecutionUseList, Page, UsageList, fits
 from zoe_client.proxies import proxy_for
 from zoe_client.tls import trust_of_this_machine
 
@@ -85,6 +85,11 @@ class QuickClient:
     def execution_usage(self, execution_id: str) -> UsageList:
         """Return samples of what an execution used."""
         return self._read(UsageList, "UsageList", "GET", f"/executions/{_part(execution_id)}/usage")
+
+    def use_of(self, execution_id: str) -> ExecutionUseList:
+        """Return what an execution used and costs."""
+        query = {"id": [execution_id]}
+        return self._read(ExecutionUseList, "ExecutionUseList", "GET", "/usage/executions", parameters=query)
 
     def control(self, execution_id: str, action: Literal["cancel", "hold", "release", "requeue"]) -> Execution:
         """Do this to an execution; doing it twice is the same."""

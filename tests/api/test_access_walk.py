@@ -26,6 +26,7 @@ from zoe_api.request_context import PREFIX
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.roles import Scope
 
+PRICES = {"currency": "EUR", "from": "2026-01-01", "rates": [{"meter": "core_hours", "rate": "1"}]}
 DENIED = {"scope_missing", "role_missing", "not_admin"}
 STEPS = of_checks(1.4, 30_000)
 OURS, THEIRS = "red", "hidden-tenant"
@@ -263,6 +264,13 @@ class Walk:
                         body = {"user": "someone", "key": "something"}
                         person.http.put(f"{PREFIX}/storage/credentials/zoe", json=body).raise_for_status()
             return Thing({"service": "missing" if missing else "zoe"}, None if missing else OURS)
+        if "{list_id}" in path:
+            made = self.api.store.billing.set_price_list({**PRICES, "from": "2091-01-01"}, time.time(), "root")
+            return Thing({"list_id": str(made.id)}, OURS)
+        if "{month}" in path:
+            if not any(one.prices.from_us < time.time() * 1e6 for one in self.api.store.billing.price_lists()):
+                self.api.store.billing.set_price_list({**PRICES, "from": "2020-01-01"}, 0.0, "root")
+            return Thing({"month": "2020-01"}, OURS)
         if "{code}" in path:
             return Thing({"code": "BCDF-GHJK"}, None)
         if "{name}" in path:
@@ -289,6 +297,9 @@ class Walk:
         bodies: dict[tuple[str, str], Callable[[], Any]] = {
             ("PUT", "/secrets/{name}"): lambda: {"value": "something"},
             ("PUT", "/admin/limits"): lambda: {"amounts": {"executions": 500}, "tenant": OURS},
+            ("POST", "/admin/price-lists"): lambda: {"document": {**PRICES, "from": f"20{50 + number % 40}-01-01"}},
+            ("POST", "/admin/price-lists/check"): lambda: {"document": {**PRICES, "from": "2090-01-01"}},
+            ("PUT", "/admin/budgets"): lambda: {"tenant": OURS, "amount": "1000000"},
             ("POST", "/admin/tenants"): lambda: {"name": f"tenant{number}"},
             ("PUT", "/admin/tenants/{tenant}/members/{user}"): lambda: {"role": "user"},
             ("POST", "/admin/tenants/{tenant}/members/{user}/hand-over"): lambda: {"to": self._spare()},
@@ -328,6 +339,10 @@ class Walk:
             "/session/oidc/start": {"provider": "none"},
         }
         found: dict[str, Any] = {"params": queries.get(path)}
+        if method == "DELETE" and path == "/admin/budgets":
+            budget = {"tenant": OURS, "amount": "1000000"}
+            self._admin().put(f"{PREFIX}/admin/budgets", json=budget).raise_for_status()
+            found["params"] = {"tenant": OURS}
         if method == "DELETE" and path == "/admin/limits":
             limit = {"amounts": {"executions": 500}, "tenant": OURS}
             self._admin().put(f"{PREFIX}/admin/limits", json=limit).raise_for_status()

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ from zoe_lib.messaging.slow_lane import Bounds
 from zoe_lib.sign_in_settings import LdapSettings
 from zoe_lib.store.errors import ConcurrentUpdate, StoreUnavailable, Unstorable
 from zoe_lib.store.people import Share
+from zoe_lib.store.sql.prices import Budget
 from zoe_lib.store.sql.shares import SHARES_MAX
 
 Raise = Callable[[str, Exception], None]
@@ -185,6 +187,27 @@ def own_account(api: Api, _: Raise) -> httpx.Response:
 
 def one_tenant(api: Api, _: Raise) -> httpx.Response:
     return api.http(api.admin).post("/api/v1/admin/tenants", json={"name": "blue"})
+
+
+PRICES = {"currency": "EUR", "from": "2026-01-01", "rates": [{"meter": "core_hours", "rate": "1"}]}
+
+
+def budget_exceeded(api: Api, _: Raise) -> httpx.Response:
+    api.store.billing.set_price_list(PRICES, 0.0, "root")
+    api.store.billing.set_budget(Budget("red", None, Decimal(0), refuses=True))
+    return api.http().post("/api/v1/executions", json=BODY)
+
+
+def invalid_price_list(api: Api, _: Raise) -> httpx.Response:
+    return api.http(api.admin).post("/api/v1/admin/price-lists", json={"document": {}})
+
+
+def price_list_refused(api: Api, _: Raise) -> httpx.Response:
+    return api.http(api.admin).post("/api/v1/admin/price-lists", json={"document": PRICES})
+
+
+def statement_refused(api: Api, _: Raise) -> httpx.Response:
+    return api.http(api.admin).post("/api/v1/admin/statements/2090-01/close")
 
 
 def quota_exceeded(api: Api, _: Raise) -> httpx.Response:

@@ -16,6 +16,7 @@ const WorkflowsPage = lazy(() => import("./pages/workflows/list"));
 const WorkflowPage = lazy(() => import("./pages/workflows/page"));
 const FilesPage = lazy(() => import("./pages/files/page"));
 const ClusterPage = lazy(() => import("./pages/cluster/page"));
+const StatementPage = lazy(() => import("./pages/statement"));
 const UsagePage = lazy(() => import("./pages/usage"));
 const AccountPage = lazy(() => import("./pages/account"));
 const MachinePage = lazy(() => import("./pages/machine"));
@@ -55,6 +56,7 @@ function Pages() {
       <Route path="/workflows" element={<WorkflowsPage key={whose} />} />
       <Route path="/workflows/:workflowId" element={<WorkflowPage key={whose} />} />
       <Route path="/files" element={<FilesPage key={whose} />} />
+      <Route path="/statement" element={<StatementPage key={whose} />} />
       <Route path="/usage" element={<UsagePage key={whose} />} />
       <Route path="/account" element={<AccountPage />} />
       <Route path="/machine" element={<MachinePage />} />

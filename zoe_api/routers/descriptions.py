@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import Request
 
 from zoe_api.access import Reader
+from zoe_api.budgets import check_budget, price_of
 from zoe_api.dependencies import (
     Services,
     ServicesDep,
@@ -73,7 +74,11 @@ def plan_application(body: PlanRequest, principal: Reader, request: Request, ser
             "user": principal.user,
             "priority": priority,
         }
-    return PlanView(notes=notes, demand=demand, **ask(services.master, "plan", question, request, principal.user))
+        notes += check_budget(services, principal)
+    answer = ask(services.master, "plan", question, request, principal.user)
+    forecast_s = (answer.get("forecast") or {}).get("run_s")
+    price = price_of(services, principal, application, forecast_s)
+    return PlanView(notes=notes, demand=demand, price=price, **answer)
 
 
 @router.post("/convert", response_model=ConvertResponse)

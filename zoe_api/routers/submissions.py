@@ -13,6 +13,7 @@ import structlog
 from fastapi import Header, Request, Response
 
 from zoe_api.access import Submitter
+from zoe_api.budgets import check_budget
 from zoe_api.codes import Code
 from zoe_api.conditions import conditions_of
 from zoe_api.dependencies import Services, ServicesDep
@@ -61,6 +62,7 @@ def submit_execution(
     fingerprint = _fingerprint(body)
     try:
         fit = checked(body.application, services, principal, body.priority, request.state.terms)
+        fit = replace(fit, notes=(*fit.notes, *check_budget(services, principal)))
         execution_id = new_execution_id()
         (conditions,) = conditions_of([body], [execution_id], services, principal)
     except ApiProblem:
@@ -102,6 +104,8 @@ def submit_batch(
     """
     try:
         fits = _all_checked(body.executions, services, principal, request.state.terms)
+        notes = check_budget(services, principal)
+        fits = [replace(fit, notes=(*fit.notes, *notes)) for fit in fits]
         fresh = _executions(body, fits, services, principal)
     except ApiProblem:  # as for a single submission
         stored = idempotency_key and services.store.submitted_all_with(

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from fastapi import Query, Request, Response
 
 from zoe_api.access import Operator, Reader
+from zoe_api.budgets import prices_of
 from zoe_api.dependencies import MasterDep, ServicesDep, StoreDep, ask
 from zoe_api.meters import meters
 from zoe_api.routing import api_router
@@ -60,9 +61,10 @@ def usage_of_executions(
     visible = [execution.id for execution in services.store.executions(query).executions]
     if principal.operator:
         note_look(services, principal, request, request.url.path)
-    return ExecutionUseList(
-        use=[ExecutionUseView.model_validate(one) for one in services.store.use_of(visible, time.time())]
-    )
+    now_s = time.time()
+    prices = prices_of(services, visible, now_s)
+    views = [ExecutionUseView.model_validate(one) for one in services.store.use_of(visible, now_s)]
+    return ExecutionUseList(use=[view.model_copy(update=prices.get(view.execution_id, {})) for view in views])
 
 
 @router.get("/usage/daily", response_model=DailyUse, responses={200: {"content": _AS_CSV}})

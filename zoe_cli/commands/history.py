@@ -21,7 +21,7 @@ from zoe_client.wire import ExecutionSummary, ExecutionUseView
 _PAGE_MAX = 100
 _COLUMNS = (
     *("id", "name", "user", "state", "exit", "submitted", "waited", "ran", "try"),
-    *("cpu", "of reserved", "memory", "of reserved"),
+    *("cpu", "of reserved", "memory", "of reserved", "price", "unused"),
 )
 
 
@@ -111,6 +111,9 @@ def _facts(one: ExecutionSummary, use: ExecutionUseView | None) -> dict[str, Any
         "reserved_core_s": None if use is None else use.reserved_core_s,
         "cpu_efficiency": None if use is None else _share(use.cpu_s, use.reserved_core_s),
         "memory_peak_bytes": None if use is None else use.memory_peak_bytes,
+        "price": None if use is None or use.price is None else use.price.amount,
+        "currency": None if use is None or use.price is None else use.price.currency,
+        "unused_price": None if use is None else use.unused,
         "memory_efficiency": None if use is None else _share(use.memory_peak_bytes, use.memory_reserved_bytes),
     }
 
@@ -125,11 +128,16 @@ def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
         *(_seconds(one["waited_s"]), _seconds(one["ran_s"]), one["attempt"]),
         *(_seconds(one["cpu_s"]), _percent(one["cpu_efficiency"])),
         *(size(one["memory_peak_bytes"]) if one["memory_peak_bytes"] else "", _percent(one["memory_efficiency"])),
+        *(_money(one["price"], one["currency"]), one["unused_price"] or ""),
     )
 
 
 def _seconds(seconds: float | None) -> str:
     return duration(seconds) if seconds else ""
+
+
+def _money(amount: str | None, currency: str | None) -> str:
+    return "" if amount is None else f"{amount} {currency}"
 
 
 def _percent(share: float | None) -> str:

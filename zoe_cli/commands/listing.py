@@ -171,7 +171,19 @@ def _more(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]
     if execution["state"] in TERMINAL_STATES:
         with suppress(ZoeError):
             yield from efficiency(uses_of(execution, client.execution_usage(execution["id"])["usage"]))
+    with suppress(ZoeError):
+        yield from _price(client, execution)
     yield from _opens(client, execution)
+
+
+def _price(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]]:
+    """Return what it costs so far, if there is a price list."""
+    for use in client.use_of(execution["id"])["use"]:
+        price = use["price"]
+        if price is not None:
+            unused = "" if use["unused"] is None else f", of which {use['unused']} for what it did not use"
+            yield "price", f"{price['amount']} {price['currency']}{unused}"
+            yield from (("", text) for text in price["gaps"])
 
 
 def _opens(client: QuickClient, execution: Execution) -> Iterator[tuple[str, str]]:

@@ -15,8 +15,8 @@ from zoe_cli.output import Format, emit, note, write
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
-from zoe_cli.units import clock
-from zoe_client.wire import PlanView
+from zoe_cli.units import clock, duration
+from zoe_client.wire import EstimateView, PlanView
 
 
 def register(app: typer.Typer) -> None:
@@ -38,6 +38,9 @@ def plan(
         answer = client.plan(document, priority=priority)
     for text in answer.notes:
         note(f"note: {text}")
+    if answer.price is not None:
+        for text in answer.price.gaps:
+            note(f"note: {text}")
     form = options(context).output
     if form is Format.TABLE:
         write("".join(f"{printable(line)}\n" for line in _sentences(answer)))
@@ -47,7 +50,25 @@ def plan(
         raise typer.Exit(Exit.WOULD_WAIT)
 
 
+_BASIS = {
+    "expected": "for its expected run time of {}",
+    "forecast": "for the run time of {} that is forecast",
+    "time_limit": "if it runs until its time limit of {}",
+}
+
+
+def price_words(price: EstimateView) -> str:
+    """Return what something would cost, as a part of a sentence."""
+    return f"about {price.amount} {price.currency} {_BASIS[price.basis].format(duration(price.run_s))}"
+
+
 def _sentences(answer: PlanView) -> Iterator[str]:
+    if answer.price is not None:
+        yield f"It would cost {price_words(answer.price)}, with all services."
+    yield from _start(answer)
+
+
+def _start(answer: PlanView) -> Iterator[str]:
     if answer.starts_now:
         yield "It would start now."
         return

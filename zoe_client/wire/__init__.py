@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.people import *  # noqa: F403
     from zoe_client.wire.places import *  # noqa: F403
     from zoe_client.wire.policy import *  # noqa: F403
+    from zoe_client.wire.prices import *  # noqa: F403
     from zoe_client.wire.replays import *  # noqa: F403
     from zoe_client.wire.secrets import *  # noqa: F403
     from zoe_client.wire.sharing import *  # noqa: F403
@@ -135,6 +136,18 @@ __getattr__ = lazy_names(
             "PolicyView",
             "TenantLimitView",
             "UserLimitView",
+        ),
+        "prices": (
+            "BudgetChange",
+            "BudgetList",
+            "BudgetView",
+            "EstimateView",
+            "PriceListList",
+            "PriceListRequest",
+            "PriceListView",
+            "PriceView",
+            "StatementLineView",
+            "StatementView",
         ),
         "replays": ("ReplayPointView", "ReplayRequest", "ReplayView"),
         "machines": (

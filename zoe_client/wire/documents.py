@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from zoe_client.vocabulary import DescriptionIcon
 from zoe_client.wire.base import Numbers, Wire
 from zoe_client.wire.executions import ChangeView, ForecastView, ReasonView
+from zoe_client.wire.prices import EstimateView
 
 
 class ValidateRequest(Wire):
@@ -69,6 +70,9 @@ class PlanView(Wire):
     )
     forecast: ForecastView | None = Field(default=None, description="When the application would start and end.")
     demand: DemandView
+    price: EstimateView | None = Field(
+        default=None, description="What it would cost; null without a price list, or if its run time is not known."
+    )
     notes: list[str] = Field(default=[])
 
 

@@ -8,6 +8,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from zoe_client.wire.base import INTEGER_MAX, Numbers, Wire
 from zoe_client.wire.people import TIME_LIMIT_S_MAX
+from zoe_client.wire.prices import PriceView
 
 
 class ExecutionUseView(Wire):
@@ -18,6 +19,10 @@ class ExecutionUseView(Wire):
     reserved_core_s: float = Field(description="Reserved cores, multiplied by the seconds for which they were used.")
     memory_peak_bytes: int = Field(description="The most that one service used, among the samples that are kept.")
     memory_reserved_bytes: int = Field(description="What that service reserved.")
+    price: PriceView | None = Field(
+        default=None, description="What it costs so far, before discounts; null if there was no price list."
+    )
+    unused: str | None = Field(default=None, description="The part of the price for what was not used, as sampled.")
 
 
 class ExecutionUseList(Wire):

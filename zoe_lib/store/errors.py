@@ -61,6 +61,14 @@ class TimeLimitTooLong(StoreError):  # noqa: N818
     """The requested time limit exceeds the longest one that the tenant allows."""
 
 
+class PriceListRefused(StoreError):  # noqa: N818
+    """The price list would change what was already charged or shown, or does not fit the others."""
+
+
+class StatementRefused(StoreError):  # noqa: N818
+    """The month cannot be closed now."""
+
+
 class BatchRefused(StoreError):  # noqa: N818
     """One of several submissions is refused, and all others with it; `index` is its position, `reason` says why."""
 

@@ -76,6 +76,7 @@ services = Table(
     Column("attempt", Integer, nullable=False),
     Column("cores_milli", BigInteger, nullable=False),
     Column("memory_bytes", BigInteger, nullable=False),
+    Column("devices", JSONB, nullable=False, server_default=text("'{}'")),
     Column("state", Text, nullable=False),
     Column("node", Text),
     Column("backend_id", Text),

@@ -18,6 +18,7 @@ from zoe_lib.domain.sharing import ALL, Visibility
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.base import Subscription
+from zoe_lib.store.billing import BillingStore
 from zoe_lib.store.documents import Applications
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.grouping import Grouping
@@ -72,7 +73,8 @@ from zoe_lib.store.workflows import WorkflowStore
 
 
 class PostgresStore:
-    """Executions in a database; see `ExecutionStore` for what each method promises. `accounts` uses the same database.
+    """Executions in a database; see `ExecutionStore` for what each method promises. `accounts` and `billing` use the
+    same database.
 
     Samples of usage and of bandwidth exist only here: no decision depends on them.
 
@@ -87,6 +89,7 @@ class PostgresStore:
         self.database = Database(url, pool_size, read_only)
         self.accounts = AccountStore(self.database, self._limits)
         self.workflows = WorkflowStore(self.database)
+        self.billing = BillingStore(self.database)
         self._applications = Applications()
         self._recent = RecentExecutions()
         self._terms = installation.TermsReader(self.database)

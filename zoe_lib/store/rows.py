@@ -118,11 +118,12 @@ def changed_services(before: Execution | None, after: Execution) -> Iterator[Val
     resized = before is not None and before.application is not after.application
     for position, service in enumerate(after.services):
         if position >= len(known) or known[position] is not service or (resized and service.alive):
-            yield _service_values(after, position, service)
+            # What ended had what was reserved before: memory that grows for the next attempt is not its own.
+            holder = before if before is not None and position < len(known) and not service.alive else after
+            yield _service_values(after, position, service, holder.component_of(service).reservation)
 
 
-def _service_values(execution: Execution, position: int, service: Service) -> Values:
-    reservation = execution.component_of(service).reservation
+def _service_values(execution: Execution, position: int, service: Service, reservation: Resources) -> Values:
     return {
         "id": service.id,
         "execution_id": execution.id,
@@ -133,6 +134,7 @@ def _service_values(execution: Execution, position: int, service: Service) -> Va
         "attempt": service.attempt,
         "cores_milli": reservation.cores_milli,
         "memory_bytes": reservation.memory_bytes,
+        "devices": encode(reservation.devices),
         "state": service.state.value,
         "node": service.node,
         "backend_id": service.backend_id,

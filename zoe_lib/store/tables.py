@@ -5,6 +5,7 @@ from __future__ import annotations
 from zoe_lib.store import (  # noqa: F401 - registers
     account_tables,
     array_tables,
+    billing_tables,
     execution_tables,
     installation_tables,
     sum_tables,

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
+import { Link } from "react-router";
 import { api, type Schemas, told } from "../api/client";
 import { useMay, useSession } from "../api/session";
 import { Empty, ErrorBox } from "../components/feedback";
@@ -45,6 +46,9 @@ export default function UsagePage() {
               ))}
             </select>
           </label>
+          <Link className="button" to="/statement">
+            Prices
+          </Link>
           <a className="button" href={`/api/v1/usage/daily?format=csv&from_s=${from}`} download>
             CSV
           </a>

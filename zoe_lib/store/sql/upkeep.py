@@ -15,6 +15,7 @@ from zoe_lib.store.documents import Applications
 from zoe_lib.store.execution_tables import executions, idempotency_keys, journal, services, usage_samples
 from zoe_lib.store.installation_tables import retention, ticks
 from zoe_lib.store.rows import from_row
+from zoe_lib.store.sql import metering
 from zoe_lib.store.sql.executions import ended_before
 from zoe_lib.store.sql.sums import add_use, forget, sum_up, summed_up_to
 from zoe_lib.store.sql.workflows import remove_empty
@@ -129,6 +130,7 @@ def prune_some(connection: Connection, applications: Applications, ended_before_
     if not ids:
         return 0
     add_use(connection, removed_use, daily_use(old))
+    metering.keep(connection, ids)
     forget(connection, Counter(execution.state.value for execution in old))
     for column in (
         journal.c.execution_id,

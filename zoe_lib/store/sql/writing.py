@@ -20,7 +20,7 @@ from zoe_lib.store.sql import journal, shares, workflows
 
 _SERVICE = insert(services)
 SERVICE_STATE = (
-    *("cores_milli", "memory_bytes", "state", "node", "backend_id", "not_before_s"),
+    *("cores_milli", "memory_bytes", "devices", "state", "node", "backend_id", "not_before_s"),
     *("started_at_s", "ready_at_s", "ended_at_s", "exit_code", "cause", "message"),
 )
 _CHANGED_SERVICE = _SERVICE.on_conflict_do_update(

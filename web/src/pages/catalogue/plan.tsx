@@ -83,6 +83,12 @@ function Answer({ plan }: { plan: Plan }) {
               {demand.executions_of_user_max !== null &&
                 `; of yours ${demand.executions_of_user + 1} of ${demand.executions_of_user_max}`}
             </dd>
+            {plan.price && (
+              <>
+                <dt>Price</dt>
+                <dd className="num">{priceText(plan.price)}</dd>
+              </>
+            )}
             {demand.time_limit_s !== null && (
               <>
                 <dt>At most</dt>
@@ -102,6 +108,18 @@ function Answer({ plan }: { plan: Plan }) {
       ))}
     </>
   );
+}
+
+const BASIS = {
+  expected: "for its expected run time of",
+  forecast: "for the run time that is forecast:",
+  time_limit: "if it runs until its time limit of",
+};
+
+function priceText(price: NonNullable<Plan["price"]>): string {
+  const basis = BASIS[price.basis as keyof typeof BASIS];
+  const gaps = price.gaps?.length ? `; ${price.gaps.join("; ")}` : "";
+  return `about ${price.amount} ${price.currency}, with all services, ${basis} ${duration(price.run_s)}${gaps}`;
 }
 
 function taken(share: NonNullable<Plan["demand"]>["core"]): string {

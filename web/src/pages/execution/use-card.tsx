@@ -10,16 +10,19 @@ import type { Execution } from "./types";
 import { useUsage } from "./use-usage";
 import { type Used, usedOf } from "./used";
 
+const PRICE_EVERY_MS = 60_000;
+
 /** What it uses of what it has reserved, and when it will be ended. */
 export function UseCard({ execution }: { execution: Execution }) {
   const { cpu, memory, intervalS } = useUsage(execution);
   const running = execution.state === "running" || execution.state === "starting";
   const used = usedOf({ cpu, memory }, demandsOf(execution), execution, running);
-  if (used === null && !running) return null;
+  if (used === null && !running) return <Price execution={execution} running={false} />;
   return (
     <section className="card" aria-label="Use">
       {used && <Meters used={used} running={running} />}
       {!used && intervalS !== null && <FirstSample execution={execution} intervalS={intervalS} />}
+      <Price execution={execution} running={running} />
       {running && <Ends execution={execution} />}
     </section>
   );
@@ -32,6 +35,24 @@ function Meters({ used, running }: { used: Used; running: boolean }) {
       <Meter label={`Cores${peak}`} used={used.cores} limit={used.coresReserved} format={number} />
       <Meter label={`Memory${peak}`} used={used.memory} limit={used.memoryReserved} format={bytes} />
     </>
+  );
+}
+
+/** What it costs so far, where there is a price list. */
+function Price({ execution, running }: { execution: Execution; running: boolean }) {
+  const { data } = useQuery({
+    queryKey: ["price", execution.id, execution.version],
+    queryFn: () => told(api.GET("/api/v1/usage/executions", { params: { query: { id: [execution.id] } } })),
+    refetchInterval: running ? PRICE_EVERY_MS : false,
+  });
+  const use = data?.use[0];
+  if (!use?.price) return null;
+  const unused = use.unused ? `, of which ${use.unused} for what it did not use` : "";
+  return (
+    <p className="num">
+      Price{running ? " so far" : ""}: {use.price.amount} {use.price.currency}
+      {unused}
+    </p>
   );
 }
 

@@ -1,0 +1,253 @@
+"""Price lists, statements and budgets, by the command and the API, over use that the journal holds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import time
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.support.api import Api, make_token, problem
+from tests.support.applications import GIB, application, component, execution
+from tests.support.documents import sized
+from tests.support.waiting import until
+from zoe_cli.main import app
+from zoe_client import Refused
+from zoe_client.wire import SubmitRequest
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.execution import Cause, Execution, Outcome
+from zoe_lib.domain.resources import Resources
+
+HOUR_S = 3600.0
+PRICES: dict[str, Any] = {
+    "currency": "EUR",
+    "from": "2026-01-01",
+    "rates": [
+        {"meter": "core_hours", "rate": 'tenant == "red" ? "0.10" : "7"'},
+        {"meter": "memory_gib_hours", "rate": "0.01"},
+    ],
+    "discounts": [{"name": "volume", "when": "subtotal > 3.0", "percent": "10"}],
+}
+TWO_CORES = application(component("main", reservation=Resources(2000, 4 * GIB), ends_application=True), name="mean")
+WITH_GPU = application(
+    component("main", reservation=Resources(1000, GIB, {"gpu": 1}), ends_application=True), name="gpu"
+)
+
+
+def month_before(at_s: float) -> str:
+    year, month = divmod(datetime.fromtimestamp(at_s, UTC).year * 12 + datetime.fromtimestamp(at_s, UTC).month - 2, 12)
+    return f"{year:04}-{month + 1:02}"
+
+
+LAST_MONTH = month_before(time.time())
+MIDDLE_S = datetime.fromisoformat(f"{LAST_MONTH}-15T12:00:00+00:00").timestamp()
+
+
+def use(
+    api: Api,
+    number: int,
+    user: str,
+    hours: float,
+    tenant: str = "red",
+    what: Application = TWO_CORES,
+    at_s: float = MIDDLE_S,
+) -> Execution:
+    """An execution, in the middle of last month or at that time, that ran for so long."""
+    one = execution(number, tenant=tenant, user=user, application=what, submitted_at_s=at_s)
+    one = api.store.submit(one, "request")
+    (service,) = one.services
+    told: list[ev.Event] = [
+        ev.Queued(at_s=at_s),
+        ev.StartPlanned(at_s=at_s, placements=(ev.Placement(service_id=service.id, node="n"),)),
+        ev.ServiceStarting(at_s=at_s, service_id=service.id),
+        ev.ServiceStarted(at_s=at_s, service_id=service.id),
+        ev.Stopping(at_s=at_s + hours * HOUR_S, outcome=Outcome.SUCCEEDED, cause=Cause.EXITED, exit_code=0),
+        ev.ServiceEnded(at_s=at_s + hours * HOUR_S, service_id=service.id, cause=Cause.EXITED, exit_code=0),
+        ev.Ended(at_s=at_s + hours * HOUR_S),
+    ]
+    return api.store.append(one.id, told, one.version, None)
+
+
+def zoe(api: Api, *words: str, token: str = "", code: int = 0) -> str:
+    done = CliRunner().invoke(app, ["--url", api.url, "--token", token or api.admin, *words])
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def set_prices(api: Api, **changes: Any) -> None:
+    api.client(api.admin).admin.set_price_list({**PRICES, **changes}, past=True)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "prices.json"
+    path.write_text(json.dumps(PRICES))
+    return path
+
+
+def test_users_see_their_part_and_operators_the_whole(api: Api, file: Path) -> None:
+    zoe(api, "admin", "prices", "check", str(file), "--past")
+    zoe(api, "admin", "prices", "set", str(file), "--past")
+    assert "holds" in zoe(api, "admin", "prices", "ls")
+    assert "memory_gib_hours" in zoe(api, "admin", "prices", "show")
+    use(api, 1, "ada", 10.0)
+    use(api, 2, "bob", 5.0)
+    use(api, 3, "mallory", 1.0, tenant="blue")
+    ada = make_token(api.store, tenant="red", user="ada")
+    eve = make_token(api.store, tenant="blue", user="eve")
+    mine = json.loads(zoe(api, "statement", "--month", LAST_MONTH, "-o", "json", token=ada))
+    # 10 h of 2 cores for 0.10, and of 4 GiB for 0.01; the tenant's 3.60 give a discount of 10 %.
+    assert [(one["meter"], one["quantity"], one["amount"], one["discount"], one["total"]) for one in mine["lines"]] == [
+        ("core_hours", "20.000000", "2.00", "0.20", "1.80"),
+        ("memory_gib_hours", "40.000000", "0.40", "0.04", "0.36"),
+    ]
+    assert (mine["total"], mine["currency"], mine["closed"], mine["gaps"]) == ("2.16", "EUR", False, [])
+    assert {one["user"] for one in mine["lines"]} == {"ada"}
+    operator = make_token(api.store, tenant="red", user="olga", role="operator", scopes=("read", "operate"))
+    table = zoe(api, "statement", "--month", LAST_MONTH, "-o", "csv", token=operator)
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert {row["user"] for row in rows} == {"ada", "bob"}
+    assert sum(Decimal(row["total"]) for row in rows) == Decimal("3.24")
+    everything = api.client(operator).statement(LAST_MONTH, "*")
+    assert {one.tenant for one in everything.lines} == {"red", "blue"}
+    with pytest.raises(Refused, match="operators"):
+        api.client(eve).statement(LAST_MONTH, "red")
+    assert api.client(eve).statement(LAST_MONTH).lines == []
+    assert {"set_price_list"} <= {one.action for one in api.store.accounts.audit(None, 50)}
+
+
+def test_an_execution_has_its_price(api: Api) -> None:
+    set_prices(api)
+    one = use(api, 1, "ada", 10.0)
+    (seen,) = api.client(api.admin).use_of([one.id]).use
+    assert seen.price is not None
+    assert (seen.price.amount, seen.price.currency, seen.unused) == ("2.40", "EUR", None)
+    assert re.search(r"price +2\.40 EUR\n", zoe(api, "show", one.id))
+
+
+def test_what_nothing_prices_is_said_and_is_no_zero(api: Api) -> None:
+    use(api, 1, "ada", 10.0)
+    before = api.client(api.admin).statement(LAST_MONTH, "red")
+    assert before.currency is None
+    assert [one.amount for one in before.lines] == [None, None]
+    assert "no price list holds" in before.gaps[0]
+    middle = datetime.fromtimestamp(MIDDLE_S + 5 * HOUR_S, UTC).isoformat()
+    set_prices(api, **{"from": middle})
+    use(api, 2, "ada", 10.0, what=WITH_GPU)
+    after = api.client(api.admin).statement(LAST_MONTH, "red")
+    assert any("no price list holds" in text for text in after.gaps)
+    assert any("device_hours of gpu" in text and "no rate" in text for text in after.gaps)
+    priced = [(one.application, one.meter, one.amount) for one in after.lines if one.amount is not None]
+    assert priced == [
+        ("gpu", "core_hours", "0.50"), ("gpu", "memory_gib_hours", "0.05"),
+        ("mean", "core_hours", "1.00"), ("mean", "memory_gib_hours", "0.20"),
+    ]  # fmt: skip
+    assert "not priced" in zoe(api, "statement", "--month", LAST_MONTH, "--tenant", "red")
+
+
+def test_a_list_is_refused_with_all_its_errors(api: Api) -> None:
+    bad = {
+        "currency": "euro",
+        "zone": "Mars/Olympus",
+        "rate": [],
+        "from": "tomorrow",
+        "digits": 9,
+        "rates": [
+            {"meter": "cores", "rate": 0.1},
+            {"meter": "core_hours", "rate": "0.1 * 3.0"},
+            {"meter": "core_hours", "rate": 'tenantt == "a" ? "1" : "2"'},
+            {"meter": "core_hours", "when": "[1, 2].all(tenant, true)", "rate": "-1"},
+            {"meter": "core_hours", "when": "tenant", "rate": "(" * 600},
+        ],
+    }
+    answer = api.http(api.admin).post("/api/v1/admin/price-lists/check", json={"document": bad})
+    found = {one["pointer"]: one["message"] for one in problem(answer)["errors"]}
+    assert {"/currency", "/zone", "/rate", "/digits", "/rates/0/meter", "/rates/0/rate"} <= found.keys()
+    assert "binary fraction" in found["/rates/1/rate"]
+    assert "tenantt is not known" in found["/rates/2/rate"]
+    assert "all() is not available" in found["/rates/3/when"]
+    assert "/rates/3/rate" in found
+    assert "neither true nor false" in found["/rates/4/when"]
+    assert "longer" in found["/rates/4/rate"]
+    assert api.client(api.admin).admin.price_lists().price_lists == []
+
+
+def test_what_was_shown_or_charged_does_not_change(api: Api) -> None:
+    admin = api.client(api.admin).admin
+    with pytest.raises(Refused, match="begins in the past"):
+        admin.set_price_list(PRICES)
+    first = admin.set_price_list(PRICES, past=True)
+    with pytest.raises(Refused, match="it has begun"):
+        admin.remove_price_list(first.id)
+    later = admin.set_price_list({**PRICES, "from": "2090-01-01"})
+    with pytest.raises(Refused, match="currency is USD"):
+        admin.set_price_list({**PRICES, "from": "2091-01-01", "currency": "USD"})
+    admin.remove_price_list(later.id)
+    assert [one.id for one in admin.price_lists().price_lists] == [first.id]
+    assert [one.id for one in admin.price_lists(history=True).price_lists] == [first.id, later.id]
+    use(api, 1, "ada", 10.0)
+    present = datetime.now(UTC).strftime("%Y-%m")
+    with pytest.raises(Refused, match="a day after its end"):
+        admin.close_statement(present)
+    if datetime.now(UTC).day < 3:
+        pytest.skip("last month cannot be closed yet")
+    closed = admin.close_statement(LAST_MONTH)
+    use(api, 2, "ada", 10.0)  # reported after the month was closed
+    assert api.client(api.admin).statement(LAST_MONTH, "red").lines == closed.lines
+    assert admin.close_statement(LAST_MONTH).lines == closed.lines
+    assert closed.closed
+    with pytest.raises(Refused, match="statements are closed until"):
+        admin.set_price_list({**PRICES, "from": f"{LAST_MONTH}-20"}, past=True)
+
+
+def test_a_budget_warns_and_refuses(api: Api) -> None:
+    month_s = datetime.now(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0).timestamp()
+    use(api, 1, "ada", 0.001, at_s=month_s)
+    rates = [{"meter": "core_hours", "rate": "1000"}, {"meter": "memory_gib_hours", "rate": "100"}]
+    set_prices(api, rates=rates, discounts=[])
+    admin, ada = api.client(api.admin).admin, make_token(api.store, tenant="red", user="ada")
+    zoe(api, "admin", "budget", "set", "0.50", "--tenant", "red")
+    assert "warns" in zoe(api, "admin", "budget", "ls")
+    stored = api.client(ada).submit(sized(1, "true"))
+    (note,) = [text for text in stored.notes if text.startswith("budget")]
+    assert "red has spent 2.40 of 0.50 EUR" in note
+    zoe(api, "admin", "budget", "set", "1", "--tenant", "red", "--user", "ada", "--refuse")
+    shown = json.loads(zoe(api, "budget", "-o", "json", token=ada))["budgets"]
+    assert [(one["user"], one["spent"], one["refuses"]) for one in shown] == [
+        (None, "2.40", False),
+        ("ada", "2.40", True),
+    ]
+    with pytest.raises(Refused, match=r"ada in red has spent 2\.40 of 1 EUR .* nothing runs now"):
+        api.client(ada).submit(sized(1, "true"))
+    with pytest.raises(Refused, match="ada in red has spent"):
+        api.client(ada).submit_batch([SubmitRequest(application=sized(1, "true"))])
+    bob = api.client(make_token(api.store, tenant="red", user="bob"))
+    assert bob.submit(sized(1, "true")).id
+    assert [one.user for one in bob.budgets().budgets] == [None]
+    admin.clear_budget("red", "ada")
+    assert api.client(ada).submit(sized(1, "true")).id
+    assert 'zoe_api_budget_checks_total{result="refused"}' in api.http(api.admin).get("/metrics").text
+
+
+def test_a_plan_says_the_price(api: Api, tmp_path: Path) -> None:
+    set_prices(api)
+    api.start_master()
+    until(api.store.platform)
+    planned = api.client().plan({**sized(2, "true"), "time_limit_s": 7200})
+    assert planned.price is not None
+    # 2 cores for 0.10 and 64 MiB for 0.01, for 2 hours, each rounded.
+    assert (planned.price.amount, planned.price.currency, planned.price.run_s) == ("0.40", "EUR", 7200.0)
+    file = tmp_path / "app.json"
+    file.write_text(json.dumps({**sized(2, "true"), "time_limit_s": 7200}))
+    assert "It would cost about 0.40 EUR if it runs until its time limit of 2h" in zoe(
+        api, "plan", str(file), token=api.token
+    )

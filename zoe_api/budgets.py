@@ -1,0 +1,84 @@
+"""Prices before a submission: what it would cost, and whether the budget allows it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Mapping
+from decimal import Decimal
+
+from zoe_api.codes import Code
+from zoe_api.dependencies import Services
+from zoe_api.metrics import BUDGET_CHECKS
+from zoe_api.problems import ApiProblem
+from zoe_client.wire import EstimateView, PriceView
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.metering import microseconds
+from zoe_lib.pricing.estimate import estimate
+from zoe_lib.pricing.statement import gaps, in_force
+from zoe_lib.store.people import Principal
+
+
+def check_budget(services: Services, principal: Principal) -> tuple[str, ...]:
+    """Return warnings on what the tenant and the user have spent; 403 if a budget that refuses is spent."""
+    return tuple(_warnings(services, principal))
+
+
+def _warnings(services: Services, principal: Principal) -> Iterator[str]:
+    for budget in services.spending.budgets(services.store, principal.tenant, principal.user):
+        spent = services.spending.spent(services.store, principal.tenant)
+        if spent is None:
+            continue
+        so_far, hourly = spent.of(budget.user)
+        if so_far * 100 < budget.amount * budget.warn_percent:
+            continue
+        whose = principal.tenant if budget.user is None else f"{budget.user} in {principal.tenant}"
+        runs = f"; what runs now costs about {hourly} {spent.currency} an hour" if hourly else "; nothing runs now"
+        text = f"{whose} has spent {so_far} of {budget.amount:f} {spent.currency} in {spent.month}{runs}"
+        if budget.refuses and so_far >= budget.amount:
+            BUDGET_CHECKS.labels("refused").inc()
+            raise ApiProblem(
+                Code.BUDGET_EXCEEDED, text, "end what is not needed, wait for the next month, or ask an admin"
+            )
+        BUDGET_CHECKS.labels("warned").inc()
+        yield f"budget: {text}"
+
+
+def price_of(
+    services: Services, principal: Principal, application: Application, forecast_s: float | None
+) -> EstimateView | None:
+    """Return what an application would cost; None without a price list, or if its run time is not known."""
+    run_s, basis = next(
+        (
+            (run_s, basis)
+            for run_s, basis in (
+                (application.expected_run_s, "expected"),
+                (forecast_s, "forecast"),
+                (application.time_limit_s, "time_limit"),
+            )
+            if run_s is not None
+        ),
+        (None, ""),
+    )
+    lists = [one.prices for one in services.store.billing.price_lists()]
+    prices = in_force(lists, microseconds(time.time()))
+    if run_s is None or prices is None:
+        return None
+    amount, gaps = estimate(application, principal.tenant, principal.user, run_s, prices)
+    return EstimateView(amount=f"{amount:f}", currency=prices.currency, gaps=list(gaps), run_s=run_s, basis=basis)
+
+
+def prices_of(services: Services, ids: Collection[str], now_s: float) -> Mapping[str, Mapping[str, object]]:
+    """Return what executions cost so far, and the part of it for what they did not use, as fields of their views."""
+    lists = services.store.billing.price_lists()
+    if not lists or not ids:
+        return {}
+    zone, currency = lists[0].prices.zone, lists[0].prices.currency
+    found: dict[str, Mapping[str, object]] = {}
+    for execution_id, lines in services.store.billing.charges_of(ids, now_s).items():
+        amount = sum((line.total for line in lines), Decimal(0))
+        sampled = [line.unused for line in lines if line.unused is not None]
+        found[execution_id] = {
+            "price": PriceView(amount=f"{amount:f}", currency=currency, gaps=list(gaps(lines, zone))),
+            "unused": f"{sum(sampled, Decimal(0)):f}" if sampled else None,
+        }
+    return found

@@ -1,0 +1,80 @@
+"""What tenants have spent in this month, read again after some seconds: a submission must not wait for a statement."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from threading import Lock
+
+from zoe_lib.pricing.zones import month_at
+from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.sql.prices import Budget
+
+KEPT_S = 5.0
+_KEPT_MAX = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What users of a tenant have spent in a month so far, and what their services that run cost in an hour."""
+
+    month: str
+    currency: str
+    by_user: Mapping[str, Decimal]
+    hourly_by_user: Mapping[str, Decimal]
+
+    def of(self, user: str | None) -> tuple[Decimal, Decimal]:
+        """Return what a user, or the whole tenant, has spent, and spends in an hour."""
+        return _part(self.by_user, user), _part(self.hourly_by_user, user)
+
+
+def read_spent(store: PostgresStore, tenant: str, now_s: float) -> Spent | None:
+    """Return what is spent; None without any price list."""
+    lists = store.billing.price_lists()
+    if not lists:
+        return None
+    month = month_at(now_s, lists[0].prices.zone).name
+    by_user, hourly = store.billing.spent(tenant, month, now_s), store.billing.hourly(tenant, now_s)
+    return Spent(month, lists[0].prices.currency, by_user, hourly)
+
+
+@dataclass(slots=True)
+class Spending:
+    """What was read lately. Thread-safe."""
+
+    _lock: Lock = field(default_factory=Lock)
+    _budgets: tuple[float, Sequence[Budget]] = (-1e9, ())
+    _spent: dict[str, tuple[float, Spent | None]] = field(default_factory=dict)
+
+    def budgets(self, store: PostgresStore, tenant: str, user: str) -> Sequence[Budget]:
+        """Return the budgets that a submission of this user counts against."""
+        now = time.monotonic()
+        at, found = self._budgets
+        if now - at > KEPT_S:
+            found = store.billing.budgets()
+            self._budgets = now, found
+        return [one for one in found if one.tenant == tenant and one.user in (None, user)]
+
+    def spent(self, store: PostgresStore, tenant: str) -> Spent | None:
+        """Return what the tenant has spent."""
+        now = time.monotonic()
+        with self._lock:
+            at, found = self._spent.get(tenant, (-1e9, None))
+            if now - at > KEPT_S:
+                found = read_spent(store, tenant, time.time())
+                if len(self._spent) >= _KEPT_MAX:
+                    self._spent.clear()
+                self._spent[tenant] = now, found
+        return found
+
+    def forget(self) -> None:
+        """Read everything again: something was changed here."""
+        self._budgets = -1e9, ()
+        with self._lock:
+            self._spent.clear()
+
+
+def _part(by_user: Mapping[str, Decimal], user: str | None) -> Decimal:
+    return sum(by_user.values(), Decimal(0)) if user is None else by_user.get(user, Decimal(0))

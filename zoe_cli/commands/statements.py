@@ -1,0 +1,117 @@
+"""statement, budget: what executions cost."""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from zoe_cli.context import options
+from zoe_cli.output import Format, emit, note, write
+from zoe_cli.registry import add
+from zoe_cli.rows import Rows
+from zoe_cli.units import clock
+from zoe_client.wire import BudgetList, StatementView
+
+
+class _Form(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+    CSV = "csv"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    examples = (
+        "zoe statement",
+        "zoe statement --month 2026-11 -o csv > statement.csv",
+        "zoe statement --month 2026-11 --tenant red -o json",
+    )
+    add(app, "statement", statement, examples, results=False)
+    add(app, "budget", budget, ("zoe budget",))
+
+
+def statement(
+    context: typer.Context,
+    month: Annotated[
+        str | None, typer.Option(metavar="MONTH", help="Such as 2026-11.", show_default="this month")
+    ] = None,
+    tenant: Annotated[
+        str | None, typer.Option(metavar="TENANT", help="Of this tenant, `*` for all; operators only (default: yours).")
+    ] = None,
+    form: Annotated[
+        _Form | None, typer.Option("--output", "-o", help="Output format; csv: one line each.", show_default=False)
+    ] = None,
+) -> None:
+    """Show what executions cost in a month: your own, or all of a tenant for operators.
+
+    UNUSED is the part of the amount for what was reserved and not used, as far as it was sampled.
+    """
+    wanted = month or time.strftime("%Y-%m", time.gmtime())
+    with options(context).client() as client:
+        if form is _Form.CSV:
+            write(client.statement_csv(wanted, tenant))
+            return
+        found = client.statement(wanted, tenant)
+    shown = options(context).output if form is None else Format(form.value)
+    emit(found, shown, _rows(found))
+    for text in found.gaps:
+        note(f"note: {text}")
+    if shown is Format.TABLE:
+        state = "closed" if found.closed else f"until {clock(found.until_s)}"
+        note(f"total of {found.month} ({state}): {found.total} {found.currency or ''}".rstrip())
+
+
+def budget(context: typer.Context) -> None:
+    """Show your budget and your tenant's, and what is spent of them in this month."""
+    with options(context).client() as client:
+        found = client.budgets()
+    emit(found, options(context).output, budget_rows(found))
+
+
+def budget_rows(found: BudgetList) -> Rows:
+    """Return budgets as a table."""
+    rows = [
+        (one.tenant, one.user or "", one.spent, one.amount, one.currency or "", one.hourly, _then(one.refuses))
+        for one in found.budgets
+    ]
+    return Rows(("tenant", "user", "spent", "budget", "currency", "an hour", "then"), rows)
+
+
+def _then(refuses: bool) -> str:
+    return "refuses" if refuses else "warns"
+
+
+def _rows(found: StatementView) -> Rows:
+    columns = (
+        "tenant",
+        "user",
+        "application",
+        "meter",
+        "quantity",
+        "rate",
+        "amount",
+        "discount",
+        "credit",
+        "total",
+        "unused",
+    )
+    rows = [
+        (
+            *(one.tenant, one.user, one.application, one.meter + (f" {one.device}" if one.device else "")),
+            *(
+                one.quantity,
+                one.rate or "none",
+                one.amount or "",
+                one.discount,
+                one.credit,
+                one.total,
+                one.unused or "",
+            ),
+        )
+        for one in found.lines
+    ]
+    return Rows(columns, rows)

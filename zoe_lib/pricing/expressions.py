@@ -1,0 +1,88 @@
+"""Expressions of price lists, in CEL (Common Expression Language).
+
+CEL has no decimal numbers, and its fractions are binary: an amount is a text, such as "0.05", or a whole number. So no
+price ever goes through a floating-point number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from decimal import Decimal
+from functools import lru_cache
+
+import cel
+
+LENGTH_MAX = 500
+"""Maximum characters of an expression."""
+_AMOUNT = re.compile(r"\d{1,9}(\.\d{1,12})?", re.ASCII)
+# The only loops of CEL. Without them, the work is bounded by the length.
+_LOOP = re.compile(r"\b(all|exists|exists_one|existsOne|map|filter|transformList|transformMap\w*)\s*\(")
+
+Values = Mapping[str, str | float]
+
+
+class ExpressionError(ValueError):
+    """An expression that cannot be read, or has no usable result; the message says why."""
+
+
+def check_amount(text: str, sample: Values) -> None:
+    """Raise ExpressionError unless this is an amount, or an expression whose result for the sample is one."""
+    amount_of(text, sample)
+
+
+def check_condition(text: str, sample: Values) -> None:
+    """Raise ExpressionError unless this is a condition."""
+    holds(text, sample)
+
+
+def amount_of(text: str, values: Values) -> Decimal:
+    """Return the amount, at least 0, that a text is or that its expression gives for these values."""
+    if _AMOUNT.fullmatch(text):
+        return Decimal(text)
+    result = _result(text, values)
+    if isinstance(result, int) and not isinstance(result, bool) and 0 <= result < 10**9:
+        return Decimal(result)
+    if isinstance(result, str) and _AMOUNT.fullmatch(result):
+        return Decimal(result)
+    if isinstance(result, float):
+        raise ExpressionError(f'the result {result} is a binary fraction, which is not exact: write "{result}"')
+    raise ExpressionError(f'the result {str(result)[:40]!r} is not an amount: use a text such as "0.05"')
+
+
+def holds(text: str, values: Values) -> bool:
+    """Return whether a condition holds for these values."""
+    result = _result(text, values)
+    if not isinstance(result, bool):
+        raise ExpressionError(f"the result {str(result)[:40]!r} is neither true nor false")
+    return result
+
+
+def _result(text: str, values: Values) -> object:
+    program = _compiled(text, tuple(sorted(values)))
+    try:
+        result: object = program.execute(dict(values))
+    except Exception as error:  # the library raises many kinds
+        raise ExpressionError(f"it cannot be computed: {_first_line(error)}") from None
+    return result
+
+
+@lru_cache(1000)
+def _compiled(text: str, known: Collection[str]) -> cel.Program:
+    if len(text) > LENGTH_MAX:
+        raise ExpressionError(f"longer than {LENGTH_MAX} characters")
+    if loop := _LOOP.search(text):
+        raise ExpressionError(f"{loop.group(1)}() is not available here")
+    try:
+        program = cel.compile(text)
+    except Exception as error:
+        raise ExpressionError(f"it cannot be read: {_first_line(error)}") from None
+    if unknown := sorted(set(program.variables()) - set(known)):
+        raise ExpressionError(f"{', '.join(unknown)} is not known here; known are {', '.join(sorted(known))}")
+    return program
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    syntax = next((line for line in lines if "Syntax error" in line), lines[0] if lines else type(error).__name__)
+    return syntax[-200:]

@@ -1,0 +1,179 @@
+"""Statements: what was held in a month, priced line by line.
+
+A line is rounded once, half to even, and everything else is a sum of lines: the part of a user, and the total. So parts
+always add up to the whole.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from itertools import pairwise
+from typing import Protocol
+
+from zoe_lib.domain.metering import ONE, Meter, MeteredUse
+from zoe_lib.domain.values import changed, value
+from zoe_lib.pricing.expressions import ExpressionError
+from zoe_lib.pricing.price_list import PriceList
+from zoe_lib.pricing.zones import text_of
+
+_EXACT = Context(prec=80, rounding=ROUND_HALF_EVEN)
+_QUANTITY = Decimal("0.000001")
+NO_LIST = "no price list holds"
+
+
+class MeterReader(Protocol):
+    """Return what was held from one moment to another, in microseconds since the epoch, each subject once."""
+
+    def __call__(self, from_us: int, to_us: int) -> Iterable[MeteredUse]:
+        """Return the use."""
+        ...
+
+
+@value(frozen=True, slots=True)
+class Line:
+    """A line of a statement. `from_us` and `to_us`: the part of the month that its price list holds for.
+
+    `rate` and `amount` are None where nothing prices it, and `problem` says why. `quantity` is in the meter's unit.
+    `total` is the amount without discount and credit. `unused`: the part of the amount for what was not used.
+    """
+
+    tenant: str
+    user: str
+    application: str
+    meter: Meter
+    device: str
+    from_us: int
+    to_us: int
+    units: int
+    rate: Decimal | None = None
+    amount: Decimal | None = None
+    discount: Decimal = Decimal(0)
+    credit: Decimal = Decimal(0)
+    unused: Decimal | None = None
+    problem: str = ""
+    execution_id: str = ""
+
+    @property
+    def quantity(self) -> Decimal:
+        """Return the quantity, rounded for display to a millionth."""
+        return _EXACT.quantize(_EXACT.divide(Decimal(self.units), Decimal(ONE[self.meter])), _QUANTITY)
+
+    @property
+    def total(self) -> Decimal:
+        """Return what is to be paid."""
+        return (self.amount or Decimal(0)) - self.discount - self.credit
+
+
+@value(frozen=True, slots=True)
+class Period:
+    """A part of a month, and the price list that holds then, if one does."""
+
+    from_us: int
+    to_us: int
+    prices: PriceList | None
+
+
+def periods(lists: Iterable[PriceList], from_us: int, to_us: int) -> Iterator[Period]:
+    """Split a time at the beginnings and ends of price lists; the list that began last holds."""
+    ordered = sorted(lists, key=lambda one: one.from_us)
+    borders = {from_us, to_us}
+    for one in ordered:
+        borders |= {at for at in (one.from_us, one.until_us) if at is not None and from_us < at < to_us}
+    moments = sorted(borders)
+    for start, end in pairwise(moments):
+        yield Period(start, end, in_force(ordered, start))
+
+
+def in_force(lists: Iterable[PriceList], at_us: int) -> PriceList | None:
+    """Return the list that holds at a moment, if one does: the last that began, unless it has ended."""
+    begun = [one for one in lists if one.from_us <= at_us]
+    newest = max(begun, key=lambda one: one.from_us, default=None)
+    return newest if newest is None or newest.until_us is None or at_us < newest.until_us else None
+
+
+def lines(
+    lists: Sequence[PriceList],
+    from_us: int,
+    to_us: int,
+    held: MeterReader,
+    missed_share: Callable[[str, int, int], float | None] = lambda _tenant, _from, _to: None,
+) -> tuple[Line, ...]:
+    """Return the lines of all that was held from one moment to another, with discounts and credits.
+
+    `held` has to return all of a tenant, since a discount depends on what the whole tenant pays. `missed_share`: which
+    share of the bandwidth granted to a tenant was missed, None if it is not known.
+    """
+    found: list[Line] = []
+    for period in periods(lists, from_us, to_us):
+        priced = [_line(use, period) for use in held(period.from_us, period.to_us) if use.units > 0]
+        found += _reduced(priced, period, missed_share)
+    return tuple(sorted(found, key=_order))
+
+
+def charge(use: MeteredUse, prices: PriceList) -> tuple[Decimal, Decimal]:
+    """Return the rate and the rounded amount of what was held; ExpressionError."""
+    rate = prices.rate_of(use)
+    exact = _EXACT.divide(_EXACT.multiply(Decimal(use.units), rate), Decimal(ONE[use.meter]))
+    return rate, rounded(exact, prices)
+
+
+def rounded(amount: Decimal, prices: PriceList) -> Decimal:
+    """Return an amount in the decimal places of the list, half to even."""
+    return _EXACT.quantize(amount, Decimal(1).scaleb(-prices.digits))
+
+
+def _line(use: MeteredUse, period: Period) -> Line:
+    parts = (use.tenant, use.user, use.application, use.meter, use.device, period.from_us, period.to_us, use.units)
+    if period.prices is None:
+        return Line(*parts, problem=NO_LIST, execution_id=use.execution_id)
+    try:
+        rate, amount = charge(use, period.prices)
+    except ExpressionError as error:
+        return Line(*parts, problem=str(error), execution_id=use.execution_id)
+    unused = None if use.unused is None else rounded(amount * Decimal(str(round(use.unused, 6))), period.prices)
+    return Line(*parts, rate=rate, amount=amount, unused=unused, execution_id=use.execution_id)
+
+
+def _reduced(
+    priced: list[Line], period: Period, missed_share: Callable[[str, int, int], float | None]
+) -> Iterator[Line]:
+    prices = period.prices
+    if prices is None or not (prices.discounts or prices.credits):
+        yield from priced
+        return
+    of_tenant: dict[str, list[Line]] = defaultdict(list)
+    for line in priced:
+        of_tenant[line.tenant].append(line)
+    for tenant, all_lines in of_tenant.items():
+        missed = missed_share(tenant, period.from_us, period.to_us) if prices.credits else None
+        try:
+            percent = prices.discount(tenant, sum((one.amount or Decimal(0) for one in all_lines), Decimal(0)))
+            credit = prices.credit(tenant, missed) if missed is not None else Decimal(0)
+        except ExpressionError as error:  # it is said, and the line is charged without a reduction
+            yield from (changed(line, problem=f"no discount or credit: {error}") for line in all_lines)
+            continue
+        for line in all_lines:
+            amount = line.amount or Decimal(0)
+            discount = rounded(amount * percent / 100, prices)
+            rest = amount - discount if line.meter is Meter.BANDWIDTH_MB_S_HOURS else Decimal(0)
+            yield changed(line, discount=discount, credit=rounded(rest * credit / 100, prices))
+
+
+def _order(line: Line) -> tuple[object, ...]:
+    return (line.tenant, line.user, line.application, line.meter.value, line.device, line.from_us, line.execution_id)
+
+
+def gaps(found: Iterable[Line], zone: str) -> tuple[str, ...]:
+    """Return what nothing prices, each once, as sentences."""
+    seen: dict[str, None] = {}
+    for line in found:
+        if line.amount is None:
+            what = line.meter.value + (f" of {line.device}" if line.device else "")
+            span = f"from {text_of(line.from_us, zone)} to {text_of(line.to_us, zone)}"
+            where = NO_LIST if line.problem == NO_LIST else f"{what} of {line.tenant}: {line.problem}"
+            seen[f"not priced: {where} {span}"] = None
+        elif line.problem:
+            seen[f"{line.tenant}: {line.problem}"] = None
+    return tuple(seen)
