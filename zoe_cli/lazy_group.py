@@ -60,6 +60,7 @@ MODULES = {
     "storage": "storage",
     "token": "tokens",
     "secret": "secrets",
+    "notify": "notifying",
     "admin": "admin",
 }
 

@@ -43,6 +43,18 @@ class DependencyKind(TextEnum):
     """In any way."""
 
 
+class NotificationKind(TextEnum):
+    """What of an execution somebody is notified of."""
+
+    SUBMITTED = "submitted"
+    STARTED = "started"
+    """All essential services run, at each attempt."""
+    REQUEUED = "requeued"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
 class Holder(TextEnum):
     """Who holds an execution out of the queue; only operators release what an operator holds."""
 

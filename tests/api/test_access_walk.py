@@ -247,6 +247,8 @@ class Walk:
             for person in self.people:
                 if person.may("submit"):
                     person.http.put(f"{PREFIX}/secrets/walk", json={"value": "something"}).raise_for_status()
+                    body = {"url": "https://hooks.example.org/"}
+                    person.http.put(f"{PREFIX}/notifications/walk", json=body).raise_for_status()
             return Thing({"name": "walk"}, OURS)
         return Thing({}, OURS)
 
@@ -266,6 +268,7 @@ class Walk:
         policy = partial(self._admin().get, f"{PREFIX}/policy")
         bodies: dict[tuple[str, str], Callable[[], Any]] = {
             ("PUT", "/secrets/{name}"): lambda: {"value": "something"},
+            ("PUT", "/notifications/{name}"): lambda: {"url": "https://hooks.example.org/"},
             ("PUT", "/admin/limits"): lambda: {"amounts": {"executions": 500}, "tenant": OURS},
             ("POST", "/admin/tenants"): lambda: {"name": f"tenant{number}"},
             ("PUT", "/admin/tenants/{tenant}/members/{user}"): lambda: {"role": "user"},
