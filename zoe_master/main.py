@@ -45,10 +45,10 @@ from zoe_master.loop.port_secrets import PURPOSE, PortSecrets
 from zoe_master.loop.secret_values import ExecutionSecrets
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick_recorder import TickRecorder
-from zoe_master.notifications.mail import MailServer
+from zoe_master.notifications.mail import NotificationMail
 from zoe_master.notifications.thread import NotificationThread
-from zoe_master.notifications.turn import Senders
-from zoe_master.notifications.webhook import WebhookSender
+from zoe_master.notifications.turn import NotificationSenders
+from zoe_master.notifications.webhook import NotificationWebhooks
 from zoe_master.plugins import PluginRefused, Plugins, load_plugins
 from zoe_master.rpc.handlers import RpcHandlers
 from zoe_master.rpc.server import RpcServer
@@ -261,17 +261,19 @@ def connectors_of(settings: Settings, accounts: AccountStore) -> SparkConfig:
     return SparkConfig(places, settings.storage_jars, credentials_of(settings, accounts))
 
 
-def senders_of(settings: Settings) -> Senders:
+def senders_of(settings: Settings) -> NotificationSenders:
     """Return how targets of notifications are told."""
     inside = [ip_network(one) for one in settings.webhook_networks]
     smtp_url, mail = settings.smtp_url, None
     if smtp_url is not None:
-        mail = MailServer(smtp_url.get_secret_value(), settings.mail_from, settings.mail_domains)
+        mail = NotificationMail(smtp_url.get_secret_value(), settings.mail_from, settings.mail_domains)
 
     def secret(target: NotificationTarget) -> str:
         return Seal.of(settings.keys_dir).opened(target.sealed, *target.belongs_to)
 
-    return Senders(WebhookSender(inside), mail, secret, settings.public_url, settings.notification_retry_s)
+    return NotificationSenders(
+        NotificationWebhooks(inside), mail, secret, settings.public_url, settings.notification_retry_s
+    )
 
 
 def credentials_of(settings: Settings, accounts: AccountStore) -> Callable[[str], Mapping[str, Credential]]:

@@ -31,7 +31,7 @@ from zoe_master.backends.simulated import ServiceBehaviour
 from zoe_master.main import senders_of
 from zoe_master.notifications import turn
 from zoe_master.notifications.thread import NotificationThread
-from zoe_master.notifications.webhook import WebhookSender
+from zoe_master.notifications.webhook import NotificationWebhooks
 
 K = NotificationKind
 
@@ -136,7 +136,7 @@ def notifying(api: Api, quick: None) -> Iterator[NotificationThread]:
 def notify(api: Api, settings: Settings | None = None) -> NotificationThread:
     used = settings or api.settings
     inside = [ip_network(one) for one in used.webhook_networks]
-    senders = replace(senders_of(used), webhooks=WebhookSender(inside, timeout_s=1.0))
+    senders = replace(senders_of(used), webhooks=NotificationWebhooks(inside, timeout_s=1.0))
     return NotificationThread(api.store.accounts, senders, look_s=0.02)
 
 

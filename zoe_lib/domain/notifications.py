@@ -46,7 +46,7 @@ class Notification:
 
 
 @value(frozen=True, slots=True)
-class WebAddress:
+class TargetAddress:
     """Where a webhook is sent to: scheme, host without brackets, port, and what follows it in the URL."""
 
     scheme: str
@@ -61,7 +61,7 @@ class WebAddress:
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
 
-def web_address(url: str, inside: Sequence[Network] = ()) -> WebAddress:
+def web_address(url: str, inside: Sequence[Network] = ()) -> TargetAddress:
     """Return the parts of the URL of a webhook; TargetRefused.
 
     `inside`: networks of the site that webhooks may reach; where there are none, only HTTPS is allowed.
@@ -82,7 +82,7 @@ def web_address(url: str, inside: Sequence[Network] = ()) -> WebAddress:
     if port < _PORT_MIN and port not in _PORTS.values():
         raise TargetRefused(f"port {port} is of another service; 80, 443 and those from {_PORT_MIN} on are allowed")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    found = WebAddress(parts.scheme, parts.hostname, port, path)
+    found = TargetAddress(parts.scheme, parts.hostname, port, path)
     literal = _literal(found.host)
     if literal is not None:
         check_address(literal, inside)

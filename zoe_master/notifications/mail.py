@@ -19,7 +19,7 @@ _PERMANENT = range(500, 600)
 
 
 @dataclass(frozen=True, slots=True)
-class MailServer:
+class NotificationMail:
     """The server that takes mail, as `smtp_url` says; mail goes to these domains only."""
 
     url: str = field(repr=False)
@@ -27,7 +27,7 @@ class MailServer:
     domains: Sequence[str]
 
 
-def send(server: MailServer, to: str, message_id: str, subject: str, text: str) -> None:
+def send(server: NotificationMail, to: str, message_id: str, subject: str, text: str) -> None:
     """Send one mail to the address of a `mailto:` URL; NotTold if the server did not take it.
 
     `message_id` is the same whenever the same mail is sent again, so that mailboxes can drop it.
@@ -52,7 +52,7 @@ def send(server: MailServer, to: str, message_id: str, subject: str, text: str) 
         raise NotTold(f"the mail server did not take it: {error}") from None
 
 
-def _deliver(server: MailServer, mail: EmailMessage) -> None:
+def _deliver(server: NotificationMail, mail: EmailMessage) -> None:
     parts = urlsplit(server.url)
     host, port = parts.hostname or "localhost", parts.port or _PORTS[parts.scheme]
     context = ssl.create_default_context()

@@ -25,7 +25,7 @@ TEST_KIND = "test"
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class NotificationMessage:
     """A webhook's body, and the id by which its receiver drops what comes twice."""
 
     id: str
@@ -50,7 +50,7 @@ def wanted(target: NotificationTarget, found: Iterable[Notification]) -> list[No
     return [one for one in found if one.kind in target.kinds or one.kind in one.asked]
 
 
-def webhook(target: NotificationTarget, one: Notification, url: str | None) -> Message:
+def webhook(target: NotificationTarget, one: Notification, url: str | None) -> NotificationMessage:
     """Return the webhook of a notification; `url`: where browsers find the API."""
     data: Mapping[str, object] = {
         "execution": {
@@ -72,7 +72,7 @@ def webhook(target: NotificationTarget, one: Notification, url: str | None) -> M
     return _message(f"{target.id}_{one.id}", f"execution.{one.kind}", one.at_s, data)
 
 
-def webhook_test(target: NotificationTarget, at_s: float) -> Message:
+def webhook_test(target: NotificationTarget, at_s: float) -> NotificationMessage:
     """Return a webhook that only shows that it arrives."""
     return _message(f"{target.id}_test_{int(at_s * 1000)}", TEST_KIND, at_s, {"target": target.name})
 
@@ -110,6 +110,6 @@ def _plain(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def _message(message_id: str, kind: str, at_s: float, data: Mapping[str, object]) -> Message:
+def _message(message_id: str, kind: str, at_s: float, data: Mapping[str, object]) -> NotificationMessage:
     body = {"type": kind, "timestamp": datetime.fromtimestamp(at_s, UTC).isoformat(), "data": data}
-    return Message(message_id, json.dumps(body).encode())
+    return NotificationMessage(message_id, json.dumps(body).encode())

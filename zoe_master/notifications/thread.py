@@ -12,19 +12,20 @@ import structlog
 
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import StoreError
-from zoe_master.notifications.turn import Senders, Turn
+from zoe_master.notifications.turn import NotificationSenders, TargetTurn
 
 log = structlog.get_logger(__name__)
 
 _LOOK_S = 1.0
 _ENTRIES_PER_LOOK = 5000
 _AT_ONCE_MAX = 32
+_END_S = 2.0
 
 
 class NotificationThread:
-    """Runs beside one master until it is closed; what is under way then is told again by the next leader."""
+    """Runs beside one master until it is closed; the next leader goes on."""
 
-    def __init__(self, accounts: AccountStore, senders: Senders, look_s: float = _LOOK_S) -> None:
+    def __init__(self, accounts: AccountStore, senders: NotificationSenders, look_s: float = _LOOK_S) -> None:
         self._accounts = accounts
         self._senders = senders
         self._look_s = look_s
@@ -54,9 +55,15 @@ class NotificationThread:
                 if not more:
                     await asyncio.to_thread(self._closing.wait, self._look_s)
         finally:
-            for task in self._told.values():
-                task.cancel()
+            await self._end_turns()
             await self._senders.webhooks.close()
+
+    async def _end_turns(self) -> None:
+        """Let what is under way be noted, so that little is sent twice; a target that does not answer is left."""
+        if self._told:
+            _, late = await asyncio.wait(self._told.values(), timeout=_END_S)
+            for task in late:
+                task.cancel()
 
     async def _look(self) -> bool:
         """Read on in the journal, begin turns, and return whether there is more to read."""
@@ -64,7 +71,7 @@ class NotificationThread:
         due = await asyncio.to_thread(self._accounts.due_targets, time.time(), 2 * _AT_ONCE_MAX)
         for target in due:
             if len(self._told) < _AT_ONCE_MAX and target.id not in self._told:
-                turn = Turn(self._accounts, self._senders, target)
+                turn = TargetTurn(self._accounts, self._senders, target, self._closing.is_set)
                 self._told[target.id] = asyncio.create_task(self._turn(target.id, turn.run()))
         return more
 

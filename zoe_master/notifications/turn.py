@@ -13,9 +13,9 @@ from zoe_lib.sealing import CannotOpen
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import NotificationTarget
 from zoe_master.notifications import messages
-from zoe_master.notifications.mail import MailServer, send
-from zoe_master.notifications.messages import Message
-from zoe_master.notifications.webhook import NotTold, WebhookSender
+from zoe_master.notifications.mail import NotificationMail, send
+from zoe_master.notifications.messages import NotificationMessage
+from zoe_master.notifications.webhook import NotificationWebhooks, NotTold
 
 _AT_ONCE = 100
 # So long one target is told without a break; then others have their turn.
@@ -25,23 +25,30 @@ _PAUSE_S, _PAUSE_S_MAX, _DOUBLINGS_MAX, _SPREAD = 5.0, 3600.0, 10, 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Senders:
+class NotificationSenders:
     """How targets are told. secret: returns the secret of a target. url: where browsers find the API. retry_s: how long
     a target is tried that does not answer.
     """
 
-    webhooks: WebhookSender
-    mail: MailServer | None
+    webhooks: NotificationWebhooks
+    mail: NotificationMail | None
     secret: Callable[[NotificationTarget], str]
     url: str | None
     retry_s: float
 
 
-class Turn:
+class TargetTurn:
     """What is done for one target before others have their turn."""
 
-    def __init__(self, accounts: AccountStore, senders: Senders, target: NotificationTarget) -> None:
+    def __init__(
+        self,
+        accounts: AccountStore,
+        senders: NotificationSenders,
+        target: NotificationTarget,
+        closing: Callable[[], bool],
+    ) -> None:
         self._accounts = accounts
+        self._closing = closing
         self._senders = senders
         self._target = target
         self._failures = target.failures
@@ -75,7 +82,7 @@ class Turn:
         for one in wanted:
             await self._post(messages.webhook(self._target, one, self._senders.url))
             await self._told(one.id)
-            if time.monotonic() > until_s and one is not wanted[-1]:
+            if (time.monotonic() > until_s or self._closing()) and one is not wanted[-1]:
                 return False
         return True
 
@@ -88,7 +95,7 @@ class Turn:
             await self._post(messages.webhook_test(self._target, now_s))
         await self._told(self._target.done_id)
 
-    async def _post(self, message: Message) -> None:
+    async def _post(self, message: NotificationMessage) -> None:
         try:
             secret = self._senders.secret(self._target)
         except CannotOpen as error:

@@ -10,8 +10,8 @@ from ipaddress import ip_address
 import httpx
 
 from zoe_client.tls import trust_of_this_machine
-from zoe_lib.domain.notifications import Address, Network, TargetRefused, WebAddress, check_address, web_address
-from zoe_master.notifications.messages import Message
+from zoe_lib.domain.notifications import Address, Network, TargetAddress, TargetRefused, check_address, web_address
+from zoe_master.notifications.messages import NotificationMessage
 
 TIMEOUT_S = 10.0
 _OK = range(200, 300)
@@ -27,7 +27,7 @@ class NotTold(Exception):  # noqa: N818 - the name is the fact
         super().__init__(why)
 
 
-class WebhookSender:
+class NotificationWebhooks:
     """Send webhooks. `inside`: networks of the site that they may reach.
 
     A name is resolved once, each of its addresses is checked, and the connection is made to one of these: a name that
@@ -46,7 +46,7 @@ class WebhookSender:
         """Close every connection."""
         await self._transport.aclose()
 
-    async def send(self, url: str, message: Message, headers: dict[str, str]) -> None:
+    async def send(self, url: str, message: NotificationMessage, headers: dict[str, str]) -> None:
         """Send one; NotTold unless the target answers with a status of success in time."""
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -62,7 +62,7 @@ class WebhookSender:
         if status not in _OK:
             raise NotTold(f"it answered {status}", for_good=status == _GONE)
 
-    async def _status(self, url: str, message: Message, headers: dict[str, str]) -> int:
+    async def _status(self, url: str, message: NotificationMessage, headers: dict[str, str]) -> int:
         target = web_address(url, self._inside)
         address = await self._address(target)
         host = f"[{address}]" if address.version == 6 else str(address)
@@ -77,7 +77,7 @@ class WebhookSender:
         await response.aclose()
         return response.status_code
 
-    async def _address(self, target: WebAddress) -> Address:
+    async def _address(self, target: TargetAddress) -> Address:
         """Return the first address of a host, after a check of all of them."""
         loop = asyncio.get_running_loop()
         try:

@@ -6,13 +6,13 @@ from ipaddress import ip_network
 
 import pytest
 
-from zoe_lib.domain.notifications import TargetRefused, WebAddress, mail_address, web_address
+from zoe_lib.domain.notifications import TargetAddress, TargetRefused, mail_address, web_address
 
 SITE = [ip_network("10.1.0.0/16"), ip_network("fd00:1::/32")]
 
 
 def test_public_names_and_addresses_are_allowed() -> None:
-    assert web_address("https://hooks.example.org/a?b=c") == WebAddress("https", "hooks.example.org", 443, "/a?b=c")
+    assert web_address("https://hooks.example.org/a?b=c") == TargetAddress("https", "hooks.example.org", 443, "/a?b=c")
     assert web_address("https://1.1.1.1").path == "/"
     assert web_address("https://hooks.example.org:8443/").authority == "hooks.example.org:8443"
     assert web_address("https://[2606:4700::1111]/").authority == "[2606:4700::1111]"
