@@ -22,6 +22,8 @@ class Code(StrEnum):
     SHARE_TOO_LOW = "share_too_low"
     TOO_MANY_SHARES = "too_many_shares"
     HELD_BY_OPERATOR = "held_by_operator"
+    TOO_MANY_TARGETS = "too_many_targets"
+    TARGET_REFUSED = "target_refused"
     TOO_MANY_SECRETS = "too_many_secrets"
     FOREIGN_ORIGIN = "foreign_origin"
     HOST_NOT_ALLOWED = "host_not_allowed"
@@ -104,6 +106,8 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.SHARE_TOO_LOW: (403, "Its owner does not share this with you"),
     Code.HELD_BY_OPERATOR: (403, "An operator holds it"),
     Code.TOO_MANY_SHARES: (409, "It is shared as often as it may be: end another share first"),
+    Code.TOO_MANY_TARGETS: (409, "You have as many targets as allowed: remove another one first"),
+    Code.TARGET_REFUSED: (422, "Notifications are not sent there"),
     Code.TOO_MANY_SECRETS: (409, "You have as many secrets as allowed: remove another one first"),
     Code.SESSION_OVER: (401, "The session has ended: sign in again"),
     Code.SESSION_NEEDED: (403, "This needs a browser session; a token is not enough"),

@@ -71,6 +71,10 @@ def _reseal(accounts: AccountStore, keys_dir: Path) -> int:
             value = seal.opened(stored.sealed, *stored.belongs_to)
             accounts.reseal_secret(stored, seal.sealed(value, *stored.belongs_to))
             count += 1
+        for target in accounts.targets_of_tenant(tenant.name):
+            value = seal.opened(target.sealed, *target.belongs_to)
+            accounts.reseal_target(target, seal.sealed(value, *target.belongs_to))
+            count += 1
     return count
 
 

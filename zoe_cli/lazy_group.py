@@ -64,6 +64,7 @@ MODULES = {
     "storage": "storage",
     "token": "tokens",
     "secret": "secrets",
+    "notify": "notifying",
     "admin": "admin",
 }
 

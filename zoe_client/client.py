@@ -401,6 +401,24 @@ class Client(Transport):
         """Remove a secret; running services keep what they got."""
         self.answer("DELETE", f"/secrets/{path_part(name)}", parameters={"of_tenant": of_tenant or None})
 
+    # -- notifications ---------------------------------------------------------------------------------------------
+    def targets(self) -> wire.TargetList:
+        """Return where you are notified of your executions in the tenant, and where the tenant is."""
+        return self.call(wire.TargetList, "GET", "/notifications")
+
+    def set_target(self, name: str, request: wire.TargetRequest, of_tenant: bool = False) -> wire.TargetView:
+        """Notify a webhook or an address of mail, of your executions, or of the tenant's (for operators and admins)."""
+        path = f"/notifications/{path_part(name)}"
+        return self.call(wire.TargetView, "PUT", path, body=request, parameters={"of_tenant": of_tenant or None})
+
+    def test_target(self, name: str, of_tenant: bool = False) -> None:
+        """Let a test be sent; `targets` says how it went."""
+        self.answer("POST", f"/notifications/{path_part(name)}/test", parameters={"of_tenant": of_tenant or None})
+
+    def remove_target(self, name: str, of_tenant: bool = False) -> None:
+        """Notify a target no longer."""
+        self.answer("DELETE", f"/notifications/{path_part(name)}", parameters={"of_tenant": of_tenant or None})
+
     # -- credentials for the object store --------------------------------------------------------------------------
     def storage_credentials(self, tenant: str | None = None) -> wire.CredentialList:
         """Return the services with credentials, without their keys; admins may give another tenant."""

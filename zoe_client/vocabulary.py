@@ -43,6 +43,18 @@ class DependencyKind(TextEnum):
     """In any way."""
 
 
+class NotificationKind(TextEnum):
+    """What of an execution somebody is notified of."""
+
+    SUBMITTED = "submitted"
+    STARTED = "started"
+    """All essential services run, at each attempt."""
+    REQUEUED = "requeued"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
 class IndexState(TextEnum):
     """Where an index of an array is; the last three are terminal."""
 

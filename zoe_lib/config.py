@@ -13,12 +13,21 @@ from zoe_lib.settings.api import ApiSettings
 from zoe_lib.settings.backend import BackendSettings
 from zoe_lib.settings.common import CommonSettings
 from zoe_lib.settings.master import MasterSettings
+from zoe_lib.settings.notifications import NotificationSettings
 from zoe_lib.settings.storage import StorageSettings
 from zoe_lib.settings.swarm import SwarmBackendSettings
 
 
 # Fields are in the order of the base classes from last to first, which is that of the reference page.
-class Settings(StorageSettings, SwarmBackendSettings, BackendSettings, MasterSettings, ApiSettings, CommonSettings):
+class Settings(
+    NotificationSettings,
+    StorageSettings,
+    SwarmBackendSettings,
+    BackendSettings,
+    MasterSettings,
+    ApiSettings,
+    CommonSettings,
+):
     """Define every setting with a default that suits one machine; docs/reference/settings.md is generated from this."""
 
     file_variable: ClassVar[str] = "ZOE_CONFIG"

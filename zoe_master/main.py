@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from ipaddress import ip_network
 from pathlib import Path
 
 import structlog
@@ -24,6 +25,7 @@ from zoe_lib.messaging.keys import CannotMakeKeys, ensure_keys
 from zoe_lib.sealing import CannotOpen, Seal, derived_key
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import NotLeader, StoreUnavailable
+from zoe_lib.store.people import NotificationTarget
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.revision import TablesTooOld, check_tables
 from zoe_lib.store.values import StoreLimits, UsageSample
@@ -43,6 +45,10 @@ from zoe_master.loop.port_secrets import PURPOSE, PortSecrets
 from zoe_master.loop.secret_values import ExecutionSecrets
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick_recorder import TickRecorder
+from zoe_master.notifications.mail import NotificationMail
+from zoe_master.notifications.thread import NotificationThread
+from zoe_master.notifications.turn import NotificationSenders
+from zoe_master.notifications.webhook import NotificationWebhooks
 from zoe_master.plugins import PluginRefused, Plugins, load_plugins
 from zoe_master.rpc.handlers import RpcHandlers
 from zoe_master.rpc.server import RpcServer
@@ -158,9 +164,11 @@ class Process:
                 metrics.LEADER.set(1)
                 foretelling = ForecastThread(master, self._waker)
                 upkeep = ExecutionRetention(self._store, removal_interval_s(self._settings.retention_s))
+                notifying = NotificationThread(self._store.accounts, senders_of(self._settings))
                 try:
                     self._loop(master, backend, answering, storage, progress)
                 finally:
+                    notifying.close()
                     upkeep.close()
                     foretelling.close()
         finally:
@@ -251,6 +259,21 @@ def connectors_of(settings: Settings, accounts: AccountStore) -> SparkConfig:
         name: Place(place.url, place.region, bool(place.swift_url)) for name, place in settings.storage_services.items()
     }
     return SparkConfig(places, settings.storage_jars, credentials_of(settings, accounts))
+
+
+def senders_of(settings: Settings) -> NotificationSenders:
+    """Return how targets of notifications are told."""
+    inside = [ip_network(one) for one in settings.webhook_networks]
+    smtp_url, mail = settings.smtp_url, None
+    if smtp_url is not None:
+        mail = NotificationMail(smtp_url.get_secret_value(), settings.mail_from, settings.mail_domains)
+
+    def secret(target: NotificationTarget) -> str:
+        return Seal.of(settings.keys_dir).opened(target.sealed, *target.belongs_to)
+
+    return NotificationSenders(
+        NotificationWebhooks(inside), mail, secret, settings.public_url, settings.notification_retry_s
+    )
 
 
 def credentials_of(settings: Settings, accounts: AccountStore) -> Callable[[str], Mapping[str, Credential]]:

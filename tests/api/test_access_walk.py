@@ -277,6 +277,8 @@ class Walk:
             for person in self.people:
                 if person.may("submit"):
                     person.http.put(f"{PREFIX}/secrets/walk", json={"value": "something"}).raise_for_status()
+                    body = {"url": "https://hooks.example.org/"}
+                    person.http.put(f"{PREFIX}/notifications/walk", json=body).raise_for_status()
             return Thing({"name": "walk"}, OURS)
         return Thing({}, OURS)
 
@@ -296,6 +298,7 @@ class Walk:
         policy = partial(self._admin().get, f"{PREFIX}/policy")
         bodies: dict[tuple[str, str], Callable[[], Any]] = {
             ("PUT", "/secrets/{name}"): lambda: {"value": "something"},
+            ("PUT", "/notifications/{name}"): lambda: {"url": "https://hooks.example.org/"},
             ("PUT", "/admin/limits"): lambda: {"amounts": {"executions": 500}, "tenant": OURS},
             ("POST", "/admin/price-lists"): lambda: {"document": {**PRICES, "from": f"20{50 + number % 40}-01-01"}},
             ("POST", "/admin/price-lists/check"): lambda: {"document": {**PRICES, "from": "2090-01-01"}},

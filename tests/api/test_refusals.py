@@ -375,6 +375,17 @@ def too_many_secrets(api: Api, _: Raise) -> httpx.Response:
     return api.http().put("/api/v1/secrets/more", json={"value": "x"})
 
 
+def too_many_targets(api: Api, _: Raise) -> httpx.Response:
+    body = {"url": "https://hooks.example.org/"}
+    for number in range(api.settings.notification_targets_max):
+        api.http().put(f"/api/v1/notifications/t{number}", json=body).raise_for_status()
+    return api.http().put("/api/v1/notifications/more", json=body)
+
+
+def target_refused(api: Api, _: Raise) -> httpx.Response:
+    return api.http().put("/api/v1/notifications/inside", json={"url": "https://127.0.0.1/"})
+
+
 def check_busy(api: Api, _: Raise) -> httpx.Response:
     its = api.app.state.services
     who = api.http().get("/api/v1/me").json()["user"]

@@ -5,6 +5,7 @@ import { api, type Schemas, told } from "./api/client";
 import { setOutage } from "./api/outage";
 import { asRefused, passes } from "./api/problem";
 import { useMay, useSession, useSessionState } from "./api/session";
+import { Notifier } from "./notifier";
 import { chooseTheme, chosenTheme, type Theme } from "./theme";
 
 /** What is around every page: where to go, who one is, and whether Zoe is all there. */
@@ -22,6 +23,7 @@ export function Frame({ children }: { children: ReactNode }) {
         <Person />
       </header>
       <Health />
+      <Notifier />
       <main id="main" tabIndex={-1}>
         {children}
       </main>

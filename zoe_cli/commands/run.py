@@ -121,6 +121,10 @@ def run(
         str | None,
         typer.Option("--idempotency-key", help="Key that makes a repeated submission return the same execution."),
     ] = None,
+    notify: Annotated[
+        str | None,
+        typer.Option(metavar="KINDS", help="Notify your targets (`zoe notify`) of this too: ended, failed, started..."),
+    ] = None,
     share: Annotated[
         list[str] | None,
         typer.Option(metavar="USER:LEVEL", help="Share it: look, open or control; may be repeated (see `zoe share`)."),
@@ -141,6 +145,10 @@ def run(
     document = RetryOptions(retries, retry_pause, tuple(retry_exit_codes or ()), memory_grow).put_in(document)
     if array is not None:
         document = counting_instances(document)
+    if notify is not None:
+        from zoe_cli.commands.notifying import kinds_of
+
+        document = {**document, "notify": kinds_of(notify)}
     conditions = Conditions(tuple(after or ()), keep, begin, hold, array)
     how = Submission(
         name=name,

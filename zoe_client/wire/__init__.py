@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.files import *  # noqa: F403
     from zoe_client.wire.following import *  # noqa: F403
     from zoe_client.wire.machines import *  # noqa: F403
+    from zoe_client.wire.notifications import *  # noqa: F403
     from zoe_client.wire.people import *  # noqa: F403
     from zoe_client.wire.places import *  # noqa: F403
     from zoe_client.wire.policy import *  # noqa: F403
@@ -158,6 +159,7 @@ __getattr__ = lazy_names(
             "MachineSecret",
             "MachineView",
         ),
+        "notifications": ("TargetList", "TargetRequest", "TargetView"),
         "secrets": ("SecretList", "SecretRequest", "SecretView"),
         "sharing": ("ShareList", "ShareRequest", "ShareView"),
         "storage": (

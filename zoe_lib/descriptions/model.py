@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from zoe_client.vocabulary import NotificationKind
 from zoe_lib.descriptions import bounds
 from zoe_lib.descriptions import scalars as s
 
@@ -319,6 +320,10 @@ class Document(Model):
         int, Field(ge=0, le=bounds.RETRIES_MAX, description="number of retries of a failed execution")
     ] = 0
     retry: Annotated[RetryRule | None, Field(description="after which failures, and how")] = None
+    notify: Annotated[
+        list[Annotated[NotificationKind, Field(strict=False)]],
+        Field(max_length=len(NotificationKind), description="what its owner is notified of, where they want to be"),
+    ] = []
     priority: Annotated[
         int,
         Field(ge=-bounds.PRIORITY_MAX, le=bounds.PRIORITY_MAX, description="default priority of executions"),

@@ -35,6 +35,7 @@ def to_document(application: Application) -> _Json:
         "time_limit_s": application.time_limit_s,
         "retries": application.retries,
         "retry": _retry(application.retry),
+        "notify": [str(kind) for kind in application.notify],
         "priority": application.default_priority,
         "deadline_s": application.default_deadline_s,
         "components": [_component(component) for component in application.components],

@@ -37,6 +37,7 @@ def application_of(document: model.Document) -> Application:
         time_limit_s=document.time_limit_s,
         retries=document.retries,
         retry=_retry(document.retry),
+        notify=tuple(sorted(set(document.notify))),
         default_priority=document.priority,
         default_deadline_s=document.deadline_s,
         results=tuple(document.results),

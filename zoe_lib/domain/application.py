@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from enum import StrEnum
 
+from zoe_client.vocabulary import NotificationKind
 from zoe_lib.domain.resources import MEMORY_BYTES_MAX, Resources, total
 from zoe_lib.domain.storage import StorageDemand
 from zoe_lib.domain.values import changed, once, value
@@ -193,6 +194,7 @@ class Application:
     time_limit_s: float | None = None
     retries: int = 0
     retry: RetryRule = DEFAULT_RETRY
+    notify: tuple[NotificationKind, ...] = ()
     default_priority: int = 0
     default_deadline_s: float | None = None
     storage: StorageDemand | None = None

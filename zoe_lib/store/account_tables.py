@@ -91,6 +91,41 @@ secrets = Table(
     Index("ix_secrets_tenant", "tenant", "name", unique=True, postgresql_where=text("user_name IS NULL")),
 )
 
+notification_targets = Table(
+    "notification_targets",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("tenant", Text, ForeignKey("tenants.name"), nullable=False),
+    Column("user_name", Text),  # none: of the tenant
+    Column("name", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("kinds", JSONB, nullable=False),
+    Column("sealed", LargeBinary, nullable=False),  # as above
+    Column("set_at_s", Double, nullable=False),
+    Column("set_by", Text, nullable=False),
+    Column("done_id", BigInteger, nullable=False),
+    Column("news_id", BigInteger, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("failing_since_s", Double),
+    Column("next_at_s", Double, nullable=False),
+    Column("last_error", Text, nullable=False),
+    Column("told_at_s", Double),
+    Column("stopped", Boolean, nullable=False),
+    Column("test", Boolean, nullable=False),
+    ForeignKeyConstraint(["user_name", "tenant"], ["memberships.user_name", "memberships.tenant"], ondelete="CASCADE"),
+    Index(
+        "ix_notification_targets_owner", "tenant", "user_name", "name", unique=True, postgresql_nulls_not_distinct=True
+    ),
+)
+
+# The event of the journal up to which targets know whether there is news; one row.
+notification_progress = Table(
+    "notification_progress",
+    metadata,
+    Column("id", SmallInteger, primary_key=True),
+    Column("after_id", BigInteger, nullable=False),
+)
+
 sessions = Table(
     "sessions",
     metadata,

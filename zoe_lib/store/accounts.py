@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from zoe_lib.store.sql import audit as audit_log
 from zoe_lib.store.sql import credentials, machines, name_claims, people, signing_in, system_ids
+from zoe_lib.store.sql import notifications as notification_rows
 from zoe_lib.store.sql import secrets as secret_rows
 from zoe_lib.store.sql import shares as share_rows
 from zoe_lib.store.sql.database import Database, looks, reads, writes
@@ -71,6 +72,18 @@ class AccountStore:
     secrets_of_tenant = reads(secret_rows.of_tenant)
     reseal_secret = writes(secret_rows.reseal)
     remove_secret = writes(secret_rows.remove)
+
+    set_target = writes(notification_rows.put)
+    targets = reads(notification_rows.read)
+    targets_of_tenant = reads(notification_rows.of_tenant)
+    reseal_target = writes(notification_rows.reseal)
+    remove_target = writes(notification_rows.remove)
+    test_target = writes(notification_rows.ask_for_test)
+    note_news = writes(notification_rows.note_news)
+    due_targets = reads(notification_rows.due)
+    notifications = reads(notification_rows.notifications)
+    note_told = writes(notification_rows.note_told)
+    note_not_told = writes(notification_rows.note_not_told)
 
     system_id = writes(system_ids.assign)
 

@@ -46,6 +46,10 @@ class TooManyMachines(StoreError):  # noqa: N818
     """As many machines as may wait for a user to allow them do so already."""
 
 
+class TooManyTargets(StoreError):  # noqa: N818
+    """The user or the tenant has as many targets of notifications as allowed."""
+
+
 class TooManySecrets(StoreError):  # noqa: N818
     """The user or the tenant has as many secrets as allowed."""
 

@@ -141,6 +141,41 @@ class SealedSecret:
 
 
 @dataclass(frozen=True, slots=True)
+class NotificationTarget:
+    """Where a user, or the tenant (`user` None), is notified: a webhook, or an address of mail.
+
+    kinds: what of all executions, beside what a description asks for. sealed: the secret of a webhook. Events up to
+    `done_id` have been told; up to `news_id` there may be some that have not. failures: failed tries since the last
+    success, since `failing_since_s`; the next one is not before `next_at_s` (seconds since the epoch).
+    """
+
+    id: str
+    tenant: str
+    user: str | None
+    name: str
+    url: str
+    kinds: Sequence[str]
+    sealed: bytes = field(repr=False)
+    set_at_s: float
+    set_by: str
+    done_id: int = 0
+    news_id: int = 0
+    failures: int = 0
+    failing_since_s: float | None = None
+    next_at_s: float = 0.0
+    last_error: str = ""
+    told_at_s: float | None = None
+    stopped: bool = False
+    test: bool = False
+    """Whether a test was asked for."""
+
+    @property
+    def belongs_to(self) -> tuple[str, ...]:
+        """Return what its secret is sealed for."""
+        return ("notification target", self.id)
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """A signed-in browser: `id` is the hash of the secret in its cookie. Times in seconds since the epoch.
 

@@ -7,8 +7,8 @@ export type JournalEvent = Schemas["EventView"];
 interface Followed {
   executionId?: string;
   allTenants?: boolean;
-  /** The journal's id after which to begin; null: not yet. */
-  after: number | null;
+  /** The journal's id after which to begin; "now": with what happens next; null: not yet. */
+  after: number | "now" | null;
 }
 
 /** Follows the journal while the component is there; `onEvents` gets batches in order. */
@@ -22,7 +22,7 @@ export function useJournal(
   useEffect(() => {
     if (after === null) return;
     const stop = new AbortController();
-    const query = new URLSearchParams({ after: String(after) });
+    const query = new URLSearchParams(after === "now" ? {} : { after: String(after) });
     if (executionId) query.set("execution_id", executionId);
     if (allTenants) query.set("all_tenants", "true");
     void follow({

@@ -7,6 +7,7 @@ import { CopyButton } from "../components/files";
 import { Table } from "../components/table";
 import { moment } from "../format";
 import { Secrets } from "./secrets";
+import { Targets } from "./targets";
 
 export default function AccountPage() {
   const session = useSession();
@@ -19,6 +20,7 @@ export default function AccountPage() {
       <div className="columns">
         <Tokens />
         <Secrets />
+        <Targets />
         <Password />
       </div>
     </>

@@ -1,0 +1,115 @@
+"""What notifications say, and how webhooks are signed.
+
+Webhooks follow Standard Webhooks 1.0 (standardwebhooks.com), so that receivers can check them with its libraries.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from zoe_client.vocabulary import NotificationKind
+from zoe_lib.domain.clock import utc_text
+from zoe_lib.domain.notifications import Notification
+from zoe_lib.store.people import NotificationTarget
+
+SECRET_PREFIX = "whsec_"  # noqa: S105 - how secrets begin, not one
+_LINES_MAX = 100
+_SUBJECT_MAX = 150
+TEST_KIND = "test"
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationMessage:
+    """A webhook's body, and the id by which its receiver drops what comes twice."""
+
+    id: str
+    body: bytes
+
+    def headers(self, secret: str, at_s: float) -> dict[str, str]:
+        """Return the headers that sign it. `secret`: base64 after `whsec_`."""
+        key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
+        signed = b".".join((self.id.encode(), str(int(at_s)).encode(), self.body))
+        signature = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+        return {
+            "webhook-id": self.id,
+            "webhook-timestamp": str(int(at_s)),
+            "webhook-signature": f"v1,{signature}",
+            "content-type": "application/json",
+            "user-agent": "Zoe",
+        }
+
+
+def wanted(target: NotificationTarget, found: Iterable[Notification]) -> list[Notification]:
+    """Return those that the target is to be told: of the kinds that it names, or that the description asks for."""
+    return [one for one in found if one.kind in target.kinds or one.kind in one.asked]
+
+
+def webhook(target: NotificationTarget, one: Notification, url: str | None) -> NotificationMessage:
+    """Return the webhook of a notification; `url`: where browsers find the API."""
+    data: Mapping[str, object] = {
+        "execution": {
+            "id": one.execution_id,
+            "name": one.name,
+            "user": one.user,
+            "tenant": one.tenant,
+            "state": one.state,
+            "cause": one.cause,
+            "message": one.message,
+            "exit_code": one.exit_code,
+            "submitted_at_s": one.submitted_at_s,
+            "started_at_s": one.started_at_s,
+            "ended_at_s": one.ended_at_s,
+            "url": page(one, url),
+        },
+        "event_id": one.id,
+    }
+    return _message(f"{target.id}_{one.id}", f"execution.{one.kind}", one.at_s, data)
+
+
+def webhook_test(target: NotificationTarget, at_s: float) -> NotificationMessage:
+    """Return a webhook that only shows that it arrives."""
+    return _message(f"{target.id}_test_{int(at_s * 1000)}", TEST_KIND, at_s, {"target": target.name})
+
+
+def mail(target: NotificationTarget, told: Sequence[Notification], url: str | None) -> tuple[str, str]:
+    """Return subject and text of a mail; with more than one execution it is a list."""
+    shown = told[:_LINES_MAX]
+    lines = [_line(one, url) for one in shown]
+    if len(told) == 1:
+        subject = f"{_plain(told[0].name)} {told[0].kind}"
+    else:
+        counts = {kind: sum(one.kind is kind for one in told) for kind in NotificationKind}
+        subject = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+    footer = f"Zoe sends this because of the target {target.name!r} ({target.tenant}); `zoe notify rm` ends it."
+    return f"Zoe: {subject}"[:_SUBJECT_MAX], "\n\n".join([*lines, footer]) + "\n"
+
+
+def page(one: Notification, url: str | None) -> str | None:
+    """Return the address of the page of the execution."""
+    return None if url is None else f"{url}/executions/{one.execution_id}"
+
+
+def _line(one: Notification, url: str | None) -> str:
+    facts = [f"{_plain(one.name)} ({one.execution_id}) {one.kind} at {utc_text(one.at_s)}"]
+    if one.kind in (NotificationKind.FAILED, NotificationKind.CANCELLED):
+        facts += [f"cause: {one.cause}"] if one.cause else []
+        facts += [f"exit code: {one.exit_code}"] if one.exit_code is not None else []
+        facts += [_plain(one.message)] if one.message else []
+    where = page(one, url)
+    return "\n  ".join([*facts, *([where] if where else [])])
+
+
+def _plain(text: str) -> str:
+    """Return a text of users on one line."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def _message(message_id: str, kind: str, at_s: float, data: Mapping[str, object]) -> NotificationMessage:
+    body = {"type": kind, "timestamp": datetime.fromtimestamp(at_s, UTC).isoformat(), "data": data}
+    return NotificationMessage(message_id, json.dumps(body).encode())

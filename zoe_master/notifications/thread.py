@@ -1,0 +1,90 @@
+"""The thread that notifies targets while this master leads."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Coroutine
+from contextlib import suppress
+
+import structlog
+
+from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.errors import StoreError
+from zoe_master.notifications.turn import NotificationSenders, TargetTurn
+
+log = structlog.get_logger(__name__)
+
+_LOOK_S = 1.0
+_ENTRIES_PER_LOOK = 5000
+_AT_ONCE_MAX = 32
+_END_S = 2.0
+
+
+class NotificationThread:
+    """Runs beside one master until it is closed; the next leader goes on."""
+
+    def __init__(self, accounts: AccountStore, senders: NotificationSenders, look_s: float = _LOOK_S) -> None:
+        self._accounts = accounts
+        self._senders = senders
+        self._look_s = look_s
+        self._closing = threading.Event()
+        self._told: dict[str, asyncio.Task[None]] = {}
+        self._thread = threading.Thread(target=self._run, name="zoe-notifications", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closing.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        asyncio.run(self._look_on())
+
+    async def _look_on(self) -> None:
+        try:
+            while not self._closing.is_set():
+                more = False
+                try:
+                    more = await self._look()
+                except StoreError as error:
+                    log.warning("notifications wait", why=str(error))
+                except Exception:
+                    log.exception("looking for notifications failed")
+                if not more:
+                    await asyncio.to_thread(self._closing.wait, self._look_s)
+        finally:
+            await self._end_turns()
+            await self._senders.webhooks.close()
+
+    async def _end_turns(self) -> None:
+        """Let what is under way be noted, so that little is sent twice; a target that does not answer is left."""
+        if self._told:
+            _, late = await asyncio.wait(self._told.values(), timeout=_END_S)
+            for task in late:
+                task.cancel()
+
+    async def _look(self) -> bool:
+        """Read on in the journal, begin turns, and return whether there is more to read."""
+        more = await asyncio.to_thread(self._accounts.note_news, _ENTRIES_PER_LOOK)
+        due = await asyncio.to_thread(self._accounts.due_targets, time.time(), 2 * _AT_ONCE_MAX)
+        for target in due:
+            if len(self._told) < _AT_ONCE_MAX and target.id not in self._told:
+                turn = TargetTurn(self._accounts, self._senders, target, self._closing.is_set)
+                self._told[target.id] = asyncio.create_task(self._turn(target.id, turn.run()))
+        return more
+
+    async def _turn(self, target_id: str, turn: Coroutine[None, None, None]) -> None:
+        try:
+            await turn
+        except StoreError as error:
+            log.warning("a target waits for its notifications", target=target_id, why=str(error))
+        except Exception:
+            log.exception("notifying a target failed", target=target_id)
+            with suppress(StoreError):
+                now_s = time.time()
+                note = self._accounts.note_not_told
+                await asyncio.to_thread(note, target_id, "an unexpected error", now_s, now_s + 60.0)
+        finally:
+            del self._told[target_id]

@@ -1,0 +1,124 @@
+"""Tell one target what it has not been told yet."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from zoe_lib.domain.notifications import Notification, is_mail
+from zoe_lib.sealing import CannotOpen
+from zoe_lib.store.accounts import AccountStore
+from zoe_lib.store.people import NotificationTarget
+from zoe_master.notifications import messages
+from zoe_master.notifications.mail import NotificationMail, send
+from zoe_master.notifications.messages import NotificationMessage
+from zoe_master.notifications.webhook import NotificationWebhooks, NotTold
+
+_AT_ONCE = 100
+# So long one target is told without a break; then others have their turn.
+_TURN_S = 20.0
+# Pauses between tries, random, so that targets behind one server do not return all at once.
+_PAUSE_S, _PAUSE_S_MAX, _DOUBLINGS_MAX, _SPREAD = 5.0, 3600.0, 10, 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationSenders:
+    """How targets are told. secret: returns the secret of a target. url: where browsers find the API. retry_s: how long
+    a target is tried that does not answer.
+    """
+
+    webhooks: NotificationWebhooks
+    mail: NotificationMail | None
+    secret: Callable[[NotificationTarget], str]
+    url: str | None
+    retry_s: float
+
+
+class TargetTurn:
+    """What is done for one target before others have their turn."""
+
+    def __init__(
+        self,
+        accounts: AccountStore,
+        senders: NotificationSenders,
+        target: NotificationTarget,
+        closing: Callable[[], bool],
+    ) -> None:
+        self._accounts = accounts
+        self._closing = closing
+        self._senders = senders
+        self._target = target
+        self._failures = target.failures
+
+    async def run(self) -> None:
+        """Tell the target the next of its news, in order, and note how far it came; StoreError."""
+        target = self._target
+        try:
+            if target.test:
+                await self._test()
+            if target.test or not target.stopped:
+                await self._news()
+        except NotTold as error:
+            await self._failed(error)
+
+    async def _news(self) -> None:
+        target = self._target
+        found = await asyncio.to_thread(self._accounts.notifications, target, _AT_ONCE)
+        wanted = messages.wanted(target, found)
+        if is_mail(target.url):
+            if wanted:
+                subject, text = messages.mail(target, wanted, self._senders.url)
+                await self._mail(f"{target.id}.{wanted[-1].id}", subject, text)
+        elif not await self._webhooks(wanted):
+            return
+        await self._told(found[-1].id if len(found) == _AT_ONCE else target.news_id, bool(wanted))
+
+    async def _webhooks(self, wanted: Sequence[Notification]) -> bool:
+        """Send them one after another, each noted; False if the turn ended before."""
+        until_s = time.monotonic() + _TURN_S
+        for one in wanted:
+            await self._post(messages.webhook(self._target, one, self._senders.url))
+            await self._told(one.id)
+            if (time.monotonic() > until_s or self._closing()) and one is not wanted[-1]:
+                return False
+        return True
+
+    async def _test(self) -> None:
+        now_s = time.time()
+        if is_mail(self._target.url):
+            text = f"This mail shows that the target {self._target.name!r} of Zoe works.\n"
+            await self._mail(f"{self._target.id}.test.{int(now_s)}", "Zoe: a test", text)
+        else:
+            await self._post(messages.webhook_test(self._target, now_s))
+        await self._told(self._target.done_id)
+
+    async def _post(self, message: NotificationMessage) -> None:
+        try:
+            secret = self._senders.secret(self._target)
+        except CannotOpen as error:
+            raise NotTold(f"set it again: {error}") from None
+        await self._senders.webhooks.send(self._target.url, message, message.headers(secret, time.time()))
+
+    async def _mail(self, message_id: str, subject: str, text: str) -> None:
+        if self._senders.mail is None:
+            raise NotTold("this installation sends no mail")
+        await asyncio.to_thread(send, self._senders.mail, self._target.url, message_id, subject, text)
+
+    async def _told(self, done_id: int, sent: bool = True) -> None:
+        self._failures = 0 if sent else self._failures
+        await asyncio.to_thread(self._accounts.note_told, self._target.id, done_id, time.time(), sent)
+
+    async def _failed(self, error: NotTold) -> None:
+        target, now_s = self._target, time.time()
+        since_s = target.failing_since_s if self._failures and target.failing_since_s is not None else now_s
+        pause_s = min(_PAUSE_S * 2 ** min(self._failures, _DOUBLINGS_MAX), _PAUSE_S_MAX)
+        pause_s *= random.uniform(1 - _SPREAD, 1 + _SPREAD)
+        stopped = error.for_good or now_s - since_s > self._senders.retry_s
+        note = self._accounts.note_not_told
+        await asyncio.to_thread(note, target.id, str(error)[:_WHY_MAX], now_s, now_s + pause_s, stopped)
+
+
+_WHY_MAX = 500
