@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
-from zoe_api.metrics import BUDGET_CHECKS
+from zoe_api.metrics import BUDGET_REFUSED, BUDGET_WARNED
 from zoe_api.problems import ApiProblem
 from zoe_client.wire import EstimateView, PriceView
 from zoe_lib.domain.application import Application
@@ -35,11 +35,11 @@ def _warnings(services: Services, principal: Principal) -> Iterator[str]:
         runs = f"; what runs now costs about {hourly} {spent.currency} an hour" if hourly else "; nothing runs now"
         text = f"{whose} has spent {so_far} of {budget.amount:f} {spent.currency} in {spent.month}{runs}"
         if budget.refuses and so_far >= budget.amount:
-            BUDGET_CHECKS.labels("refused").inc()
+            BUDGET_REFUSED.inc()
             raise ApiProblem(
                 Code.BUDGET_EXCEEDED, text, "end what is not needed, wait for the next month, or ask an admin"
             )
-        BUDGET_CHECKS.labels("warned").inc()
+        BUDGET_WARNED.inc()
         yield f"budget: {text}"
 
 

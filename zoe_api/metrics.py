@@ -7,6 +7,7 @@ from prometheus_client import Counter, Gauge, Histogram
 REQUESTS = Counter("zoe_api_requests_total", "Requests answered.", ["method", "route", "status"])
 REQUEST_SECONDS = Histogram("zoe_api_request_seconds", "Time to the head of an answer.", ["method", "route"])
 BUDGET_CHECKS = Counter("zoe_api_budget_checks_total", "Submissions that a budget warned of or refused.", ["result"])
+BUDGET_WARNED, BUDGET_REFUSED = (BUDGET_CHECKS.labels(result) for result in ("warned", "refused"))
 STREAMS = Gauge("zoe_api_streams", "Streams of events and logs that are open now.")
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -15,6 +15,7 @@ from zoe_lib.store.people import NotificationTarget
 from zoe_master.notifications import messages
 from zoe_master.notifications.mail import NotificationMail, send
 from zoe_master.notifications.messages import NotificationMessage
+from zoe_master.notifications.metrics import NOT_TOLD, STOPPED, TOLD
 from zoe_master.notifications.webhook import NotificationWebhooks, NotTold
 
 _AT_ONCE = 100
@@ -108,7 +109,9 @@ class TargetTurn:
         await asyncio.to_thread(send, self._senders.mail, self._target.url, message_id, subject, text)
 
     async def _told(self, done_id: int, sent: bool = True) -> None:
-        self._failures = 0 if sent else self._failures
+        if sent:
+            self._failures = 0
+            TOLD.inc()
         await asyncio.to_thread(self._accounts.note_told, self._target.id, done_id, time.time(), sent)
 
     async def _failed(self, error: NotTold) -> None:
@@ -117,6 +120,7 @@ class TargetTurn:
         pause_s = min(_PAUSE_S * 2 ** min(self._failures, _DOUBLINGS_MAX), _PAUSE_S_MAX)
         pause_s *= random.uniform(1 - _SPREAD, 1 + _SPREAD)
         stopped = error.for_good or now_s - since_s > self._senders.retry_s
+        (STOPPED if stopped else NOT_TOLD).inc()
         note = self._accounts.note_not_told
         await asyncio.to_thread(note, target.id, str(error)[:_WHY_MAX], now_s, now_s + pause_s, stopped)
 

@@ -14,6 +14,7 @@ from prometheus_client import REGISTRY, Counter, Gauge, Histogram
 import zoe_api.metrics
 import zoe_lib.store.sql.latency
 import zoe_master.background.metrics
+import zoe_master.notifications.metrics
 
 DEPLOY = Path(__file__).resolve().parents[3] / "deploy"
 DASHBOARD: dict[str, Any] = json.loads((DEPLOY / "grafana" / "dashboards" / "zoe.json").read_text())
@@ -22,6 +23,7 @@ MODULES = (
     zoe_api.metrics,
     zoe_lib.store.sql.latency,
     zoe_master.background.metrics,
+    zoe_master.notifications.metrics,
 )
 EVERYWHERE = {"job", "instance"}
 FUNCTIONS = {"sum", "max", "by", "increase", "rate", "deriv", "histogram_quantile", "clamp_min"}
