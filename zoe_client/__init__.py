@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 from zoe_client.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from zoe_client.asynchronous import *  # noqa: F403
     from zoe_client.client import *  # noqa: F403
     from zoe_client.errors import *  # noqa: F403
+    from zoe_client.mapping import *  # noqa: F403
 
 __getattr__ = lazy_names(
     __name__,
     {
         "client": ("Client",),
+        "asynchronous": ("AsyncClient",),
+        "mapping": ("CallFailed",),
         "errors": (
             "Busy",
             "Conflict",

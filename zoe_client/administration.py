@@ -75,11 +75,11 @@ class Administration:
     def check_price_list(self, document: dict[str, Any], past: bool = False) -> None:
         """Check a price list; a refusal names all errors."""
         body = wire.PriceListRequest(document=document, past=past)
-        self._transport.answer("POST", "/admin/price-lists/check", body=body)
+        return self._transport.do("POST", "/admin/price-lists/check", body=body)
 
     def remove_price_list(self, list_id: int) -> None:
         """Remove a price list that has not begun."""
-        self._transport.answer("DELETE", f"/admin/price-lists/{list_id}")
+        return self._transport.do("DELETE", f"/admin/price-lists/{list_id}")
 
     def close_statement(self, month: str) -> wire.StatementView:
         """Close a month for all tenants: its statements never change again."""
@@ -95,7 +95,7 @@ class Administration:
 
     def clear_budget(self, tenant: str, user: str | None = None) -> None:
         """Clear a budget."""
-        self._transport.answer("DELETE", "/admin/budgets", parameters={"tenant": tenant, "user": user})
+        return self._transport.do("DELETE", "/admin/budgets", parameters={"tenant": tenant, "user": user})
 
     def limits(self, tenant: str | None = None, user: str | None = None) -> wire.LimitList:
         """Return all limits, or those of a tenant, with their use."""
@@ -110,7 +110,7 @@ class Administration:
     def clear_limit(self, tenant: str = "*", user: str | None = None, amounts: Sequence[str] = ()) -> None:
         """Clear amounts of a limit, or all, so that the default applies again."""
         parameters = {"tenant": tenant, "user": user, "amount": list(amounts)}
-        self._transport.answer("DELETE", "/admin/limits", parameters=parameters)
+        return self._transport.do("DELETE", "/admin/limits", parameters=parameters)
 
     def set_role(self, user: str, tenant: str, role: Role) -> wire.MemberView:
         """Make a user a member of a tenant, or change the user's role there."""
@@ -119,7 +119,7 @@ class Administration:
 
     def remove_member(self, user: str, tenant: str) -> None:
         """End a membership, with its tokens and sessions."""
-        self._transport.answer("DELETE", f"/admin/tenants/{path_part(tenant)}/members/{path_part(user)}")
+        return self._transport.do("DELETE", f"/admin/tenants/{path_part(tenant)}/members/{path_part(user)}")
 
     def hand_over(self, user: str, to: str, tenant: str) -> wire.HandOverView:
         """Hand executions and files of a user who leaves over to another user of the tenant, and disable the first.
@@ -135,7 +135,7 @@ class Administration:
 
     def revoke_token(self, token_id: str) -> None:
         """Revoke any user's token at once."""
-        self._transport.answer("DELETE", f"/admin/tokens/{path_part(token_id)}")
+        return self._transport.do("DELETE", f"/admin/tokens/{path_part(token_id)}")
 
     def audit(self, *, user: str | None = None, before: int | None = None, limit: int = 50) -> wire.AuditList:
         """Return who requested which change, newest first; `before` is the page's `next_before`."""

@@ -15,7 +15,7 @@ from zoe_client.vocabulary import IndexState
 if TYPE_CHECKING:
     from zoe_client.transport import Transport
 
-_LOOK_EVERY_S, _LOOK_EVERY_S_MAX = 0.1, 2.0
+LOOK_EVERY_S, LOOK_EVERY_S_MAX = 0.1, 2.0
 _PAGE = 500
 
 
@@ -80,14 +80,9 @@ class Arrays:
         self, array_id: str, states: Sequence[IndexState] = (), *, brief: bool = False
     ) -> Iterator[wire.IndexView]:
         """Yield the indices in these states, or all, in order; `brief`: without their executions, which is faster."""
-        path, after = f"/arrays/{path_part(array_id)}/indices", None
+        after: int | None = None
         while True:
-            parameters: dict[str, Any] = {
-                "state": [state.value for state in states],
-                "after": after,
-                "brief": brief or None,
-                "limit": _PAGE if not brief else 10_000,
-            }
+            path, parameters = index_pages(array_id, states, after, brief)
             page = self._transport.call(wire.IndexList, "GET", path, parameters=parameters)
             yield from page.indices
             after = page.next_after
@@ -113,20 +108,32 @@ class Arrays:
     def modify(self, array_id: str, changes: wire.ArrayModifyRequest) -> wire.ArraySummary:
         """Change the priority, or how many indices may be active at once; what is not set stays as it is."""
         json = changes.model_dump(mode="json", exclude_unset=True)
-        answer = self._transport.answer("PATCH", f"/arrays/{path_part(array_id)}", json=json, again=True)
-        return self._transport.read(wire.ArraySummary, answer.content)
+        return self._transport.call(wire.ArraySummary, "PATCH", f"/arrays/{path_part(array_id)}", json=json, again=True)
 
     def wait(self, array_id: str, timeout_s: float | None = None) -> wire.ArrayView:
         """Return the array after all its indices have ended; TimedOut."""
         give_up_s = None if timeout_s is None else time.monotonic() + timeout_s
-        pause_s = _LOOK_EVERY_S
+        pause_s = LOOK_EVERY_S
         while (array := self.array(array_id)).ended_at_s is None:
             if give_up_s is not None and time.monotonic() >= give_up_s:
                 raise TimedOut(f"array {array_id} has not ended within {timeout_s:g} s")
             time.sleep(pause_s)
-            pause_s = min(2 * pause_s, _LOOK_EVERY_S_MAX)
+            pause_s = min(2 * pause_s, LOOK_EVERY_S_MAX)
         return array
 
     def _act(self, array_id: str, action: str) -> wire.ArraySummary:
         path = f"/arrays/{path_part(array_id)}/{action}"
         return self._transport.call(wire.ArraySummary, "POST", path, again=True)
+
+
+def index_pages(
+    array_id: str, states: Sequence[IndexState], after: int | None, brief: bool
+) -> tuple[str, dict[str, Any]]:
+    """Return path and parameters of the page of indices that follows."""
+    parameters = {
+        "state": [state.value for state in states],
+        "after": after,
+        "brief": brief or None,
+        "limit": _PAGE if not brief else 10_000,
+    }
+    return f"/arrays/{path_part(array_id)}/indices", parameters

@@ -28,6 +28,6 @@ def problem_in(content: bytes, status: int, host: str) -> ZoeError:
         return from_problem(wire.Problem(title=f"HTTP {status}", status=status, code="http_error"))
 
 
-def unreachable(http: httpx.Client, error: httpx.TransportError) -> Unreachable:
+def unreachable(http: httpx.Client | httpx.AsyncClient, error: httpx.TransportError) -> Unreachable:
     """Return the exception for a connection that was not made, or broke."""
     return Unreachable(f"no answer from {http.base_url.copy_with(path='/')}: {error or type(error).__name__}")

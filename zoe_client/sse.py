@@ -15,16 +15,27 @@ class ServerEvent:
     data: str
 
 
-def parse_events(lines: Iterable[str]) -> Iterator[ServerEvent | None]:
-    """Yield the events in a stream of lines, and None for each comment (a keep-alive); drop an unfinished event."""
-    fields: dict[str, str] = {}
-    for line in lines:
+class EventLines:
+    """Lines of a stream, until they are an event."""
+
+    def __init__(self) -> None:
+        self._fields: dict[str, str] = {}
+
+    def feed(self, line: str) -> Iterator[ServerEvent | None]:
+        """Yield the event that this line completes; None for a comment (a keep-alive)."""
         if not line:
+            fields, self._fields = self._fields, {}
             if "data" in fields:
                 yield ServerEvent(fields.get("id", ""), fields.get("event", "message"), fields["data"])
-            fields = {}
         elif line.startswith(":"):
             yield None
         else:
             name, _, value = line.partition(":")
-            fields[name] = value.removeprefix(" ")
+            self._fields[name] = value.removeprefix(" ")
+
+
+def parse_events(lines: Iterable[str]) -> Iterator[ServerEvent | None]:
+    """Yield the events in a stream of lines, and None for each comment (a keep-alive); drop an unfinished event."""
+    found = EventLines()
+    for line in lines:
+        yield from found.feed(line)

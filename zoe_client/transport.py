@@ -73,6 +73,7 @@ class Transport:
         path: str,
         *,
         body: BaseModel | None = None,
+        json: dict[str, Any] | None = None,
         parameters: dict[str, Any] | None = None,
         headers: dict[str, str] | None = None,
         again: bool = False,
@@ -80,19 +81,21 @@ class Transport:
     ) -> Model:
         """Make one request, and return its answer as this model."""
         response = self.answer(
-            method, path, body=body, parameters=parameters, headers=headers, again=again, timeout_s=timeout_s
+            method, path, body=body, json=json, parameters=parameters, headers=headers, again=again, timeout_s=timeout_s
         )
         return self.read(model, response.content)
 
+    def do(self, method: str, path: str, **how: Any) -> None:
+        """Make one request whose answer says nothing; `how` as for `answer`."""
+        self.answer(method, path, **how)
+
+    def text(self, path: str, parameters: dict[str, Any] | None = None) -> str:
+        """Return the answer of a GET as text."""
+        return self.answer("GET", path, parameters=parameters).text
+
     def read(self, model: type[Model], content: bytes) -> Model:
         """Return the content of an answer as this model."""
-        try:
-            return model.model_validate_json(content)
-        except ValidationError as error:
-            from zoe_client.plain_errors import sentences
-
-            found = "; ".join(islice(sentences(error), _SENTENCES_MAX))
-            raise ZoeError(f"the server at {self.url} sent an answer that this client cannot read: {found}") from None
+        return model_of(model, content, self.url)
 
     def answer(
         self,
@@ -112,26 +115,16 @@ class Transport:
             method,
             path,
             json=json if body is None else body.model_dump(mode="json"),
-            params={key: value for key, value in (parameters or {}).items() if value is not None},
+            params=given(parameters),
             headers=headers,
             timeout=httpx.USE_CLIENT_DEFAULT if timeout_s is None else timeout_s,
         )
         if not self._patience_s:
             return self._once(request)
         # Its import takes as long as a quick command, and few clients need it.
-        from tenacity import Retrying, retry_if_exception, stop_before_delay, wait_random_exponential
+        from tenacity import Retrying
 
-        def harmless(error: BaseException) -> bool:
-            never_sent = isinstance(error.__cause__, _NEVER_SENT)
-            return isinstance(error, Unreachable) and (again or method == "GET" or never_sent)
-
-        retrying = Retrying(
-            retry=retry_if_exception(harmless),
-            stop=stop_before_delay(self._patience_s),
-            wait=wait_random_exponential(_RETRY_PAUSE_S, _RETRY_PAUSE_S_MAX),
-            reraise=True,
-        )
-        return retrying(self._once, request)
+        return Retrying(**retries(self._patience_s, again or method == "GET"))(self._once, request)
 
     def _once(self, request: httpx.Request) -> httpx.Response:
         try:
@@ -148,6 +141,37 @@ class Transport:
         """Yield the events of a stream, even if the server restarts; TimedOut after `deadline_s` of
         `time.monotonic`."""
         return iter(ResumedStream(self._http, path, parameters, self._patience_s, deadline_s))
+
+
+def given(parameters: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the parameters of a request that have a value."""
+    return {key: value for key, value in (parameters or {}).items() if value is not None}
+
+
+def model_of(model: type[Model], content: bytes, url: str) -> Model:
+    """Return the content of an answer of a server as this model; ZoeError."""
+    try:
+        return model.model_validate_json(content)
+    except ValidationError as error:
+        from zoe_client.plain_errors import sentences
+
+        found = "; ".join(islice(sentences(error), _SENTENCES_MAX))
+        raise ZoeError(f"the server at {url} sent an answer that this client cannot read: {found}") from None
+
+
+def retries(patience_s: float, harmless: bool) -> dict[str, Any]:
+    """Return when tenacity repeats a request: while the server is away, if that does no harm or it was never sent."""
+    from tenacity import retry_if_exception, stop_before_delay, wait_random_exponential
+
+    def again(error: BaseException) -> bool:
+        return isinstance(error, Unreachable) and (harmless or isinstance(error.__cause__, _NEVER_SENT))
+
+    return {
+        "retry": retry_if_exception(again),
+        "stop": stop_before_delay(patience_s),
+        "wait": wait_random_exponential(_RETRY_PAUSE_S, _RETRY_PAUSE_S_MAX),
+        "reraise": True,
+    }
 
 
 def path_part(text: str) -> str:

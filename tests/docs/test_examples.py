@@ -36,6 +36,8 @@ def test_examples_of_the_sdk(stack: Stack) -> None:
     output = run_python(program, environment(stack))
     for words in ("admin", "succeeded 0 exited", "main-0 local 0", "hello from x", "submitted", "from python"):
         assert words in output
+    for words in ("map 7\nmap 14\nmap 21", "asyncio succeeded succeeded succeeded", "<from a notebook (x"):
+        assert words in output
     for words in ("cancelled", "never_fits", "It does not exist"):
         assert words in output
 

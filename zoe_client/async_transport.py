@@ -1,0 +1,108 @@
+"""Requests of the SDK that are awaited: as `zoe_client.transport`, over asyncio."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+from pydantic import BaseModel
+
+from zoe_client.problems import problem_of, unreachable
+from zoe_client.proxies import proxy_for
+from zoe_client.sse import ServerEvent
+from zoe_client.streams import AsyncResumedStream
+from zoe_client.tls import trust_of_this_machine
+from zoe_client.transport import Model, given, model_of, retries
+
+
+class AsyncTransport:
+    """Connection to a server. Use it with `async with`, or await `aclose`."""
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        timeout_s: float = 10.0,
+        patience_s: float = 0.0,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self.url = url.rstrip("/")
+        self._token = token
+        self._patience_s = patience_s
+        self._http = httpx.AsyncClient(
+            base_url=self.url + "/api/v1",
+            headers={"Authorization": f"Bearer {token}"} if token else {},
+            timeout=timeout_s,
+            transport=transport,
+            trust_env=False,
+            proxy=None if transport else proxy_for(self.url),
+            verify=trust_of_this_machine(self.url),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._http.aclose()
+
+    async def call(self, model: type[Model], method: str, path: str, **how: Any) -> Model:
+        """Make one request, and return its answer as this model; `how` as for `answer`."""
+        return model_of(model, (await self.answer(method, path, **how)).content, self.url)
+
+    async def do(self, method: str, path: str, **how: Any) -> None:
+        """Make one request whose answer says nothing."""
+        await self.answer(method, path, **how)
+
+    async def text(self, path: str, parameters: dict[str, Any] | None = None) -> str:
+        """Return the answer of a GET as text."""
+        return (await self.answer("GET", path, parameters=parameters)).text
+
+    async def answer(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: BaseModel | None = None,
+        json: dict[str, Any] | None = None,
+        parameters: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
+        again: bool = False,
+        timeout_s: float | None = None,
+    ) -> httpx.Response:
+        """Make one request. `again`: it may be repeated without harm, like a read."""
+        request = self._http.build_request(
+            method,
+            path,
+            json=json if body is None else body.model_dump(mode="json"),
+            params=given(parameters),
+            headers=headers,
+            timeout=httpx.USE_CLIENT_DEFAULT if timeout_s is None else timeout_s,
+        )
+        if not self._patience_s:
+            return await self._once(request)
+        from tenacity import AsyncRetrying
+
+        return await AsyncRetrying(**retries(self._patience_s, again or method == "GET"))(self._once, request)
+
+    async def _once(self, request: httpx.Request) -> httpx.Response:
+        try:
+            response = await self._http.send(request)
+        except httpx.TransportError as error:
+            raise unreachable(self._http, error) from error
+        if response.is_error:
+            raise problem_of(response)
+        return response
+
+    def stream(
+        self, path: str, parameters: dict[str, str | int], deadline_s: float | None = None
+    ) -> AsyncIterator[ServerEvent]:
+        """Yield the events of a stream, even if the server restarts; TimedOut after `deadline_s` of
+        `time.monotonic`."""
+        return aiter(AsyncResumedStream(self._http, path, parameters, self._patience_s, deadline_s))

@@ -1,0 +1,36 @@
+"""Calls of the client that are awaited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Method = Callable[Concatenate[Any, P], T]
+
+
+def awaited(method: Method[P, T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """Return the same method for a client whose transport answers later.
+
+    A method that makes one request, and returns what that comes to, returns a coroutine there.
+    """
+
+    @wraps(method)
+    def later(self: Any, /, *given: P.args, **named: P.kwargs) -> Coroutine[Any, Any, T]:
+        coroutine: Coroutine[Any, Any, T] = method(self, *given, **named)  # type: ignore[assignment]
+        return coroutine
+
+    return later
+
+
+def threaded(method: Method[P, T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """Return the same method, run in a thread, of an object whose attribute `blocking` has it."""
+    import asyncio
+
+    @wraps(method)
+    async def in_thread(self: Any, /, *given: P.args, **named: P.kwargs) -> T:
+        return await asyncio.to_thread(method, self.blocking, *given, **named)
+
+    return in_thread

@@ -1,0 +1,329 @@
+"""Calls of the HTTP API, one request each. Both clients share them: what asks also awaits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import uuid4
+
+from zoe_client import wire
+from zoe_client.transport import Transport, path_part
+from zoe_client.vocabulary import ExecutionState, ShareLevel
+
+# Longer than servers let a replay take.
+_REPLAY_TIMEOUT_S = 3600.0
+
+
+class Calls(Transport):
+    """Every method returns what its one request came to, and does nothing with it: `zoe_client.asynchronous` runs the
+    same methods over a transport that answers later.
+    """
+
+    # -- executions ------------------------------------------------------------------------------------------------
+    def submit(
+        self,
+        application: dict[str, Any],
+        *,
+        name: str | None = None,
+        priority: int | None = None,
+        deadline_s: float | None = None,
+        hold: bool = False,
+        begin_at_s: float | None = None,
+        begin_in_s: float | None = None,
+        after: Sequence[str] = (),
+        keep: bool = False,
+        idempotency_key: str | None = None,
+    ) -> wire.ExecutionView:
+        """Submit an application; the same idempotency key returns the same execution.
+
+        It enters the queue when it is not held, at `begin_at_s` or later (seconds since the epoch; or in `begin_in_s`
+        seconds), and when the
+        executions of `after` have ended: `ok:ID` successfully, `fail:ID` otherwise, `any:ID` in any way. If that can no
+        longer be, it ends as failed, or is held with `keep`.
+        """
+        body = wire.SubmitRequest(
+            application=application,
+            name=name,
+            priority=priority,
+            deadline_s=deadline_s,
+            hold=hold,
+            begin_at_s=begin_at_s,
+            begin_in_s=begin_in_s,
+            after=list(after),
+            keep=keep,
+        )
+        headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
+        return self.call(wire.ExecutionView, "POST", "/executions", body=body, headers=headers, again=True)
+
+    def submit_batch(
+        self, submissions: Sequence[wire.SubmitRequest], *, idempotency_key: str | None = None
+    ) -> wire.ExecutionBatch:
+        """Queue several applications, all of them or none; with the same idempotency key the same ones come back."""
+        body = wire.BatchRequest(executions=list(submissions))
+        headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
+        return self.call(wire.ExecutionBatch, "POST", "/executions:batch", body=body, headers=headers, again=True)
+
+    def execution(self, execution_id: str) -> wire.ExecutionView:
+        """Return one execution."""
+        return self.call(wire.ExecutionView, "GET", f"/executions/{path_part(execution_id)}")
+
+    def executions(
+        self,
+        *,
+        states: list[ExecutionState] | None = None,
+        user: str | None = None,
+        name: str | None = None,
+        submitted_from_s: float | None = None,
+        all_tenants: bool = False,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> wire.ExecutionList:
+        """Return one page of executions, newest first; `submitted_from_s`: those submitted then or later.
+
+        With `name` a page may be short, or empty, and have a `next_cursor`: the server searches part by part.
+        """
+        parameters = {
+            "state": [state.value for state in states or []],
+            "user": user,
+            "name": name,
+            "submitted_from_s": submitted_from_s,
+            "all_tenants": all_tenants or None,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        return self.call(wire.ExecutionList, "GET", "/executions", parameters=parameters)
+
+    def cancel(self, execution_id: str) -> wire.ExecutionView:
+        """Cancel an execution."""
+        return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/cancel", again=True)
+
+    def hold(self, execution_id: str) -> wire.ExecutionView:
+        """Keep an execution that waits out of the queue until it is released."""
+        return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/hold", again=True)
+
+    def release(self, execution_id: str) -> wire.ExecutionView:
+        """Let a held execution into the queue."""
+        return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/release", again=True)
+
+    def requeue(self, execution_id: str) -> wire.ExecutionView:
+        """Stop a running execution and let it wait for another attempt."""
+        return self.call(wire.ExecutionView, "POST", f"/executions/{path_part(execution_id)}/requeue")
+
+    def scale(self, execution_id: str, total_counts: Mapping[str, int]) -> wire.ExecutionView:
+        """Change how many instances of components an execution has; only elastic services come and go."""
+        body = wire.ScaleRequest(total_counts=dict(total_counts))
+        path = f"/executions/{path_part(execution_id)}/scale"
+        return self.call(wire.ExecutionView, "POST", path, body=body, again=True)
+
+    def modify(self, execution_id: str, changes: wire.ModifyRequest) -> wire.ExecutionView:
+        """Change an execution that waits; fields of `changes` that are not set stay as they are."""
+        path, json = f"/executions/{path_part(execution_id)}", changes.model_dump(mode="json", exclude_unset=True)
+        return self.call(wire.ExecutionView, "PATCH", path, json=json, again=True)
+
+    def results(self, execution_id: str) -> wire.ResultList:
+        """Return the files that match the `results` of the description; for its owner. `files.download` gets them."""
+        return self.call(wire.ResultList, "GET", f"/executions/{path_part(execution_id)}/results")
+
+    def shares(self, execution_id: str) -> wire.ShareList:
+        """Return with whom an execution is shared; for its owner."""
+        return self.call(wire.ShareList, "GET", f"/executions/{path_part(execution_id)}/shares")
+
+    def share(self, execution_id: str, level: ShareLevel, user: str | None = None) -> wire.ShareView:
+        """Share an execution with a user of the tenant, or without a user with all members."""
+        body = wire.ShareRequest(user=user, level=level)
+        path = f"/executions/{path_part(execution_id)}/shares"
+        return self.call(wire.ShareView, "PUT", path, body=body, again=True)
+
+    def end_share(self, execution_id: str, user: str | None = None) -> None:
+        """End the share with a user, or the share with all members of the tenant."""
+        path = f"/executions/{path_part(execution_id)}/shares"
+        return self.do("DELETE", path, parameters={"user": user})
+
+    def explain(self, execution_id: str) -> wire.Explanation:
+        """Explain why it is not running."""
+        return self.call(wire.Explanation, "GET", f"/executions/{path_part(execution_id)}/explain")
+
+    def eta(self, execution_id: str) -> wire.Eta:
+        """Return when it is expected to start and end."""
+        return self.call(wire.Eta, "GET", f"/executions/{path_part(execution_id)}/eta")
+
+    def why_waited(self, execution_id: str) -> wire.WhyWaited:
+        """Return how the time before its start was spent."""
+        return self.call(wire.WhyWaited, "GET", f"/executions/{path_part(execution_id)}/waits")
+
+    def events(self, execution_id: str, after: int = 0) -> wire.EventList:
+        """Return the events so far, in order."""
+        return self.call(
+            wire.EventList, "GET", f"/executions/{path_part(execution_id)}/events", parameters={"after": after}
+        )
+
+    def logs(self, execution_id: str, service_id: str, offset: int = 0, limit: int = 65536) -> wire.LogChunkView:
+        """Return a piece of a service's output."""
+        path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/logs"
+        return self.call(wire.LogChunkView, "GET", path, parameters={"offset": offset, "limit": limit})
+
+    def port_address(self, execution_id: str, service_id: str, port: str, *, direct: bool = False) -> wire.AddressView:
+        """Return the address of a named port of a running service: in the proxy, or the direct one if an operator asks
+        for it."""
+        path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/ports/{path_part(port)}"
+        return self.call(wire.AddressView, "GET", path, parameters={"direct": direct} if direct else None)
+
+    def open_port(self, execution_id: str, service_id: str, port: str) -> wire.OpenView:
+        """Return a URL that lets a browser into a proxied port, once and within a minute."""
+        path = f"/executions/{path_part(execution_id)}/services/{path_part(service_id)}/ports/{path_part(port)}/open"
+        return self.call(wire.OpenView, "POST", path)
+
+    def execution_usage(self, execution_id: str) -> wire.UsageList:
+        """Return samples of what an execution used."""
+        return self.call(wire.UsageList, "GET", f"/executions/{path_part(execution_id)}/usage")
+
+    # -- cluster ---------------------------------------------------------------------------------------------------
+    def nodes(self) -> wire.NodeList:
+        """Return all nodes."""
+        return self.call(wire.NodeList, "GET", "/nodes")
+
+    def usage(self) -> wire.UsageList:
+        """Return what running services use now."""
+        return self.call(wire.UsageList, "GET", "/usage")
+
+    def use_of(self, execution_ids: Sequence[str]) -> wire.ExecutionUseList:
+        """Return what executions used and reserved, at most 100 of them."""
+        return self.call(wire.ExecutionUseList, "GET", "/usage/executions", parameters={"id": list(execution_ids)})
+
+    def daily_use(self, from_s: float, to_s: float | None = None) -> wire.DailyUse:
+        """Return what was reserved on each day."""
+        return self.call(wire.DailyUse, "GET", "/usage/daily", parameters={"from_s": from_s, "to_s": to_s})
+
+    def quota(self) -> wire.QuotaMeters:
+        """Return how much of its limits the user's own tenant uses now."""
+        return self.call(wire.QuotaMeters, "GET", "/quota")
+
+    def statement(self, month: str, tenant: str | None = None) -> wire.StatementView:
+        """Return a month's statement: the user's own part, or for operators all of a tenant (`*`: of all tenants)."""
+        path = f"/statements/{path_part(month)}"
+        return self.call(wire.StatementView, "GET", path, parameters={"tenant": tenant, "format": "json"})
+
+    def statement_csv(self, month: str, tenant: str | None = None) -> str:
+        """Return the lines of a statement as CSV."""
+        path = f"/statements/{path_part(month)}"
+        return self.text(path, {"tenant": tenant, "format": "csv"})
+
+    def budgets(self) -> wire.BudgetList:
+        """Return the budgets of the user and of their tenant, and what is spent of them."""
+        return self.call(wire.BudgetList, "GET", "/budgets")
+
+    def policy(self) -> wire.PolicyView:
+        """Return the policy in force."""
+        return self.call(wire.PolicyView, "GET", "/policy")
+
+    def plugins(self) -> wire.PluginList:
+        """The filters, weighers and back-ends that are installed, and where each comes from."""
+        return self.call(wire.PluginList, "GET", "/plugins")
+
+    def try_policy(self, policy: wire.PolicyView) -> wire.DryRunView:
+        """Compare a proposed policy on the present queue; nothing is changed."""
+        return self.call(wire.DryRunView, "POST", "/policy/dry-run", body=policy, again=True)
+
+    def replay(self, wanted: wire.ReplayRequest) -> wire.ReplayView:
+        """Replay what happened, and with another policy, limits or nodes; this takes minutes at most."""
+        return self.call(wire.ReplayView, "POST", "/replays", body=wanted, timeout_s=_REPLAY_TIMEOUT_S)
+
+    def set_policy(self, policy: wire.PolicyView) -> wire.PolicyView:
+        """Put a policy in force; Conflict if it has changed since it was read."""
+        headers = {"If-Match": f'"{policy.version}"'}
+        return self.call(wire.PolicyView, "PUT", "/policy", body=policy, headers=headers)
+
+    def storage(self) -> wire.StorageView:
+        """Return the object store's bandwidth: capacity, grants, achieved bandwidth, and who waits."""
+        return self.call(wire.StorageView, "GET", "/storage")
+
+    def status(self) -> wire.StatusView:
+        """Return the state of the installation."""
+        return self.call(wire.StatusView, "GET", "/status")
+
+    # -- descriptions ----------------------------------------------------------------------------------------------
+    def validate(self, application: dict[str, Any]) -> wire.ValidateResponse:
+        """Check a description; nothing is stored."""
+        return self.call(
+            wire.ValidateResponse, "POST", "/validate", body=wire.ValidateRequest(application=application), again=True
+        )
+
+    def plan(self, application: dict[str, Any], priority: int | None = None) -> wire.PlanView:
+        """Return what would happen if it were submitted now; NeverFits if it can never run."""
+        body = wire.PlanRequest(application=application, priority=priority)
+        return self.call(wire.PlanView, "POST", "/plan", body=body, again=True)
+
+    def convert(self, document: object) -> wire.ConvertResponse:
+        """Return a description of an older format as version 4."""
+        return self.call(
+            wire.ConvertResponse, "POST", "/convert", body=wire.ConvertRequest(document=document), again=True
+        )
+
+    def catalogue(self) -> wire.CatalogueList:
+        """Return the descriptions of the catalogue."""
+        return self.call(wire.CatalogueList, "GET", "/catalogue")
+
+    # -- people ----------------------------------------------------------------------------------------------------
+    def me(self) -> wire.PrincipalView:
+        """Return the user, tenant and scopes of the token."""
+        return self.call(wire.PrincipalView, "GET", "/me")
+
+    def tokens(self) -> wire.TokenList:
+        """Return the user's tokens."""
+        return self.call(wire.TokenList, "GET", "/tokens")
+
+    def add_token(self, request: wire.TokenRequest) -> wire.TokenView:
+        """Make a token."""
+        return self.call(wire.TokenView, "POST", "/tokens", body=request)
+
+    def revoke_token(self, token_id: str) -> None:
+        """Revoke a token."""
+        return self.do("DELETE", f"/tokens/{path_part(token_id)}")
+
+    # -- secrets -------------------------------------------------------------------------------------------------------
+    def secrets(self) -> wire.SecretList:
+        """Return your secrets in the tenant and those of the tenant, without their values."""
+        return self.call(wire.SecretList, "GET", "/secrets")
+
+    def set_secret(self, name: str, value: str, of_tenant: bool = False) -> wire.SecretView:
+        """Store a secret of yours, or of the tenant (for operators and admins)."""
+        path, body = f"/secrets/{path_part(name)}", wire.SecretRequest(value=value)
+        return self.call(wire.SecretView, "PUT", path, body=body, parameters={"of_tenant": of_tenant or None})
+
+    def remove_secret(self, name: str, of_tenant: bool = False) -> None:
+        """Remove a secret; running services keep what they got."""
+        return self.do("DELETE", f"/secrets/{path_part(name)}", parameters={"of_tenant": of_tenant or None})
+
+    # -- notifications ---------------------------------------------------------------------------------------------
+    def targets(self) -> wire.TargetList:
+        """Return where you are notified of your executions in the tenant, and where the tenant is."""
+        return self.call(wire.TargetList, "GET", "/notifications")
+
+    def set_target(self, name: str, request: wire.TargetRequest, of_tenant: bool = False) -> wire.TargetView:
+        """Notify a webhook or an address of mail, of your executions, or of the tenant's (for operators and admins)."""
+        path = f"/notifications/{path_part(name)}"
+        return self.call(wire.TargetView, "PUT", path, body=request, parameters={"of_tenant": of_tenant or None})
+
+    def test_target(self, name: str, of_tenant: bool = False) -> None:
+        """Let a test be sent; `targets` says how it went."""
+        return self.do("POST", f"/notifications/{path_part(name)}/test", parameters={"of_tenant": of_tenant or None})
+
+    def remove_target(self, name: str, of_tenant: bool = False) -> None:
+        """Notify a target no longer."""
+        return self.do("DELETE", f"/notifications/{path_part(name)}", parameters={"of_tenant": of_tenant or None})
+
+    # -- credentials for the object store --------------------------------------------------------------------------
+    def storage_credentials(self, tenant: str | None = None) -> wire.CredentialList:
+        """Return the services with credentials, without their keys; admins may give another tenant."""
+        return self.call(wire.CredentialList, "GET", "/storage/credentials", parameters={"tenant": tenant})
+
+    def set_storage_credential(
+        self, service: str, request: wire.CredentialRequest, tenant: str | None = None
+    ) -> wire.CredentialView:
+        """Store how the tenant logs in to a service."""
+        path = f"/storage/credentials/{path_part(service)}"
+        return self.call(wire.CredentialView, "PUT", path, body=request, parameters={"tenant": tenant})
+
+    def remove_storage_credential(self, service: str, tenant: str | None = None) -> None:
+        """Remove how the tenant logs in to a service."""
+        return self.do("DELETE", f"/storage/credentials/{path_part(service)}", parameters={"tenant": tenant})

@@ -1,0 +1,127 @@
+"""What `run` returns: an execution that one can wait for, and that notebooks show."""
+
+from __future__ import annotations
+
+import base64
+from html import escape
+from typing import TYPE_CHECKING
+
+from zoe_client import wire
+from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState
+
+if TYPE_CHECKING:
+    from zoe_client.asynchronous import AsyncClient
+    from zoe_client.client import Client
+
+
+class _Shown:
+    """An execution as it was last seen, in a terminal and in a notebook."""
+
+    def __init__(self, url: str, view: wire.ExecutionView) -> None:
+        self._url = url
+        self.view = view
+        """The execution as it was last seen."""
+
+    @property
+    def id(self) -> str:
+        """Return the id of the execution."""
+        return self.view.id
+
+    @property
+    def state(self) -> ExecutionState:
+        """Return the state as it was last seen."""
+        return self.view.state
+
+    @property
+    def page(self) -> str:
+        """Return the address of the execution in the web UI."""
+        return f"{self._url}/executions/{self.id}"
+
+    def __repr__(self) -> str:
+        return f"<{self.view.name} ({self.id}): {' '.join(self._facts())}>"
+
+    def _repr_html_(self) -> str:
+        """Return what Jupyter shows."""
+        facts = escape(", ".join(self._facts()))
+        return f'<b>{escape(self.view.name)}</b> <a href="{escape(self.page)}">{escape(self.id)}</a>: {facts}'
+
+    def _facts(self) -> list[str]:
+        view = self.view
+        facts = [view.state.value]
+        if view.reason is not None and view.state not in TERMINAL_STATES:
+            facts.append(view.reason.sentence)
+        if view.cause is not None:
+            facts.append(view.cause.value)
+        if view.exit_code is not None:
+            facts.append(f"exit code {view.exit_code}")
+        return facts
+
+
+class ExecutionHandle(_Shown):
+    """An execution of `Client.run`."""
+
+    def __init__(self, client: Client, view: wire.ExecutionView) -> None:
+        super().__init__(client.url, view)
+        self._client = client
+
+    def refresh(self) -> ExecutionHandle:
+        """Look at it again."""
+        self.view = self._client.execution(self.id)
+        return self
+
+    def wait(self, timeout_s: float | None = None) -> ExecutionHandle:
+        """Return when it has ended; TimedOut."""
+        self.view = self._client.wait(self.id, timeout_s)
+        return self
+
+    def cancel(self) -> ExecutionHandle:
+        """Cancel it."""
+        self.view = self._client.cancel(self.id)
+        return self
+
+    def output(self) -> str:
+        """Return what its services have printed until now, in the order of the services."""
+        view = self.refresh().view
+        return "".join(self._output_of(service.id) for service in view.services)
+
+    def _output_of(self, service_id: str) -> str:
+        offset, pieces = 0, []
+        while (chunk := self._client.logs(self.id, service_id, offset)).next_offset > offset:
+            pieces.append(base64.b64decode(chunk.data))
+            offset = chunk.next_offset
+        return b"".join(pieces).decode(errors="replace")
+
+
+class AsyncExecutionHandle(_Shown):
+    """An execution of `AsyncClient.run`."""
+
+    def __init__(self, client: AsyncClient, view: wire.ExecutionView) -> None:
+        super().__init__(client.url, view)
+        self._client = client
+
+    async def refresh(self) -> AsyncExecutionHandle:
+        """Look at it again."""
+        self.view = await self._client.execution(self.id)
+        return self
+
+    async def wait(self, timeout_s: float | None = None) -> AsyncExecutionHandle:
+        """Return when it has ended; TimedOut."""
+        self.view = await self._client.wait(self.id, timeout_s)
+        return self
+
+    async def cancel(self) -> AsyncExecutionHandle:
+        """Cancel it."""
+        self.view = await self._client.cancel(self.id)
+        return self
+
+    async def output(self) -> str:
+        """Return what its services have printed until now, in the order of the services."""
+        view = (await self.refresh()).view
+        return "".join([await self._output_of(service.id) for service in view.services])
+
+    async def _output_of(self, service_id: str) -> str:
+        offset, pieces = 0, []
+        while (chunk := await self._client.logs(self.id, service_id, offset)).next_offset > offset:
+            pieces.append(base64.b64decode(chunk.data))
+            offset = chunk.next_offset
+        return b"".join(pieces).decode(errors="replace")
