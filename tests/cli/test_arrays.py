@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Zoe
+from tests.support.stack import zoe as process
+from zoe_embedded.stack import Stack
 
 pytestmark = pytest.mark.usefixtures("server")
 COMMAND = ("run", "--image", "tiny", "--workers", "2")
@@ -71,3 +73,13 @@ def test_what_cannot_be_is_said(zoe: Zoe, app_file: Path, more: tuple[str, ...],
     done = zoe("run", str(app_file), *more)
     assert done.code != 0
     assert said in " ".join(done.err.split())
+
+
+def test_words_of_a_command_have_the_index_and_no_other_template(stack: Stack) -> None:
+    command = ("run", "--image", "tiny", "--array", "4-5", "-o", "name", "--memory", "32MiB", "--cores", "0.1", "--")
+    array_id = process(stack, *command, "echo", "seed={index}", "{execution}", "{{index}}").stdout.strip()
+    assert process(stack, "wait", array_id).returncode == 0
+    for index in (4, 5):
+        assert process(stack, "logs", f"{array_id}_{index}").stdout == f"seed={index} {{execution}} {{{index}}}\n"
+    whole = process(stack, "run", "--image", "tiny", "--follow", "--", "echo", "{index}")
+    assert whole.stdout.strip() == "{index}"

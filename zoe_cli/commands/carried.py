@@ -20,9 +20,13 @@ _DEPTH_MAX, _PART_MAX, _SUFFIX_MAX = 8, 100, 20
 
 
 class CarriedFiles:
-    """The files of one component by their names below `{files}`: relative paths, or file names of what is elsewhere."""
+    """The files of one component by their names below `{files}`: relative paths, or file names of what is elsewhere.
 
-    def __init__(self) -> None:
+    `template`: the only one that words of a command may have, such as `{index}` of an array.
+    """
+
+    def __init__(self, template: str | None = None) -> None:
+        self._template = template
         self.texts: dict[str, str] = {}
         self._paths: dict[str, Path] = {}
         self._free = BYTES_MAX
@@ -38,12 +42,12 @@ class CarriedFiles:
         """Return a word of a command as the description has it: for the name of a local file, where it will be."""
         path = Path(word)
         if not _is_file(path):
-            return literal(word)
+            return literal(word, self._template)
         refused = self._take(path)
         if refused is None:
             return f"{{files}}/{self._name_of(path)}"
         note(f"note: {printable(word)} {refused}")
-        return literal(word)
+        return literal(word, self._template)
 
     def _take(self, path: Path) -> str | None:
         """Take the file along, or return why not."""
@@ -87,9 +91,10 @@ class CarriedFiles:
         return None
 
 
-def literal(word: str) -> str:
-    """Return a word in which no brace begins a template."""
-    return word.replace("{", "{{").replace("}", "}}")
+def literal(word: str, template: str | None = None) -> str:
+    """Return a word in which no brace begins a template other than this one."""
+    parts = [word] if template is None else word.split(template)
+    return (template or "").join(part.replace("{", "{{").replace("}", "}}") for part in parts)
 
 
 def words(carried: CarriedFiles, given: Sequence[str]) -> list[str]:

@@ -17,6 +17,7 @@ MEMORY, CORES = "1GiB", 1.0
 SPARK_MEMORY, SPARK_WORKERS = "2GiB", 2
 SPARK_MEMORY_MIN = 2**30
 _MIB = 2**20
+INDEX = "{index}"
 # Names for people; all others are images as they are written.
 _SHORT_NAMES = {"tiny": "zoe/tiny", "python": "zoe/python", "spark": "zoe/spark"}
 _DRIVER_MEMORY = {"memory": "1792MiB", "cores": 1}
@@ -35,6 +36,8 @@ class Wishes:
     files: tuple[Path, ...] = ()
     packages: tuple[str, ...] = ()
     sources: tuple[dict[str, str], ...] = ()
+    array: bool = False
+    """Whether `{index}` in words is the index of an array."""
 
 
 def command_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
@@ -105,7 +108,7 @@ def spark_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
 
 
 def _carried(wishes: Wishes) -> CarriedFiles:
-    carried = CarriedFiles()
+    carried = CarriedFiles(INDEX if wishes.array else None)
     for path in wishes.files:
         carried.add(path)
     return carried

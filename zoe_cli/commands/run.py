@@ -140,7 +140,7 @@ def run(
         from zoe_cli.commands.drafts import Wishes, command_draft
 
         found, sources = packages_of(packages, requirements), sources_of(repositories, repository_secret)
-        wishes = Wishes(image, workers, memory, cores, tuple(carried or ()), found, sources)
+        wishes = Wishes(image, workers, memory, cores, tuple(carried or ()), found, sources, array is not None)
         document = set_in(command_draft(file, wishes), settings)
     document = RetryOptions(retries, retry_pause, tuple(retry_exit_codes or ()), memory_grow).put_in(document)
     if array is not None:
