@@ -191,6 +191,8 @@ def test_what_was_shown_or_charged_does_not_change(api: Api) -> None:
     later = admin.set_price_list({**PRICES, "from": "2090-01-01"})
     with pytest.raises(Refused, match="currency is USD"):
         admin.set_price_list({**PRICES, "from": "2091-01-01", "currency": "USD"})
+    with pytest.raises(Refused, match="currency is USD"):
+        admin.check_price_list({**PRICES, "from": "2091-01-01", "currency": "USD"})
     admin.remove_price_list(later.id)
     assert [one.id for one in admin.price_lists().price_lists] == [first.id]
     assert [one.id for one in admin.price_lists(history=True).price_lists] == [first.id, later.id]

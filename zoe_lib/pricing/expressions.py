@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import cel
 
+PERCENT_MAX = 100
 LENGTH_MAX = 500
 """Maximum characters of an expression."""
 _AMOUNT = re.compile(r"\d{1,9}(\.\d{1,12})?", re.ASCII)
@@ -29,6 +30,12 @@ class ExpressionError(ValueError):
 def check_amount(text: str, sample: Values) -> None:
     """Raise ExpressionError unless this is an amount, or an expression whose result for the sample is one."""
     amount_of(text, sample)
+
+
+def check_percent(text: str, sample: Values) -> None:
+    """Raise ExpressionError unless this is a part of a hundred, or an expression whose result for the sample is one."""
+    if amount_of(text, sample) > PERCENT_MAX:
+        raise ExpressionError(f"more than {PERCENT_MAX} percent")
 
 
 def check_condition(text: str, sample: Values) -> None:

@@ -11,7 +11,7 @@ from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic,
 from zoe_client.documents.reading import objects
 from zoe_lib.domain.metering import Meter, MeteredUse
 from zoe_lib.domain.values import value
-from zoe_lib.pricing.expressions import ExpressionError, amount_of, check_amount, check_condition, holds
+from zoe_lib.pricing.expressions import ExpressionError, amount_of, check_amount, check_condition, check_percent, holds
 from zoe_lib.pricing.zones import moment_us, zone_of
 
 ROWS_MAX = 200
@@ -179,7 +179,7 @@ def _rows_findings(document: dict[str, Any], key: str) -> Iterator[Diagnostic]:
             continue
         yield from _unknown(row, key, place)
         if key == "rates" and str(row.get("meter")) not in set(Meter):
-            hint = did_you_mean(str(row.get("meter")), list(Meter))
+            hint = did_you_mean(str(row.get("meter")), [str(one) for one in Meter])
             yield Diagnostic(f"{place}/meter", Code.UNKNOWN_REFERENCE, f"{row.get('meter')!r} is not a meter", hint)
         if not isinstance(row.get("name", ""), str):
             yield Diagnostic(f"{place}/name", Code.WRONG_TYPE, "a name is a text")
@@ -187,7 +187,8 @@ def _rows_findings(document: dict[str, Any], key: str) -> Iterator[Diagnostic]:
         if amount not in row:
             yield Diagnostic(place, Code.MISSING, f"{amount} is missing")
         else:
-            yield from _expression(row[amount], f"{place}/{amount}", _SAMPLES[key], check_amount)
+            check = check_amount if key == "rates" else check_percent
+            yield from _expression(row[amount], f"{place}/{amount}", _SAMPLES[key], check)
         if "when" in row:
             yield from _expression(row["when"], f"{place}/when", _SAMPLES[key], check_condition)
 

@@ -152,7 +152,7 @@ def _reduced(
             percent = prices.discount(tenant, sum((one.amount or Decimal(0) for one in all_lines), Decimal(0)))
             credit = prices.credit(tenant, missed) if missed is not None else Decimal(0)
         except ExpressionError as error:  # it is said, and the line is charged without a reduction
-            yield from (changed(line, problem=f"no discount or credit: {error}") for line in all_lines)
+            yield from (changed(line, problem=line.problem or f"no discount or credit: {error}") for line in all_lines)
             continue
         for line in all_lines:
             amount = line.amount or Decimal(0)

@@ -58,7 +58,12 @@ def moment_us(text: str, zone: str) -> int:
         raise ValueError(f"{text[:40]!r} is not a time such as 2026-12-01 or 2026-12-01T06:00") from None
     if not 1970 < found.year < 9999:
         raise ValueError(f"the year {found.year} is out of range")
-    return microseconds((found if found.tzinfo else found.replace(tzinfo=zone_of(zone))).timestamp())
+    if found.tzinfo is not None:
+        return microseconds(found.timestamp())
+    local = found.replace(tzinfo=zone_of(zone))
+    if local.astimezone(UTC).astimezone(local.tzinfo).replace(tzinfo=None) != found:
+        raise ValueError(f"{text[:40]!r} does not exist in {zone}, where clocks are put forward then")
+    return microseconds(local.timestamp())
 
 
 def text_of(at_us: int, zone: str) -> str:

@@ -75,18 +75,8 @@ def set_price_list(
     """Store a price list. A list with the same beginning is replaced. Raises DescriptionError, and PriceListRefused if
     it begins in the past without `past`, or within a month that is closed, or has another currency or zone.
     """
-    prices = read_price_list(dict(document))
     connection.execute(LOCK)
-    _check_time(connection, prices, now_s, past)
-    others = read_price_lists(connection)
-    for name in ("currency", "zone"):
-        differs = next((one.prices for one in others if getattr(one.prices, name) != getattr(prices, name)), None)
-        same = len(others) == 1 and others[0].prices.from_us == prices.from_us  # it is replaced
-        if differs is not None and not same:
-            raise PriceListRefused(
-                f"the {name} is {getattr(prices, name)}, and {getattr(differs, name)} in the other price lists: "
-                "statements of a month could not be added up"
-            )
+    prices = check_price_list(connection, document, now_s, past)
     connection.execute(
         update(price_lists)
         .where(price_lists.c.from_us == prices.from_us, price_lists.c.replaced_at_s.is_(None))
@@ -97,9 +87,22 @@ def set_price_list(
     return StoredPriceList(new_id, dict(document), prices, now_s, by, None)
 
 
-def check_price_list(connection: Connection, document: Mapping[str, Any], now_s: float, past: bool = False) -> None:
-    """Raise what `set_price_list` would raise for the document itself and its beginning."""
-    _check_time(connection, read_price_list(dict(document)), now_s, past)
+def check_price_list(
+    connection: Connection, document: Mapping[str, Any], now_s: float, past: bool = False
+) -> PriceList:
+    """Return the price list that `set_price_list` would store, or raise what it would raise."""
+    prices = read_price_list(dict(document))
+    _check_time(connection, prices, now_s, past)
+    others = read_price_lists(connection)
+    for name in ("currency", "zone"):
+        differs = next((one.prices for one in others if getattr(one.prices, name) != getattr(prices, name)), None)
+        same = len(others) == 1 and others[0].prices.from_us == prices.from_us  # it is replaced
+        if differs is not None and not same:
+            raise PriceListRefused(
+                f"the {name} is {getattr(prices, name)}, and {getattr(differs, name)} in the other price lists: "
+                "statements of a month could not be added up"
+            )
+    return prices
 
 
 def remove_price_list(connection: Connection, list_id: int, now_s: float) -> None:

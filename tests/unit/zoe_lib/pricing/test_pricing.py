@@ -166,3 +166,25 @@ def test_an_estimate_prices_all_services_and_says_what_it_cannot() -> None:
     amount, missing = estimate(what, "red", "ada", 7200.0, prices)
     assert amount == Decimal("1.20")
     assert ["memory_gib_hours" in missing[0], "device_hours of gpu" in missing[1]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"from": "2027-03-28T02:30:00", "zone": "Europe/Paris"}, "does not exist in Europe/Paris"),
+        ({"discounts": [{"name": "all", "percent": "160"}]}, "more than 100 percent"),
+        ({"credits": [{"percent": '"160"'}]}, "more than 100 percent"),
+        ({"rates": [{"meter": "core_hourz", "rate": "1"}]}, "'core_hourz' is not a meter (did you mean 'core_hours'?)"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(DescriptionError) as refused:
+        read_price_list({**LIST, **changes})
+    assert any(said in str(one) for one in refused.value.diagnostics), refused.value.diagnostics
+
+
+def test_why_a_rate_is_missing_is_not_hidden_by_a_discount_that_fails() -> None:
+    rates = [{"meter": "core_hours", "rate": 'tenant == "tenant" ? "1" : tenant'}]
+    discounts = [{"name": "all", "percent": 'tenant == "tenant" ? "1" : "1e2"'}]
+    (line,) = priced(held(Meter.CORE_HOURS, 1), rates=rates, discounts=discounts)
+    assert "'red' is not an amount" in line.problem
