@@ -12,6 +12,7 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
 from zoe_api.request_context import PREFIX
+from zoe_lib.domain.arrays import is_array
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.sharing import ShareLevel
@@ -33,7 +34,8 @@ def visible_execution(
 
     Both refusals are identical, so that they do not reveal whether another user's execution exists. 403 if what is
     shared does not include the level. A look of an operator is recorded."""
-    unknown = NotFound(f"execution {execution_id} does not exist")
+    hint = f" (ids of arrays begin with a: `zoe array show {execution_id}`)" if is_array(execution_id) else ""
+    unknown = NotFound(f"execution {execution_id} does not exist{hint}")
     try:
         execution = services.store.execution(execution_id)
     except NotFound:

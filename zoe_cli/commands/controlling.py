@@ -77,8 +77,10 @@ def scale(
 
 def _count(text: str) -> tuple[str, int]:
     name, _, number = text.partition("=")
-    if not name or not (number.isascii() and number.isdecimal()) or len(number) > len("10000"):
+    if not name or not (number.isascii() and number.isdecimal()):
         raise typer.BadParameter(f"{text!r} is not COMPONENT=N")
+    if len(number) > len("10000"):
+        raise typer.BadParameter(f"{text!r}: a component has at most 10000 instances")
     return name, int(number)
 
 

@@ -10,7 +10,8 @@ import typer
 
 from zoe_client.vocabulary import SECONDS_MAX
 
-_SPAN = re.compile(r"(\d{1,6})([smhdw])")
+_SPAN = re.compile(r"(\d{1,18})([smhdw])", re.ASCII)
+_DIGITS_MAX = 18
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
 _UNIT_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 
@@ -50,8 +51,10 @@ def duration(text: str) -> float:
     """Return a duration such as 90m, 12h or 3d, or seconds, in seconds."""
     found_s = _span_s(text)
     if found_s is None and text.strip().isascii() and text.strip().isdecimal():
-        found_s = int(text)
-    if found_s is None or found_s > SECONDS_MAX:
+        found_s = int(text[:_DIGITS_MAX])
+    if found_s is not None and found_s > SECONDS_MAX:
+        raise typer.BadParameter(f"{text!r} is longer than {SECONDS_MAX / 86_400:.0f} days")
+    if found_s is None:
         raise typer.BadParameter(f"{text!r} is not a duration; use 90m, 12h, 3d or a number of seconds")
     return float(found_s)
 

@@ -45,7 +45,9 @@ def load_yaml(text: str) -> LocatedDocument:
         root = yaml.compose(text.removeprefix("\ufeff"), Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         raise _fault(Code.BAD_FORMAT, f"not YAML: {error.problem}", error.problem_mark) from None
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except RecursionError:
+        raise _fault(Code.TOO_BIG, f"deeper than {DEPTH_MAX}") from None
+    except (yaml.YAMLError, ValueError) as error:
         raise _fault(Code.BAD_FORMAT, f"not YAML: {str(error)[:200]}") from None
     if root is None:
         raise _fault(Code.BAD_FORMAT, "the document is empty")
@@ -86,6 +88,8 @@ class _Reader:
 
 def _scalar(node: yaml.Node) -> Any:
     text: str = node.value
+    if "\0" in text:
+        raise _fault(Code.BAD_FORMAT, "a text has a NUL character", node.start_mark)
     if not isinstance(node, yaml.ScalarNode) or node.style is not None or node.tag == "tag:yaml.org,2002:str":
         return text
     if text in _WORDS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from zoe_lib.descriptions import bounds
 from zoe_lib.descriptions import scalars as s
@@ -20,8 +20,17 @@ MATRIX_VALUES_MAX = 1000
 RESULTS_MAX = 32
 TEXT_MAX = 4096
 
-Text = Annotated[str, Field(max_length=TEXT_MAX)]
-Scalar = Text | int | float | bool
+
+def _scalar(value: object) -> object:
+    """One finding, where a union would have one for each of its types."""
+    if not isinstance(value, str | int | float | bool):
+        raise ValueError("not a text, a number, true or false")
+    if isinstance(value, str) and len(value) > TEXT_MAX:
+        raise ValueError(f"longer than {TEXT_MAX} characters")
+    return value
+
+
+Scalar = Annotated[str | int | float | bool, BeforeValidator(_scalar)]
 
 
 class Parameter(Model):

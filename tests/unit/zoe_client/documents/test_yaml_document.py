@@ -36,7 +36,7 @@ def test_json_is_read_as_well() -> None:
         ("[1]: 2", "a key has to be a text"),
         ("a: &x {b: 1}\nc:\n  <<: *x\n", "a key has to be a text"),
         ("a: !!python/object:os.system x\n---\nb: 1", "not YAML"),
-        ("[" * 1500, "not YAML"),
+        ("[" * 1500, "deeper than"),
         ("a: " + "x" * (1 << 20), "larger than"),
         ("a: &a [*a]", ""),
     ],
@@ -52,3 +52,11 @@ def test_aliases_do_not_explode() -> None:
     lines += [f"a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 10) + "]" for n in range(1, 12)]
     with pytest.raises(DescriptionError, match="more than 50000 values"):
         load_yaml("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [('name: "a\\0b"', "a text has a NUL character"), ("[" * 100_000, "deeper than")]
+)
+def test_what_no_document_may_have_is_said_in_words(text: str, said: str) -> None:
+    with pytest.raises(DescriptionError, match=said):
+        load_yaml(text)

@@ -149,3 +149,9 @@ def test_what_is_given_is_not_changed() -> None:
 def test_documents_of_another_shape_are_refused(document: object) -> None:
     with pytest.raises(DescriptionError):
         compile_workflow(document, {}, PLACE)
+
+
+@pytest.mark.parametrize("value", [[1], {"a": 1}, None, "x" * 5000])
+def test_a_value_of_a_matrix_that_is_none_is_one_finding(value: object) -> None:
+    [message] = findings({"name": "a", **STEP, "matrix": {"x": [value]}})
+    assert message.startswith("/steps/0/matrix/x/0: ")

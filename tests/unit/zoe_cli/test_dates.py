@@ -1,0 +1,25 @@
+"""Dates and durations as people write them."""
+
+from __future__ import annotations
+
+import pytest
+import typer
+
+from zoe_cli.commands.dates import duration, since
+
+
+def test_durations() -> None:
+    assert [duration(text) for text in ("90m", "12h", "3d", "2w", "45")] == [5400, 43_200, 259_200, 1_209_600, 45]
+    assert since("9" * 18 + "w") == 0.0
+
+
+@pytest.mark.parametrize("text", ["1000000d", "9" * 18 + "s", "9" * 40])
+def test_one_that_is_too_long_is_called_so(text: str) -> None:
+    with pytest.raises(typer.BadParameter, match="longer than 36500 days"):
+        duration(text)
+
+
+@pytest.mark.parametrize("text", ["", "1y", "-1m", "1.5h", "\u0661m", "soon"])
+def test_what_is_no_duration(text: str) -> None:
+    with pytest.raises(typer.BadParameter, match="is not a duration"):
+        duration(text)
