@@ -38,7 +38,9 @@ from zoe_master.background.forecast_thread import ForecastThread
 from zoe_master.background.leader_pauses import LeaderPauses
 from zoe_master.background.lease import LeaderLease, LeaderProgress, LeaderWatch
 from zoe_master.background.metrics import observe_storage
+from zoe_master.background.readings import ScalingAmounts
 from zoe_master.background.retention import ExecutionRetention, removal_interval_s
+from zoe_master.background.scaling_thread import ScalingThread
 from zoe_master.crash_points import Hit, crash_point_of
 from zoe_master.loop.master import Master
 from zoe_master.loop.port_secrets import PURPOSE, PortSecrets
@@ -79,6 +81,7 @@ class Process:
         self._stopping = False
         self._usage_at_s = float("-inf")
         self._pauses = LeaderPauses()
+        self._scaling: ScalingThread | None = None
 
     def stop(self) -> None:
         """Leave the loop soon; running services continue."""
@@ -164,11 +167,14 @@ class Process:
                 metrics.LEADER.set(1)
                 foretelling = ForecastThread(master, self._waker)
                 upkeep = ExecutionRetention(self._store, removal_interval_s(self._settings.retention_s))
+                amounts = ScalingAmounts(self._settings.prometheus_url, backend.address)
+                self._scaling = ScalingThread(master, self._store, epoch, amounts, self._waker)
                 notifying = NotificationThread(self._store.accounts, senders_of(self._settings))
                 try:
                     self._loop(master, backend, answering, storage, progress)
                 finally:
                     notifying.close()
+                    self._scaling.close()
                     upkeep.close()
                     foretelling.close()
         finally:
@@ -216,6 +222,8 @@ class Process:
             self._usage_at_s = now_s
             usage = backend.usage()
             metrics.observe_usage(usage)
+            if self._scaling is not None:
+                self._scaling.note(usage)
             self._store.add_usage(
                 [UsageSample(u.execution_id, u.service_id, u.node, u.at_s, u.cpu_s, u.memory_bytes) for u in usage]
             )

@@ -277,6 +277,7 @@ def components(draw: st.DrawFn, name: str) -> dict[str, Any]:
         "total_count": total,
         "startup_order": draw(st.integers(-5, 5)),
         "ports": [{"name": port, "number": number} for number, port in enumerate(ports, start=1)],
+        "scaling": {"maximum": 10_000, "cpu": 0.5, "calm_s": 0} if draw(st.booleans()) else None,
         "readiness": {"tcp": ports[0], "interval_s": 0.1} if ports else None,
         "labels": draw(st.dictionaries(names, names, max_size=2)),
         "stop_grace_s": draw(st.floats(0, 3600)),

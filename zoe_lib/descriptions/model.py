@@ -99,6 +99,32 @@ class Source(Model):
     ] = None
 
 
+class Scaling(Model):
+    """How many instances run by what is measured: exactly one of `cpu`, `query` and `port` says what."""
+
+    minimum: Annotated[
+        int | None, Field(ge=1, le=bounds.SERVICES_MAX, description="fewest instances (default: the essential ones)")
+    ] = None
+    maximum: Annotated[int, Field(ge=1, le=bounds.SERVICES_MAX, description="most instances")]
+    cpu: Annotated[
+        float | None, Field(gt=0.01, le=1, description="share of the reserved cores that they use on average, as 0.7")
+    ] = None
+    query: Annotated[
+        str | None, Field(min_length=1, max_length=2000, description="PromQL: an amount that they share")
+    ] = None
+    port: Annotated[s.Label | None, Field(description="name of an HTTP port where an instance tells the amount")] = None
+    path: Annotated[
+        str, Field(pattern=r"^/[\x21-\x7e]*$", max_length=1000, description="path of that request (default: /)")
+    ] = "/"
+    per_instance: Annotated[
+        float, Field(gt=0, le=1e12, allow_inf_nan=False, description="how much of the amount is one instance's")
+    ] = 1.0
+    interval_s: Annotated[float, Field(ge=1, le=3600, description="seconds between two looks")] = 15.0
+    calm_s: Annotated[
+        float, Field(ge=0, le=86_400, description="seconds for which fewer must have been enough before some stop")
+    ] = 120.0
+
+
 class Component(Model):
     """One container template; the first `essential_count` instances are essential, the rest elastic."""
 
@@ -130,6 +156,9 @@ class Component(Model):
         Field(max_length=bounds.LABELS_MAX, description="labels that the node must have"),
     ] = {}
     ports: Annotated[list[Port], Field(max_length=bounds.PORTS_MAX, description="ports by name")] = []
+    scaling: Annotated[
+        Scaling | None, Field(description="by what the number of instances changes while it runs; only elastic ones do")
+    ] = None
     readiness: Annotated[Readiness | None, Field(description="when an instance is ready")] = None
     ends_application: Annotated[bool, Field(description="the application ends when this component ends")] = False
     read_only_root: Annotated[bool, Field(description="make the image's own files read-only")] = False

@@ -34,6 +34,7 @@ def check_component(place: str, component: dict[str, Any]) -> Iterator[Diagnosti
     yield from _check_command(place, component)
     yield from _check_ports(place, component)
     yield from _check_readiness(place, component)
+    yield from _check_scaling(place, component)
     yield from _check_volumes(place, component)
     yield from _check_secrets(place, component)
     yield from _check_limits(place + "/resources", mapping(component, "resources"))
@@ -76,6 +77,36 @@ def _check_sign_in(where: str, port: dict[str, Any]) -> Iterator[Diagnostic]:
     header = text(port["sign_in"], "header") or ""
     if header.lower() in RESERVED_HEADERS or header.lower().startswith(RESERVED_PREFIXES):
         yield Diagnostic(where + "/header", Code.CONFLICT, f"{header[:64]} is reserved for the proxy")
+
+
+def _check_scaling(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
+    if not isinstance(component.get("scaling"), dict):
+        return
+    place, scaling = place + "/scaling", component["scaling"]
+    kinds = [kind for kind in ("cpu", "query", "port") if scaling.get(kind) is not None]
+    if len(kinds) != 1:
+        yield Diagnostic(place, Code.CONFLICT, "scaling needs exactly one of 'cpu', 'query' and 'port'")
+    if "path" in scaling and "port" not in kinds:
+        yield Diagnostic(place + "/path", Code.CONFLICT, "'path' is allowed with 'port' only")
+    if "per_instance" in scaling and "cpu" in kinds:
+        yield Diagnostic(place + "/per_instance", Code.CONFLICT, "'per_instance' is not for 'cpu'")
+    if component.get("ends_application") is True:
+        yield Diagnostic(place, Code.CONFLICT, "a component that ends the application has one instance")
+    essential = number(component, "essential_count") if "essential_count" in component else 1
+    low, high = number(scaling, "minimum"), number(scaling, "maximum")
+    least = max(essential or 1, 1)
+    if high is not None and high < max(low or least, least):
+        message = f"maximum {high} is less than the {max(low or least, least)} that it has at least"
+        yield Diagnostic(place + "/maximum", Code.CONFLICT, message)
+    if low is not None and low < least:
+        yield Diagnostic(place + "/minimum", Code.CONFLICT, f"{least} instances are essential, and stay")
+    named = text(scaling, "port")
+    ports = {text(port, "name"): port for _, port in objects(component, "ports")}
+    if named is not None and named not in ports:
+        hint = did_you_mean(named, [name for name in ports if name])
+        yield Diagnostic(place + "/port", Code.UNKNOWN_REFERENCE, f"the component has no port {named!r}", hint)
+    elif named is not None and ports[named].get("protocol", "tcp") != "http":
+        yield Diagnostic(place + "/port", Code.CONFLICT, f"port {named!r} is not an http port")
 
 
 def _check_readiness(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:

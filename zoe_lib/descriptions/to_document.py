@@ -68,6 +68,7 @@ def _component(component: Component) -> _Json:
         "labels": dict(component.labels),
         "ports": [_port(port) for port in component.ports],
         "readiness": _readiness(component.readiness) if component.readiness else None,
+        "scaling": _without(asdict(component.scaling), _SCALING) if component.scaling else None,
         "ends_application": component.ends_application,
         "read_only_root": component.read_only_root,
         "stop_grace_s": component.stop_grace_s,
@@ -121,6 +122,9 @@ def _port(port: Port) -> _Json:
     if port.sign_in is not None:
         document["sign_in"] = {"header": port.sign_in.header, "scheme": port.sign_in.scheme}
     return _without({**document, "path": port.path, "proxied": port.proxied}, {"path": "/", "proxied": False})
+
+
+_SCALING = {"path": "/", "per_instance": 1.0, "interval_s": 15.0, "calm_s": 120.0}
 
 
 def _readiness(probe: Probe) -> _Json:

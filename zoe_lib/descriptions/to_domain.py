@@ -21,6 +21,7 @@ from zoe_lib.domain.application import (
     Volume,
 )
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.scaling import ScalingRule
 from zoe_lib.domain.sources import default_directory
 from zoe_lib.domain.storage import Bandwidth, CsvInput, Guarantee, Pushdown, StorageDemand, StorageObject
 
@@ -71,6 +72,7 @@ def _component(component: model.Component) -> Component:
         labels=_pairs(component.labels),
         ports=tuple(_port(port) for port in component.ports),
         readiness=_probe(component.readiness) if component.readiness else None,
+        scaling=_scaling(component) if component.scaling else None,
         ends_application=component.ends_application,
         read_only_root=component.read_only_root,
         stop_grace_s=component.stop_grace_s,
@@ -111,6 +113,14 @@ def _milli(cores: float) -> int:
 
 def _pairs(mapping: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(mapping.items()))
+
+
+def _scaling(component: model.Component) -> ScalingRule | None:
+    found = component.scaling
+    if found is None:
+        return None
+    given = found.model_dump()
+    return ScalingRule(**{**given, "minimum": found.minimum or max(component.essential_count, 1)})
 
 
 def _probe(readiness: model.Readiness) -> Probe:

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from zoe_client.vocabulary import NotificationKind
 from zoe_lib.domain.resources import MEMORY_BYTES_MAX, Resources, total
+from zoe_lib.domain.scaling import ScalingRule
 from zoe_lib.domain.storage import StorageDemand
 from zoe_lib.domain.values import changed, once, value
 
@@ -110,7 +111,8 @@ class Component:
     may hold address templates such as `{host:master}`. `labels` are node labels that an instance requires. `files`:
     name and text of each file that its services find below `{files}`. `requirements`: Python packages in normal form,
     sorted, that its services find installed; `build_requirements`: those without a wheel may be built. `sources`:
-    repositories that Zoe clones into the workspace before a service starts."""
+    repositories that Zoe clones into the workspace before a service starts. `scaling`: by what the number of instances
+    changes while it runs; only elastic ones come and go."""
 
     name: str
     image: str
@@ -128,6 +130,7 @@ class Component:
     labels: tuple[tuple[str, str], ...] = ()
     ports: tuple[Port, ...] = ()
     readiness: Probe | None = None
+    scaling: ScalingRule | None = None
     ends_application: bool = False
     read_only_root: bool = False
     stop_grace_s: float = 10.0

@@ -109,14 +109,15 @@ class Modified(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class Scaled(Event):
-    """A user asked for other numbers of instances of these components, which had the numbers `before`; only elastic
-    services come and go.
+    """A user, or without one the rule of the component, asked for other numbers of instances of these components, which
+    had the numbers `before`; only elastic services come and go. `why`: what was measured.
     """
 
     kind: ClassVar[str] = "scaled"
     before: Mapping[str, int]
     total_counts: Mapping[str, int]
     user: str = ""
+    why: str = ""
 
 
 @value(frozen=True, slots=True, kw_only=True)

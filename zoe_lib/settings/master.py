@@ -63,6 +63,11 @@ class MasterSettings(FileSettings):
     retention_s: float = Field(
         default=90 * 86400.0, gt=0, description="How long ended executions and samples of bandwidth are kept."
     )
+    prometheus_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://[^\s]+$",
+        description="Prometheus that components may be scaled by (`scaling.query`): users can learn any of its series.",
+    )
     replay_s_max: float = Field(default=300.0, gt=0, description="Time limit of `zoe replay`.")
     replay_cpu_s_max: int = Field(default=240, gt=0, description="Maximum CPU time of a replay, in seconds.")
     replay_memory_bytes_max: int = Field(

@@ -1,0 +1,144 @@
+"""What the number of a component's instances follows: use of cores, what an instance tells, or Prometheus."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from urllib.parse import urlsplit
+
+import httpx
+
+from zoe_client.tls import trust_of_this_machine
+from zoe_lib.domain.execution import Service, ServiceId
+from zoe_lib.domain.scaling import ScalingRule
+from zoe_master.backends.base import PortAddress, Usage
+
+TIMEOUT_S = 3.0
+_ANSWER_BYTES_MAX = 64 << 10
+
+
+class NoReading(Exception):  # noqa: N818 - the name is the fact
+    """Nothing was measured; the text says why."""
+
+
+class ScalingCores:
+    """The share of its reserved cores that each component uses, from samples of its services."""
+
+    def __init__(self) -> None:
+        self._latest: Mapping[ServiceId, Usage] = {}
+        self._before: dict[ServiceId, Usage] = {}
+
+    def note(self, usage: Sequence[Usage]) -> None:
+        """Take the newest samples of all services."""
+        self._latest = {one.service_id: one for one in usage}
+
+    def share(self, services: Iterable[Service], reserved_milli: int) -> float:
+        """Return the average since the last call for these services, which run; NoReading before there are two samples
+        of one of them.
+        """
+        shares = [share for service in services if (share := self._share(service.id, reserved_milli)) is not None]
+        if not shares:
+            raise NoReading("its use of cores is not known yet")
+        return sum(shares) / len(shares)
+
+    def forget(self, alive: Iterable[ServiceId]) -> None:
+        """Keep only what is known of these services."""
+        kept = set(alive)
+        self._before = {one: usage for one, usage in self._before.items() if one in kept}
+
+    def _share(self, service_id: ServiceId, reserved_milli: int) -> float | None:
+        now = self._latest.get(service_id)
+        if now is None or reserved_milli <= 0:
+            return None
+        then = self._before.get(service_id)
+        if then is not None and now.at_s <= then.at_s:
+            return None
+        self._before[service_id] = now
+        if then is None or now.cpu_s < then.cpu_s:  # it was started again
+            return None
+        return (now.cpu_s - then.cpu_s) / (now.at_s - then.at_s) * 1000 / reserved_milli
+
+
+class ScalingAmounts:
+    """What instances and Prometheus tell, each asked within a bound of time and bytes."""
+
+    def __init__(
+        self,
+        prometheus_url: str | None,
+        address: Callable[[ServiceId, str], PortAddress],
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        self._prometheus_url = prometheus_url
+        self._address = address
+        self._timeout_s = timeout_s
+        self._trusted = trust_of_this_machine(prometheus_url or "http://")
+
+    def told(self, rule: ScalingRule, services: Sequence[Service]) -> float:
+        """Return the number that the first instance answers with; NoReading."""
+        if not services:
+            raise NoReading("no instance runs that could be asked")
+        where = self._address(services[0].id, rule.port or "")
+        host = f"[{where.host}]" if ":" in where.host else where.host
+        return _number(self._asked(f"http://{host}:{where.port}{rule.path}", where.headers))
+
+    def queried(self, rule: ScalingRule) -> float:
+        """Return the value of the expression in Prometheus, summed over its series; NoReading."""
+        if self._prometheus_url is None:
+            raise NoReading("this installation has no prometheus_url")
+        url = httpx.URL(f"{self._prometheus_url.rstrip('/')}/api/v1/query", params={"query": rule.query or ""})
+        return _sum(self._asked(str(url), {}))
+
+    def _asked(self, url: str, headers: Mapping[str, str]) -> bytes:
+        """Only asyncio bounds a whole request: an answer that comes byte by byte is never late for a socket."""
+        try:
+            return asyncio.run(self._get(url, headers))
+        except TimeoutError:
+            raise NoReading(f"no answer within {self._timeout_s:g} s") from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise NoReading(f"no answer: {error}") from None
+
+    async def _get(self, url: str, headers: Mapping[str, str]) -> bytes:
+        client = httpx.AsyncClient(trust_env=False, verify=self._trusted)
+        async with asyncio.timeout(self._timeout_s), client as http, http.stream("GET", url, headers=headers) as answer:
+            if answer.status_code != httpx.codes.OK:
+                raise NoReading(f"{urlsplit(url).path} answered {answer.status_code}")
+            content = b""
+            async for piece in answer.aiter_bytes(4096):
+                content += piece
+                if len(content) > _ANSWER_BYTES_MAX:
+                    raise NoReading("the answer is too long")
+            return content
+
+
+def _number(content: bytes) -> float:
+    """Return the number in an answer: alone, or in JSON as `{"backlog": 7}`."""
+    try:
+        found = json.loads(content)
+    except ValueError:
+        raise NoReading("the answer is not a number") from None
+    if isinstance(found, dict) and len(found) == 1:
+        (found,) = found.values()
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise NoReading("the answer is not a number")
+    return _finite(float(found))
+
+
+def _sum(content: bytes) -> float:
+    try:
+        data = json.loads(content)["data"]
+        if data["resultType"] == "scalar":
+            return _finite(float(data["result"][1]))
+        series = [float(one["value"][1]) for one in data["result"]]
+    except (ValueError, KeyError, TypeError, IndexError):
+        raise NoReading("Prometheus gave no value") from None
+    if not series:
+        raise NoReading("Prometheus knows no such series")
+    return _finite(sum(series))
+
+
+def _finite(number: float) -> float:
+    if not math.isfinite(number) or number < 0:
+        raise NoReading(f"{number} is no amount")
+    return number

@@ -1,0 +1,151 @@
+"""The thread that changes how many instances components have, as their rules say."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import structlog
+
+from zoe_lib.descriptions.bounds import SERVICES_MAX
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.application import Component
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceState
+from zoe_lib.domain.scaling import ScalingHistory, ScalingRule
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import StoreError
+from zoe_master.backends.base import BackendError, Usage
+from zoe_master.background.readings import NoReading, ScalingAmounts, ScalingCores
+from zoe_master.loop.master import Master
+from zoe_master.waker import TickWaker
+
+log = structlog.get_logger(__name__)
+
+_LOOK_S = 1.0
+# A component that does not answer holds up a worker for some seconds, and no other components.
+_WORKERS = 8
+_Key = tuple[ExecutionId, str]
+
+
+class ScalingThread:
+    """Runs beside one master until it is closed. It writes what a user would by `zoe scale`."""
+
+    def __init__(
+        self,
+        master: Master,
+        store: ExecutionStore,
+        epoch: int,
+        amounts: ScalingAmounts,
+        waker: TickWaker,
+        look_s: float = _LOOK_S,
+    ) -> None:
+        self._master = master
+        self._store = store
+        self._epoch = epoch
+        self._amounts = amounts
+        self._waker = waker
+        self._look_s = look_s
+        self._cores = ScalingCores()
+        self._settling: dict[_Key, ScalingHistory] = {}
+        self._next_s: dict[_Key, float] = {}
+        self._asked: dict[_Key, Future[None]] = {}
+        self._closing = threading.Event()
+        self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="zoe-scaling")
+        self._thread = threading.Thread(target=self._run, name="zoe-scaling", daemon=True)
+        self._thread.start()
+
+    def note(self, usage: Sequence[Usage]) -> None:
+        """Take the newest samples of all services."""
+        self._cores.note(usage)
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closing.set()
+        self._thread.join()
+        self._pool.shutdown(cancel_futures=True)
+
+    def _run(self) -> None:
+        while not self._closing.wait(self._look_s):
+            try:
+                self._look(time.monotonic())
+            except Exception:  # one that fails must not end the others
+                log.exception("looking at what is scaled failed")
+
+    def _look(self, now_s: float) -> None:
+        """Ask for the components whose time has come."""
+        tick = self._master.latest
+        if tick is None:
+            return
+        ruled = {(e.id, c.name): (e, c, rule) for e in tick.snapshot.active for c, rule in _ruled(e)}
+        self._asked = {key: future for key, future in self._asked.items() if not future.done()}
+        self._settling = {key: one for key, one in self._settling.items() if key in ruled}
+        self._next_s = {key: at_s for key, at_s in self._next_s.items() if key in ruled}
+        self._cores.forget(one.id for execution, _, _ in ruled.values() for one in execution.services)
+        for key, (execution, component, rule) in ruled.items():
+            if key in self._asked or now_s < self._next_s.get(key, 0.0):
+                continue
+            self._next_s[key] = now_s + rule.interval_s
+            settling = self._settling.setdefault(key, ScalingHistory(now_s))
+            self._asked[key] = self._pool.submit(self._one, execution, component, rule, settling)
+
+    def _one(self, execution: Execution, component: Component, rule: ScalingRule, settling: ScalingHistory) -> None:
+        running = [one for one in execution.services if one.component == component.name and _runs(one)]
+        try:
+            measured = self._measured(running, component, rule)
+            self._scale(execution, component, rule, settling, len(running), measured)
+        except NoReading as error:
+            log.info("nothing to scale by", execution=execution.id, component=component.name, why=str(error))
+        except (StoreError, BackendError) as error:
+            log.warning("scaling failed", execution=execution.id, component=component.name, why=str(error))
+        except Exception:
+            log.exception("scaling failed", execution=execution.id, component=component.name)
+
+    def _measured(self, running: Sequence[Service], component: Component, rule: ScalingRule) -> float:
+        if rule.cpu is not None:
+            return self._cores.share(running, component.reservation.cores_milli)
+        return self._amounts.told(rule, running) if rule.port is not None else self._amounts.queried(rule)
+
+    def _scale(
+        self,
+        execution: Execution,
+        component: Component,
+        rule: ScalingRule,
+        settling: ScalingHistory,
+        running: int,
+        measured: float,
+    ) -> None:
+        wanted, present = rule.wanted(running, measured), component.total_count
+        given = settling.given(rule, time.monotonic(), present, wanted)
+        others = sum(one.total_count for one in execution.application.components) - present
+        given = min(given, max(SERVICES_MAX - others, present))
+        if given == present or self._closing.is_set():
+            return
+        event = ev.Scaled(
+            at_s=time.time(),
+            cause_id="scaling",
+            before={component.name: present},
+            total_counts={component.name: given},
+            why=_why(rule, measured),
+        )
+        # A change that came between the tick and now wins: this looks again at the next interval.
+        self._store.append(execution.id, [event], execution.version, self._epoch)
+        self._waker.wake()
+
+
+def _ruled(execution: Execution) -> Iterator[tuple[Component, ScalingRule]]:
+    if execution.state is ExecutionState.RUNNING:
+        for component in execution.application.components:
+            if component.scaling is not None:
+                yield component, component.scaling
+
+
+def _runs(service: Service) -> bool:
+    return service.state is ServiceState.READY
+
+
+def _why(rule: ScalingRule, measured: float) -> str:
+    if rule.cpu is not None:
+        return f"{measured:.0%} of its cores in use, {rule.cpu:.0%} wanted"
+    return f"{measured:g} to do, {rule.per_instance:g} for each instance"
