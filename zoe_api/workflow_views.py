@@ -20,12 +20,13 @@ _STATES = {
     ExecutionState.FAILED: StepState.FAILED,
     ExecutionState.CANCELLED: StepState.CANCELLED,
 }
+_ENDED_OTHERWISE = (ExecutionState.FAILED, ExecutionState.CANCELLED)
 _LEFT = (StepState.WAITING, StepState.QUEUED, StepState.RUNNING)
 
 
 def step_state(step: StoredStep) -> StepState:
     """Return how far a step is."""
-    if step.state is ExecutionState.FAILED and step.cause is Cause.DEPENDENCY_FAILED:
+    if step.state in _ENDED_OTHERWISE and step.cause is Cause.DEPENDENCY_FAILED:
         waits_for_failure = any(one.startswith(f"{DependencyKind.FAIL}:") for one in step.facts["after"])
         return StepState.NOT_NEEDED if waits_for_failure else StepState.SKIPPED
     return _STATES[step.state]

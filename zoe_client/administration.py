@@ -75,7 +75,7 @@ class Administration:
     def check_price_list(self, document: dict[str, Any], past: bool = False) -> None:
         """Check a price list; a refusal names all errors."""
         body = wire.PriceListRequest(document=document, past=past)
-        return self._transport.do("POST", "/admin/price-lists/check", body=body)
+        return self._transport.do("POST", "/admin/price-lists:check", body=body)
 
     def remove_price_list(self, list_id: int) -> None:
         """Remove a price list that has not begun."""

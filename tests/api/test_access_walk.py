@@ -301,7 +301,7 @@ class Walk:
             ("PUT", "/notifications/{name}"): lambda: {"url": "https://hooks.example.org/"},
             ("PUT", "/admin/limits"): lambda: {"amounts": {"executions": 500}, "tenant": OURS},
             ("POST", "/admin/price-lists"): lambda: {"document": {**PRICES, "from": f"20{50 + number % 40}-01-01"}},
-            ("POST", "/admin/price-lists/check"): lambda: {"document": {**PRICES, "from": "2090-01-01"}},
+            ("POST", "/admin/price-lists:check"): lambda: {"document": {**PRICES, "from": "2090-01-01"}},
             ("PUT", "/admin/budgets"): lambda: {"tenant": OURS, "amount": "1000000"},
             ("POST", "/admin/tenants"): lambda: {"name": f"tenant{number}"},
             ("PUT", "/admin/tenants/{tenant}/members/{user}"): lambda: {"role": "user"},

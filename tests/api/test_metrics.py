@@ -13,9 +13,10 @@ from tests.support.documents import document, job, part
 from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
 from zoe_master.background import metrics
+from zoe_master.notifications import metrics as of_notifications
 
 # What the master registers when it imports them.
-OF_THE_MASTER = (metrics,)
+OF_THE_MASTER = (metrics, of_notifications)
 REFERENCE = Path(__file__).parents[2] / "docs/reference/metrics.md"
 METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 ROW = re.compile(r"^\| `(zoe_\w+)` \| (\w+) \| ([\w, ]*)\| (\w+) \| (.+) \|$", re.MULTILINE)

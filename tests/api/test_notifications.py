@@ -122,7 +122,8 @@ def api(postgres_url: str, mailbox: tuple[Mailbox, int]) -> Iterator[Api]:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tries follow each other at once."""
+    """Tries and mails follow each other at once."""
+    monkeypatch.setattr(turn, "_MAIL_PAUSE_S", 0.0)
     monkeypatch.setattr(turn, "_PAUSE_S", 0.02)
 
 
@@ -312,7 +313,8 @@ def test_a_name_that_leads_inside_is_refused_when_it_is_resolved(
     ends(api, client, "one")
     until(lambda: target_of(client).failures > 0)
     thread.close()
-    assert "not a public address" in target_of(client).last_error
+    assert "leads to an address that is not public" in target_of(client).last_error
+    assert "127.0.0.1" not in target_of(client).last_error
     assert receiver.taken == []
 
 
@@ -324,6 +326,8 @@ def test_users_are_told_of_their_own_and_a_tenant_of_all(
     ada.set_target("hook", TargetRequest(url=receiver.url + "?ada"))
     operator.set_target("all", TargetRequest(url=receiver.url + "?all"), of_tenant=True)
     assert [(one.name, one.user) for one in bob.targets().targets] == [("all", None)]
+    assert bob.targets().targets[0].url == f"http://127.0.0.1:{receiver.port}/..."
+    assert operator.targets().targets[0].url == receiver.url + "?all"
     with pytest.raises(NotAllowed):
         bob.remove_target("all", of_tenant=True)
     with pytest.raises(NotFound):

@@ -169,7 +169,7 @@ def test_a_list_is_refused_with_all_its_errors(api: Api) -> None:
             {"meter": "core_hours", "when": "tenant", "rate": "(" * 600},
         ],
     }
-    answer = api.http(api.admin).post("/api/v1/admin/price-lists/check", json={"document": bad})
+    answer = api.http(api.admin).post("/api/v1/admin/price-lists:check", json={"document": bad})
     found = {one["pointer"]: one["message"] for one in problem(answer)["errors"]}
     assert {"/currency", "/zone", "/rate", "/digits", "/rates/0/meter", "/rates/0/rate"} <= found.keys()
     assert "binary fraction" in found["/rates/1/rate"]

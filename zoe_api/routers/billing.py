@@ -69,7 +69,7 @@ def set_price_list(body: PriceListRequest, principal: Admin, services: ServicesD
     return _list_view(stored, holds=False)
 
 
-@router.post("/admin/price-lists/check", status_code=204)
+@router.post("/admin/price-lists:check", status_code=204)
 def check_price_list(body: PriceListRequest, _principal: Admin, store: StoreDep) -> Response:
     """Check a price list without setting it; all errors of its document are named at once."""
     try:

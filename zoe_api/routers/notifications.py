@@ -19,7 +19,7 @@ from zoe_api.routing import api_router
 from zoe_client.vocabulary import NotificationKind
 from zoe_client.wire import TargetList, TargetRequest, TargetView
 from zoe_lib.config import Settings
-from zoe_lib.domain.notifications import TargetRefused, is_mail, mail_address, web_address
+from zoe_lib.domain.notifications import MAIL_SCHEME, TargetRefused, is_mail, mail_address, web_address
 from zoe_lib.domain.roles import Scope
 from zoe_lib.sealing import Seal
 from zoe_lib.store.errors import TooManyTargets
@@ -36,9 +36,11 @@ _ID_BYTES = 12
 
 @router.get("", response_model=TargetList)
 def list_targets(principal: Reader, services: ServicesDep) -> TargetList:
-    """List where you are notified of your executions in the tenant, and where the tenant is."""
+    """List where you are notified of your executions in the tenant, and where the tenant is. The URLs of the tenant's
+    are shown to operators only, as they often contain a secret.
+    """
     found = services.accounts.targets(principal.tenant, principal.user)
-    return TargetList(targets=[_view(one) for one in found])
+    return TargetList(targets=[_seen(one, principal) for one in found])
 
 
 @router.put("/{name}", response_model=TargetView)
@@ -106,6 +108,15 @@ def _check_url(url: str, settings: Settings) -> None:
 
 def _new_secret() -> str:
     return f"whsec_{base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()}"
+
+
+def _seen(target: NotificationTarget, principal: Principal) -> TargetView:
+    view = _view(target)
+    if target.user is not None or principal.operator:
+        return view
+    scheme, _, rest = target.url.partition(":")
+    host = rest.removeprefix("//").partition("/")[0] if scheme != MAIL_SCHEME else ""
+    return view.model_copy(update={"url": f"{scheme}://{host}/..." if host else f"{scheme}:...", "last_error": ""})
 
 
 def _view(target: NotificationTarget, secret: str | None = None) -> TargetView:

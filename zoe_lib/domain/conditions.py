@@ -11,6 +11,7 @@ from zoe_lib.domain.values import changed, value
 
 OTHERWISE = "an execution that it was to run after ended otherwise"
 """Why it cannot run any more."""
+NOT_NEEDED = "none of the executions that it was to run after ended that way"
 
 
 @value(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from zoe_client.vocabulary import Holder
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import ApplicationKind, Component
-from zoe_lib.domain.conditions import OTHERWISE
+from zoe_lib.domain.conditions import NOT_NEEDED, OTHERWISE
 from zoe_lib.domain.execution import (
     PLATFORM_CAUSES,
     WAITING_STATES,
@@ -74,9 +74,10 @@ def _enters_queue(execution: Execution, now_s: float, cause_id: str) -> ev.Event
     return ev.Refused(
         at_s=now_s,
         cause_id=cause_id,
-        outcome=Outcome.FAILED,
+        # What was to run after one of several failures was not needed: that nothing failed is no failure.
+        outcome=Outcome.CANCELLED if conditions.any_of else Outcome.FAILED,
         cause=Cause.DEPENDENCY_FAILED,
-        message=OTHERWISE,
+        message=NOT_NEEDED if conditions.any_of else OTHERWISE,
     )
 
 

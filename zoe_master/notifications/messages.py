@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from zoe_client.vocabulary import NotificationKind
+from zoe_client.vocabulary import Cause, NotificationKind
 from zoe_lib.domain.clock import utc_text
 from zoe_lib.domain.notifications import Notification
 from zoe_lib.store.people import NotificationTarget
@@ -46,8 +46,20 @@ class NotificationMessage:
 
 
 def wanted(target: NotificationTarget, found: Iterable[Notification]) -> list[Notification]:
-    """Return those that the target is to be told: of the kinds that it names, or that the description asks for."""
-    return [one for one in found if one.kind in target.kinds or one.kind in one.asked]
+    """Return those that the target is to be told: of the kinds that it names, or that the description asks for.
+
+    A description asks for its owner. What ran after a failure that did not come was not needed, and nobody is told.
+    """
+    asked = target.user is not None
+    return [
+        one
+        for one in found
+        if (one.kind in target.kinds or (asked and one.kind in one.asked)) and not _was_not_needed(one)
+    ]
+
+
+def _was_not_needed(one: Notification) -> bool:
+    return one.kind is NotificationKind.CANCELLED and one.cause == Cause.DEPENDENCY_FAILED
 
 
 def webhook(target: NotificationTarget, one: Notification, url: str | None) -> NotificationMessage:
@@ -79,8 +91,8 @@ def webhook_test(target: NotificationTarget, at_s: float) -> NotificationMessage
 
 def mail(target: NotificationTarget, told: Sequence[Notification], url: str | None) -> tuple[str, str]:
     """Return subject and text of a mail; with more than one execution it is a list."""
-    shown = told[:_LINES_MAX]
-    lines = [_line(one, url) for one in shown]
+    lines = [_line(one, url) for one in told[:_LINES_MAX]]
+    lines += [f"and {len(told) - _LINES_MAX} more"] if len(told) > _LINES_MAX else []
     if len(told) == 1:
         subject = f"{_plain(told[0].name)} {told[0].kind}"
     else:

@@ -18,7 +18,9 @@ from zoe_master.notifications.messages import NotificationMessage
 from zoe_master.notifications.metrics import NOT_TOLD, STOPPED, TOLD
 from zoe_master.notifications.webhook import NotificationWebhooks, NotTold
 
-_AT_ONCE = 100
+_AT_ONCE, _IN_A_MAIL = 100, 1000
+# A burst of ends is a few mails.
+_MAIL_PAUSE_S = 60.0
 # So long one target is told without a break; then others have their turn.
 _TURN_S = 20.0
 # Pauses between tries, random, so that targets behind one server do not return all at once.
@@ -67,7 +69,8 @@ class TargetTurn:
 
     async def _news(self) -> None:
         target = self._target
-        found = await asyncio.to_thread(self._accounts.notifications, target, _AT_ONCE)
+        most = _IN_A_MAIL if is_mail(target.url) else _AT_ONCE
+        found = await asyncio.to_thread(self._accounts.notifications, target, most)
         wanted = messages.wanted(target, found)
         if is_mail(target.url):
             if wanted:
@@ -75,7 +78,7 @@ class TargetTurn:
                 await self._mail(f"{target.id}.{wanted[-1].id}", subject, text)
         elif not await self._webhooks(wanted):
             return
-        await self._told(found[-1].id if len(found) == _AT_ONCE else target.news_id, bool(wanted))
+        await self._told(found[-1].id if len(found) == most else target.news_id, bool(wanted))
 
     async def _webhooks(self, wanted: Sequence[Notification]) -> bool:
         """Send them one after another, each noted; False if the turn ended before."""
@@ -112,7 +115,8 @@ class TargetTurn:
         if sent:
             self._failures = 0
             TOLD.inc()
-        await asyncio.to_thread(self._accounts.note_told, self._target.id, done_id, time.time(), sent)
+        pause_s = _MAIL_PAUSE_S if sent and is_mail(self._target.url) else 0.0
+        await asyncio.to_thread(self._accounts.note_told, self._target.id, done_id, time.time(), pause_s, sent)
 
     async def _failed(self, error: NotTold) -> None:
         target, now_s = self._target, time.time()

@@ -87,8 +87,13 @@ class NotificationWebhooks:
         addresses = [ip_address(str(one[4][0]).partition("%")[0]) for one in found]
         if not addresses:
             raise NotTold(f"{target.host} has no address")
-        for address in addresses:
-            check_address(address, self._inside)
+        try:
+            for address in addresses:
+                check_address(address, self._inside)
+        except TargetRefused:
+            # Not which address: that is for the site's own name server to tell.
+            raise NotTold(f"{target.host} leads to an address that is not public; an admin can allow its network"
+                          " (webhook_networks)") from None  # fmt: skip
         return addresses[0]
 
 

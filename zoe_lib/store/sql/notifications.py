@@ -163,9 +163,13 @@ def notifications(connection: Connection, target: NotificationTarget, limit: int
     return [_notification(row) for row in connection.execute(found)]
 
 
-def note_told(connection: Connection, target_id: str, done_id: int, at_s: float, sent: bool = True) -> None:
-    """Note that a target was told all up to an event; not `sent`: there was nothing for it."""
-    told: dict[str, object] = {"done_id": func.greatest(_T.done_id, done_id), "next_at_s": at_s}
+def note_told(
+    connection: Connection, target_id: str, done_id: int, at_s: float, pause_s: float = 0.0, sent: bool = True
+) -> None:
+    """Note that a target was told all up to an event, and is told nothing more for `pause_s`; not `sent`: there was
+    nothing for it.
+    """
+    told: dict[str, object] = {"done_id": func.greatest(_T.done_id, done_id), "next_at_s": at_s + pause_s}
     if sent:
         told |= {"failures": 0, "failing_since_s": None, "last_error": "", "told_at_s": at_s}
         told |= {"stopped": False, "test": False}

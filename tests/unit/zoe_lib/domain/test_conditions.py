@@ -156,7 +156,7 @@ def test_it_ends_when_none_of_several_can_be_met() -> None:
         assert kinds(execution) == []
         execution = apply(execution, ev.DependencyEnded(at_s=11.0, on=on, state=ExecutionState.SUCCEEDED))
     after, _ = settle(execution, 11.0, Policy(), "t")
-    assert (after.state, after.cause) == (ExecutionState.FAILED, Cause.DEPENDENCY_FAILED)
+    assert (after.state, after.cause) == (ExecutionState.CANCELLED, Cause.DEPENDENCY_FAILED)
 
 
 @pytest.mark.parametrize("held", [None, Holder.USER])

@@ -59,6 +59,10 @@ def test_a_target_wants_its_kinds_and_what_descriptions_ask_for() -> None:
     asked = changed(started, asked=("started",))
     assert wanted(TARGET, [FAILED, started, asked]) == [FAILED, asked]
     assert wanted(replace(TARGET, kinds=[]), [FAILED, started, asked]) == [asked]
+    assert wanted(replace(TARGET, user=None), [FAILED, started, asked]) == [FAILED]
+    skipped = changed(FAILED, kind=NotificationKind.CANCELLED, cause="dependency_failed")
+    cancelled = changed(skipped, cause="cancelled")
+    assert wanted(replace(TARGET, kinds=["cancelled"]), [skipped, cancelled]) == [cancelled]
 
 
 def test_a_mail_has_one_line_of_subject_and_says_why() -> None:
