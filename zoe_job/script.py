@@ -60,7 +60,7 @@ def _environment(job: Job, files: Path, addresses: list[str], own: str) -> dict[
         **given,
         **variables(job, names, dict(os.environ)),
         **job.variables,
-        "PATH": os.pathsep.join((str(bin_directory), given.get("PATH", os.defpath))),
+        "PATH": os.pathsep.join((str(bin_directory), job.variables.get("PATH") or given.get("PATH", os.defpath))),
         "ZOE_SRUN": own,
         "ZOE_SRUN_NODES": ",".join(addresses),
     }

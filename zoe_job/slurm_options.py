@@ -25,7 +25,13 @@ immediate I? interactive . jobid = kill-on-bad-exit K? label l. launch-cmd . mpi
 overlap . preserve-env E. prolog = pty . quit-on-interrupt . relative r= resv-ports ? send-libs ? slurmd-debug =
 task-epilog = task-prolog = threads T= unbuffered u. wait W= whole . x11 ?
 """
-_OLD_NAMES = {"tasks-per-node": "ntasks-per-node", "workdir": "chdir", "share": "oversubscribe", "cpu_bind": "cpu-bind"}
+_OLD_NAMES = {
+    "tasks-per-node": "ntasks-per-node",
+    "workdir": "chdir",
+    "share": "oversubscribe",
+    "cluster": "clusters",
+    "cpu_bind": "cpu-bind",
+}
 
 
 @dataclass(frozen=True)
