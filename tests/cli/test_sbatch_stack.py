@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import Zoe
 from tests.support.ending import cancel_all
+from tests.support.waiting import until
 from zoe_client import Client
 from zoe_embedded.stack import Stack
 
@@ -67,7 +68,7 @@ def test_steps_in_the_background_take_turns_for_the_cores(stack: Stack, zoe: Zoe
         "  srun -n1 sh -c 'echo + ; sleep 0.3; echo -' &\n"
         "done\nwait\necho wrong >&2\n"
     )
-    _, output, code = output_of(stack, zoe, str(job))
+    _, _, code = output_of(stack, zoe, str(job))
     assert code == 0
     running, most = 0, 0
     for line in (stack.workspace / "steps.out").read_text().splitlines():
@@ -103,15 +104,9 @@ def test_a_job_ends_as_its_script_ends(stack: Stack, zoe: Zoe, job: Path) -> Non
 
 def test_a_cancelled_job_leaves_no_task(stack: Stack, zoe: Zoe, job: Path) -> None:
     mark = stack.workspace / "alive"
-    job.write_text(
-        f"{HEAD}#SBATCH -N 2 -o /dev/null\n"
-        "srun sh -c 'while :; do touch alive; sleep 0.1; done'\n"
-    )
+    job.write_text(f"{HEAD}#SBATCH -N 2 -o /dev/null\nsrun sh -c 'while :; do touch alive; sleep 0.1; done'\n")
     made = zoe("sbatch", "--parsable", str(job)).out.strip()
-    with Client(stack.url, stack.token) as client:
-        for _ in client.follow(made):
-            if mark.exists():
-                break
+    until(mark.exists)
     assert zoe("cancel", made).code == 0
     assert zoe("wait", made).code == 1
     mark.unlink(missing_ok=True)

@@ -40,7 +40,9 @@ def test_a_step_waits_until_another_gives_its_cores_back() -> None:
     assert ledger.take(Wanted(2)) == (2, [2])
 
 
-@pytest.mark.parametrize("wanted", [Wanted(3), Wanted(1, cores=3), Wanted(0), Wanted(TASKS_MAX + 1), Wanted(2, nodes=2)])
+@pytest.mark.parametrize(
+    "wanted", [Wanted(3), Wanted(1, cores=3), Wanted(0), Wanted(TASKS_MAX + 1), Wanted(2, nodes=2)]
+)
 def test_what_the_job_never_has_is_refused_at_once(wanted: Wanted) -> None:
-    with pytest.raises(ValueError, match="step|job"):
+    with pytest.raises(ValueError, match=r"step|job"):
         Ledger([2]).take(wanted)
