@@ -1,4 +1,4 @@
-"""srun within a job: run a program as several tasks over its nodes, and end with the largest exit code."""
+"""Run a program as several tasks over the nodes of a job, and end with the largest exit code: srun."""
 
 from __future__ import annotations
 

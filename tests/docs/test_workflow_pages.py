@@ -1,4 +1,4 @@
-"""Every command of the pages on workflows and batch scripts is run, in order, against a real Zoe, and shows what the page says."""
+"""Every command of these pages is run, in order, against a real Zoe, and shows what the page says."""
 
 from __future__ import annotations
 
