@@ -62,7 +62,7 @@ def _environment(job: Job, files: Path, addresses: list[str], own: str) -> dict[
         **job.variables,
         "PATH": os.pathsep.join((str(bin_directory), job.variables.get("PATH") or given.get("PATH", os.defpath))),
         "ZOE_SRUN": own,
-        "ZOE_SRUN_NODES": ",".join(addresses),
+        "ZOE_SRUN_NODES": ",".join((own, *addresses[1:])),
     }
     if "l" in _shell_letters(files / SCRIPT):
         # A login shell sets PATH anew, but takes functions of its environment.

@@ -100,3 +100,15 @@ def test_frames_that_are_too_long_are_refused() -> None:
         other.receive()
     one.close()
     other.close()
+
+
+@pytest.mark.usefixtures("secret")
+def test_the_first_node_is_reached_without_a_port_between_containers_too() -> None:
+    name = f"own-{os.getpid()}-1"
+    (own,) = channel.listen(name, None, None)
+    with own:
+        here, there = both(own, lambda: channel.connect(name))
+        assert isinstance(here, Channel)
+        assert there is not None
+        here.close()
+        there.close()
