@@ -35,7 +35,6 @@ class Job:
     conda_lines: list[int] = field(default_factory=list)
     signal: int | None = None
     signal_before_s: float = 60.0
-    signal_script: bool = False
     time_limit_s: float | None = None
 
     @property

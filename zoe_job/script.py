@@ -72,7 +72,8 @@ def _environment(job: Job, files: Path, addresses: list[str], own: str) -> dict[
 
 
 def _shell_letters(script: Path) -> str:
-    words = script.open(errors="replace").readline().split()[1:]
+    with script.open(errors="replace") as stream:
+        words = stream.readline().split()[1:]
     return "".join("l" if word == "--login" else word for word in words if word.startswith("-"))
 
 

@@ -124,12 +124,12 @@ def generic(text: str) -> int:
     return sum(gpus(part) for part in parts)
 
 
-def warning(text: str) -> tuple[int, float, bool]:
-    """Return signal, seconds before the time limit, and whether only the script gets it: `B:USR1@60`; BadValueError."""
+def warning(text: str) -> tuple[int, float]:
+    """Return a signal, and the seconds before the time limit: `B:USR1@60`; BadValueError."""
     found = re.fullmatch(r"(?:([RB]{1,2}):)?(?:SIG)?([A-Za-z0-9]+)(?:@(\d{1,5}))?", text.strip())
     name = "" if found is None else found[2].upper()
     known = {one.name.removeprefix("SIG"): int(one) for one in signal.Signals}
     number = int(name) if name.isdecimal() else known.get(name, 0)
     if found is None or number not in known.values():
         raise BadValueError("not a signal; use USR1@60")
-    return number, float(found[3] or 60), "B" in (found[1] or "")
+    return number, float(found[3] or 60)

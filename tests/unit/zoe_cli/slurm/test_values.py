@@ -60,8 +60,8 @@ def test_kinds_of_mail() -> None:
 
 
 def test_signals_before_the_end() -> None:
-    assert values.warning("B:USR1@90") == (signal.SIGUSR1, 90.0, True)
-    assert values.warning("SIGTERM") == (signal.SIGTERM, 60.0, False)
+    assert values.warning("B:USR1@90") == (signal.SIGUSR1, 90.0)
+    assert values.warning("SIGTERM") == (signal.SIGTERM, 60.0)
 
 
 @pytest.mark.parametrize(
