@@ -99,8 +99,9 @@ bench: setup ## submission, wake-up to plan and first process, the first three s
 bench-cli: setup ## CPU time of quick commands beside `python -c pass` (a minute)
 	@$(RUN) -m benchmarks.command_line
 
-bench-slurm: setup ## submissions and short jobs beside Debian's Slurm (as root; packages slurmctld slurmd slurm-client munge; minutes)
+bench-slurm: setup ## submissions, short jobs, arrays and a long queue beside Debian's Slurm (as root; packages slurmctld slurmd slurm-client munge; minutes)
 	@$(RUN) -m benchmarks.beside_slurm
+	@$(RUN) -m benchmarks.queues_beside_slurm
 
 drill-postgres: setup ## a PostgreSQL under Patroni that fails over while clients submit (as root; downloads Debian's packages; minutes; TIMING="quick 3")
 	@$(RUN) -W ignore -m benchmarks.patroni $(TIMING)

@@ -117,9 +117,9 @@ _GOING_ON = (
 )
 
 
-def submit_batch(client: Client) -> list[str]:
+def submit_batch(client: Client, application: dict[str, Any] = OF_1) -> list[str]:
     """Submit as many as a batch takes."""
-    return client.submit_batch([SubmitRequest(application=OF_1)] * BATCH).ids
+    return client.submit_batch([SubmitRequest(application=application)] * BATCH).ids
 
 
 @contextmanager

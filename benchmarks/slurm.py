@@ -51,6 +51,14 @@ class Slurm:
         while self._run("squeue", "--noheader", "--format=%T", "--name=array").strip():
             time.sleep(0.05)
 
+    def list(self, *options: str) -> str:
+        """Return what squeue prints."""
+        return self._run("squeue", "--noheader", *options)
+
+    def show(self, name: str) -> str:
+        """Return why the first job of this name waits."""
+        return self._run("squeue", "--noheader", "--format=%i %r", f"--name={name}")
+
     def clear(self) -> None:
         """Cancel everything that is held."""
         self._run("scancel", "--user=root")

@@ -18,6 +18,7 @@ from zoe_cli.quick_values import read_simple_values
 MODULES = {
     "run": "run",
     "spark-submit": "spark",
+    "sbatch": "sbatch",
     "plan": "planning",
     "validate": "applications",
     "convert": "applications",

@@ -1,4 +1,4 @@
-"""Every command of the pages on workflows is run, in order, against a real Zoe, and shows what the page says."""
+"""Every command of these pages is run, in order, against a real Zoe, and shows what the page says."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ def nothing_left(stack: Stack) -> Iterator[None]:
     yield
     with Client(stack.url, stack.token) as client:
         cancel_all(client)
-    for name in ("drop.csv", "repaired"):
+    for name in ("drop.csv", "repaired", "numbers"):
         (stack.workspace / name).unlink(missing_ok=True)
+    for pattern in ("slurm-*.out", "sums-*.out", "part-*.out"):
+        for path in stack.workspace.glob(pattern):
+            path.unlink()
 
 
-@pytest.mark.parametrize("page", ["workflows", "from-airflow"])
+@pytest.mark.parametrize("page", ["workflows", "from-airflow", "from-slurm"])
 def test_the_page_shows_what_happens(stack: Stack, tmp_path: Path, page: str) -> None:
     found = blocks(DOCS / f"{page}.md")
     for block in found:

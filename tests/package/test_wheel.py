@@ -48,6 +48,7 @@ def test_migrations_and_catalogue_lie_inside_the_library(wheel: Path) -> None:
         "zoe_cli",
         "zoe_embedded",
         "zoe_files",
+        "zoe_job",
         "zoe_simulator",
         "storage_bridge",
         "storage_controller",

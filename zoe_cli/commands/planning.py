@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -33,7 +33,11 @@ def plan(
     ] = None,
 ) -> None:
     """Say whether an application would start now; if not, when, why not, and what would help. Nothing is submitted."""
-    document = load_description(file, settings)
+    say_plan(context, load_description(file, settings), priority)
+
+
+def say_plan(context: typer.Context, document: dict[str, Any], priority: int | None) -> None:
+    """Print what would happen to a description; exit with WOULD_WAIT if it would not start now."""
     with options(context).client() as client:
         answer = client.plan(document, priority=priority)
     for text in answer.notes:

@@ -1,0 +1,94 @@
+"""What `zoe sbatch` says of scripts, and what it submits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Zoe
+from tests.cli.server import Server
+
+SCRIPT = """\
+#!/bin/bash
+#SBATCH --job-name=sums -p gpu
+#SBATCH --licenses=foo
+#SBATCH --nonsense
+#SBATCH --time=10
+true
+#SBATCH --nodes=2
+"""
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    file = tmp_path / "job.sh"
+    file.write_text(SCRIPT)
+    return file
+
+
+@pytest.mark.usefixtures("server")
+def test_what_is_not_understood_is_listed_with_its_line(zoe: Zoe, job: Path) -> None:
+    done = zoe("sbatch", str(job))
+    assert done.code == 0
+    assert done.out.startswith("Submitted batch job x")
+    assert done.err.splitlines() == [
+        "job.sh: not understood:",
+        "  line 3: --licenses=foo: Zoe has nothing like it",
+        "  line 4: --nonsense: sbatch has no such option",
+        "job.sh: without effect:",
+        "  line 2: --partition=gpu: there are no partitions, accounts and QOS",
+        "job.sh: #SBATCH lines after the first command are not read: 7",
+    ]
+
+
+@pytest.mark.usefixtures("server")
+def test_strict_submits_nothing_then(zoe: Zoe, job: Path) -> None:
+    done = zoe("sbatch", "--strict", str(job))
+    assert (done.code, done.out) == (2, "")
+    assert "line 4" in done.err
+
+
+@pytest.mark.usefixtures("server")
+def test_options_win_over_lines(zoe: Zoe, job: Path) -> None:
+    shown = zoe("sbatch", "--show", "--time=1:00:00", "-Jother", str(job)).json()
+    assert (shown["name"], shown["time_limit_s"]) == ("other", 3600)
+
+
+@pytest.mark.usefixtures("server")
+def test_the_same_key_is_the_same_job(zoe: Zoe, job: Path) -> None:
+    words = ("sbatch", "--parsable", "--idempotency-key", "k1", str(job))
+    assert zoe(*words).out == zoe(*words).out
+
+
+@pytest.mark.usefixtures("server")
+def test_a_job_may_be_held_and_have_a_priority(zoe: Zoe, job: Path) -> None:
+    made = zoe("sbatch", "--parsable", "-H", "--nice=5", "--comment", "why", str(job)).out.strip()
+    shown = zoe("show", made, "-o", "json").json()
+    assert (shown["priority"], shown["description"]["description"]) == (-5, "why")
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"echo no\n", "no batch script"),
+        (b"#!/bin/sh\r\ntrue\r\n", "DOS"),
+        (b"#!/bin/sh\n\xff\n", "not UTF-8"),
+        (b"#!/bin/sh\n" + b"#" * 300_000, "longer than"),
+    ],
+)
+def test_what_is_no_script_is_refused(server: Server, zoe: Zoe, tmp_path: Path, content: bytes, why: str) -> None:
+    file = tmp_path / "job.sh"
+    file.write_bytes(content)
+    done = zoe("sbatch", str(file))
+    assert done.code == 2
+    assert why in " ".join(done.err.replace("│", " ").split())
+
+
+@pytest.mark.usefixtures("server")
+@pytest.mark.parametrize(
+    "words", [("--nonsense", "x"), ("-n", "0", "x"), ("--dependency=singleton", "x"), ("--wrap=true", "x"), ("-n",),
+              ("absent.sh",), ("--strict",)]
+)  # fmt: skip
+def test_wrong_words_are_usage_errors(zoe: Zoe, words: tuple[str, ...]) -> None:
+    assert zoe("sbatch", *words).code == 2

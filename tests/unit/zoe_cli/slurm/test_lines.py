@@ -1,0 +1,39 @@
+"""Which lines of a script are read."""
+
+from __future__ import annotations
+
+from zoe_cli.slurm.lines import read_lines
+
+SCRIPT = """\
+#!/bin/bash
+##SBATCH --nodes=9
+# SBATCH --nodes=9
+#SBATCHX --nodes=9
+#SBATCH --nodes=2 -n 4   # two of each
+#SBATCH --job-name="my job"
+#SBATCH --nonsense=1 --time=10
+#SBATCH --comment="open
+#SBATCH some words
+
+module load gcc
+#SBATCH --nodes=9
+if true; then conda activate it; fi
+echo module
+"""
+
+
+def test_lines_up_to_the_first_command_are_read() -> None:
+    found = read_lines(SCRIPT)
+    assert [(one.name, one.value, one.line) for one in found.given] == [
+        ("nodes", "2", 5),
+        ("ntasks", "4", 5),
+        ("job-name", "my job", 6),
+        ("time", "10", 7),
+    ]
+    assert [(line, text) for line, text, _ in found.refused] == [
+        (7, "--nonsense=1"),
+        (8, '--comment="open'),
+        (9, "some words"),
+    ]
+    assert found.late == [12]
+    assert (found.module_lines, found.conda_lines) == ([11], [13])

@@ -1,0 +1,31 @@
+"""The environment of a script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from zoe_job import script
+from zoe_job.job import Job
+from zoe_job.script import _environment
+
+
+@pytest.mark.parametrize("between_containers", [False, True])
+def test_names_and_addresses_of_the_nodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, between_containers: bool
+) -> None:
+    (tmp_path / "script").write_text("#!/bin/bash -l\n")
+    secret = tmp_path / "secret"
+    monkeypatch.setattr(script, "SECRET", secret)
+    monkeypatch.setenv("ZOE_JOB_USER", "ada")
+    if between_containers:
+        secret.write_text("s")
+    found = _environment(Job("sums", nodes=2, ntasks=2), tmp_path, ["main.x:own-1", "node.x:6818"], "own-1")
+    # Srun reaches the first node without a port, the others by theirs.
+    assert found["ZOE_SRUN_NODES"] == "own-1,node.x:6818"
+    names = "main.x,node.x" if between_containers else "127.0.1.1,127.0.1.2"
+    assert (found["SLURM_JOB_NODELIST"], found["SLURM_TASKS_PER_NODE"]) == (names, "1(x2)")
+    assert (found["SLURM_JOB_USER"], "ZOE_JOB_USER" in found) == ("ada", False)
+    assert "srun" in found["BASH_FUNC_srun%%"]  # for a login shell, which sets PATH anew
+    assert found["PATH"].startswith(f"{tmp_path}/bin:")

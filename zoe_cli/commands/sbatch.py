@@ -1,0 +1,177 @@
+"""sbatch: from a batch script of Slurm to an execution."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from zoe_cli.commands.submitting import Conditions
+from zoe_cli.context import options
+from zoe_cli.exits import Exit
+from zoe_cli.output import note, write
+from zoe_cli.slurm.draft import job_draft, job_of
+from zoe_cli.slurm.lines import ScriptLines, read_lines
+from zoe_cli.slurm.request import Finding, JobRequest, request_of
+from zoe_cli.text import printable
+from zoe_job.slurm_options import SBATCH, BadOptionError, read
+
+_EXAMPLES = (
+    "zoe sbatch job.sh",
+    "zoe sbatch --strict -n 4 --time 1:00:00 --array 0-99%10 job.sh data.csv",
+    "zoe sbatch --dependency afterok:$(zoe sbatch --parsable prepare.sh) train.sh",
+    "zoe sbatch --show job.sh > app.json",
+    "zoe sbatch --wrap 'srun hostname' -N 2",
+)
+_SCRIPT_BYTES_MAX = 200_000
+_EPILOG = "\n\n".join(("Examples:", *(f"  {example}" for example in _EXAMPLES)))
+# Ours, beside those of sbatch.
+_OWN = {"strict": ("", "."), "show": ("", "."), "image": ("", "="), "idempotency-key": ("", "=")}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command; its words are sbatch's, so Typer reads none of them but --help."""
+    settings = {"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["--help"]}
+    app.command("sbatch", epilog=_EPILOG, context_settings=settings)(sbatch)
+
+
+def sbatch(
+    context: typer.Context,
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[OPTIONS] SCRIPT [ARGUMENTS]",
+            help="Options of sbatch, which win over the #SBATCH lines of the script (- reads standard input). Zoe's "
+            "own: --strict refuses what is not understood; --show prints the description; --image NAME [zoe/python]; "
+            "--idempotency-key KEY.",
+        ),
+    ],
+) -> None:
+    """Submit a batch script of Slurm: its #SBATCH lines, SLURM_* variables and srun are understood."""
+    try:
+        given, rest, unknown = read(words, {**SBATCH, **_OWN})
+    except BadOptionError as error:
+        raise typer.BadParameter(str(error)) from None
+    if unknown:
+        raise typer.BadParameter(f"sbatch has no option {printable(unknown[0])}")
+    own = {one.name: one.value for one in given if one.name in _OWN}
+    on_line, wrong = request_of(one for one in given if one.name not in _OWN)
+    if refused := next((one for one in wrong if not one.harmless), None):
+        raise typer.BadParameter(f"--{refused.given.name}: {printable(refused.why)}")
+    title, script, arguments = _script(rest, on_line)
+    lines = read_lines(script)
+    request, found = request_of([*lines.given, *(one for one in given if one.name not in _OWN)])
+    _tell(title, lines, found, strict="strict" in own)
+    document = job_draft(script, arguments, job_of(request, lines, title), request, own.get("image"))
+    if "show" in own:
+        from zoe_cli.output import Format, emit_data
+
+        emit_data(document, Format.JSON)
+    elif request.test_only:
+        _plan(context, document, request)
+    else:
+        _submit(context, document, request, own.get("idempotency-key"))
+
+
+def _script(rest: list[str], request: JobRequest) -> tuple[str, str, list[str]]:
+    """Return the name of a job, its script and the script's arguments."""
+    if request.wrap is not None:
+        if rest:
+            raise typer.BadParameter("--wrap replaces the script; give one of both")
+        return "wrap", f"#!/bin/sh\n{request.wrap}\n", []
+    if not rest:
+        raise typer.BadParameter("give a script, or --wrap COMMAND")
+    name, *arguments = rest
+    try:
+        data = sys.stdin.buffer.read(_SCRIPT_BYTES_MAX + 1) if name == "-" else _read(Path(name))
+    except OSError as error:
+        raise typer.BadParameter(f"{printable(name)} cannot be read: {error.strerror}") from None
+    return "sbatch" if name == "-" else Path(name).name, _checked(data, name), arguments
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return stream.read(_SCRIPT_BYTES_MAX + 1)
+
+
+def _checked(data: bytes, name: str) -> str:
+    """Return the text of a script; a usage error says why sbatch would not take it."""
+    shown = printable(name)
+    if len(data) > _SCRIPT_BYTES_MAX:
+        raise typer.BadParameter(f"{shown} is longer than {_SCRIPT_BYTES_MAX} bytes")
+    if not data.startswith(b"#!"):
+        raise typer.BadParameter(f"{shown} is no batch script: the first line must begin with #! and an interpreter")
+    if b"\r\n" in data:
+        raise typer.BadParameter(f"{shown} has line breaks of DOS (\\r\\n); convert them with dos2unix")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise typer.BadParameter(f"{shown} is not UTF-8 text") from None
+
+
+def _tell(title: str, lines: ScriptLines, found: list[Finding], *, strict: bool) -> None:
+    """List what is not understood, and what has no effect, with line numbers; exit if it is strict."""
+    wrong = [(line, f"{text}: {why}") for line, text, why in lines.refused]
+    wrong += [(one.given.line, f"{_written(one)}: {one.why}") for one in found if not one.harmless]
+    _list(f"{title}: not understood", wrong)
+    _list(
+        f"{title}: without effect", [(one.given.line, f"{_written(one)}: {one.why}") for one in found if one.harmless]
+    )
+    if lines.late:
+        note(f"{printable(title)}: #SBATCH lines after the first command are not read: {_numbers(lines.late)}")
+    if strict and (wrong or lines.late):
+        raise typer.Exit(Exit.USAGE)
+
+
+def _list(head: str, rows: list[tuple[int, str]]) -> None:
+    if rows:
+        note(f"{printable(head)}:")
+    for line, text in sorted(rows):
+        note(f"  line {line}: {printable(text)}" if line else f"  {printable(text)}")
+
+
+def _written(one: Finding) -> str:
+    return f"--{one.given.name}" + ("" if one.given.value is None else f"={one.given.value}")
+
+
+def _numbers(lines: list[int]) -> str:
+    return ", ".join(map(str, lines[:20])) + (", ..." if len(lines) > 20 else "")
+
+
+def _plan(context: typer.Context, document: dict[str, Any], request: JobRequest) -> None:
+    from zoe_cli.commands.planning import say_plan
+
+    say_plan(context, document, request.priority)
+
+
+def _submit(context: typer.Context, document: dict[str, Any], request: JobRequest, key: str | None) -> None:
+    conditions = Conditions(request.dependency, request.keep, request.begin, request.hold, request.array).fields()
+    settings = conditions if request.priority is None else {**conditions, "priority": request.priority}
+    with options(context).quick() as client:
+        if request.array is not None:
+            made = client.submit_array({"application": document, **settings}, idempotency_key=key)["id"]
+            notes: list[str] = []
+        else:
+            execution = client.submit(document, settings, idempotency_key=key)
+            made, notes = execution["id"], execution["notes"]
+    for text in notes:
+        note(f"note: {text}")
+    if request.parsable:
+        write(f"{made}\n")
+    elif not request.quiet:
+        write(f"Submitted batch job {made}\n")
+    sys.stdout.flush()
+    if request.wait:
+        _wait(context, made, in_array=request.array is not None)
+
+
+def _wait(context: typer.Context, made: str, *, in_array: bool) -> None:
+    from zoe_cli.commands.ending import array_exit_code, finish, wait_for, wait_for_array
+
+    with options(context).quick() as quick, options(context).following() as client:
+        if not in_array:
+            finish(wait_for(client, quick.execution(made), None), exit_code_from_app=True)
+        elif code := array_exit_code(wait_for_array(client, made, None)):
+            raise typer.Exit(code)

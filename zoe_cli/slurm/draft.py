@@ -1,0 +1,157 @@
+"""The description of a batch job: one service for each node, of which the first runs the script."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.resources import files
+from typing import Any
+
+from zoe_cli.slurm.lines import ScriptLines
+from zoe_cli.slurm.request import JobRequest
+from zoe_job.job import NAME, Job
+from zoe_job.script import SCRIPT
+
+IMAGE, MEMORY_MIB = "zoe/python", 1024
+_RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from zoe_job.script import main; main()"
+_PROGRAM = """\
+#!/usr/bin/env python3
+import pathlib, sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from zoe_job.{0} import main
+
+main()
+"""
+_PORT = 6818  # of slurmd
+
+
+def job_of(request: JobRequest, lines: ScriptLines, title: str) -> Job:
+    """Return the allocation; where the options do not say how many nodes, it is one."""
+    each, nodes = request.ntasks_per_node, request.nodes
+    if nodes is None:
+        nodes = -(-request.ntasks // each) if request.ntasks and each else 1
+    ntasks = request.ntasks or nodes * (each or 1)
+    nodes = min(nodes, ntasks)
+    cores = -(-ntasks // nodes) * (request.cpus_per_task or 1)
+    gpus = _gpus(request, nodes, ntasks)
+    memory = request.mem or (request.mem_per_cpu or 0) * cores or (request.mem_per_gpu or 0) * gpus or MEMORY_MIB
+    number, before_s = request.signal or (None, 60.0)
+    return Job(
+        name=request.job_name or title,
+        nodes=nodes,
+        ntasks=ntasks,
+        ntasks_given=request.ntasks is not None or each is not None,
+        ntasks_per_node=each,
+        cpus_per_task=request.cpus_per_task or 1,
+        cpus_given=request.cpus_per_task is not None,
+        memory_mib=memory,
+        memory_per_cpu_mib=request.mem_per_cpu if request.mem is None else None,
+        gpus=gpus,
+        output=request.output,
+        error=request.error,
+        append=request.append,
+        directory=request.chdir,
+        input=request.input,
+        variables=request.export,
+        host=socket.gethostname(),
+        module_lines=lines.module_lines[:100],
+        conda_lines=lines.conda_lines[:100],
+        signal=number,
+        signal_before_s=before_s,
+        time_limit_s=request.time,
+    )
+
+
+def _gpus(request: JobRequest, nodes: int, ntasks: int) -> int:
+    """Return the GPUs of each node."""
+    if request.gpus_per_task is not None:
+        return request.gpus_per_task * -(-ntasks // nodes)
+    on_each = request.gres or request.gpus_per_node
+    return on_each if on_each is not None else -(-(request.gpus or 0) // nodes)
+
+
+def job_draft(
+    script: str, arguments: Sequence[str], job: Job, request: JobRequest, image: str | None = None
+) -> dict[str, Any]:
+    """Return the description."""
+    resources: dict[str, Any] = {"memory": f"{job.memory_mib}MiB", "cores": job.tasks_on_each * job.cpus_per_task}
+    if job.gpus:
+        resources["devices"] = {"gpu": job.gpus}
+    shared = {"image": image or IMAGE, "work_dir": "{workspace}", "resources": resources}
+    first: dict[str, Any] = {
+        "name": "main",
+        **shared,
+        "command": ["python3", "-B", "-c", _RUN, "{files}", "run", *(_literal(word) for word in arguments)],
+        "environment": {
+            "ZOE_JOB_HOST": "{host:self}",
+            "ZOE_JOB_ATTEMPT": "{attempt}",
+            "ZOE_JOB_USER": "{user}",
+            "ZOE_JOB_WORKSPACE": "{workspace}",
+        },
+        "files": {SCRIPT: script, NAME: json.dumps(asdict(job)), **programs()},
+        "startup_order": 1,
+        "ends_application": True,
+    }
+    components = [first]
+    if job.nodes > 1:
+        first["environment"]["ZOE_JOB_NODES"] = "{addresses:node.srun}"
+        components.append(_further_nodes(shared, job))
+    document: dict[str, Any] = {"version": 4, "name": _title(job.name), "components": components}
+    if request.time is not None:
+        document["time_limit_s"] = request.time
+    if request.comment:
+        document["description"] = request.comment[:4096]
+    if request.notify:
+        document["notify"] = list(request.notify)
+    if results := _results(request):
+        document["results"] = results
+    return document
+
+
+def _further_nodes(shared: dict[str, Any], job: Job) -> dict[str, Any]:
+    return {
+        "name": "node",
+        **shared,
+        "command": ["python3", "-B", "-c", _RUN, "{files}", "node", "{instance}", "{host:self}", "{port:srun}"],
+        "environment": {"ZOE_JOB_ATTEMPT": "{attempt}"},
+        "files": programs(),
+        "essential_count": job.nodes - 1,
+        "total_count": job.nodes - 1,
+        "ports": [{"name": "srun", "number": _PORT}],
+        "readiness": {"tcp": "srun", "interval_s": 0.2},
+    }
+
+
+def programs() -> dict[str, str]:
+    """Return the texts of the programs that travel along, by name."""
+    modules = sorted(files("zoe_job").iterdir(), key=lambda one: one.name)
+    found = {f"zoe_job/{one.name}": one.read_text(encoding="utf-8") for one in modules if one.name.endswith(".py")}
+    return {**found, "bin/srun": _PROGRAM.format("srun"), "bin/scontrol": _PROGRAM.format("scontrol")}
+
+
+def _results(request: JobRequest) -> list[str]:
+    """Return where the output files are, as `zoe fetch` finds them, if they lie in the workspace."""
+    if request.chdir is not None:
+        return []
+    patterns = [request.output or ("slurm-%A_%a.out" if request.array else "slurm-%j.out"), request.error or ""]
+    found = [re.sub(r"%a", "{index}", one) if request.array else one for one in patterns]
+    found = [re.sub(r"%\d{0,2}[A-Za-z]", "*", one).removeprefix("./") for one in found]
+    return [one for one in dict.fromkeys(found) if re.fullmatch(r"(?!\*)[A-Za-z0-9._@*{}/-]+", one) and _inside(one)]
+
+
+def _inside(path: str) -> bool:
+    return not path.startswith("/") and not any(part.startswith(".") or not part for part in path.split("/"))
+
+
+def _literal(word: str) -> str:
+    return word.replace("{", "{{").replace("}", "}}")
+
+
+def _title(name: str) -> str:
+    """Return a name that a description may have."""
+    return re.sub(r"[^A-Za-z0-9 ._@+-]+", "-", name)[:128].strip(" ._@+-") or "job"

@@ -1,0 +1,54 @@
+"""Read the `#SBATCH` lines of a script, as sbatch does: up to the first command."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, field
+
+from zoe_job.slurm_options import SBATCH, BadOptionError, Given, read
+
+_MARK = "#SBATCH"
+_COMMAND = re.compile(r"(?:^|[;&|(]|\bthen\b|\bdo\b)\s*(?:source\s+\S*)?\b(module|ml|conda|mamba|micromamba)\b")
+
+
+@dataclass(slots=True)
+class ScriptLines:
+    """What the lines of a script say, in their order; `refused`: line number, text and why."""
+
+    given: list[Given] = field(default_factory=list)
+    refused: list[tuple[int, str, str]] = field(default_factory=list)
+    late: list[int] = field(default_factory=list)
+    module_lines: list[int] = field(default_factory=list)
+    conda_lines: list[int] = field(default_factory=list)
+
+
+def read_lines(script: str) -> ScriptLines:
+    """Return what a script says; an option that cannot be read is in `refused`."""
+    found = ScriptLines()
+    in_head = True
+    for number, line in enumerate(script.splitlines(), start=1):
+        if line.startswith(_MARK) and line[len(_MARK) : len(_MARK) + 1] in ("", " ", "\t"):
+            if in_head:
+                _read_line(line[len(_MARK) :], number, found)
+            else:
+                found.late.append(number)
+        elif line.strip() and not line.lstrip().startswith("#"):
+            in_head = False
+            if command := _COMMAND.search(line):
+                (found.module_lines if command[1] in ("module", "ml") else found.conda_lines).append(number)
+    return found
+
+
+def _read_line(text: str, number: int, found: ScriptLines) -> None:
+    try:
+        words = shlex.split(text, comments=True)
+        given, rest, unknown = read(words, SBATCH, number)
+    except ValueError as error:  # BadOptionError, or an open quotation mark
+        why = str(error) if isinstance(error, BadOptionError) else "a quotation mark is open"
+        found.refused.append((number, text.strip(), why))
+        return
+    found.given += given
+    found.refused += [(number, word, "sbatch has no such option") for word in unknown]
+    if rest:
+        found.refused.append((number, " ".join(rest), "no option"))

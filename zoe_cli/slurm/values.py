@@ -1,0 +1,135 @@
+"""Values as sbatch writes them: times, sizes, dependencies, counts."""
+
+from __future__ import annotations
+
+import re
+import signal
+
+from zoe_client.vocabulary import NotificationKind
+
+_UNITS_MIB = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_TIME = re.compile(r"(?:(\d{1,6})-)?(\d{1,9})(?::(\d{1,4}))?(?::(\d{1,4}))?")
+_BEGIN = re.compile(r"now(?:\+(\d{1,7})\s*(seconds?|minutes?|hours?|days?|weeks?)?)?", re.IGNORECASE)
+_CLOCKS = {"midnight": "00:00", "noon": "12:00", "elevenses": "11:00", "fika": "15:00", "teatime": "16:00"}
+_KINDS = {"afterok": "ok", "afternotok": "fail", "afterany": "any", "aftercorr": "corr"}
+_MAIL = {
+    "NONE": (),
+    "BEGIN": (NotificationKind.STARTED,),
+    "END": (NotificationKind.SUCCEEDED, NotificationKind.FAILED, NotificationKind.CANCELLED),
+    "FAIL": (NotificationKind.FAILED,),
+    "REQUEUE": (NotificationKind.REQUEUED,),
+    "INVALID_DEPEND": (NotificationKind.FAILED,),
+    "ARRAY_TASKS": (),
+}
+_MAIL["ALL"] = tuple(dict.fromkeys(kind for name in ("BEGIN", "END", "REQUEUE") for kind in _MAIL[name]))
+
+
+class BadValueError(ValueError):
+    """A value that Zoe does not understand; the text says why."""
+
+
+def count(text: str) -> int:
+    """Return a number above 0, the lower end of a range such as 2-4; BadValueError."""
+    found = re.fullmatch(r"(\d{1,6})(?:-\d{1,6})?", text.strip())
+    if found is None or int(found[1]) == 0:
+        raise BadValueError("not a number above 0")
+    return int(found[1])
+
+
+def time_s(text: str) -> float | None:
+    """Return seconds of `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours[:minutes[:seconds]]`; None
+    for no limit; BadValueError.
+    """
+    text = text.strip()
+    if text.upper() in ("UNLIMITED", "INFINITE", "-1", "0"):
+        return None
+    found = _TIME.fullmatch(text)
+    if found is None:
+        raise BadValueError("not a time; use minutes, hours:minutes:seconds or days-hours")
+    days, first, second, third = (int(part) if part else None for part in found.groups())
+    if days is not None or third is not None:
+        hours, minutes, seconds = first, second, third
+    else:
+        hours, minutes, seconds = 0, first, second
+    total = ((days or 0) * 24 + (hours or 0)) * 3600 + (minutes or 0) * 60 + (seconds or 0)
+    return float(total) if total else None
+
+
+def size_mib(text: str) -> int:
+    """Return MiB, rounded up; without a unit it is MiB, as in Slurm; BadValueError."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise BadValueError("not a size; use 4G or 500M")
+    return -int(-float(found[1]) * _UNITS_MIB[found[2].upper()] // 1)
+
+
+def begin(text: str) -> str | None:
+    """Return a begin time as `zoe run --begin` takes it; None is at once; BadValueError."""
+    text = text.strip()
+    if found := _BEGIN.fullmatch(text):
+        unit = (found[2] or "s")[0].lower()
+        return f"+{found[1]}{unit}" if found[1] and int(found[1]) else None
+    text = _CLOCKS.get(text.lower(), text)
+    if re.fullmatch(r"\d{1,2}:\d{2}(:\d{2})?", text):
+        return ":".join(text.split(":")[:2])
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?)?", text):
+        return text
+    raise BadValueError("use now+1hour, 16:00 or 2026-11-01T08:30")
+
+
+def dependencies(text: str) -> tuple[str, ...]:
+    """Return dependencies as `zoe run --after` takes them: `afterok:1:2` is ok:1, ok:2; BadValueError."""
+    if "?" in text:
+        raise BadValueError("`?` (one of them) does not exist in Zoe; use one execution for each")
+    found: list[str] = []
+    for part in text.split(","):
+        kind, *ids = part.strip().split(":")
+        if kind.lower() not in _KINDS:
+            raise BadValueError(
+                f"{kind or 'nothing'} does not exist in Zoe; use afterok, afterany, afternotok or aftercorr"
+            )
+        if not ids or not all(ids):
+            raise BadValueError(f"{kind} needs the id of an execution")
+        found += [f"{_KINDS[kind.lower()]}:{one}" for one in ids]
+    return tuple(found)
+
+
+def mail(text: str) -> tuple[NotificationKind, ...]:
+    """Return the kinds of notifications; BadValueError names what has none."""
+    words = [word.strip().upper() for word in text.split(",") if word.strip()]
+    if wrong := [word for word in words if word not in _MAIL]:
+        raise BadValueError(f"there is no notification of {wrong[0]}")
+    return tuple(dict.fromkeys(kind for word in words for kind in _MAIL[word]))
+
+
+def gpus(text: str) -> int:
+    """Return a number of GPUs: `2`, `a100:2`, `gpu:2`, `gpu:a100:2`; the model is not asked for. BadValueError."""
+    parts = text.strip().split(":")
+    if parts[0] in ("gpu", "gres/gpu"):
+        parts = parts[1:] or ["1"]
+    number = re.sub(r"\(.*\)", "", parts[-1])
+    if len(parts) > 2 or (not number.isdecimal() and len(parts) > 1):
+        raise BadValueError("not a number of GPUs")
+    return int(number) if number.isdecimal() and len(number) < 6 else 1
+
+
+def generic(text: str) -> int:
+    """Return the GPUs of `--gres`; BadValueError names what else is asked for."""
+    if text.strip().lower() == "none":
+        return 0
+    parts = [part.removeprefix("gres/").removeprefix("gres:").replace("=", ":") for part in text.split(",")]
+    if others := [part for part in parts if part.partition(":")[0] != "gpu"]:
+        raise BadValueError(f"{others[0]} is no resource here; only gpu is")
+    return sum(gpus(part) for part in parts)
+
+
+def warning(text: str) -> tuple[int, float]:
+    """Return a signal, and the seconds before the time limit: `B:USR1@60`; BadValueError."""
+    found = re.fullmatch(r"(?:([RB]{1,2}):)?(?:SIG)?([A-Za-z0-9]+)(?:@(\d{1,5}))?", text.strip())
+    name = "" if found is None else found[2].upper()
+    known = {one.name.removeprefix("SIG"): int(one) for one in signal.Signals}
+    number = int(name) if name.isdecimal() else known.get(name, 0)
+    if found is None or number not in known.values():
+        raise BadValueError("not a signal; use USR1@60")
+    return number, float(found[3] or 60)

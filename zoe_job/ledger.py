@@ -1,0 +1,72 @@
+"""Which cores of a job its steps hold."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+TASKS_MAX = 10_000
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a step asks for; None leaves it open."""
+
+    ntasks: int
+    cores: int = 1
+    nodes: int | None = None
+    per_node: int | None = None
+    overlap: bool = False
+
+
+class Ledger:
+    """Free cores of each node; steps wait for them in turn."""
+
+    def __init__(self, cores: Sequence[int]) -> None:
+        self._all = list(cores)
+        self._free = list(cores)
+        self._changed = threading.Condition()
+        self._steps = 0
+
+    def take(self, wanted: Wanted, given_up: Callable[[], bool] = lambda: False) -> tuple[int, list[int]] | None:
+        """Return the number of the step and its tasks on each node, when there is room; None after `given_up` says so.
+
+        ValueError if the job never has that many cores.
+        """
+        if not 1 <= wanted.ntasks <= TASKS_MAX:
+            raise ValueError(f"a step has 1 to {TASKS_MAX} tasks")
+        if place(wanted, self._all) is None:
+            raise ValueError("more cores or nodes are requested than the job has")
+        with self._changed:
+            while (counts := place(wanted, self._all if wanted.overlap else self._free)) is None:
+                if given_up():
+                    return None
+                self._changed.wait(0.5)
+            if not wanted.overlap:
+                self._free = [free - wanted.cores * count for free, count in zip(self._free, counts, strict=True)]
+            self._steps += 1
+            return self._steps - 1, counts
+
+    def give_back(self, wanted: Wanted, counts: Sequence[int]) -> None:
+        """Free what a step held."""
+        if wanted.overlap:
+            return
+        with self._changed:
+            self._free = [free + wanted.cores * count for free, count in zip(self._free, counts, strict=True)]
+            self._changed.notify_all()
+
+
+def place(wanted: Wanted, free: Sequence[int]) -> list[int] | None:
+    """Return the tasks of each node, as equal as these free cores allow, or None if they do not suffice."""
+    room = [min(cores // wanted.cores, wanted.per_node or TASKS_MAX) for cores in free]
+    number = min(wanted.nodes or len(room), wanted.ntasks)
+    chosen = sorted(sorted(range(len(room)), key=lambda node: -room[node])[:number])
+    if wanted.nodes is not None and (number > len(room) or any(room[node] < 1 for node in chosen)):
+        return None
+    if sum(room[node] for node in chosen) < wanted.ntasks:
+        return None
+    counts = [0] * len(room)
+    for _ in range(wanted.ntasks):
+        counts[min((node for node in chosen if counts[node] < room[node]), key=lambda node: counts[node])] += 1
+    return counts

@@ -1,0 +1,69 @@
+"""One node of a job: it runs the tasks that srun asks for, and the first one gives out the cores."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+
+from zoe_job.channel import Channel, ChannelError, accept
+from zoe_job.ledger import Ledger, Wanted
+from zoe_job.tasks import run_tasks
+
+
+class Node:
+    """Serves connections, each in a thread; `ledger` is set on the first node."""
+
+    def __init__(self, index: int, ledger: Ledger | None = None) -> None:
+        self._index = index
+        self._ledger = ledger
+
+    def serve(self, listeners: list[socket.socket]) -> None:
+        """Serve these sockets for ever, in threads of their own."""
+        for listener in listeners:
+            threading.Thread(target=self._accept_all, args=(listener,), daemon=True).start()
+
+    def _accept_all(self, listener: socket.socket) -> None:
+        while True:
+            connection, _ = listener.accept()
+            threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection: socket.socket) -> None:
+        channel = accept(connection)
+        if channel is None:
+            return
+        try:
+            frame = channel.receive()
+            if frame is not None and frame[0] == b"t":
+                run_tasks(channel, json.loads(frame[1]), self._index)
+            elif frame is not None and frame[0] == b"w" and self._ledger is not None:
+                _hold(channel, Wanted(**json.loads(frame[1])), self._ledger)
+        except (ChannelError, ValueError, KeyError, TypeError):
+            pass  # srun says what it misses
+        finally:
+            channel.close()
+
+
+def _hold(channel: Channel, wanted: Wanted, ledger: Ledger) -> None:
+    """Give out cores until srun leaves."""
+    gone = threading.Event()
+
+    def watch() -> None:
+        while channel.receive() is not None:
+            pass
+        gone.set()
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        taken = ledger.take(wanted, gone.is_set)
+    except ValueError as error:
+        channel.send_json(b"n", str(error))
+        return
+    if taken is None:
+        return
+    step, counts = taken
+    try:
+        channel.send_json(b"y", {"step": step, "counts": counts})
+        gone.wait()
+    finally:
+        ledger.give_back(wanted, counts)

@@ -1,0 +1,159 @@
+"""The first node of a job: it runs the script, keeps its output in files, and ends as the script does."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import IO
+
+from zoe_job.channel import SECRET, listen
+from zoe_job.job import Job, job_id, node_names, read_job, variables
+from zoe_job.ledger import Ledger
+from zoe_job.node import Node
+from zoe_job.patterns import fill
+
+SCRIPT = "script"
+_PIECE = 1 << 16
+
+
+def main() -> None:
+    """Run the script `script`, or wait as a further node: `python3 {files} run|node ...`."""
+    if sys.argv[1] == "node":
+        index, host, port = int(sys.argv[2]) + 1, sys.argv[3], int(sys.argv[4])
+        Node(index).serve(listen(str(port), host, port))
+        threading.Event().wait()
+    files = Path(__file__).resolve().parent.parent
+    sys.exit(run(read_job(files), files, sys.argv[2:]))
+
+
+def run(job: Job, files: Path, arguments: list[str]) -> int:
+    """Run the script and return its exit code; 128 and the number of the signal that killed it."""
+    own = f"{job_id(dict(os.environ))}-{os.environ.get('ZOE_JOB_ATTEMPT', '1')}"
+    others = [one for one in os.environ.get("ZOE_JOB_NODES", "").split(",") if one]
+    addresses = [f"{os.environ.get('ZOE_JOB_HOST', '127.0.0.1')}:{own}", *others]
+    Node(0, Ledger([job.tasks_on_each * job.cpus_per_task] * job.nodes)).serve(listen(own, None, None))
+    environment = _environment(job, files, addresses, own)
+    _enter(job, environment)
+    _mention(job, environment)
+    process = _start(job, files, arguments, environment)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP):
+        signal.signal(number, lambda got, _: process.send_signal(got))
+    _warn_before_the_end(job, process)
+    pumps = _copy_output(job, process, environment)
+    code = process.wait()
+    for pump in pumps:
+        pump.join(5)  # a process that the script left behind may keep the pipe open
+    sys.stdout.flush()
+    return code if code >= 0 else 128 - code
+
+
+def _environment(job: Job, files: Path, addresses: list[str], own: str) -> dict[str, str]:
+    given = {name: text for name, text in os.environ.items() if not name.startswith("ZOE_JOB_")}
+    names = node_names(addresses, SECRET.exists())
+    bin_directory = files / "bin"
+    found = {
+        **given,
+        **variables(job, names, dict(os.environ)),
+        **job.variables,
+        "PATH": os.pathsep.join((str(bin_directory), job.variables.get("PATH") or given.get("PATH", os.defpath))),
+        "ZOE_SRUN": own,
+        "ZOE_SRUN_NODES": ",".join((own, *addresses[1:])),
+    }
+    if "l" in _shell_letters(files / SCRIPT):
+        # A login shell sets PATH anew, but takes functions of its environment.
+        for program in ("srun", "scontrol"):
+            found[f"BASH_FUNC_{program}%%"] = f'() {{ "{bin_directory / program}" "$@"; }}'
+    return found
+
+
+def _shell_letters(script: Path) -> str:
+    with script.open(errors="replace") as stream:
+        words = stream.readline().split()[1:]
+    return "".join("l" if word == "--login" else word for word in words if word.startswith("-"))
+
+
+def _enter(job: Job, environment: dict[str, str]) -> None:
+    if job.directory is None:
+        return
+    wanted = Path(os.path.expandvars(job.directory))
+    try:
+        os.chdir(wanted)
+    except OSError as error:
+        print(f"zoe: cannot enter {wanted}: {error.strerror}; the job runs in {Path.cwd()}", file=sys.stderr)
+    environment["PWD"] = str(Path.cwd())
+
+
+def _mention(job: Job, environment: dict[str, str]) -> None:
+    """Say which lines will do nothing."""
+    modules = any(name in environment for name in ("MODULESHOME", "LMOD_CMD", "BASH_FUNC_module%%"))
+    if job.module_lines and not modules:
+        _say("there is no `module` here", job.module_lines)
+    if job.conda_lines and shutil.which("conda", path=environment["PATH"]) is None:
+        _say("there is no `conda` on the PATH", job.conda_lines)
+
+
+def _say(what: str, lines: list[int]) -> None:
+    which = ", ".join(map(str, lines[:10])) + (", ..." if len(lines) > 10 else "")
+    print(f"zoe: {what}; the script asks for it in line {which}", file=sys.stderr, flush=True)
+
+
+def _start(job: Job, files: Path, arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    joined = job.error is None or job.error == job.output
+    name = os.devnull if job.input is None else fill(job.input, environment)
+    return subprocess.Popen(
+        [str(files / SCRIPT), *arguments],
+        env=environment,
+        stdin=os.open(name, os.O_RDONLY),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if joined else subprocess.PIPE,
+    )
+
+
+def _copy_output(job: Job, process: subprocess.Popen[bytes], environment: dict[str, str]) -> list[threading.Thread]:
+    default = "slurm-%A_%a.out" if "SLURM_ARRAY_JOB_ID" in environment else "slurm-%j.out"
+    pairs = [(process.stdout, job.output or default, sys.stdout.buffer)]
+    if process.stderr is not None:
+        pairs.append((process.stderr, job.error or "", sys.stderr.buffer))
+    threads = []
+    for stream, pattern, own in pairs:
+        assert stream is not None
+        file = _open(fill(pattern, environment), job.append)
+        threads.append(threading.Thread(target=_copy, args=(stream, own, file), daemon=True))
+        threads[-1].start()
+    return threads
+
+
+def _open(name: str, append: bool) -> IO[bytes] | None:
+    """Return the file of this name. Slurm runs no job without it; here the output is kept in any case."""
+    try:
+        return Path(name).open("ab" if append else "wb", buffering=0)
+    except OSError as error:
+        print(f"zoe: no file {name}: {error.strerror}; see `zoe logs`", file=sys.stderr, flush=True)
+        return None
+
+
+def _copy(stream: IO[bytes], own: IO[bytes], file: IO[bytes] | None) -> None:
+    while piece := os.read(stream.fileno(), _PIECE):
+        own.write(piece)
+        own.flush()
+        if file is not None:
+            try:
+                file.write(piece)
+            except OSError as error:
+                print(f"zoe: {error}", file=sys.stderr, flush=True)
+                file = None
+
+
+def _warn_before_the_end(job: Job, process: subprocess.Popen[bytes]) -> None:
+    """Send the signal of `--signal` so long before the time limit."""
+    if job.signal is None or job.time_limit_s is None:
+        return
+    number = job.signal
+    timer = threading.Timer(max(job.time_limit_s - job.signal_before_s, 0), lambda: process.send_signal(number))
+    timer.daemon = True
+    timer.start()
