@@ -10,6 +10,7 @@ from itertools import product
 from prometheus_client import REGISTRY, Gauge, Histogram, start_http_server
 from prometheus_client import Counter as CounterMetric
 
+from zoe_client.vocabulary import Outcome
 from zoe_lib.domain.promises import Rates
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.backends.base import Usage
@@ -27,6 +28,8 @@ PENDING = Gauge("zoe_pending_executions", "Executions that wait, by reason code.
 OLDEST_PENDING = Gauge("zoe_oldest_pending_seconds", "Time for which the longest-waiting execution has waited.")
 ACTIVE = Gauge("zoe_active_executions", "Executions that start, run or stop.", ["state"])
 ENDED = CounterMetric("zoe_ended_executions_total", "Executions that ended, by outcome.", ["outcome"])
+for _outcome in Outcome:  # from zero on: an increase is not seen of what appears with its first count
+    ENDED.labels(_outcome.value)
 ADMISSION_WAIT = Histogram("zoe_admission_wait_seconds", "Time from queued to admitted.", buckets=_SECONDS)
 TICK = Histogram("zoe_tick_seconds", "Duration of one tick of the master.", buckets=_SECONDS)
 PLAN = Histogram("zoe_plan_seconds", "Duration of one pass of the scheduler.", buckets=_SECONDS)
