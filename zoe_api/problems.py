@@ -22,6 +22,7 @@ from zoe_lib.descriptions import DescriptionError
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 from zoe_lib.store.errors import (
+    AlreadyMade,
     ConcurrentUpdate,
     IdempotencyConflict,
     InvalidCursor,
@@ -32,6 +33,7 @@ from zoe_lib.store.errors import (
     StoreError,
     StoreUnavailable,
     TimeLimitTooLong,
+    TooManyStored,
     Unstorable,
 )
 from zoe_lib.submission import refusal as refusals
@@ -152,6 +154,8 @@ def install(app: FastAPI) -> None:
 _TRANSLATIONS: dict[type[Exception], Code] = {
     NotFound: Code.NOT_FOUND,
     ConcurrentUpdate: Code.CONFLICT,
+    AlreadyMade: Code.CONFLICT,
+    TooManyStored: Code.TOO_MANY_STORED,
     IllegalTransition: Code.ILLEGAL_STATE,
     IdempotencyConflict: Code.IDEMPOTENCY_CONFLICT,
     InvalidCursor: Code.INVALID_CURSOR,

@@ -13,6 +13,7 @@ from zoe_client import wire
 from zoe_client.administration import Administration
 from zoe_client.arrays import Arrays
 from zoe_client.files import Files
+from zoe_client.schedules import Schedules, StoredApplications
 from zoe_client.transport import Transport, path_part
 from zoe_client.vocabulary import ExecutionState, ShareLevel
 from zoe_client.workflows import Workflows
@@ -50,6 +51,16 @@ class Client(Transport):
     def workflows(self) -> Workflows:
         """Workflows: executions that belong together."""
         return Workflows(self)
+
+    @property
+    def applications(self) -> StoredApplications:
+        """Stored applications: run by name with parameters."""
+        return StoredApplications(self)
+
+    @property
+    def schedules(self) -> Schedules:
+        """Schedules: what runs at which times."""
+        return Schedules(self)
 
     # -- executions ------------------------------------------------------------------------------------------------
     def submit(
@@ -151,6 +162,11 @@ class Client(Transport):
         """Change an execution that waits; fields of `changes` that are not set stay as they are."""
         path, json = f"/executions/{path_part(execution_id)}", changes.model_dump(mode="json", exclude_unset=True)
         return self.read(wire.ExecutionView, self.answer("PATCH", path, json=json, again=True).content)
+
+    def diff(self, execution_id: str, earlier: str | None = None) -> wire.DiffView:
+        """Return how an execution differs from another one; None: from the one before of its name and user."""
+        path = f"/executions/{path_part(execution_id)}/diff"
+        return self.call(wire.DiffView, "GET", path, parameters={"from": earlier})
 
     def results(self, execution_id: str) -> wire.ResultList:
         """Return the files that match the `results` of the description; for its owner. `files.download` gets them."""

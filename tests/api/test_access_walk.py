@@ -279,6 +279,10 @@ class Walk:
                     person.http.put(f"{PREFIX}/secrets/walk", json={"value": "something"}).raise_for_status()
                     body = {"url": "https://hooks.example.org/"}
                     person.http.put(f"{PREFIX}/notifications/walk", json=body).raise_for_status()
+                    stored = {"document": long_job("walk")}
+                    person.http.put(f"{PREFIX}/applications/walk", json=stored).raise_for_status()
+                    body = {"expression": "@yearly", **stored}
+                    person.http.put(f"{PREFIX}/schedules/walk", json=body).raise_for_status()
             return Thing({"name": "walk"}, OURS)
         return Thing({}, OURS)
 
@@ -299,6 +303,9 @@ class Walk:
         bodies: dict[tuple[str, str], Callable[[], Any]] = {
             ("PUT", "/secrets/{name}"): lambda: {"value": "something"},
             ("PUT", "/notifications/{name}"): lambda: {"url": "https://hooks.example.org/"},
+            ("PUT", "/applications/{name}"): lambda: {"document": long_job("walk")},
+            ("POST", "/applications/{name}/dispatch"): dict,
+            ("PUT", "/schedules/{name}"): lambda: {"expression": "@daily", "document": long_job("walk")},
             ("PUT", "/admin/limits"): lambda: {"amounts": {"executions": 500}, "tenant": OURS},
             ("POST", "/admin/price-lists"): lambda: {"document": {**PRICES, "from": f"20{50 + number % 40}-01-01"}},
             ("POST", "/admin/price-lists/check"): lambda: {"document": {**PRICES, "from": "2090-01-01"}},

@@ -1,4 +1,4 @@
-"""Every command of the pages on workflows is run, in order, against a real Zoe, and shows what the page says."""
+"""Every command of these pages is run, in order, against a real Zoe, and shows what the page says."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def nothing_left(stack: Stack) -> Iterator[None]:
         (stack.workspace / name).unlink(missing_ok=True)
 
 
-@pytest.mark.parametrize("page", ["workflows", "from-airflow"])
+@pytest.mark.parametrize("page", ["workflows", "from-airflow", "schedules"])
 def test_the_page_shows_what_happens(stack: Stack, tmp_path: Path, page: str) -> None:
     found = blocks(DOCS / f"{page}.md")
     for block in found:

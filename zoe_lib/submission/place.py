@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from zoe_lib.config import Settings
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.submission.spending import Spending
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderPlace:
+    """Where the leader submits what schedules ask for."""
+
+    settings: Settings
+    store: PostgresStore
+    spending: Spending = field(default_factory=Spending)
 
 
 class SubmissionPlace(Protocol):
