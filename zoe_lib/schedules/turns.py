@@ -17,8 +17,8 @@ BACK_S = 86400.0
 
 @value(frozen=True, slots=True)
 class ScheduleTurn:
-    """run_s: the time that runs now; None: none. missed: how many were passed over, up to `missed_s`, of which at most
-    1,000 are counted. next_s: the time that comes next; it may have passed already. None: there is none.
+    """What is due. run_s: the time that runs now; None: none. missed: how many were passed over, up to `missed_s`; at
+    most 1,000 are counted. next_s: the time that comes next, which may have passed already; None: there is none.
     """
 
     run_s: float | None
