@@ -91,7 +91,7 @@ function Row({ one, may, onAct, onOpen }: RowProps) {
       <td className="row">
         {may && (
           <>
-            <button type="button" aria-label={`Run ${one.name} now`} onClick={() => onAct(one.name, "run")}>
+            <button type="button" aria-label={`Run now: ${one.name}`} onClick={() => onAct(one.name, "run")}>
               Run now
             </button>
             <button type="button" aria-label={`${hold} ${one.name}`} onClick={() => onAct(one.name, hold)}>
