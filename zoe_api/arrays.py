@@ -15,7 +15,6 @@ from zoe_api.codes import Code
 from zoe_api.conditions import conditions_of, visible_array
 from zoe_api.controlling import held, released
 from zoe_api.dependencies import Services
-from zoe_api.ids import new_array_id
 from zoe_api.problems import ApiProblem
 from zoe_api.request_context import PREFIX
 from zoe_api.submission import checked, checked_priority
@@ -31,6 +30,7 @@ from zoe_lib.domain.values import changed
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
+from zoe_lib.submission.ids import new_array_id
 
 log = structlog.get_logger(__name__)
 _CORR = "corr:"

@@ -8,10 +8,11 @@ import anyio.to_thread
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from zoe_api.codes import Code
-from zoe_api.problems import diagnostics_of, problem, problem_response, refuse_unread
+from zoe_api.problems import problem, problem_response, refuse_unread
 from zoe_api.refusals import note_refused
 from zoe_client.wire import Diagnostic
 from zoe_lib.descriptions import DescriptionError, load_json
+from zoe_lib.submission.refusal import diagnostics_of
 
 UPLOADS_PREFIX = "/api/v1/files/"
 _DIGITS_MAX = 18

@@ -3,44 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 
-from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.metrics import BUDGET_REFUSED, BUDGET_WARNED
-from zoe_api.problems import ApiProblem
+from zoe_api.problems import ApiProblem, as_problems
 from zoe_client.wire import EstimateView, PriceView
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.metering import microseconds
 from zoe_lib.pricing.estimate import estimate
 from zoe_lib.pricing.statement import gaps, in_force
 from zoe_lib.store.people import Principal
+from zoe_lib.submission.budgets import budget_warnings
 
 
 def check_budget(services: Services, principal: Principal) -> tuple[str, ...]:
     """Return warnings on what the tenant and the user have spent; 403 if a budget that refuses is spent."""
-    return tuple(_warnings(services, principal))
-
-
-def _warnings(services: Services, principal: Principal) -> Iterator[str]:
-    for budget in services.spending.budgets(services.store, principal.tenant, principal.user):
-        spent = services.spending.spent(services.store, principal.tenant)
-        if spent is None:
-            continue
-        so_far, hourly = spent.of(budget.user)
-        if so_far * 100 < budget.amount * budget.warn_percent:
-            continue
-        whose = principal.tenant if budget.user is None else f"{budget.user} in {principal.tenant}"
-        runs = f"; what runs now costs about {hourly} {spent.currency} an hour" if hourly else "; nothing runs now"
-        text = f"{whose} has spent {so_far} of {budget.amount:f} {spent.currency} in {spent.month}{runs}"
-        if budget.refuses and so_far >= budget.amount:
-            BUDGET_REFUSED.inc()
-            raise ApiProblem(
-                Code.BUDGET_EXCEEDED, text, "end what is not needed, wait for the next month, or ask an admin"
-            )
-        BUDGET_WARNED.inc()
-        yield f"budget: {text}"
+    try:
+        with as_problems():
+            warnings = tuple(budget_warnings(services, principal))
+    except ApiProblem:
+        BUDGET_REFUSED.inc()
+        raise
+    BUDGET_WARNED.inc(len(warnings))
+    return warnings
 
 
 def price_of(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from fastapi import Request
 
 from zoe_api.changing import change
@@ -11,11 +9,9 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
 from zoe_lib.domain import events as ev
-from zoe_lib.domain.consequences import will_retry
-from zoe_lib.domain.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
+from zoe_lib.domain.execution import Execution
 from zoe_lib.store.people import Principal
-
-_STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
+from zoe_lib.submission import ending
 
 
 def cancel(
@@ -32,17 +28,7 @@ def cancel(
 
 def cancellation(execution: Execution, services: Services, principal: Principal, request: Request) -> ev.Event | None:
     """Return the event of a cancellation; None if it stops already. 409 if it has ended for another reason."""
-    how = {
-        "at_s": time.time(),
-        "cause_id": request.state.request_id,
-        "outcome": Outcome.CANCELLED,
-        "cause": Cause.CANCELLED,
-        "message": f"cancelled by {principal.user}",
-    }
-    if execution.state in WAITING_STATES:
-        return ev.Refused(**how)
-    if execution.state in _STARTED or will_retry(execution, services.store.policy()):
-        return ev.Stopping(**how)
-    if execution.state in (ExecutionState.STOPPING, ExecutionState.CANCELLED):
-        return None
-    raise ApiProblem(Code.ALREADY_ENDED, f"it is {execution.state}")
+    try:
+        return ending.cancellation(execution, services.store.policy(), principal.user, request.state.request_id)
+    except ending.HasEnded as ended:
+        raise ApiProblem(Code.ALREADY_ENDED, str(ended)) from None

@@ -24,6 +24,8 @@ class Code(StrEnum):
     HELD_BY_OPERATOR = "held_by_operator"
     TOO_MANY_TARGETS = "too_many_targets"
     TARGET_REFUSED = "target_refused"
+    TOO_MANY_STORED = "too_many_stored"
+    INVALID_SCHEDULE = "invalid_schedule"
     TOO_MANY_SECRETS = "too_many_secrets"
     FOREIGN_ORIGIN = "foreign_origin"
     HOST_NOT_ALLOWED = "host_not_allowed"
@@ -107,6 +109,8 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.HELD_BY_OPERATOR: (403, "An operator holds it"),
     Code.TOO_MANY_SHARES: (409, "It is shared as often as it may be: end another share first"),
     Code.TOO_MANY_TARGETS: (409, "You have as many targets as allowed: remove another one first"),
+    Code.TOO_MANY_STORED: (409, "You have as many as allowed: remove another one first"),
+    Code.INVALID_SCHEDULE: (422, "The times of the schedule cannot be understood"),
     Code.TARGET_REFUSED: (422, "Notifications are not sent there"),
     Code.TOO_MANY_SECRETS: (409, "You have as many secrets as allowed: remove another one first"),
     Code.SESSION_OVER: (401, "The session has ended: sign in again"),

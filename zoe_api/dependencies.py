@@ -20,7 +20,6 @@ from zoe_api.output_reads import OutputReads
 from zoe_api.problems import ApiProblem, from_master
 from zoe_api.sign_in.audit import SignInAudit
 from zoe_api.sign_in.password_checks import PasswordChecks
-from zoe_api.spending import Spending
 from zoe_api.stream_places import StreamPlaces
 from zoe_lib.config import Settings
 from zoe_lib.messaging.client import MasterClient, MasterRefused
@@ -29,6 +28,7 @@ from zoe_lib.messaging.slow_lane import Bounds, Places
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import Principal
 from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.submission.spending import Spending
 
 _CHECK = "check"
 _CHECKS = Bounds(in_all_max=16, of_asker_max=4, busy="check_busy")

@@ -56,6 +56,8 @@ def hand_over(services: Services, tenant: str, user: str, to: str, request: Requ
     arrays_left = _arrays(services.store, tenant, user, to, request.state.request_id)
     number, left = _executions(services.store, tenant, user, to, request.state.request_id)
     left = left or arrays_left
+    services.store.schedules.hand_over_applications(tenant, user, to)
+    services.store.schedules.hand_over(tenant, user, to)
     services.master.hint()
     log.info("handed over", tenant=tenant, user=user, to=to, executions=number, left=left)
     if left:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request
@@ -18,10 +19,10 @@ from zoe_api.refusals import note_refused
 from zoe_client.plain_errors import sentence
 from zoe_client.wire import Diagnostic, Problem
 from zoe_lib.descriptions import DescriptionError
-from zoe_lib.descriptions import Diagnostic as Finding
 from zoe_lib.domain.lifecycle import IllegalTransition
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 from zoe_lib.store.errors import (
+    AlreadyMade,
     ConcurrentUpdate,
     IdempotencyConflict,
     InvalidCursor,
@@ -32,8 +33,11 @@ from zoe_lib.store.errors import (
     StoreError,
     StoreUnavailable,
     TimeLimitTooLong,
+    TooManyStored,
     Unstorable,
 )
+from zoe_lib.submission import refusal as refusals
+from zoe_lib.submission.refusal import SubmissionRefused, from_limits
 
 MEDIA_TYPE = "application/problem+json"
 _ERRORS_MAX = 100  # more than anyone reads; limits the answer to a hostile request
@@ -63,13 +67,22 @@ class ApiProblem(Exception):  # noqa: N818 - it is an answer
         return self.problem.model_copy(update={"instance": path})
 
 
-def problem_of(refusal: StoreError) -> ApiProblem:
+@contextmanager
+def as_problems() -> Iterator[None]:
+    """Let refusals of submissions be answers."""
+    try:
+        yield
+    except SubmissionRefused as refused:
+        raise _of(refused) from None
+
+
+def _of(refused: SubmissionRefused) -> ApiProblem:
+    return ApiProblem(Code(refused.code), refused.detail, refused.hint, refused.errors)
+
+
+def problem_of(error: StoreError) -> ApiProblem:
     """The refusal of a submission that limits do not let in."""
-    if isinstance(refusal, TimeLimitTooLong):
-        place = [Diagnostic(pointer="/time_limit_s", code="too_long", message="longer than the quota allows")]
-        hint = "ask for a shorter time limit, or ask an admin for a longer quota"
-        return ApiProblem(Code.TIME_LIMIT_TOO_LONG, str(refusal), hint, place)
-    return ApiProblem(Code.QUOTA_EXCEEDED, str(refusal))
+    return _of(from_limits(error))
 
 
 def problem(code: Code, detail: str = "", hint: str = "", errors: Sequence[Diagnostic] = (), path: str = "") -> Problem:
@@ -141,6 +154,8 @@ def install(app: FastAPI) -> None:
 _TRANSLATIONS: dict[type[Exception], Code] = {
     NotFound: Code.NOT_FOUND,
     ConcurrentUpdate: Code.CONFLICT,
+    AlreadyMade: Code.CONFLICT,
+    TooManyStored: Code.TOO_MANY_STORED,
     IllegalTransition: Code.ILLEGAL_STATE,
     IdempotencyConflict: Code.IDEMPOTENCY_CONFLICT,
     InvalidCursor: Code.INVALID_CURSOR,
@@ -182,7 +197,8 @@ async def _invalid_request(request: Request, error: Exception) -> Response:
         Diagnostic(pointer=_pointer(e["loc"])[:_TEXT_MAX], code=str(e["type"]), message=sentence(e)[:_TEXT_MAX])
         for e in causes[:_ERRORS_MAX]
     ]
-    return problem_response(problem(Code.INVALID_REQUEST, _counted(len(causes)), errors=errors, path=request.url.path))
+    detail = refusals.counted(len(causes))
+    return problem_response(problem(Code.INVALID_REQUEST, detail, errors=errors, path=request.url.path))
 
 
 def _pointer(parts: Sequence[object]) -> str:
@@ -209,17 +225,7 @@ def _methods(request: Request) -> set[str]:
 
 def from_description(error: DescriptionError) -> ApiProblem:
     """Return the refusal of a description, with every diagnostic."""
-    found = diagnostics_of(error.diagnostics)
-    hint = "`zoe validate FILE` shows them all" if len(found) > _ERRORS_MAX else ""
-    return ApiProblem(Code.INVALID_DESCRIPTION, _counted(len(found)), hint, found)
-
-
-def diagnostics_of(found: Iterable[Finding]) -> list[Diagnostic]:
-    """Return findings as diagnostics of the API."""
-    return [
-        Diagnostic(pointer=d.pointer, code=d.code, message=d.message[:_TEXT_MAX], hint=d.hint[:_TEXT_MAX])
-        for d in found
-    ]
+    return _of(refusals.from_description(error))
 
 
 _AS_IT_IS = ("no_logs", "no_terminal")
@@ -233,7 +239,3 @@ def from_master(error: MasterRefused) -> ApiProblem:
         code = Code(error.code)
         return ApiProblem(code, str(error), _HINTS_OF_MASTER[code])
     return ApiProblem(Code.MASTER_REFUSED, f"{error.code}: {error}")
-
-
-def _counted(number: int) -> str:
-    return f"{number} error{'s' if number != 1 else ''}"

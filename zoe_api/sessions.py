@@ -18,11 +18,11 @@ from starlette.requests import HTTPConnection
 from zoe_api import cookies
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
-from zoe_api.ids import hash_of
 from zoe_api.problems import ApiProblem
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.people import Principal, Session
 from zoe_lib.store.sql.installation import TermsVersions
+from zoe_lib.submission.ids import hash_of
 
 CSRF_HEADER = "X-CSRF-Token"
 

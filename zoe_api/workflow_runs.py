@@ -16,33 +16,28 @@ from sqlalchemy import Connection
 
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
-from zoe_api.ids import new_execution_id, new_workflow_id
-from zoe_api.problems import ApiProblem, diagnostics_of, from_description, problem_of
-from zoe_api.submission import Checked, checked
+from zoe_api.problems import ApiProblem, as_problems, problem_of
 from zoe_api.workflow_views import has_ended, step_state
-from zoe_client.documents.diagnostics import DIAGNOSTICS_MAX
-from zoe_client.documents.diagnostics import Diagnostic as Finding
-from zoe_client.vocabulary import DependencyKind
 from zoe_client.wire import StepState, WorkflowRequest
-from zoe_lib.descriptions import DescriptionError
-from zoe_lib.domain.conditions import Conditions, Dependency
 from zoe_lib.domain.execution import Execution
 from zoe_lib.store.errors import BatchRefused, NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.sql import workflows as rows
-from zoe_lib.store.workflow_values import NewStep, NewWorkflow, StoredWorkflow
-from zoe_lib.workflows import CompiledStep, CompiledWorkflow, RunPlace, compile_workflow
+from zoe_lib.store.workflow_values import NewWorkflow, StoredWorkflow
+from zoe_lib.submission import workflows as making
+from zoe_lib.submission.checking import Checked
+from zoe_lib.submission.ids import new_execution_id, new_workflow_id
+from zoe_lib.submission.workflows import execution_of, new_step, step_conditions
+from zoe_lib.workflows import CompiledStep, CompiledWorkflow, RunPlace
 
 log = structlog.get_logger(__name__)
 
 
 def compiled(body: WorkflowRequest, place: RunPlace) -> CompiledWorkflow:
     """Return what a workflow is compiled to; 422 with everything that is wrong with it."""
-    try:
-        return compile_workflow(body.document, body.parameters, place)
-    except DescriptionError as error:
-        raise from_description(error) from None
+    with as_problems():
+        return making.compiled(body.document, body.parameters, place)
 
 
 def place_of(services: Services, workflow_id: str, run: int = 1, kept: Mapping[str, int] | None = None) -> RunPlace:
@@ -53,31 +48,9 @@ def place_of(services: Services, workflow_id: str, run: int = 1, kept: Mapping[s
 def all_checked(
     steps: Sequence[CompiledStep], services: Services, principal: Principal, request: Request
 ) -> list[Checked]:
-    """Return what may run of each step; 422 with what stands in the way, each finding with its place in the document.
-
-    It ends with the first hundred findings: steps of a matrix have the same ones.
-    """
-    fits: list[Checked] = []
-    found: list[Finding] = []
-    first: ApiProblem | None = None
-    for step in steps:
-        try:
-            fits.append(checked(step.application, services, principal, versions=request.state.terms))
-        except ApiProblem as refusal:
-            first = first or refusal
-            found += _located(step, refusal)
-            if len(found) >= DIAGNOSTICS_MAX:
-                break
-    if first is not None:
-        detail = f"none of its steps was submitted: {first.problem.detail}"
-        raise ApiProblem(Code(first.problem.code), detail, first.problem.hint, diagnostics_of(dict.fromkeys(found)))
-    return fits
-
-
-def _located(step: CompiledStep, refusal: ApiProblem) -> list[Finding]:
-    why = refusal.problem
-    errors = [Finding(one.pointer, one.code, one.message, one.hint) for one in why.errors]
-    return [step.located(one) for one in errors or [Finding("", why.code, why.detail or why.title, why.hint)]]
+    """Return what may run of each step; 422 with what stands in the way."""
+    with as_problems():
+        return making.all_checked(steps, services, principal, request.state.terms)
 
 
 def submit(
@@ -96,11 +69,11 @@ def submit(
         return known, ()
     ids = [new_execution_id() for _ in whole.steps]
     executions = [
-        _execution(execution_id, step, fit, _conditions(step, ids, now_s), principal, now_s)
+        execution_of(execution_id, step, fit, step_conditions(step, ids, now_s), principal, now_s)
         for execution_id, step, fit in zip(ids, whole.steps, fits, strict=True)
     ]
     new = NewWorkflow(workflow_id, whole.name, principal.tenant, principal.user, body.document, whole.parameters, now_s)
-    steps = [_new_step(i, whole, ids[i]) for i in range(len(ids))]
+    steps = [new_step(i, whole, ids[i]) for i in range(len(ids))]
     write = partial(rows.add, workflow=new, steps=steps)
     stored = _stored(services, executions, principal, request, _Key(key, fingerprint), write)
     if stored[0].id != ids[0]:
@@ -133,10 +106,10 @@ def resume(
     fits = all_checked([one for _, one in left], services, principal, request)
     now_s, kept = time.time(), {one.execution_id for one in before.values()}
     executions = [
-        _execution(ids[i], step, fit, _conditions(step, ids, now_s, kept), principal, now_s)
+        execution_of(ids[i], step, fit, step_conditions(step, ids, now_s, kept), principal, now_s)
         for (i, step), fit in zip(left, fits, strict=True)
     ]
-    steps = [_new_step(i, whole, ids[i]) for i, _ in left]
+    steps = [new_step(i, whole, ids[i]) for i, _ in left]
     write = partial(rows.add_run, workflow_id=workflow.id, run=run, steps=steps)
     _stored(services, executions, principal, request, _Key(key, fingerprint), write)
     log.info("resumed a workflow", workflow=workflow.id, run=run, steps=len(left), user=principal.user)
@@ -207,48 +180,6 @@ def _workflow_of(services: Services, execution_id: str) -> str:
     if found is None:
         raise NotFound("the workflow of this idempotency key was removed")
     return found
-
-
-def _execution(
-    execution_id: str, step: CompiledStep, fit: Checked, conditions: Conditions, principal: Principal, now_s: float
-) -> Execution:
-    return Execution(
-        id=execution_id,
-        name=step.name,
-        tenant=principal.tenant,
-        user=principal.user,
-        application=fit.application,
-        submitted_at_s=now_s,
-        priority=fit.priority,
-        deadline_s=conditions.end_by_s,
-        notes=fit.notes,
-        conditions=conditions,
-    )
-
-
-def _conditions(
-    step: CompiledStep, ids: Sequence[str], now_s: float, kept: set[str] | frozenset[str] = frozenset()
-) -> Conditions:
-    """What has succeeded in an earlier run is met: its execution may have been removed when this one is looked at."""
-    after = [
-        Dependency(need.kind, ids[need.position])
-        for need in step.after
-        if ids[need.position] not in kept or need.kind is DependencyKind.FAIL
-    ]
-    end_by_s = None if step.deadline_s is None else now_s + step.deadline_s
-    return Conditions(after=tuple(after), any_of=step.on_failure, end_by_s=end_by_s)
-
-
-def _new_step(position: int, whole: CompiledWorkflow, execution_id: str) -> NewStep:
-    step = whole.steps[position]
-    facts = {
-        "step": step.step,
-        "values": dict(step.values),
-        "after": [f"{need.kind.value}:{whole.steps[need.position].name}" for need in step.after],
-        "on_failure": step.on_failure,
-        "results": dict(step.paths),
-    }
-    return NewStep(execution_id, position, step.name, facts)
 
 
 def _fingerprint(*parts: Any) -> str:

@@ -21,6 +21,7 @@ from zoe_client.errors import TimedOut
 from zoe_client.files import Files
 from zoe_client.handles import AsyncExecutionHandle
 from zoe_client.options import MapOptions, SubmitOptions
+from zoe_client.schedules import Schedules, StoredApplications
 from zoe_client.transport import path_part
 from zoe_client.vocabulary import ExecutionState, IndexState, WorkspaceKind
 from zoe_client.workflows import Workflows
@@ -120,6 +121,34 @@ class AsyncWorkflows:
     resume = awaited(Workflows.resume)
 
 
+class AsyncStoredApplications:
+    """Stored applications: `AsyncClient.applications`."""
+
+    def __init__(self, client: AsyncTransport) -> None:
+        self._client = client
+
+    put = awaited(StoredApplications.put)
+    all = awaited(StoredApplications.all)
+    one = awaited(StoredApplications.one)
+    remove = awaited(StoredApplications.remove)
+    dispatch = awaited(StoredApplications.dispatch)
+
+
+class AsyncSchedules:
+    """Schedules of one Zoe: `AsyncClient.schedules`."""
+
+    def __init__(self, client: AsyncTransport) -> None:
+        self._client = client
+
+    put = awaited(Schedules.put)
+    all = awaited(Schedules.all)
+    one = awaited(Schedules.one)
+    hold = awaited(Schedules.hold)
+    release = awaited(Schedules.release)
+    run = awaited(Schedules.run)
+    remove = awaited(Schedules.remove)
+
+
 class AsyncFiles:
     """Files of workspaces: `AsyncClient.files`. Transfers run in threads, as disks make everybody wait."""
 
@@ -159,6 +188,16 @@ class AsyncClient(AsyncTransport):
         return AsyncWorkflows(self)
 
     @property
+    def applications(self) -> AsyncStoredApplications:
+        """Stored applications: run by name with parameters."""
+        return AsyncStoredApplications(self)
+
+    @property
+    def schedules(self) -> AsyncSchedules:
+        """Schedules: what runs at which times."""
+        return AsyncSchedules(self)
+
+    @property
     def files(self) -> AsyncFiles:
         """Files of your workspace, and of the tenant's shared one."""
         return AsyncFiles(self._blocking.files)
@@ -183,6 +222,7 @@ class AsyncClient(AsyncTransport):
     requeue = awaited(Calls.requeue)
     scale = awaited(Calls.scale)
     modify = awaited(Calls.modify)
+    diff = awaited(Calls.diff)
     results = awaited(Calls.results)
     shares = awaited(Calls.shares)
     share = awaited(Calls.share)

@@ -120,6 +120,11 @@ class Calls(Transport):
         path, json = f"/executions/{path_part(execution_id)}", changes.model_dump(mode="json", exclude_unset=True)
         return self.call(wire.ExecutionView, "PATCH", path, json=json, again=True)
 
+    def diff(self, execution_id: str, earlier: str | None = None) -> wire.DiffView:
+        """Return how an execution differs from another one; None: from the one before of its name and user."""
+        path = f"/executions/{path_part(execution_id)}/diff"
+        return self.call(wire.DiffView, "GET", path, parameters={"from": earlier})
+
     def results(self, execution_id: str) -> wire.ResultList:
         """Return the files that match the `results` of the description; for its owner. `files.download` gets them."""
         return self.call(wire.ResultList, "GET", f"/executions/{path_part(execution_id)}/results")

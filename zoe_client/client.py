@@ -15,6 +15,7 @@ from zoe_client.calls import Calls
 from zoe_client.files import Files
 from zoe_client.handles import ExecutionHandle
 from zoe_client.options import MapOptions, SubmitOptions
+from zoe_client.schedules import Schedules, StoredApplications
 from zoe_client.transport import path_part
 from zoe_client.vocabulary import ExecutionState
 from zoe_client.workflows import Workflows
@@ -53,6 +54,16 @@ class Client(Calls):
     def workflows(self) -> Workflows:
         """Workflows: executions that belong together."""
         return Workflows(self)
+
+    @property
+    def applications(self) -> StoredApplications:
+        """Stored applications: run by name with parameters."""
+        return StoredApplications(self)
+
+    @property
+    def schedules(self) -> Schedules:
+        """Schedules: what runs at which times."""
+        return Schedules(self)
 
     def wait(self, execution_id: str, timeout_s: float | None = None) -> wire.ExecutionView:
         """Return the execution after its end; TimedOut. Follow the stream of events, even if the server restarts."""

@@ -43,6 +43,40 @@ class DependencyKind(TextEnum):
     """In any way."""
 
 
+class MissedPolicy(StrEnum):
+    """What becomes of times of a schedule that have passed while no master ran, or while it was not looked at."""
+
+    SKIP = "skip"
+    LATEST = "latest"
+    ALL = "all"
+
+
+class OverlapPolicy(StrEnum):
+    """What becomes of a time of a schedule while an earlier run has not ended."""
+
+    ALLOW = "allow"
+    SKIP = "skip"
+    QUEUE = "queue"
+    REPLACE = "replace"
+
+
+class ScheduleOutcome(StrEnum):
+    """What came of a time of a schedule."""
+
+    MADE = "made"
+    SKIPPED = "skipped"
+    MISSED = "missed"
+    REFUSED = "refused"
+
+
+class RunKind(StrEnum):
+    """What a document runs as."""
+
+    EXECUTION = "execution"
+    ARRAY = "array"
+    WORKFLOW = "workflow"
+
+
 class NotificationKind(TextEnum):
     """What of an execution somebody is notified of."""
 

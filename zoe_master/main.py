@@ -29,6 +29,7 @@ from zoe_lib.store.people import NotificationTarget
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.revision import TablesTooOld, check_tables
 from zoe_lib.store.values import StoreLimits, UsageSample
+from zoe_lib.submission.place import LeaderPlace
 from zoe_lib.telemetry import configure_logging
 from zoe_master.backends.base import Backend, BackendError, BackendUnavailable
 from zoe_master.backends.factory import BackendRefused, make_backend
@@ -41,6 +42,7 @@ from zoe_master.background.metrics import observe_storage
 from zoe_master.background.readings import ScalingAmounts
 from zoe_master.background.retention import ExecutionRetention, removal_interval_s
 from zoe_master.background.scaling_thread import ScalingThread
+from zoe_master.background.schedule_thread import ScheduleThread
 from zoe_master.crash_points import Hit, crash_point_of
 from zoe_master.loop.master import Master
 from zoe_master.loop.port_secrets import PURPOSE, PortSecrets
@@ -170,9 +172,11 @@ class Process:
                 amounts = ScalingAmounts(self._settings.prometheus_url, backend.address)
                 self._scaling = ScalingThread(master, self._store, epoch, amounts, self._waker)
                 notifying = NotificationThread(self._store.accounts, senders_of(self._settings))
+                scheduling = ScheduleThread(LeaderPlace(self._settings, self._store), self._waker.wake)
                 try:
                     self._loop(master, backend, answering, storage, progress)
                 finally:
+                    scheduling.close()
                     notifying.close()
                     self._scaling.close()
                     upkeep.close()

@@ -152,7 +152,7 @@ class Walk:
                 thing = self.arrays[0]
             if "{workflow_id}" in path:
                 thing = self.workflows[0]
-            if path == "/tokens/{token_id}" and thing.user != admin.name:
+            if "{token_id}" in path and thing.user != admin.name:
                 token = make_token(self.api.store, admin.name, admin.tenant, "admin")
                 thing = Thing({"token_id": token.split("_")[1]}, admin.tenant, admin.name)
             self.missing = 0.3
@@ -279,6 +279,10 @@ class Walk:
                     person.http.put(f"{PREFIX}/secrets/walk", json={"value": "something"}).raise_for_status()
                     body = {"url": "https://hooks.example.org/"}
                     person.http.put(f"{PREFIX}/notifications/walk", json=body).raise_for_status()
+                    stored = {"document": long_job("walk")}
+                    person.http.put(f"{PREFIX}/applications/walk", json=stored).raise_for_status()
+                    body = {"expression": "@yearly", **stored}
+                    person.http.put(f"{PREFIX}/schedules/walk", json=body).raise_for_status()
             return Thing({"name": "walk"}, OURS)
         return Thing({}, OURS)
 
@@ -299,6 +303,9 @@ class Walk:
         bodies: dict[tuple[str, str], Callable[[], Any]] = {
             ("PUT", "/secrets/{name}"): lambda: {"value": "something"},
             ("PUT", "/notifications/{name}"): lambda: {"url": "https://hooks.example.org/"},
+            ("PUT", "/applications/{name}"): lambda: {"document": long_job("walk")},
+            ("POST", "/applications/{name}/dispatch"): dict,
+            ("PUT", "/schedules/{name}"): lambda: {"expression": "@daily", "document": long_job("walk")},
             ("PUT", "/admin/limits"): lambda: {"amounts": {"executions": 500}, "tenant": OURS},
             ("POST", "/admin/price-lists"): lambda: {"document": {**PRICES, "from": f"20{50 + number % 40}-01-01"}},
             ("POST", "/admin/price-lists:check"): lambda: {"document": {**PRICES, "from": "2090-01-01"}},
@@ -411,6 +418,8 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         "POST /executions/{execution_id}/scale",
         # The walk may have cancelled what runs before; tests/api/test_conditions.py does it.
         "POST /executions/{execution_id}/requeue",
+        # By its owner only, once it has ended; tests/api/test_workflows.py does it.
+        "POST /workflows/{workflow_id}/resume",
         # Both by its owner only; tests/api/test_private_executions.py does them.
         "PUT /executions/{execution_id}/shares", "DELETE /executions/{execution_id}/shares",
         # The simulated back-end has no files; tests/api/test_files.py does these.

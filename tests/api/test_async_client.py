@@ -16,8 +16,16 @@ from tests.support.scripted import HEAD, ScriptedServer, answer, chunk
 from zoe_client import AsyncClient, Client, NotFound, Refused, TimedOut, Unreachable
 from zoe_client.administration import Administration
 from zoe_client.arrays import Arrays
-from zoe_client.asynchronous import AsyncAdministration, AsyncArrays, AsyncFiles, AsyncWorkflows
+from zoe_client.asynchronous import (
+    AsyncAdministration,
+    AsyncArrays,
+    AsyncFiles,
+    AsyncSchedules,
+    AsyncStoredApplications,
+    AsyncWorkflows,
+)
 from zoe_client.files import Files
+from zoe_client.schedules import Schedules, StoredApplications
 from zoe_client.vocabulary import ExecutionState
 from zoe_client.workflows import Workflows
 from zoe_master.backends.simulated import ServiceBehaviour
@@ -37,7 +45,7 @@ def public(owner: type) -> Iterator[tuple[str, Callable[..., Any]]]:
     ("blocking", "later"),
     [
         (Client, AsyncClient), (Administration, AsyncAdministration), (Arrays, AsyncArrays), (Files, AsyncFiles),
-        (Workflows, AsyncWorkflows),
+        (Workflows, AsyncWorkflows), (StoredApplications, AsyncStoredApplications), (Schedules, AsyncSchedules),
     ],
 )  # fmt: skip
 def test_both_clients_have_the_same_methods(blocking: type, later: type) -> None:

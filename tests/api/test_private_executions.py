@@ -41,6 +41,7 @@ LOOKS = {
     ("get", "/executions/{execution_id}/usage"),
     ("get", "/executions/{execution_id}/waits"),
     ("get", "/workflows/of/{execution_id}"),
+    ("get", "/executions/{execution_id}/diff"),
 }
 OPENS = {("post", "/executions/{execution_id}/services/{service_id}/ports/{port}/open")}
 CONTROLS = {

@@ -382,6 +382,20 @@ def too_many_targets(api: Api, _: Raise) -> httpx.Response:
     return api.http().put("/api/v1/notifications/more", json=body)
 
 
+def too_many_stored(api: Api, _: Raise) -> httpx.Response:
+    for number in range(api.settings.schedules_max):
+        add_schedule(api, f"s{number}").raise_for_status()
+    return add_schedule(api, "more")
+
+
+def invalid_schedule(api: Api, _: Raise) -> httpx.Response:
+    return add_schedule(api, "x", expression="61 * * * *")
+
+
+def add_schedule(api: Api, name: str, **more: Any) -> httpx.Response:
+    return api.http().put(f"/api/v1/schedules/{name}", json={"expression": "@daily", "document": job(), **more})
+
+
 def target_refused(api: Api, _: Raise) -> httpx.Response:
     return api.http().put("/api/v1/notifications/inside", json={"url": "https://127.0.0.1/"})
 

@@ -21,7 +21,6 @@ from tests.support.people import make_token
 from tests.support.postgres import PostgresServer, connect
 from tests.support.waiting import until
 from zoe_api import journal_news, metrics, stream
-from zoe_api.ids import hash_of
 from zoe_api.routers import events
 from zoe_api.views import event_view
 from zoe_client.sse import ServerEvent, parse_events
@@ -30,6 +29,7 @@ from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.store.people import Principal, Session
 from zoe_lib.store.sql.journal import JOURNAL_LOCK
 from zoe_lib.store.values import JournalEntry
+from zoe_lib.submission.ids import hash_of
 
 SECRET = "s" * 43
 INSERT = """

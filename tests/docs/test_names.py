@@ -20,7 +20,6 @@ EXCEPTIONS = {
     "CgroupParent": "the kernel's term",
     "CgroupSpec": "the kernel's term",
     "ChangeTracker": "a common name for what remembers what has changed",
-    "DryRun": "the field's term for deciding without acting",
     "Endpoint": "the field's term: where a process listens",
     "Environment": "Python's term: the packages that a program sees",
     "EnvironmentSweeper": "Python's term, as above",

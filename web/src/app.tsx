@@ -14,6 +14,7 @@ const ExecutionPage = lazy(() => import("./pages/execution/page"));
 const ArrayPage = lazy(() => import("./pages/arrays/page"));
 const WorkflowsPage = lazy(() => import("./pages/workflows/list"));
 const WorkflowPage = lazy(() => import("./pages/workflows/page"));
+const SchedulesPage = lazy(() => import("./pages/schedules/page"));
 const FilesPage = lazy(() => import("./pages/files/page"));
 const ClusterPage = lazy(() => import("./pages/cluster/page"));
 const StatementPage = lazy(() => import("./pages/statement"));
@@ -55,6 +56,7 @@ function Pages() {
       <Route path="/arrays/:arrayId" element={<ArrayPage key={whose} />} />
       <Route path="/workflows" element={<WorkflowsPage key={whose} />} />
       <Route path="/workflows/:workflowId" element={<WorkflowPage key={whose} />} />
+      <Route path="/schedules" element={<SchedulesPage key={whose} />} />
       <Route path="/files" element={<FilesPage key={whose} />} />
       <Route path="/statement" element={<StatementPage key={whose} />} />
       <Route path="/usage" element={<UsagePage key={whose} />} />

@@ -39,6 +39,7 @@ function Navigation() {
       <NavLink to="/catalogue">Catalogue</NavLink>
       <NavLink to="/executions">Executions</NavLink>
       <NavLink to="/workflows">Workflows</NavLink>
+      <NavLink to="/schedules">Schedules</NavLink>
       <NavLink to="/files">Files</NavLink>
       {operates && <NavLink to="/cluster">Cluster</NavLink>}
       <NavLink to="/usage">Usage</NavLink>

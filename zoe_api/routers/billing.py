@@ -14,10 +14,9 @@ from zoe_api.access import Admin, Reader
 from zoe_api.audit_changes import note_changes
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services, ServicesDep, StoreDep
-from zoe_api.problems import ApiProblem, diagnostics_of
+from zoe_api.problems import ApiProblem
 from zoe_api.routers.limits import check_tenant
 from zoe_api.routing import api_router
-from zoe_api.spending import Spent, read_spent
 from zoe_client.documents.diagnostics import DescriptionError
 from zoe_client.wire import (
     BudgetChange,
@@ -34,6 +33,8 @@ from zoe_lib.domain.metering import microseconds
 from zoe_lib.pricing.statement import Line, in_force
 from zoe_lib.store.billing import Statement
 from zoe_lib.store.sql.prices import Budget, StoredPriceList
+from zoe_lib.submission.refusal import diagnostics_of
+from zoe_lib.submission.spending import Spent, read_spent
 
 router = api_router(tag="prices")
 _CSV = "text/csv"

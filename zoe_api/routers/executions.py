@@ -12,7 +12,6 @@ from zoe_api.access import Reader, check
 from zoe_api.dependencies import Services, ServicesDep
 from zoe_api.representation import viewed
 from zoe_api.routing import api_router
-from zoe_api.submission import secret_access
 from zoe_api.views import all_entries, node_texts, waited_for, with_details
 from zoe_api.visibility import levels_of, may_see_secrets, note_look, visible_execution
 from zoe_api.wire_forms import (
@@ -48,6 +47,7 @@ from zoe_lib.domain.sharing import ALL
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 from zoe_lib.store.codec import decode
 from zoe_lib.store.values import ExecutionQuery
+from zoe_lib.submission.checking import secret_access
 
 log = structlog.get_logger(__name__)
 router = api_router("/executions", tag="executions")

@@ -14,7 +14,6 @@ from zoe_api.access import SignedIn
 from zoe_api.addresses import address_of
 from zoe_api.codes import Code
 from zoe_api.dependencies import AccountsDep, Services, ServicesDep
-from zoe_api.ids import hash_of
 from zoe_api.problems import ApiProblem
 from zoe_api.routing import api_router
 from zoe_api.sign_in.brake import Braked, network_of
@@ -24,6 +23,7 @@ from zoe_lib.domain.roles import Role
 from zoe_lib.store.accounts import AccountStore
 from zoe_lib.store.errors import ConcurrentUpdate, NotFound, TooManyMachines
 from zoe_lib.store.people import MachineSignIn, Principal, Token
+from zoe_lib.submission.ids import hash_of
 
 router = api_router("/session", tag="session")
 

@@ -19,13 +19,13 @@ from zoe_api.addresses import address_of
 from zoe_api.apps import pages
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services, ServicesDep
-from zoe_api.ids import hash_of
 from zoe_api.problems import ApiProblem
 from zoe_api.request_context import PREFIX
 from zoe_api.routing import api_router
 from zoe_api.sign_in.brake import network_of
 from zoe_api.sign_in.identity import admit
 from zoe_lib.store.people import SignInAttempt
+from zoe_lib.submission.ids import hash_of
 
 if TYPE_CHECKING:
     from zoe_api.sign_in.oidc import Oidc

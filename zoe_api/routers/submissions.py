@@ -17,11 +17,10 @@ from zoe_api.budgets import check_budget
 from zoe_api.codes import Code
 from zoe_api.conditions import conditions_of
 from zoe_api.dependencies import Services, ServicesDep
-from zoe_api.ids import new_execution_id
 from zoe_api.problems import ApiProblem, problem_of
 from zoe_api.representation import viewed
 from zoe_api.routing import api_router
-from zoe_api.submission import Checked, checked
+from zoe_api.submission import checked
 from zoe_api.wire_forms import execution_summary
 from zoe_client.wire import (
     BatchRequest,
@@ -36,6 +35,8 @@ from zoe_lib.store.errors import BatchRefused
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.sql.installation import TermsVersions
+from zoe_lib.submission.checking import Checked
+from zoe_lib.submission.ids import new_execution_id
 
 log = structlog.get_logger(__name__)
 router = api_router("/executions", tag="executions")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 
 from zoe_api.codes import Code
-from zoe_api.ids import hash_of
 from zoe_api.problems import ApiProblem
 from zoe_lib.store.accounts import AccountStore
+from zoe_lib.submission.ids import hash_of
 
 WITHIN_S = 300.0
 FAILURES_OF_PAIR_MAX = 10

@@ -48,7 +48,7 @@ def run(
     key: Key = None,
 ) -> None:
     """Submit the steps of a workflow, all or none of them."""
-    read, given = _read(file), _given(parameters)
+    read, given = read_document(file), given_parameters(parameters)
     with options(context).client() as client:
         try:
             if show_plan:
@@ -57,7 +57,7 @@ def run(
                 return
             made = client.workflows.run(read.document, given, idempotency_key=key)
         except Refused as error:
-            _refuse(error, file, read)
+            refuse_with_places(error, file, read)
     if wait_for_end or timeout is not None:
         note(f"{made.name} is {made.id}")
         _end(context, [made.id], timeout)
@@ -67,12 +67,12 @@ def run(
 
 def validate(context: typer.Context, file: File, parameters: Parameters = None) -> None:
     """Check a workflow, with all that is wrong with it at once; nothing is submitted."""
-    read = _read(file)
+    read = read_document(file)
     with options(context).client() as client:
         try:
-            plan = client.workflows.validate(read.document, _given(parameters))
+            plan = client.workflows.validate(read.document, given_parameters(parameters))
         except Refused as error:
-            _refuse(error, file, read)
+            refuse_with_places(error, file, read)
     for text in plan.notes:
         note(f"note: {text}")
     emit(plan, options(context).output, plan_rows(plan))
@@ -147,7 +147,8 @@ def _end(context: typer.Context, ids: list[str], timeout_s: float | None) -> Non
 _HOW = {"failed": "failed", "cancelled": "was cancelled"}
 
 
-def _given(texts: list[str] | None) -> dict[str, str]:
+def given_parameters(texts: list[str] | None) -> dict[str, str]:
+    """Return the values of `--param NAME=VALUE` by name."""
     given: dict[str, str] = {}
     for text in texts or []:
         name, equals, value = text.partition("=")
@@ -159,20 +160,20 @@ def _given(texts: list[str] | None) -> dict[str, str]:
     return given
 
 
-def _read(file: Path) -> LocatedDocument:
-    """Return the workflow in a file, with the files that it names; findings end the command."""
+def read_document(file: Path) -> LocatedDocument:
+    """Return the document in a file, with the files that it names; findings end the command."""
     from zoe_client.documents.yaml_document import load_yaml
 
     try:
         return with_files(load_yaml(read_text(file)), file)
     except DescriptionError as error:
-        note("zoe: the workflow is not valid")
+        note("zoe: the document is not valid")
         for one in error.diagnostics:
             note(f"  {_name(file)}: {one.message}" + (f" ({one.hint})" if one.hint else ""))
         raise typer.Exit(Exit.USAGE) from None
 
 
-def _refuse(error: Refused, file: Path, read: LocatedDocument) -> NoReturn:
+def refuse_with_places(error: Refused, file: Path, read: LocatedDocument) -> NoReturn:
     """Report every finding with its line, and end the command."""
     note(f"zoe: {error}")
     for one in error.problem.errors:

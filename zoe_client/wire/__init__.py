@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.base import *  # noqa: F403
     from zoe_client.wire.cluster import *  # noqa: F403
     from zoe_client.wire.credentials import *  # noqa: F403
+    from zoe_client.wire.diffs import *  # noqa: F403
     from zoe_client.wire.documents import *  # noqa: F403
     from zoe_client.wire.executions import *  # noqa: F403
     from zoe_client.wire.files import *  # noqa: F403
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.policy import *  # noqa: F403
     from zoe_client.wire.prices import *  # noqa: F403
     from zoe_client.wire.replays import *  # noqa: F403
+    from zoe_client.wire.schedules import *  # noqa: F403
     from zoe_client.wire.secrets import *  # noqa: F403
     from zoe_client.wire.sharing import *  # noqa: F403
     from zoe_client.wire.storage import *  # noqa: F403
@@ -44,6 +46,7 @@ __getattr__ = lazy_names(
         "base": ("SECONDS_MAX", "Diagnostic", "Problem", "Wire"),
         "cluster": ("NodeList", "NodeView", "StatusView", "UsageList", "UsageView", "UseOverTimeView", "UsePointView"),
         "credentials": ("CredentialList", "CredentialRequest", "CredentialView"),
+        "diffs": ("DiffEntry", "DiffPart", "DiffView"),
         "documents": (
             "AmountView",
             "CatalogueEntryView",
@@ -160,6 +163,19 @@ __getattr__ = lazy_names(
             "MachineView",
         ),
         "notifications": ("TargetList", "TargetRequest", "TargetView"),
+        "schedules": (
+            "DispatchRequest",
+            "RunView",
+            "ScheduleDetail",
+            "ScheduleList",
+            "ScheduleRequest",
+            "ScheduleRunView",
+            "ScheduleView",
+            "StoredApplicationDetail",
+            "StoredApplicationList",
+            "StoredApplicationRequest",
+            "StoredApplicationView",
+        ),
         "secrets": ("SecretList", "SecretRequest", "SecretView"),
         "sharing": ("ShareList", "ShareRequest", "ShareView"),
         "storage": (

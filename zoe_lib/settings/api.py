@@ -78,6 +78,10 @@ class ApiSettings(FileSettings):
     )
     api_page_max: int = Field(default=500, gt=0, description="Maximum entries in one page of a list.")
     array_indices_max: int = Field(default=1_000_000, gt=0, description="Maximum indices of an array.")
+    stored_applications_max: int = Field(
+        default=200, gt=0, description="Maximum stored applications of a user in a tenant, and of a tenant."
+    )
+    schedules_max: int = Field(default=100, gt=0, description="Maximum schedules of a user in a tenant.")
     workflow_results_kept_s: float = Field(
         default=30 * 86400.0,
         gt=0,

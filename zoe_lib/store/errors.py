@@ -50,6 +50,14 @@ class TooManyTargets(StoreError):  # noqa: N818
     """The user or the tenant has as many targets of notifications as allowed."""
 
 
+class TooManyStored(StoreError):  # noqa: N818
+    """The user or the tenant has as many stored applications, or schedules, as allowed."""
+
+
+class AlreadyMade(StoreError):  # noqa: N818
+    """Something came of this time of the schedule before, or the schedule was changed meanwhile."""
+
+
 class TooManySecrets(StoreError):  # noqa: N818
     """The user or the tenant has as many secrets as allowed."""
 

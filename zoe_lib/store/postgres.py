@@ -26,6 +26,7 @@ from zoe_lib.store.people import AuditEntry
 from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.recent import RecentExecutions
 from zoe_lib.store.revision import read_revision
+from zoe_lib.store.schedules import ScheduleStore
 from zoe_lib.store.sql import arrays as array_rows
 from zoe_lib.store.sql import (
     bandwidth,
@@ -90,6 +91,7 @@ class PostgresStore:
         self.accounts = AccountStore(self.database, self._limits)
         self.workflows = WorkflowStore(self.database)
         self.billing = BillingStore(self.database)
+        self.schedules = ScheduleStore(self.database)
         self._applications = Applications()
         self._recent = RecentExecutions()
         self._terms = installation.TermsReader(self.database)
@@ -261,10 +263,11 @@ class PostgresStore:
         idempotency_key: str | None = None,
         fingerprint: str = "",
         audit: AuditEntry | None = None,
+        beside: Callable[[Connection], None] | None = None,
     ) -> Array:
-        """Store a new array, once per key; `audit` goes into the same transaction."""
+        """Store a new array, once per key; `audit`, and what `beside` writes, go into the same transaction."""
         check_array(array, cause_id, idempotency_key, fingerprint)
-        how = (array, cause_id, idempotency_key, fingerprint, audit)
+        how = (array, cause_id, idempotency_key, fingerprint, audit, beside)
         stored = self.database.write(lambda c: array_rows.submit(c, self._applications, *how))
         if stored.id != array.id:
             check_owner(stored, array.user)

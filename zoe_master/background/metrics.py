@@ -24,6 +24,7 @@ LEADER = Gauge("zoe_leader", "1 while this master leads.")
 FAILURES = CounterMetric(
     "zoe_master_unexpected_errors_total", "Unexpected errors after which this master gave up the lead and started anew."
 )
+SCHEDULED = CounterMetric("zoe_scheduled_runs_total", "Runs that this master made for schedules.")
 PENDING = Gauge("zoe_pending_executions", "Executions that wait, by reason code.", ["reason"])
 OLDEST_PENDING = Gauge("zoe_oldest_pending_seconds", "Time for which the longest-waiting execution has waited.")
 ACTIVE = Gauge("zoe_active_executions", "Executions that start, run or stop.", ["state"])

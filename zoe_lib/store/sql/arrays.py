@@ -54,8 +54,12 @@ def submit(
     key: str | None,
     fingerprint: str,
     entry: AuditEntry | None,
+    beside: Callable[[Connection], None] | None = None,
 ) -> Array:
-    """Store a new array, once per key; TooManyArrays, TimeLimitTooLong, IdempotencyConflict."""
+    """Store a new array, once per key, with what `beside` writes.
+
+    TooManyArrays, TimeLimitTooLong, IdempotencyConflict.
+    """
     if key is not None:
         values = {"tenant": array.tenant, "key": key, "fingerprint": fingerprint}
         row = insert_or(idempotency_keys).values(**values, execution_id=array.id, at_s=array.submitted_at_s)
@@ -76,6 +80,8 @@ def submit(
     _write_states(connection, stored.id, b"", bytes(stored.indices.count))
     if entry is not None:
         audit.add(connection, entry)
+    if beside is not None:
+        beside(connection)
     _record(connection, stored, ArrayEventKind.SUBMITTED, stored.submitted_at_s, cause_id, {})
     return stored
 

@@ -9,6 +9,7 @@ import { Tabs } from "../../components/tabs";
 import { Actions } from "./actions";
 import { ChartsTab } from "./charts";
 import { DescriptionTab } from "./description";
+import { Differences } from "./differences";
 import { EventsTab } from "./events";
 import { IdleWarning } from "./idle-warning";
 import { LogsTab } from "./logs";
@@ -58,7 +59,12 @@ export default function ExecutionPage() {
       {tab === "logs" && <LogsTab execution={execution} />}
       {tab === "charts" && <ChartsTab execution={execution} />}
       {tab === "events" && <EventsTab execution={execution} events={events} />}
-      {tab === "description" && <DescriptionTab execution={execution} />}
+      {tab === "description" && (
+        <>
+          <Differences key={execution.id} executionId={execution.id} />
+          <DescriptionTab execution={execution} />
+        </>
+      )}
       <Details execution={execution} />
     </>
   );

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.support.documents import job
-from zoe_api import submission
-from zoe_api.problems import ApiProblem
 from zoe_lib.descriptions import parse
 from zoe_lib.domain.application import Application
+from zoe_lib.submission import checking as submission
+from zoe_lib.submission.refusal import SubmissionRefused
 
 
 @pytest.fixture
@@ -38,16 +38,16 @@ def test_the_same_is_read_once(read: list[Any]) -> None:
 def test_numbers_and_truth_are_different(read: list[Any]) -> None:
     for value in (1, 1.0):
         assert submission._parsed({**job(), "priority": 1, "time_limit_s": value})
-    with pytest.raises(ApiProblem):
+    with pytest.raises(SubmissionRefused):
         submission._parsed({**job(), "priority": True})
     assert len(read) == 3
 
 
 def test_a_wrong_one_is_refused_each_time(read: list[Any]) -> None:
     for _ in range(2):
-        with pytest.raises(ApiProblem) as refused:
+        with pytest.raises(SubmissionRefused) as refused:
             submission._parsed({**job(), "colour": "red"})
-        assert refused.value.problem.errors
+        assert refused.value.errors
     assert len(read) == 2
 
 

@@ -1,0 +1,455 @@
+"""Stored applications and schedules over the real API, with what the leader does at their times."""
+
+from __future__ import annotations
+
+import copy
+import threading
+import time
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import Connection
+
+from tests.support.api import Api, in_threads, problem
+from tests.support.documents import Document, job, part
+from tests.support.limits import Quota, set_quota
+from tests.support.people import ALL_SCOPES, make_token
+from zoe_lib.schedules.values import Schedule
+from zoe_lib.store.postgres import PostgresStore
+from zoe_lib.store.sql import schedules as rows
+from zoe_lib.submission.place import LeaderPlace
+from zoe_master.background.schedule_thread import AT_ONCE_MAX, ScheduleThread, look
+
+APPS, SCHEDULES = "/api/v1/applications", "/api/v1/schedules"
+HOUR = 3600.0
+REPORT: Document = {
+    **job("sh", "-c", "report {param:day} {param:rows} {{literal}}", name="report"),
+    "params": {"day": {"default": "monday"}, "rows": {"type": "integer", "default": 5}},
+}
+STEPS: Document = {
+    "version": 1,
+    "name": "steps",
+    "params": {"day": {"default": "monday"}},
+    "steps": [
+        {"name": "first", "image": "zoe/tiny", "command": ["true", "{param:day}"]},
+        {"name": "second", "image": "zoe/tiny", "command": ["true"], "needs": ["first"]},
+    ],
+}
+
+
+def put(http: httpx.Client, name: str = "report", document: Document | None = None, **query: Any) -> dict[str, Any]:
+    answer = http.put(f"{APPS}/{name}", json={"document": document or REPORT}, params=query)
+    answer.raise_for_status()
+    return dict(answer.json())
+
+
+def dispatch(http: httpx.Client, name: str = "report", key: str | None = None, **body: Any) -> dict[str, Any]:
+    headers = {} if key is None else {"Idempotency-Key": key}
+    answer = http.post(f"{APPS}/{name}/dispatch", json=body, headers=headers)
+    answer.raise_for_status()
+    return dict(answer.json())
+
+
+def add(http: httpx.Client, name: str = "nightly", **body: Any) -> dict[str, Any]:
+    what = {} if "application" in body else {"document": job("true", name="nightly")}
+    answer = http.put(f"{SCHEDULES}/{name}", json={"expression": "0 * * * *", **what, **body})
+    answer.raise_for_status()
+    return dict(answer.json())
+
+
+def show(http: httpx.Client, name: str = "nightly") -> dict[str, Any]:
+    return dict(http.get(f"{SCHEDULES}/{name}").raise_for_status().json())
+
+
+def outcomes(http: httpx.Client, name: str = "nightly") -> list[str]:
+    """Oldest first."""
+    return [one["outcome"] for one in show(http, name)["runs"]][::-1]
+
+
+class Leader:
+    """What the leader does for schedules at moments that the test names."""
+
+    def __init__(self, api: Api) -> None:
+        self.place, self.woken = LeaderPlace(api.settings, api.store), 0
+
+    def look(self, now_s: float) -> bool:
+        return look(self.place, now_s, self._wake)
+
+    def _wake(self) -> None:
+        self.woken += 1
+
+
+@pytest.fixture
+def leader(api: Api) -> Leader:
+    return Leader(api)
+
+
+def command_of(store: PostgresStore, execution_id: str) -> str:
+    return store.execution(execution_id).application.components[0].command[-1]
+
+
+def test_an_application_runs_with_its_parameters(api: Api, http: httpx.Client) -> None:
+    assert put(http)["version"] == 1
+    plain, given = dispatch(http), dispatch(http, parameters={"day": "{friday}", "rows": "7"})
+    assert plain["kind"] == "execution"
+    assert command_of(api.store, plain["id"]) == "report monday 5 {{literal}}"
+    # What looks like a template in a value stays what it is.
+    assert command_of(api.store, given["id"]) == "report {{friday}} 7 {{literal}}"
+    refused = http.post(f"{APPS}/report/dispatch", json={"parameters": {"rows": "many", "colour": "red"}})
+    assert [one["pointer"] for one in problem(refused)["errors"]] == ["/params", "/params/rows"]
+
+
+def test_versions_are_kept(api: Api, http: httpx.Client) -> None:
+    put(http)
+    assert put(http)["version"] == 1
+    changed = {**REPORT, "components": [part("main", "sh", "-c", "other", ends_application=True)]}
+    assert put(http, document=changed)["version"] == 2
+    assert command_of(api.store, dispatch(http)["id"]) == "other"
+    assert command_of(api.store, dispatch(http, version=1)["id"]).startswith("report")
+    assert http.get(f"{APPS}/report").json()["versions"] == [2, 1]
+    assert http.get(f"{APPS}/report", params={"version": 3}).status_code == 404
+    for number in range(25):
+        put(http, document=job("true", name=f"n{number}"))
+    assert http.get(f"{APPS}/report").json()["versions"] == list(range(27, 7, -1))
+    http.delete(f"{APPS}/report").raise_for_status()
+    assert http.get(f"{APPS}/report").status_code == 404
+
+
+@pytest.mark.parametrize("twice", ["execution", "array", "workflow"])
+def test_the_same_key_runs_once(api: Api, http: httpx.Client, twice: str) -> None:
+    put(http, document=STEPS if twice == "workflow" else REPORT)
+    body = {"indices": "0-9%2"} if twice == "array" else {}
+    found = in_threads(4, lambda _: dispatch(http, key="k", **body))
+    assert {one["id"] for one in found} == {found[0]["id"]}
+    assert found[0]["kind"] == twice
+    # Also when the application has changed, or is gone.
+    put(http, document=job("other"))
+    assert dispatch(http, key="k", **body)["id"] == found[0]["id"]
+    http.delete(f"{APPS}/report").raise_for_status()
+    assert dispatch(http, key="k", **body)["id"] == found[0]["id"]
+    other = http.post(f"{APPS}/report/dispatch", json={"name": "other"}, headers={"Idempotency-Key": "k"})
+    assert problem(other)["code"] == "idempotency_conflict"
+
+
+def test_what_is_wrong_is_said_when_it_is_stored(http: httpx.Client) -> None:
+    wrong = copy.deepcopy(REPORT)
+    wrong["components"][0]["command"] = ["{param:dya}"]
+    refused = problem(http.put(f"{APPS}/report", json={"document": wrong}))
+    assert (refused["errors"][0]["pointer"], "day" in refused["errors"][0]["hint"]) == ("/components/0/command/0", True)
+    # While a parameter has no default, the rest is checked when it runs.
+    needs: Document = {**REPORT, "params": {"day": {}, "rows": {}}}
+    put(http, document=needs)
+    assert "no value" in http.post(f"{APPS}/report/dispatch", json={}).text
+    assert http.put(f"{APPS}/x", json={"document": {**REPORT, "params": {"day": {"type": "date"}}}}).status_code == 422
+    assert http.put(f"{APPS}/x", json={"document": {"version": 4}}).status_code == 422
+    assert http.put(f"{APPS}/a%20b", json={"document": REPORT}).status_code == 422
+
+
+def test_a_workflow_under_conditions(api: Api, http: httpx.Client) -> None:
+    put(http, "steps", STEPS)
+    before = dispatch(http, "steps")
+    after = dispatch(http, "steps", after=[f"any:{api.client().workflows.one(before['id']).graph[0].execution_id}"])
+    first, second = api.client().workflows.one(after["id"]).graph
+    assert len(api.store.execution(first.execution_id).conditions.after) == 1
+    assert [one.on for one in api.store.execution(second.execution_id).conditions.after] == [first.execution_id]
+    assert problem(http.post(f"{APPS}/steps/dispatch", json={"priority": 3}))["code"] == "invalid_request"
+    assert problem(http.post(f"{APPS}/steps/dispatch", json={"after": ["ok:x0"]}))["code"] == "invalid_request"
+
+
+def test_applications_are_their_owners_or_the_tenants(api: Api, http: httpx.Client) -> None:
+    put(http)
+    bob, operator = (
+        api.http(make_token(api.store, "bob")),
+        api.http(make_token(api.store, "op", "red", "operator", ALL_SCOPES)),
+    )
+    other = api.http(make_token(api.store, "eve", "blue"))
+    for person in (bob, operator, other):
+        assert person.get(f"{APPS}/report").status_code == 404
+        assert person.post(f"{APPS}/report/dispatch", json={}).status_code == 404
+    assert bob.put(f"{APPS}/report", json={"document": REPORT}, params={"of_tenant": True}).status_code == 403
+    put(operator, document=job("tenants"), of_tenant=True)
+    assert command_of(api.store, dispatch(bob)["id"]) == "tenants"
+    assert command_of(api.store, dispatch(http)["id"]).startswith("report")  # the own one comes first
+    assert [one["user"] for one in http.get(APPS).json()["applications"]] == [None, "ada"]
+    assert other.get(APPS).json()["applications"] == []
+
+
+def test_a_schedule_runs_at_its_time(api: Api, http: httpx.Client, leader: Leader) -> None:
+    put(http)
+    made = add(http, application="report", parameters={"day": "friday"}, run_name="hourly report", zone="Europe/Paris")
+    assert made["due_s"] % HOUR == 0
+    leader.look(made["due_s"] - 1)
+    assert outcomes(http) == []
+    leader.look(made["due_s"] + 1)
+    leader.look(made["due_s"] + 2)
+    found = show(http)
+    assert (leader.woken, [one["outcome"] for one in found["runs"]]) == (1, ["made"])
+    assert found["due_s"] == made["due_s"] + HOUR
+    assert found["next_times_s"][:2] == [made["due_s"] + HOUR, made["due_s"] + 2 * HOUR]
+    run = api.store.execution(found["last"]["run_id"])
+    assert (run.name, run.user, run.tenant) == ("hourly report", "ada", "red")
+    assert command_of(api.store, run.id).startswith("report friday")
+    assert (found["last"]["due_s"], found["last"]["state"]) == (made["due_s"], "submitted")
+
+
+def test_two_leaders_make_each_time_once(api: Api, http: httpx.Client) -> None:
+    due_s = add(http, overlap="allow")["due_s"]
+    leaders = [Leader(api) for _ in range(4)]
+    for time_s in (due_s, due_s + HOUR, due_s + 2 * HOUR):
+        in_threads(4, lambda number, at_s=time_s: leaders[number].look(at_s))
+    assert outcomes(http) == ["made"] * 3
+    assert sum(one.woken for one in leaders) == 3
+    assert len(api.client().executions().executions) == 3
+
+
+@pytest.mark.parametrize("what", ["execution", "array", "workflow"])
+def test_a_master_that_dies_before_the_end_of_its_transaction_has_made_nothing(
+    api: Api, http: httpx.Client, leader: Leader, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more: dict[str, Any] = {"document": STEPS} if what == "workflow" else {}
+    due_s = add(http, **more, **({"indices": "0-9"} if what == "array" else {}))["due_s"]
+    advance = rows.advance
+
+    def die(connection: Connection, *args: Any) -> None:
+        advance(connection, *args)
+        raise KeyboardInterrupt  # after all that it writes, before it is committed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rows, "advance", die)
+        with pytest.raises(KeyboardInterrupt):
+            leader.look(due_s)
+    assert (outcomes(http), show(http)["due_s"]) == ([], due_s)
+    assert api.client().executions().executions == []
+    Leader(api).look(due_s + 1)
+    assert outcomes(http) == ["made"]
+    assert show(http)["last"]["kind"] == what
+
+
+@pytest.mark.parametrize(
+    ("overlap", "second"), [("skip", "skipped"), ("allow", "made"), ("queue", "made"), ("replace", "made")]
+)
+@pytest.mark.parametrize("what", ["execution", "array", "workflow"])
+def test_overlap(api: Api, http: httpx.Client, leader: Leader, overlap: str, second: str, what: str) -> None:
+    more: dict[str, Any] = {"document": STEPS} if what == "workflow" else {}
+    more |= {"indices": "0-9"} if what == "array" else {}
+    due_s = add(http, overlap=overlap, **more)["due_s"]
+    leader.look(due_s)
+    leader.look(due_s + HOUR)
+    assert outcomes(http) == ["made", second]
+    runs = show(http)["runs"]
+    if overlap == "skip":
+        assert runs[1]["run_id"] in runs[0]["message"]
+        return
+    first = runs[1]["run_id"]
+    parts = {"execution": [first], "array": [first]}.get(what) or [
+        one.execution_id for one in api.client().workflows.one(first).graph
+    ]
+    if what == "array":
+        after = api.store.array(runs[0]["run_id"]).conditions.after
+    else:
+        new = runs[0]["run_id"]
+        new = api.client().workflows.one(new).graph[0].execution_id if what == "workflow" else new
+        after = api.store.execution(new).conditions.after
+    assert {one.on for one in after} == (set() if overlap == "allow" else set(parts))
+    assert (runs[1]["state"] == "cancelled") is (overlap == "replace")
+
+
+def test_queued_runs_are_bounded(http: httpx.Client, leader: Leader) -> None:
+    due_s = add(http, overlap="queue")["due_s"]
+    for number in range(12):
+        leader.look(due_s + number * HOUR)
+    assert outcomes(http) == ["made"] * 10 + ["skipped"] * 2
+
+
+@pytest.mark.parametrize(
+    ("missed", "wanted"),
+    [("skip", ["missed"]), ("latest", ["missed", "made"]), ("all", ["made"] * 5)],
+)
+def test_missed_times(http: httpx.Client, leader: Leader, missed: str, wanted: list[str]) -> None:
+    due_s = add(http, missed=missed, overlap="allow")["due_s"]
+    for _ in range(8):
+        leader.look(due_s + 4 * HOUR + 1800)
+    assert outcomes(http) == wanted
+    assert show(http)["due_s"] == due_s + 5 * HOUR
+    missed_run = [one for one in show(http)["runs"] if one["outcome"] == "missed"]
+    assert [one["number"] for one in missed_run] == {"skip": [5], "latest": [4], "all": []}[missed]
+
+
+def test_a_clock_that_goes_back_repeats_nothing(http: httpx.Client, leader: Leader) -> None:
+    due_s = add(http, overlap="allow")["due_s"]
+    years = 3 * 365 * 86400.0
+    leader.look(due_s)
+    leader.look(due_s + years)  # one made, many missed
+    assert show(http)["due_s"] > due_s + years
+    leader.look(due_s + HOUR - 1)
+    assert show(http)["due_s"] == due_s + HOUR
+    leader.look(due_s)  # a little further back
+    leader.look(due_s + HOUR)
+    leader.look(due_s + 2 * HOUR)
+    assert outcomes(http) == ["made", "missed", "made", "made", "made"]
+
+
+def test_hold_and_release(http: httpx.Client, leader: Leader) -> None:
+    due_s = add(http)["due_s"]
+    assert http.post(f"{SCHEDULES}/nightly/hold").json()["held"] is True
+    leader.look(due_s + 5 * HOUR)
+    assert outcomes(http) == []
+    released = http.post(f"{SCHEDULES}/nightly/release").json()
+    assert (released["held"], released["due_s"]) == (False, due_s)
+
+
+def test_an_end(http: httpx.Client, leader: Leader) -> None:
+    due_s = add(http, end_at_s=time.time() + HOUR)["due_s"]
+    leader.look(due_s)
+    found = show(http)
+    assert (found["due_s"], found["next_times_s"]) == (None, [])
+    leader.look(due_s + 9 * HOUR)
+    assert outcomes(http) == ["made"]
+
+
+def test_run_now_is_noted_once_per_key(http: httpx.Client) -> None:
+    add(http)
+    answers = in_threads(3, lambda _: http.post(f"{SCHEDULES}/nightly/run", headers={"Idempotency-Key": "k"}).json())
+    assert len({one["id"] for one in answers}) == 1
+    [run] = show(http)["runs"]
+    assert (run["due_s"], run["run_id"], run["outcome"]) == (None, answers[0]["id"], "made")
+
+
+def test_what_is_refused_says_why_and_the_schedule_goes_on(api: Api, http: httpx.Client, leader: Leader) -> None:
+    put(http)
+    due_s = add(http, application="report", overlap="allow")["due_s"]
+    set_quota(api.store, "red", Quota(executions_max=1))
+    leader.look(due_s)
+    leader.look(due_s + HOUR)
+    last = show(http)["last"]
+    assert (last["outcome"], last["code"]) == ("refused", "quota_exceeded")
+    set_quota(api.store, "red", Quota())
+    http.delete(f"{APPS}/report").raise_for_status()
+    leader.look(due_s + 2 * HOUR)
+    assert show(http)["last"]["code"] == "not_found"
+    put(http)
+    api.store.accounts.set_disabled("ada", True)
+    leader.look(due_s + 3 * HOUR)
+    api.store.accounts.set_disabled("ada", False)
+    assert show(http)["last"]["code"] == "user_disabled"
+    api.store.accounts.ensure_member("ada", "red", "viewer")
+    leader.look(due_s + 4 * HOUR)
+    assert show(http)["last"]["code"] == "role_missing"
+    api.store.accounts.ensure_member("ada", "red", "user")
+    leader.look(due_s + 5 * HOUR)
+    assert outcomes(http) == ["made", "refused", "refused", "refused", "refused", "made"]
+
+
+def test_a_schedule_ends_with_its_membership(api: Api, http: httpx.Client, leader: Leader) -> None:
+    put(http)
+    due_s = add(http)["due_s"]
+    api.store.accounts.remove_member("ada", "red")
+    assert not leader.look(due_s)
+    make_token(api.store)
+    assert api.store.schedules.read("red", "ada", 10) == []
+    assert api.store.schedules.applications("red", "ada") == []
+
+
+def test_one_that_fails_unexpectedly_holds_up_no_others(
+    http: httpx.Client, leader: Leader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    due_s = add(http, "broken")["due_s"]
+    add(http, "fine")
+    options = vars(Schedule)["run_options"].fget
+
+    def broken(schedule: Schedule) -> Any:
+        if schedule.name == "broken":
+            raise RuntimeError("bang")
+        return options(schedule)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Schedule, "run_options", property(broken))
+        leader.look(due_s)
+    assert (outcomes(http, "broken"), outcomes(http, "fine")) == (["refused"], ["made"])
+
+
+def test_many_at_the_same_second_are_worked_off_in_bounded_looks(api: Api, leader: Leader, http: httpx.Client) -> None:
+    due_s = add(http, "s0")["due_s"]
+    pattern = api.store.schedules.one("red", "ada", "s0")
+    count = AT_ONCE_MAX + 20
+
+    def write(connection: Connection) -> None:
+        for number in range(1, count):
+            like = replace(pattern, id=f"s{number:024}", name=f"s{number}")
+            rows.put(connection, like, count)
+
+    api.store.database.write(write)
+    assert leader.look(due_s) is True
+    assert leader.woken == AT_ONCE_MAX
+    assert leader.look(due_s) is False
+    assert leader.woken == count
+
+
+def test_schedules_are_their_owners(api: Api, http: httpx.Client) -> None:
+    add(http)
+    bob = api.http(make_token(api.store, "bob"))
+    operator = api.http(make_token(api.store, "op", "red", "operator", ALL_SCOPES))
+    viewer = api.http(make_token(api.store, "vic", "red", "viewer", ("read",)))
+    assert bob.get(f"{SCHEDULES}/nightly").status_code == 404
+    for path in ("hold", "release", "run"):
+        assert bob.post(f"{SCHEDULES}/nightly/{path}").status_code == 404
+    assert bob.post(f"{SCHEDULES}/nightly/hold", params={"user": "ada"}).status_code == 403
+    assert bob.get(SCHEDULES, params={"all_users": True}).status_code == 403
+    assert viewer.put(f"{SCHEDULES}/x", json={"expression": "@daily", "document": job()}).status_code == 403
+    assert [one["user"] for one in operator.get(SCHEDULES, params={"all_users": True}).json()["schedules"]] == ["ada"]
+    assert operator.post(f"{SCHEDULES}/nightly/hold", params={"user": "ada"}).json()["held"] is True
+    assert operator.post(f"{SCHEDULES}/nightly/run").status_code == 404
+    assert operator.delete(f"{SCHEDULES}/nightly", params={"user": "ada"}).status_code == 204
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({"expression": "61 * * * *"}, "/expression"),
+        ({"zone": "Mars/Phobos"}, "/zone"),
+        ({"parameters": {"x": 1}}, "/params"),
+        ({"document": {"version": 4}}, "/name"),
+        ({"jitter_s": -1}, "/body/jitter_s"),
+        ({"application": "missing", "document": None}, None),
+    ],
+)
+def test_what_is_wrong_with_a_schedule_is_said_at_once(http: httpx.Client, body: Document, pointer: str | None) -> None:
+    answer = http.put(f"{SCHEDULES}/x", json={"expression": "@daily", "document": job(), **body})
+    found = problem(answer)
+    assert answer.status_code == (404 if pointer is None else 422), found
+    assert pointer is None or pointer in [one["pointer"] for one in found["errors"]]
+
+
+def test_what_may_change_until_then_is_a_note(api: Api, http: httpx.Client) -> None:
+    set_quota(api.store, "red", Quota(executions_max=0))
+    assert add(http)["notes"] == []  # limits are checked when it runs
+    big = job("true", name="big")
+    big["components"][0]["resources"]["memory"] = "900GiB"
+    api.start_master()
+    deadline_s = time.monotonic() + 10
+    while not (notes := add(http, document=big)["notes"]) and time.monotonic() < deadline_s:
+        time.sleep(0.05)
+    assert notes
+
+
+def test_the_thread_of_the_leader_looks_by_itself(api: Api, http: httpx.Client) -> None:
+    due_s, made = add(http)["due_s"], threading.Event()
+    thread = ScheduleThread(LeaderPlace(api.settings, api.store), made.set, lambda: due_s, 0.05)
+    try:
+        assert made.wait(10)
+    finally:
+        thread.close()
+    assert outcomes(http) == ["made"]
+
+
+def test_a_hand_over_gives_schedules_and_applications_under_free_names(api: Api, http: httpx.Client) -> None:
+    bob = api.http(make_token(api.store, "bob"))
+    for person in (http, bob):
+        put(person)
+        add(person)
+    api.store.schedules.hand_over_applications("red", "ada", "bob")
+    api.store.schedules.hand_over("red", "ada", "bob")
+    assert [one["name"] for one in bob.get(SCHEDULES).json()["schedules"]] == ["nightly", "nightly-2"]
+    assert [one["name"] for one in bob.get(APPS).json()["applications"]] == ["report", "report-2"]

@@ -1,0 +1,45 @@
+"""The page of schedules and stored applications, and what differs between two runs."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.support.documents import job
+from tests.support.web import Visitor
+from zoe_client import Client
+from zoe_client.wire import ScheduleRequest
+
+
+def test_a_schedule_is_held_run_and_removed(admin: Visitor, client: Client) -> None:
+    client.schedules.put("yearly", ScheduleRequest(expression="@yearly", zone="Europe/Paris", document=job("true")))
+    page = admin.open("/schedules")
+    row = page.get_by_role("row", name="yearly")
+    expect(row).to_contain_text("Europe/Paris")
+    row.get_by_role("button", name="hold yearly").click()
+    expect(row).to_contain_text("held")
+    row.get_by_role("button", name="release yearly").click()
+    row.get_by_role("button", name="Run now: yearly").click()
+    expect(row.get_by_role("link", name="succeeded")).to_be_visible(timeout=30_000)
+    row.get_by_role("button", name="yearly", exact=True).click()
+    expect(page.get_by_role("region", name="Schedule yearly")).to_contain_text("by hand")
+    assert admin.violations() == []
+    page.once("dialog", lambda dialog: dialog.accept())
+    row.get_by_role("button", name="Remove yearly").click()
+    expect(row).to_have_count(0)
+
+
+def test_a_stored_application_runs_with_values_and_is_compared(admin: Visitor, client: Client) -> None:
+    params = {"day": {"default": "monday"}, "rows": {"type": "integer"}}
+    client.applications.put("report", {**job("echo", "{param:day}", "{param:rows}", name="report"), "params": params})
+    earlier = client.applications.dispatch("report", {"rows": 1}).id
+    page = admin.open("/schedules")
+    page.get_by_role("button", name="Run report …").click()
+    page.get_by_label("day").fill("friday")
+    page.get_by_label("rows").fill("7")
+    page.get_by_role("button", name="Run it").click()
+    page.wait_for_url("**/executions/*")
+    page.get_by_role("link", name="Description").click()
+    page.get_by_text("Compare with the one before of this name").click()
+    expect(page.get_by_role("link", name=earlier)).to_be_visible()
+    expect(page.get_by_role("row", name="/components/main/command")).to_contain_text("friday")
+    client.applications.remove("report")

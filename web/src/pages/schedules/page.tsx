@@ -1,0 +1,151 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "react-router";
+import { api, type Schemas, told } from "../../api/client";
+import { useMay } from "../../api/session";
+import { ErrorBox, Loading } from "../../components/feedback";
+import { Table } from "../../components/table";
+import { moment } from "../../format";
+import { outcome, placeOf } from "./outcome";
+import { StoredApplications } from "./stored";
+
+const POLL_MS = 5000;
+type Schedule = Schemas["ScheduleView"];
+type Action = "hold" | "release" | "run" | "remove";
+
+/** What runs at which times, and what is stored to be run by name. */
+export default function SchedulesPage() {
+  const maySubmit = useMay("submit");
+  const queries = useQueryClient();
+  const [open, setOpen] = useState<string | null>(null);
+  const { data, error } = useQuery({
+    queryKey: ["schedules"],
+    queryFn: () => told(api.GET("/api/v1/schedules")),
+    refetchInterval: POLL_MS,
+  });
+  const act = useMutation({
+    mutationFn: ({ name, action }: { name: string; action: Action }) => acted(name, action),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["schedules"] }),
+  });
+  const onAct = (name: string, action: Action) => {
+    if (action !== "remove" || window.confirm(`Remove the schedule ${name} and its history?`))
+      act.mutate({ name, action });
+  };
+  return (
+    <>
+      <h1>Schedules</h1>
+      <ErrorBox error={error ?? act.error} />
+      {data === undefined && error === null && <Loading />}
+      {data?.schedules.length === 0 && (
+        <p className="faint">
+          There are none yet. <code>zoe schedule add NAME '30 2 * * *' APP</code> adds one.
+        </p>
+      )}
+      {data !== undefined && data.schedules.length > 0 && (
+        <Table
+          headings={["Name", "Times", "Runs", "Next", "Last", { text: "Actions", hidden: true }]}
+          stacked
+        >
+          {data.schedules.map((one) => (
+            <Row key={one.name} one={one} may={maySubmit} onAct={onAct} onOpen={setOpen} />
+          ))}
+        </Table>
+      )}
+      {open !== null && <Details name={open} />}
+      <StoredApplications />
+    </>
+  );
+}
+
+function acted(name: string, action: Action): Promise<unknown> {
+  const params = { path: { name } };
+  if (action === "remove") return told(api.DELETE("/api/v1/schedules/{name}", { params }));
+  if (action === "hold") return told(api.POST("/api/v1/schedules/{name}/hold", { params }));
+  if (action === "release") return told(api.POST("/api/v1/schedules/{name}/release", { params }));
+  const header = { "idempotency-key": crypto.randomUUID() };
+  return told(api.POST("/api/v1/schedules/{name}/run", { params: { ...params, header } }));
+}
+
+interface RowProps {
+  one: Schedule;
+  may: boolean;
+  onAct: (name: string, action: Action) => void;
+  onOpen: (name: string) => void;
+}
+
+function Row({ one, may, onAct, onOpen }: RowProps) {
+  const hold = one.held ? "release" : "hold";
+  return (
+    <tr>
+      <td>
+        <button type="button" className="link" onClick={() => onOpen(one.name)}>
+          {one.name}
+        </button>
+      </td>
+      <td>
+        <code>{one.expression}</code> {one.zone}
+      </td>
+      <td>{one.application ?? "its own document"}</td>
+      <td className="num">{one.held ? "held" : one.next_at_s === null ? "none" : moment(one.next_at_s)}</td>
+      <td>{one.last === null ? "" : <Came run={one.last} />}</td>
+      <td className="row">
+        {may && (
+          <>
+            <button type="button" aria-label={`Run now: ${one.name}`} onClick={() => onAct(one.name, "run")}>
+              Run now
+            </button>
+            <button type="button" aria-label={`${hold} ${one.name}`} onClick={() => onAct(one.name, hold)}>
+              {one.held ? "Release" : "Hold"}
+            </button>
+            <button
+              type="button"
+              className="danger"
+              aria-label={`Remove ${one.name}`}
+              onClick={() => onAct(one.name, "remove")}
+            >
+              Remove
+            </button>
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Came({ run }: { run: Schemas["ScheduleRunView"] }) {
+  const place = placeOf(run);
+  return place === null ? outcome(run) : <Link to={place}>{outcome(run)}</Link>;
+}
+
+function Details({ name }: { name: string }) {
+  const { data, error } = useQuery({
+    queryKey: ["schedules", name],
+    queryFn: () => told(api.GET("/api/v1/schedules/{name}", { params: { path: { name } } })),
+    refetchInterval: POLL_MS,
+  });
+  return (
+    <section className="card" aria-label={`Schedule ${name}`}>
+      <h2>{name}</h2>
+      <ErrorBox error={error} />
+      {data && (
+        <>
+          <p>
+            Missed times: {data.missed}. While an earlier run goes on: {data.overlap}. Next:{" "}
+            {data.next_times_s.map(moment).join(", ") || "none"}
+          </p>
+          <Table headings={["Due", "At", "Outcome"]}>
+            {data.runs.map((run) => (
+              <tr key={`${run.due_s}/${run.at_s}/${run.run_id}`}>
+                <td className="num">{run.due_s === null ? "by hand" : moment(run.due_s)}</td>
+                <td className="num">{moment(run.at_s)}</td>
+                <td>
+                  <Came run={run} />
+                </td>
+              </tr>
+            ))}
+          </Table>
+        </>
+      )}
+    </section>
+  );
+}

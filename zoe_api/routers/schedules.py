@@ -1,0 +1,202 @@
+"""Schedules: what runs at which times, and what came of it."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import Annotated
+
+from fastapi import Path, Query, Request, Response
+
+from zoe_api.access import Reader, Submitter, check
+from zoe_api.codes import Code
+from zoe_api.dependencies import Services, ServicesDep, checking
+from zoe_api.problems import ApiProblem, as_problems, from_description
+from zoe_api.request_context import PREFIX
+from zoe_api.routers.submissions import IdempotencyKey
+from zoe_api.routing import api_router
+from zoe_api.schedule_views import facts, next_times, run_views, schedule_view
+from zoe_api.visibility import note_look
+from zoe_client.wire import Diagnostic, RunView, ScheduleDetail, ScheduleList, ScheduleRequest, ScheduleView
+from zoe_client.wire.schedules import NAME_PATTERN
+from zoe_lib.descriptions import DescriptionError
+from zoe_lib.domain.roles import Scope
+from zoe_lib.domain.values import changed
+from zoe_lib.schedules.times import BadTimes
+from zoe_lib.schedules.turns import first_after
+from zoe_lib.schedules.values import RunOptions, Schedule
+from zoe_lib.store.people import Principal
+from zoe_lib.submission import making
+from zoe_lib.submission.refusal import SubmissionRefused
+from zoe_lib.submission.scheduling import document_of, run_now, why_refused
+from zoe_lib.workflows.applications import check_stored
+
+router = api_router("/schedules", tag="schedules")
+Name = Annotated[str, Path(pattern=NAME_PATTERN, description="Name of the schedule.")]
+OfUser = Annotated[str | None, Query(max_length=256, description="Another user's; for operators.")]
+_LISTED_MAX = 1000
+_ID_BYTES = 12
+# What may be otherwise when its time comes.
+_MAY_PASS = ("never_fits", "quota_exceeded", "budget_exceeded", "storage_guarantee_unavailable")
+
+
+@router.get("", response_model=ScheduleList)
+def list_schedules(
+    request: Request,
+    principal: Reader,
+    services: ServicesDep,
+    all_users: Annotated[bool, Query(description="Those of all users of the tenant; for operators.")] = False,
+) -> ScheduleList:
+    """List your schedules in the tenant, a thousand at most, with what came last of each."""
+    if all_users:
+        check(principal, Scope.OPERATE)
+        note_look(services, principal, request, request.url.path)
+    store = services.store.schedules
+    found = store.read(principal.tenant, None if all_users else principal.user, _LISTED_MAX)
+    last = store.last_runs([one.id for one in found])
+    shown = dict(zip(last, run_views([*last.values()], services), strict=True))
+    return ScheduleList(schedules=[schedule_view(one, shown.get(one.id)) for one in found])
+
+
+@router.get("/{name}", response_model=ScheduleDetail)
+def show_schedule(
+    name: Name, request: Request, principal: Reader, services: ServicesDep, user: OfUser = None
+) -> ScheduleDetail:
+    """Return a schedule with its document, its next times, and what came of its last hundred."""
+    found = _found(services, principal, request, name, user)
+    runs = run_views(services.store.schedules.runs(found.id), services)
+    return ScheduleDetail(
+        **facts(found),
+        last=runs[0] if runs else None,
+        document=None if found.document is None else dict(found.document),
+        next_times_s=next_times(found),
+        runs=runs,
+    )
+
+
+@router.put("/{name}", response_model=ScheduleView)
+def put_schedule(name: Name, body: ScheduleRequest, principal: Submitter, services: ServicesDep) -> ScheduleView:
+    """Run something at the times of a cron expression, as yourself, replacing an earlier schedule of the name, whose
+    history stays. Times before now do not run.
+
+    422 with what is wrong with times, document or parameters. What may change until then, such as a spent budget, is a
+    note. On days when clocks change, times are as Debian's cron has them: one that is skipped runs when the clock is
+    set forward, and one that comes twice runs once, unless it runs every hour or more often.
+    """
+    now_s = time.time()
+    schedule = _schedule(name, body, principal, now_s)
+    due_s = first_after(schedule, now_s)
+    schedule = changed(schedule, due_s=due_s, next_at_s=schedule.after_jitter(due_s))
+    with checking(services, principal):
+        notes = _checked(schedule, services, principal)
+    kept = services.store.schedules.put(schedule, services.settings.schedules_max)
+    return schedule_view(kept, None, notes)
+
+
+@router.post("/{name}/hold", response_model=ScheduleView)
+def hold_schedule(
+    name: Name, request: Request, principal: Submitter, services: ServicesDep, user: OfUser = None
+) -> ScheduleView:
+    """Let no time run until the schedule is released; what runs goes on."""
+    found = _found(services, principal, request, name, user)
+    if not found.held:
+        found = services.store.schedules.change(found, changed(found, held=True))
+    return schedule_view(found, None)
+
+
+@router.post("/{name}/release", response_model=ScheduleView)
+def release_schedule(
+    name: Name, request: Request, principal: Submitter, services: ServicesDep, user: OfUser = None
+) -> ScheduleView:
+    """Let the times after now run again; those that passed meanwhile do not."""
+    found = _found(services, principal, request, name, user)
+    if not found.held:
+        return schedule_view(found, None)
+    now_s = time.time()
+    due_s = first_after(found, now_s)
+    after = changed(found, held=False, due_s=due_s, next_at_s=found.after_jitter(due_s), planned_at_s=now_s)
+    return schedule_view(services.store.schedules.change(found, after), None)
+
+
+@router.post("/{name}/run", status_code=201, response_model=RunView)
+def run_schedule(
+    name: Name,
+    request: Request,
+    principal: Submitter,
+    services: ServicesDep,
+    idempotency_key: IdempotencyKey = None,
+) -> RunView:
+    """Run it now, whatever its times and its earlier runs say; its times stay as they are. For its owner only."""
+    found = services.store.schedules.one(principal.tenant, principal.user, name)
+    with as_problems():
+        run_id, run = run_now(services, found, principal, request.state.request_id, idempotency_key)
+    services.master.hint()
+    return RunView(kind=making.kind_of(run_id), id=run_id, notes=[] if run is None else list(run.notes))
+
+
+@router.delete("/{name}", status_code=204)
+def remove_schedule(
+    name: Name, request: Request, principal: Submitter, services: ServicesDep, user: OfUser = None
+) -> Response:
+    """Remove a schedule with its history; what it has made goes on."""
+    found = _found(services, principal, request, name, user)
+    services.store.schedules.remove(found.tenant, found.user, found.name)
+    return Response(status_code=204)
+
+
+def _found(services: Services, principal: Principal, request: Request, name: str, user: str | None) -> Schedule:
+    """Return a schedule of the principal, or of another user for operators, whose look is recorded."""
+    if user is not None and user != principal.user:
+        check(principal, Scope.OPERATE)
+        note_look(services, principal, request, f"{PREFIX}/schedules/{name}")
+    return services.store.schedules.one(principal.tenant, user or principal.user, name)
+
+
+def _schedule(name: str, body: ScheduleRequest, principal: Principal, now_s: float) -> Schedule:
+    given = RunOptions(body.run_name, body.priority, body.deadline_s, body.indices)
+    options = {"name": given.name, "priority": given.priority, "deadline_s": given.deadline_s, "indices": given.indices}
+    schedule = Schedule(
+        id=f"s{secrets.token_hex(_ID_BYTES)}",
+        tenant=principal.tenant,
+        user=principal.user,
+        name=name,
+        expression=body.expression,
+        zone=body.zone,
+        application=body.application,
+        version=body.version,
+        document=body.document,
+        parameters=body.parameters,
+        options={key: one for key, one in options.items() if one is not None},
+        missed=body.missed.value,
+        overlap=body.overlap.value,
+        jitter_s=body.jitter_s,
+        end_at_s=body.end_at_s,
+        held=False,
+        due_s=None,
+        next_at_s=None,
+        planned_at_s=now_s,
+        count=1,
+        made_at_s=now_s,
+    )
+    try:
+        schedule.times.next_after(now_s)
+    except BadTimes as error:
+        wrong = Diagnostic(pointer=f"/{error.field}", code="invalid", message=str(error))
+        raise ApiProblem(Code.INVALID_SCHEDULE, str(error), errors=[wrong]) from None
+    return schedule
+
+
+def _checked(schedule: Schedule, services: Services, principal: Principal) -> list[str]:
+    """Return notes on what would refuse a run now and may be otherwise later; 422 for what will not be."""
+    document = document_of(services, schedule)
+    try:
+        if schedule.document is not None:
+            check_stored(dict(document))
+        run = making.prepare(document, schedule.parameters, schedule.run_options, services, principal)
+    except DescriptionError as error:
+        raise from_description(error) from None
+    except SubmissionRefused as refused:
+        if refused.code not in _MAY_PASS:
+            raise ApiProblem(Code(refused.code), refused.detail, refused.hint, refused.errors) from None
+        return [why_refused(refused)]
+    return list(run.notes)

@@ -1,0 +1,69 @@
+"""dispatch: run a stored application with parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zoe_cli.commands import ending, workflows
+from zoe_cli.commands.stored_applications import Name, OfTenant, Version
+from zoe_cli.commands.submitting import After, Array, Begin, Conditions, Hold, Keep, Wait
+from zoe_cli.commands.workflows import Key, Parameters, Timeout, given_parameters
+from zoe_cli.context import options
+from zoe_cli.output import emit, note
+from zoe_cli.registry import add
+from zoe_cli.rows import Rows
+from zoe_client.vocabulary import RunKind
+
+if TYPE_CHECKING:
+    from zoe_client.wire import RunView
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    examples = ("zoe dispatch report --param day=friday", "zoe dispatch report --param rows=7 --idempotency-key 7 -w")
+    add(app, "dispatch", dispatch, examples)
+
+
+def dispatch(
+    context: typer.Context,
+    name: Name,
+    parameters: Parameters = None,
+    version: Version = None,
+    of_tenant: OfTenant = False,
+    run_name: Annotated[str | None, typer.Option("--name", help="Name of the run [the application's].")] = None,
+    priority: Annotated[
+        int | None, typer.Option(help="Priority; executions with a higher one are considered first.")
+    ] = None,
+    deadline: Annotated[float | None, typer.Option(help="Seconds from now by which it should have ended.")] = None,
+    array: Array = None,
+    after: After = None,
+    keep: Keep = False,
+    begin: Begin = None,
+    hold: Hold = False,
+    wait: Wait = False,
+    timeout: Timeout = None,
+    key: Key = None,
+) -> None:
+    """Run a stored application (`zoe app`): as an execution, an array, or a workflow if it is one."""
+    given = {"version": version, "name": run_name, "priority": priority, "deadline_s": deadline}
+    more = {**given, **Conditions(tuple(after or ()), keep, begin, hold, array).fields()}
+    more = {option: one for option, one in more.items() if one is not None}
+    with options(context).client() as client:
+        run = client.applications.dispatch(
+            name, given_parameters(parameters), of_tenant=of_tenant, idempotency_key=key, **more
+        )
+    show_run(context, run, wait or timeout is not None, timeout)
+
+
+def show_run(context: typer.Context, run: RunView, wait: bool, timeout_s: float | None = None) -> None:
+    """Print what was submitted, or wait for its end and print that."""
+    for text in run.notes:
+        note(f"note: {text}")
+    if not wait:
+        emit(run, options(context).output, Rows(("id", "kind"), [(run.id, run.kind.value)]))
+        return
+    note(f"it is {run.kind.value} {run.id}")
+    wait_for = workflows.wait if run.kind is RunKind.WORKFLOW else ending.wait
+    wait_for(context, [run.id], timeout_s)

@@ -1,0 +1,185 @@
+"""schedule: run something at the times of a cron expression."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from zoe_cli.commands.dates import coming
+from zoe_cli.commands.dates import duration as seconds_of
+from zoe_cli.commands.dispatching import show_run
+from zoe_cli.commands.stored_applications import Version
+from zoe_cli.commands.submitting import Array, Wait
+from zoe_cli.commands.workflows import Key, Parameters, Timeout, given_parameters, read_document, refuse_with_places
+from zoe_cli.context import options
+from zoe_cli.output import Format, emit, note
+from zoe_cli.registry import add
+from zoe_cli.rows import Rows
+from zoe_cli.units import clock
+from zoe_client.errors import Refused
+from zoe_client.vocabulary import MissedPolicy, OverlapPolicy
+
+if TYPE_CHECKING:
+    from zoe_client.documents.yaml_document import LocatedDocument
+    from zoe_client.wire import ScheduleRunView, ScheduleView
+
+app = typer.Typer(help="Schedules: what runs at which times, and what came of it.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the schedule: letters, digits, _ and -.")]
+OfUser = Annotated[str | None, typer.Option("--user", help="Another user's schedule; for operators.")]
+_FILES = (".json", ".yaml", ".yml")
+
+
+def add_one(
+    context: typer.Context,
+    name: Name,
+    expression: Annotated[
+        str,
+        typer.Argument(
+            metavar="TIMES", help="Cron expression: minute, hour, day of the month, month, day of the week; or @daily."
+        ),
+    ],
+    what: Annotated[
+        str, typer.Argument(metavar="APP|FILE", help="Stored application, or a file with a description or a workflow.")
+    ],
+    zone: Annotated[str, typer.Option(help="Time zone of the times, such as Europe/Paris.")] = "UTC",
+    parameters: Parameters = None,
+    version: Version = None,
+    run_name: Annotated[str | None, typer.Option("--name", help="Name of its runs.")] = None,
+    priority: Annotated[int | None, typer.Option(help="Priority of its runs.")] = None,
+    deadline: Annotated[
+        float | None, typer.Option(help="Seconds from its submission by which a run should have ended.")
+    ] = None,
+    array: Array = None,
+    missed: Annotated[
+        MissedPolicy, typer.Option(help="Times that passed while no master ran: skip them, run the latest, or all.")
+    ] = MissedPolicy.LATEST,
+    overlap: Annotated[
+        OverlapPolicy,
+        typer.Option(help="While an earlier run goes on: allow both, skip the time, queue it after, or replace it."),
+    ] = OverlapPolicy.SKIP,
+    jitter: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="Run up to so much later, such as 10m.")
+    ] = None,
+    end: Annotated[str | None, typer.Option(metavar="TIME", help="Last time that may run: 2026-12-31, +30d.")] = None,
+) -> None:
+    """Add a schedule, or replace the one of this name. It runs as you, from the next of its times on."""
+    from zoe_client.wire import ScheduleRequest
+
+    file = Path(what) if what == "-" or what.endswith(_FILES) or "/" in what else None
+    read: LocatedDocument | None = None if file is None else read_document(file)
+    given: dict[str, Any] = {"application": what} if read is None else {"document": read.document}
+    options_of = {"version": version, "run_name": run_name, "priority": priority, "deadline_s": deadline}
+    given |= {option: one for option, one in {**options_of, "indices": array}.items() if one is not None}
+    body = ScheduleRequest(
+        expression=expression,
+        zone=zone,
+        parameters=given_parameters(parameters),
+        missed=missed,
+        overlap=overlap,
+        jitter_s=0.0 if jitter is None else seconds_of(jitter),
+        end_at_s=None if end is None else coming(end),
+        **given,
+    )
+    with options(context).client() as client:
+        try:
+            made = client.schedules.put(name, body)
+        except Refused as error:
+            if file is None or read is None or error.problem.code == "invalid_schedule":
+                raise
+            refuse_with_places(error, file, read)
+    for text in made.notes:
+        note(f"note: {text}")
+    emit(made, options(context).output, _rows([made]))
+
+
+def show_list(
+    context: typer.Context,
+    all_users: Annotated[bool, typer.Option("--all-users", help="Those of the whole tenant; for operators.")] = False,
+) -> None:
+    """List schedules with their next times, and what came of the last ones."""
+    with options(context).client() as client:
+        found = client.schedules.all(all_users)
+    emit(found, options(context).output, _rows(found.schedules))
+
+
+def show(context: typer.Context, name: Name, user: OfUser = None) -> None:
+    """Show a schedule: its next times, and what came of its last ones."""
+    with options(context).client() as client:
+        found = client.schedules.one(name, user)
+    if options(context).output is Format.TABLE:
+        note(f"{found.name}: {found.expression} ({found.zone}), missed: {found.missed}, overlap: {found.overlap}")
+        note("next: " + (", ".join(map(clock, found.next_times_s)) or "none") + (" (held)" if found.held else ""))
+    rows = [(clock(one.due_s) if one.due_s else "by hand", clock(one.at_s), _came(one)) for one in found.runs]
+    emit(found, options(context).output, Rows(("due", "at", "outcome"), rows))
+
+
+def hold(context: typer.Context, name: Name, user: OfUser = None) -> None:
+    """Let no time run until the schedule is released; what runs goes on."""
+    with options(context).client() as client:
+        found = client.schedules.hold(name, user)
+    emit(found, options(context).output, _rows([found]))
+
+
+def release(context: typer.Context, name: Name, user: OfUser = None) -> None:
+    """Let the times after now run again; those that passed meanwhile do not."""
+    with options(context).client() as client:
+        found = client.schedules.release(name, user)
+    emit(found, options(context).output, _rows([found]))
+
+
+def run(context: typer.Context, name: Name, wait: Wait = False, timeout: Timeout = None, key: Key = None) -> None:
+    """Run it now, whatever its times and its earlier runs say."""
+    with options(context).client() as client:
+        made = client.schedules.run(name, idempotency_key=key)
+    show_run(context, made, wait or timeout is not None, timeout)
+
+
+def remove(context: typer.Context, name: Name, user: OfUser = None) -> None:
+    """Remove a schedule with its history; what it has made goes on."""
+    with options(context).client() as client:
+        client.schedules.remove(name, user)
+    emit({"removed": name}, options(context).output, Rows(("removed",), [(name,)]))
+
+
+def _rows(found: Sequence[ScheduleView]) -> Rows:
+    rows = [
+        (
+            one.name,
+            one.user,
+            f"{one.expression} {one.zone}",
+            one.application or "(own document)",
+            "held" if one.held else clock(one.next_at_s) if one.next_at_s is not None else "none",
+            clock(one.last.at_s) if one.last is not None else "",
+            "" if one.last is None else _came(one.last),
+        )
+        for one in found
+    ]
+    return Rows(("name", "user", "times", "runs", "next", "last", "outcome"), rows)
+
+
+def _came(one: ScheduleRunView) -> str:
+    if one.run_id is not None:
+        return f"{one.run_id} {one.state or 'removed'}"
+    times = f" {one.number} times" if one.outcome == "missed" else ""
+    return f"{one.outcome.value}{times}" + (f": {one.message}" if one.message else "")
+
+
+add(
+    app,
+    "add",
+    add_one,
+    (
+        "zoe schedule add nightly '30 2 * * *' report --zone Europe/Paris --param day=today",
+        "zoe schedule add hourly @hourly check.json --overlap queue",
+    ),
+)
+add(app, "ls", show_list, ("zoe schedule ls",))
+add(app, "show", show, ("zoe schedule show nightly",))
+add(app, "hold", hold, ("zoe schedule hold nightly",))
+add(app, "release", release, ("zoe schedule release nightly",))
+add(app, "run", run, ("zoe schedule run nightly --wait",))
+add(app, "rm", remove, ("zoe schedule rm nightly",))

@@ -1,0 +1,182 @@
+"""Stored applications and schedules. Times are seconds since the epoch."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from zoe_client.vocabulary import MissedPolicy, OverlapPolicy, RunKind, ScheduleOutcome
+from zoe_client.wire.base import SECONDS_MAX, Numbers, PrintableName, Wire
+from zoe_client.wire.executions import AFTER_LENGTH_MAX, AFTER_PATTERN, DEPENDENCIES_MAX
+
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$"
+JITTER_S_MAX = 86400.0
+_VERSION_MAX = 2**31 - 1
+Parameters = Annotated[dict[str, Any], Field(max_length=64, description="Values of its parameters, by name.")]
+Indices = Annotated[
+    str | None, Field(pattern=r"^[0-9,:%-]+$", max_length=4096, description="Run it as an array, such as `0-9%2`.")
+]
+Version = Annotated[int, Field(ge=1, le=_VERSION_MAX)]
+
+
+class StoredApplicationRequest(Wire):
+    """A description, format version 4, which may have `params` as workflows do; or a workflow."""
+
+    document: dict[str, Any]
+
+
+class StoredApplicationView(Wire):
+    """A version of a stored application. `user`: whose it is; null: the tenant's. `parameters`: as declared."""
+
+    name: str
+    user: str | None
+    version: int
+    workflow: bool
+    parameters: dict[str, Any]
+    made_at_s: float
+    made_by: str
+
+
+class StoredApplicationDetail(StoredApplicationView):
+    """A version with its document, and which versions are kept, the newest first."""
+
+    document: dict[str, Any]
+    versions: list[int]
+
+
+class StoredApplicationList(Wire):
+    """The newest versions of those of the tenant, and of yours."""
+
+    applications: list[StoredApplicationView]
+
+
+class DispatchRequest(Numbers):
+    """How to run a stored application. `priority`, `deadline_s` and `indices` are not for workflows."""
+
+    parameters: Parameters = Field(default={})
+    version: Version | None = Field(default=None, description="Version to run (default: the newest).")
+    name: PrintableName | None = Field(default=None, max_length=128)
+    priority: int | None = Field(default=None, ge=-1000, le=1000)
+    deadline_s: float | None = Field(default=None, gt=0, le=SECONDS_MAX)
+    indices: Indices = None
+    hold: bool = False
+    begin_at_s: float | None = Field(default=None, ge=0, le=SECONDS_MAX)
+    begin_in_s: float | None = Field(default=None, ge=0, le=SECONDS_MAX)
+    after: list[Annotated[str, Field(pattern=AFTER_PATTERN, max_length=AFTER_LENGTH_MAX)]] = Field(
+        default=[], max_length=DEPENDENCIES_MAX
+    )
+    keep: bool = False
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.begin_at_s is not None and self.begin_in_s is not None:
+            raise PydanticCustomError("begin", "give begin_at_s or begin_in_s, not both")
+        if self.keep and not self.after:
+            raise PydanticCustomError("keep", "keep belongs to after")
+        return self
+
+
+class RunView(Wire):
+    """What was submitted: an execution, an array or a workflow; notes for its user."""
+
+    kind: RunKind
+    id: str
+    notes: list[str] = Field(default=[])
+
+
+class ScheduleRequest(Numbers):
+    """When something runs, and what: a stored application by its name, or a document of the schedule's own."""
+
+    expression: str = Field(
+        min_length=1, max_length=200, description="Cron expression of five fields, or a name such as `@daily`."
+    )
+    zone: str = Field(default="UTC", min_length=1, max_length=64, description="Time zone, such as Europe/Paris.")
+    application: str | None = Field(default=None, pattern=NAME_PATTERN, description="Name of a stored application.")
+    version: Version | None = Field(default=None, description="Its version (default: the newest at each time).")
+    document: dict[str, Any] | None = Field(default=None, description="A description or a workflow.")
+    parameters: Parameters = Field(default={})
+    run_name: PrintableName | None = Field(default=None, max_length=128, description="Name of its runs.")
+    priority: int | None = Field(default=None, ge=-1000, le=1000)
+    deadline_s: float | None = Field(default=None, gt=0, le=SECONDS_MAX)
+    indices: Indices = None
+    missed: MissedPolicy = Field(
+        default=MissedPolicy.LATEST,
+        description="What becomes of times that passed while no master ran: `skip` them, run the `latest`, or `all`, "
+        "the newest hundred.",
+    )
+    overlap: OverlapPolicy = Field(
+        default=OverlapPolicy.SKIP,
+        description="What becomes of a time while an earlier run has not ended: `allow` both, `skip` it, `queue` it "
+        "after the earlier one, or `replace` the earlier one.",
+    )
+    jitter_s: float = Field(
+        default=0.0, ge=0, le=JITTER_S_MAX, description="Run up to so many seconds later, each time differently."
+    )
+    end_at_s: float | None = Field(default=None, ge=0, le=SECONDS_MAX, description="Last time that may run.")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (self.application is None) == (self.document is None):
+            raise PydanticCustomError("what", "give application or document")
+        if self.version is not None and self.application is None:
+            raise PydanticCustomError("version", "version belongs to application")
+        return self
+
+
+class ScheduleRunView(Wire):
+    """What came of a time. `due_s`: null if a user ran it. `number`: how many times were passed over. `state`: of the
+    run, if it is kept.
+    """
+
+    due_s: float | None
+    at_s: float
+    outcome: ScheduleOutcome
+    kind: RunKind | None
+    run_id: str | None
+    code: str
+    message: str
+    number: int
+    state: str | None = None
+
+
+class ScheduleView(Wire):
+    """A schedule. `due_s`: the time that comes next; `next_at_s`: with its jitter; null: there is none any more."""
+
+    name: str
+    tenant: str
+    user: str
+    expression: str
+    zone: str
+    application: str | None
+    version: int | None
+    parameters: dict[str, Any]
+    run_name: str | None
+    priority: int | None
+    deadline_s: float | None
+    indices: str | None
+    missed: MissedPolicy
+    overlap: OverlapPolicy
+    jitter_s: float
+    end_at_s: float | None
+    held: bool
+    due_s: float | None
+    next_at_s: float | None
+    made_at_s: float
+    last: ScheduleRunView | None
+    notes: list[str] = Field(default=[], description="What would refuse a run at this moment.")
+
+
+class ScheduleDetail(ScheduleView):
+    """A schedule with its document, its next times, and what came of its last ones, the newest first."""
+
+    document: dict[str, Any] | None
+    next_times_s: list[float]
+    runs: list[ScheduleRunView]
+
+
+class ScheduleList(Wire):
+    """Schedules by user and name."""
+
+    schedules: list[ScheduleView]

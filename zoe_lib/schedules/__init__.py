@@ -1,0 +1,1 @@
+"""When schedules run: times of cron expressions in time zones, and what is due."""

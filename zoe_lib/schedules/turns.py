@@ -1,0 +1,62 @@
+"""What is due of a schedule at a moment: which time runs now, which were missed, and which comes next."""
+
+from __future__ import annotations
+
+from zoe_client.vocabulary import MissedPolicy
+from zoe_lib.domain.values import value
+from zoe_lib.schedules.values import Schedule
+
+MISSED_AFTER_S = 300.0
+"""So late a time may run without being missed: many schedules of the same second are worked off one after another."""
+MADE_UP_MAX = 100
+"""Missed times that are run by the policy `all`, the newest ones."""
+COUNTED_MAX = 1000
+BACK_S = 86400.0
+"""If the clock goes back further than this, what was found by the wrong clock is found anew."""
+
+
+@value(frozen=True, slots=True)
+class ScheduleTurn:
+    """What is due. run_s: the time that runs now; None: none. missed: how many were passed over, up to `missed_s`; at
+    most 1,000 are counted. next_s: the time that comes next, which may have passed already; None: there is none.
+    """
+
+    run_s: float | None
+    missed: int
+    missed_s: float | None
+    next_s: float | None
+
+
+def turn_of(schedule: Schedule, now_s: float) -> ScheduleTurn:
+    """Return what is to be done, one run at most: the next look finds the next one."""
+    due_s = schedule.due_s
+    if due_s is None:
+        return ScheduleTurn(None, 0, None, None)
+    if due_s > now_s:
+        next_s = first_after(schedule, now_s) if schedule.planned_at_s > now_s + BACK_S else due_s
+        return ScheduleTurn(None, 0, None, next_s)
+    until_s = max(due_s, now_s - schedule.jitter_s)
+    if schedule.end_at_s is not None:
+        until_s = min(until_s, schedule.end_at_s)
+    passed = schedule.times.newest(due_s, until_s, COUNTED_MAX)
+    runs = _to_run(schedule, passed, now_s)
+    if not runs:
+        return ScheduleTurn(None, len(passed), passed[-1] if passed else None, first_after(schedule, until_s))
+    missed = [one for one in passed if one < runs[0]]
+    return ScheduleTurn(runs[0], len(missed), missed[-1] if missed else None, first_after(schedule, runs[0]))
+
+
+def _to_run(schedule: Schedule, passed: list[float], now_s: float) -> list[float]:
+    match schedule.missed_policy:
+        case MissedPolicy.ALL:
+            return passed[-MADE_UP_MAX:]
+        case MissedPolicy.LATEST:
+            return passed[-1:]
+        case MissedPolicy.SKIP:
+            return [one for one in passed[-1:] if one + schedule.jitter_s + MISSED_AFTER_S >= now_s]
+
+
+def first_after(schedule: Schedule, at_s: float) -> float | None:
+    """Return the first time after this moment, if it is not behind the end of the schedule."""
+    found = schedule.times.next_after(at_s)
+    return None if found is None or (schedule.end_at_s is not None and found > schedule.end_at_s) else found

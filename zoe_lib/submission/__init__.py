@@ -1,0 +1,1 @@
+"""What becomes of a request to run something: checked the same way for the API and for the leader's schedules."""

@@ -1,0 +1,224 @@
+"""Make what a stored document runs as: an execution, an array, or a workflow."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from sqlalchemy import Connection
+
+from zoe_client.vocabulary import RunKind
+from zoe_client.wire import Diagnostic
+from zoe_lib.descriptions import DescriptionError
+from zoe_lib.domain.arrays import Array
+from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.indices import IndicesError, parse_array
+from zoe_lib.domain.values import changed, value
+from zoe_lib.schedules.values import RunOptions
+from zoe_lib.store.errors import BatchRefused, NotFound, QuotaExceeded, TimeLimitTooLong
+from zoe_lib.store.people import Principal
+from zoe_lib.store.quotas import check_owner
+from zoe_lib.store.sql import workflows as rows
+from zoe_lib.store.workflow_values import NewStep, NewWorkflow
+from zoe_lib.submission.budgets import budget_warnings
+from zoe_lib.submission.checking import checked
+from zoe_lib.submission.ids import new_array_id, new_execution_id, new_workflow_id
+from zoe_lib.submission.place import SubmissionPlace
+from zoe_lib.submission.refusal import SubmissionRefused, from_description, from_limits
+from zoe_lib.submission.workflows import all_checked, compiled, execution_of, new_step, step_conditions
+from zoe_lib.workflows import RunPlace
+from zoe_lib.workflows.applications import filled_application, is_workflow
+from zoe_lib.workflows.model import DEPENDENCIES_MAX
+
+Beside = Callable[[Connection], None]
+
+
+@value(frozen=True, slots=True)
+class PreparedRun:
+    """A run that may be stored. `executions`: none for an array, which makes them as the queue takes them."""
+
+    kind: RunKind
+    id: str
+    notes: tuple[str, ...]
+    executions: tuple[Execution, ...] = ()
+    array: Array | None = None
+    workflow: NewWorkflow | None = None
+    steps: tuple[NewStep, ...] = ()
+
+
+def prepare(
+    document: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+    options: RunOptions,
+    place: SubmissionPlace,
+    principal: Principal,
+    conditions: Conditions = NO_CONDITIONS,
+) -> PreparedRun:
+    """Return what a document runs as, checked like any submission; SubmissionRefused with all that is wrong with it.
+
+    The first steps of a workflow run under the conditions.
+    """
+    warnings = tuple(budget_warnings(place, principal))
+    if is_workflow(document):
+        made = _workflow(document, parameters, options, place, principal, conditions)
+    else:
+        try:
+            filled = filled_application(dict(document), parameters)
+        except DescriptionError as error:
+            raise from_description(error) from None
+        make = _execution if options.indices is None else _array
+        made = make(filled, options, place, principal, conditions)
+    return changed(made, notes=(*made.notes, *warnings))
+
+
+def _execution(
+    document: dict[str, Any],
+    options: RunOptions,
+    place: SubmissionPlace,
+    principal: Principal,
+    conditions: Conditions,
+) -> PreparedRun:
+    fit, now_s = checked(document, place, principal, options.priority), time.time()
+    deadline_s = options.deadline_s or fit.application.default_deadline_s
+    execution = Execution(
+        id=new_execution_id(),
+        name=options.name or fit.application.name,
+        tenant=principal.tenant,
+        user=principal.user,
+        application=fit.application,
+        submitted_at_s=now_s,
+        priority=fit.priority,
+        deadline_s=None if deadline_s is None else now_s + deadline_s,
+        notes=fit.notes,
+        conditions=conditions,
+    )
+    return PreparedRun(RunKind.EXECUTION, execution.id, fit.notes, (execution,))
+
+
+def _array(
+    document: dict[str, Any],
+    options: RunOptions,
+    place: SubmissionPlace,
+    principal: Principal,
+    conditions: Conditions,
+) -> PreparedRun:
+    try:
+        indices, at_once = parse_array(options.indices or "", place.settings.array_indices_max)
+    except IndicesError as error:
+        wrong = Diagnostic(pointer="/indices", code="invalid", message=str(error))
+        raise SubmissionRefused("invalid_request", str(error), errors=[wrong]) from None
+    fit, now_s = checked(document, place, principal, options.priority), time.time()
+    deadline_s = options.deadline_s or fit.application.default_deadline_s
+    array = Array(
+        id=new_array_id(),
+        name=options.name or fit.application.name,
+        tenant=principal.tenant,
+        user=principal.user,
+        application=fit.application,
+        submitted_at_s=now_s,
+        indices=indices,
+        at_once=at_once,
+        priority=fit.priority,
+        deadline_s=None if deadline_s is None else now_s + deadline_s,
+        conditions=conditions,
+        notes=fit.notes,
+    )
+    return PreparedRun(RunKind.ARRAY, array.id, fit.notes, array=array)
+
+
+def _workflow(
+    document: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+    options: RunOptions,
+    place: SubmissionPlace,
+    principal: Principal,
+    conditions: Conditions,
+) -> PreparedRun:
+    for name in ("indices", "deadline_s", "priority"):
+        if getattr(options, name) is not None:
+            why = f"{name} is for applications; the document of a workflow says it for its steps"
+            raise SubmissionRefused("invalid_request", why)
+    workflow_id, now_s = new_workflow_id(), time.time()
+    whole = compiled(dict(document), parameters, RunPlace(workflow_id, 1, place.settings.workflow_results_kept_s))
+    fits = all_checked(whole.steps, place, principal)
+    ids = [new_execution_id() for _ in whole.steps]
+    first = sum(not step.after for step in whole.steps)
+    if first * len(conditions.after) > DEPENDENCIES_MAX:
+        raise SubmissionRefused("invalid_request", f"its {first} first steps would run after too many others")
+    executions = []
+    for execution_id, step, fit in zip(ids, whole.steps, fits, strict=True):
+        under = step_conditions(step, ids, now_s)
+        if not step.after:
+            under = changed(conditions, end_by_s=under.end_by_s)
+        executions.append(execution_of(execution_id, step, fit, under, principal, now_s))
+    name = options.name or whole.name
+    new = NewWorkflow(workflow_id, name, principal.tenant, principal.user, document, whole.parameters, now_s)
+    steps = tuple(new_step(i, whole, one) for i, one in enumerate(ids))
+    notes = tuple(dict.fromkeys(note for fit in fits for note in fit.notes))
+    return PreparedRun(RunKind.WORKFLOW, workflow_id, notes, tuple(executions), None, new, steps)
+
+
+def stored(
+    run: PreparedRun,
+    place: SubmissionPlace,
+    cause_id: str,
+    key: str | None = None,
+    fingerprint: str = "",
+    beside: Beside | None = None,
+) -> str:
+    """Store a run, once per key, with what `beside` writes, in one transaction; return its id, or that of the key.
+
+    SubmissionRefused if limits do not let it in; IdempotencyConflict.
+    """
+    store = place.store
+    try:
+        if run.array is not None:
+            return store.submit_array(run.array, cause_id, key, fingerprint, None, beside).id
+        executions = store.submit_all(run.executions, cause_id, key, fingerprint, _both(run, beside))
+    except BatchRefused as refused:
+        raise from_limits(refused.reason) from None
+    except (QuotaExceeded, TimeLimitTooLong) as refused:
+        raise from_limits(refused) from None
+    check_owner(executions[0], run.executions[0].user)
+    if executions[0].id == run.executions[0].id:
+        return run.id
+    return run_of(store.workflows.of_execution(executions[0].id), executions)
+
+
+def _both(run: PreparedRun, beside: Beside | None) -> Beside:
+    def write(connection: Connection) -> None:
+        if run.workflow is not None:
+            rows.add(connection, run.workflow, run.steps)
+        if beside is not None:
+            beside(connection)
+
+    return write
+
+
+def run_of(workflow_id: str | None, executions: Sequence[Execution]) -> str:
+    """Return the id of a run: its workflow's, or its execution's."""
+    return workflow_id or executions[0].id
+
+
+def kind_of(run_id: str) -> RunKind:
+    """Return what has this id: its first letter says it."""
+    return {"a": RunKind.ARRAY, "w": RunKind.WORKFLOW}.get(run_id[:1], RunKind.EXECUTION)
+
+
+def known(place: SubmissionPlace, principal: Principal, key: str | None, fingerprint: str) -> str | None:
+    """Return the run that was stored with this key before; IdempotencyConflict if it was another request."""
+    if key is None:
+        return None
+    store = place.store
+    with suppress(NotFound):
+        executions = store.submitted_all_with(principal.tenant, key, fingerprint, 1)
+        if executions:
+            check_owner(executions[0], principal.user)
+            return run_of(store.workflows.of_execution(executions[0].id), executions)
+    array = store.array_submitted_with(principal.tenant, key, fingerprint)
+    if array is not None:
+        check_owner(array, principal.user)
+    return None if array is None else array.id

@@ -1,0 +1,53 @@
+"""Why something is not submitted, as the API answers it and as schedules keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from zoe_client.wire import Diagnostic
+from zoe_lib.descriptions import DescriptionError
+from zoe_lib.descriptions import Diagnostic as Finding
+from zoe_lib.store.errors import QuotaExceeded, StoreError, TimeLimitTooLong
+
+TEXT_MAX = 1000
+_ERRORS_MAX = 100  # more than anyone reads; limits the answer to a hostile request
+
+
+class SubmissionRefused(Exception):  # noqa: N818 - it is an answer
+    """It may not run. `code`: that of the API's problem; `errors`: with their places in the document."""
+
+    def __init__(self, code: str, detail: str = "", hint: str = "", errors: Sequence[Diagnostic] = ()) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code = code
+        self.detail = detail
+        self.hint = hint
+        self.errors = errors
+
+
+def from_description(error: DescriptionError) -> SubmissionRefused:
+    """Return the refusal of a description, with every diagnostic."""
+    found = diagnostics_of(error.diagnostics)
+    hint = "`zoe validate FILE` shows them all" if len(found) > _ERRORS_MAX else ""
+    return SubmissionRefused("invalid_description", counted(len(found)), hint, found)
+
+
+def from_limits(refusal: StoreError) -> SubmissionRefused:
+    """Return the refusal of a submission that limits do not let in."""
+    if isinstance(refusal, TimeLimitTooLong):
+        place = [Diagnostic(pointer="/time_limit_s", code="too_long", message="longer than the quota allows")]
+        hint = "ask for a shorter time limit, or ask an admin for a longer quota"
+        return SubmissionRefused("time_limit_too_long", str(refusal), hint, place)
+    assert isinstance(refusal, QuotaExceeded)
+    return SubmissionRefused("quota_exceeded", str(refusal))
+
+
+def diagnostics_of(found: Iterable[Finding]) -> list[Diagnostic]:
+    """Return findings as diagnostics of the API."""
+    return [
+        Diagnostic(pointer=d.pointer, code=d.code, message=d.message[:TEXT_MAX], hint=d.hint[:TEXT_MAX]) for d in found
+    ]
+
+
+def counted(number: int) -> str:
+    """Return a number of errors in words."""
+    return f"{number} error{'s' if number != 1 else ''}"

@@ -1,0 +1,179 @@
+"""Run what a schedule names: at its times by the leader, and whenever its user asks for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+
+from zoe_client.vocabulary import DependencyKind, OverlapPolicy, ScheduleOutcome
+from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, Dependency
+from zoe_lib.domain.roles import Scope
+from zoe_lib.domain.values import changed
+from zoe_lib.schedules.turns import ScheduleTurn, turn_of
+from zoe_lib.schedules.values import Schedule, ScheduleRun
+from zoe_lib.store.errors import AlreadyMade, NotFound
+from zoe_lib.store.people import Principal
+from zoe_lib.store.sql import schedules as rows
+from zoe_lib.submission.ending import cancel_run
+from zoe_lib.submission.making import PreparedRun, known, prepare, stored
+from zoe_lib.submission.place import SubmissionPlace
+from zoe_lib.submission.refusal import SubmissionRefused
+
+QUEUED_MAX = 10
+"""Runs of a schedule that wait for each other; further times are skipped."""
+_MESSAGE_MAX = 1000
+
+
+class _Skipped(Exception):  # noqa: N818 - it is no error
+    pass
+
+
+def work_off(place: SubmissionPlace, schedule: Schedule, now_s: float) -> bool:
+    """Do what is due of a schedule, one run at most, and return whether it has made one.
+
+    A run is stored in the transaction that moves the schedule on. So each time is made once, whichever master dies
+    when, and whoever else looks at the same moment.
+    """
+    turn = turn_of(schedule, now_s)
+    if turn.run_s is None and turn.next_s == schedule.due_s:
+        return False
+    noted = _missed(schedule, turn, now_s)
+    if turn.run_s is None:
+        _advance(place, schedule, turn, now_s, noted)
+        return False
+    try:
+        return _made(place, schedule, turn, now_s, noted)
+    except _Skipped as skipped:
+        run = _run(schedule, turn.run_s, now_s, ScheduleOutcome.SKIPPED, "", str(skipped))
+    except SubmissionRefused as refused:
+        run = _run(schedule, turn.run_s, now_s, ScheduleOutcome.REFUSED, refused.code, why_refused(refused))
+    except NotFound as gone:
+        run = _run(schedule, turn.run_s, now_s, ScheduleOutcome.REFUSED, "not_found", str(gone))
+    _advance(place, schedule, turn, now_s, [*noted, run])
+    return False
+
+
+def give_up(place: SubmissionPlace, schedule: Schedule, now_s: float) -> None:
+    """Pass over what is due of a schedule on which something unexpected failed, so that it is not tried without end."""
+    turn = turn_of(schedule, now_s)
+    noted = _missed(schedule, turn, now_s)
+    if turn.run_s is not None:
+        message = "an unexpected error; see the log of the master"
+        noted.append(_run(schedule, turn.run_s, now_s, ScheduleOutcome.REFUSED, "internal", message))
+    _advance(place, schedule, turn, now_s, noted)
+
+
+def run_now(
+    place: SubmissionPlace, schedule: Schedule, principal: Principal, cause_id: str, key: str | None
+) -> tuple[str, PreparedRun | None]:
+    """Run what a schedule names, whatever its times say, and note it; return the id of the run, and the run if it is
+    new. SubmissionRefused, NotFound, IdempotencyConflict.
+    """
+    fingerprint = f"schedule {schedule.id}"
+    earlier = known(place, principal, key, fingerprint)
+    if earlier is not None:
+        return earlier, None
+    run = _prepared(place, schedule, principal, NO_CONDITIONS)
+    noted = ScheduleRun(schedule.id, None, time.time(), ScheduleOutcome.MADE, run.kind, run.id)
+    return stored(run, place, cause_id, key, fingerprint, lambda c: rows.note(c, noted)), run
+
+
+def document_of(place: SubmissionPlace, schedule: Schedule) -> Mapping[str, Any]:
+    """Return what a schedule runs; NotFound if it is not stored any more."""
+    if schedule.application is None:
+        return schedule.document or {}
+    find = place.store.schedules.application
+    return find(schedule.tenant, schedule.user, schedule.application, schedule.version).document
+
+
+def why_refused(refused: SubmissionRefused) -> str:
+    """Return a sentence: what was refused, or the first finding."""
+    found = refused.errors[0] if refused.errors else None
+    detail = refused.detail or refused.code.replace("_", " ")
+    return (f"{detail}: {found.pointer} {found.message}" if found is not None else detail)[:_MESSAGE_MAX]
+
+
+def _made(
+    place: SubmissionPlace, schedule: Schedule, turn: ScheduleTurn, now_s: float, noted: Sequence[ScheduleRun]
+) -> bool:
+    assert turn.run_s is not None
+    cause_id = f"schedule-{schedule.id}"
+    principal = _principal(place, schedule)
+    run = _prepared(place, schedule, principal, _after_earlier(place, schedule, cause_id))
+    made = changed(_run(schedule, turn.run_s, now_s, ScheduleOutcome.MADE), kind=run.kind, run_id=run.id)
+
+    def advance(connection: Connection) -> None:
+        rows.advance(connection, schedule, turn.next_s, now_s, [*noted, made])
+
+    try:
+        stored(run, place, cause_id, beside=advance)
+    except AlreadyMade:
+        _advance(place, schedule, turn, now_s, [])
+        return False
+    return True
+
+
+def _prepared(place: SubmissionPlace, schedule: Schedule, principal: Principal, conditions: Conditions) -> PreparedRun:
+    document = document_of(place, schedule)
+    return prepare(document, schedule.parameters, schedule.run_options, place, principal, conditions)
+
+
+def _principal(place: SubmissionPlace, schedule: Schedule) -> Principal:
+    """Return who runs it, with the role of the moment."""
+    accounts = place.store.accounts
+    if accounts.user(schedule.user).disabled:
+        raise SubmissionRefused("user_disabled", f"user {schedule.user} is disabled")
+    for one in accounts.memberships(user=schedule.user, tenant=schedule.tenant):
+        principal = Principal.of(schedule.user, schedule.tenant, one.role)
+        if Scope.SUBMIT in principal.scopes:
+            return principal
+        raise SubmissionRefused("role_missing", f"{schedule.user} is a {one.role}, who may not run executions")
+    raise NotFound(f"{schedule.user} is not a member of {schedule.tenant}")
+
+
+def _after_earlier(place: SubmissionPlace, schedule: Schedule, cause_id: str) -> Conditions:
+    """Return under which conditions it runs beside earlier runs that have not ended; _Skipped if it does not."""
+    store, policy = place.store.schedules, schedule.overlap_policy
+    earlier = () if policy is OverlapPolicy.ALLOW else store.unended(schedule.id)
+    if not earlier:
+        return NO_CONDITIONS
+    if policy is OverlapPolicy.SKIP:
+        raise _Skipped(f"{earlier[0].run_id} has not ended")
+    if policy is OverlapPolicy.QUEUE:
+        if len(earlier) >= QUEUED_MAX:
+            raise _Skipped(f"{QUEUED_MAX} of its runs have not ended")
+        ids = store.executions_of(earlier[0])
+    else:
+        ids = [one for run in earlier for one in store.executions_of(run)]
+        for one in ids:
+            cancel_run(place.store, one, schedule.user, cause_id)
+    return Conditions(after=tuple(Dependency(DependencyKind.ANY, one) for one in ids[:_AFTER_MAX]))
+
+
+_AFTER_MAX = 1000
+
+
+def _missed(schedule: Schedule, turn: ScheduleTurn, now_s: float) -> list[ScheduleRun]:
+    if turn.missed_s is None:
+        return []
+    return [changed(_run(schedule, turn.missed_s, now_s, ScheduleOutcome.MISSED), number=turn.missed)]
+
+
+def _run(
+    schedule: Schedule, due_s: float, now_s: float, outcome: ScheduleOutcome, code: str = "", message: str = ""
+) -> ScheduleRun:
+    return ScheduleRun(schedule.id, due_s, now_s, outcome, None, None, code, message[:_MESSAGE_MAX])
+
+
+def _advance(
+    place: SubmissionPlace, schedule: Schedule, turn: ScheduleTurn, now_s: float, runs: Sequence[ScheduleRun]
+) -> None:
+    """Move the schedule on; whoever was faster has done it already."""
+    try:
+        place.store.schedules.advance(schedule, turn.next_s, now_s, runs)
+    except AlreadyMade:
+        if runs:  # something came of this time before, by a clock that was ahead
+            _advance(place, schedule, turn, now_s, [])

@@ -1,0 +1,103 @@
+"""The executions of a workflow: compiled, checked, and with what they run after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from zoe_client.documents.diagnostics import DIAGNOSTICS_MAX
+from zoe_client.documents.diagnostics import Diagnostic as Finding
+from zoe_client.vocabulary import DependencyKind
+from zoe_lib.descriptions import DescriptionError
+from zoe_lib.domain.conditions import Conditions, Dependency
+from zoe_lib.domain.execution import Execution
+from zoe_lib.store.people import Principal
+from zoe_lib.store.sql.installation import TermsVersions
+from zoe_lib.store.workflow_values import NewStep
+from zoe_lib.submission.checking import Checked, checked
+from zoe_lib.submission.place import SubmissionPlace
+from zoe_lib.submission.refusal import SubmissionRefused, diagnostics_of, from_description
+from zoe_lib.workflows import CompiledStep, CompiledWorkflow, RunPlace, compile_workflow
+
+
+def compiled(document: object, parameters: Mapping[str, object], place: RunPlace) -> CompiledWorkflow:
+    """Return what a workflow is compiled to; SubmissionRefused with everything that is wrong with it."""
+    try:
+        return compile_workflow(document, parameters, place)
+    except DescriptionError as error:
+        raise from_description(error) from None
+
+
+def all_checked(
+    steps: Sequence[CompiledStep], place: SubmissionPlace, principal: Principal, versions: TermsVersions | None = None
+) -> list[Checked]:
+    """Return what may run of each step; SubmissionRefused with what stands in the way, each finding
+    with its place in the document.
+
+    It ends with the first hundred findings: steps of a matrix have the same ones.
+    """
+    fits: list[Checked] = []
+    found: list[Finding] = []
+    first: SubmissionRefused | None = None
+    for step in steps:
+        try:
+            fits.append(checked(step.application, place, principal, versions=versions))
+        except SubmissionRefused as refusal:
+            first = first or refusal
+            found += _located(step, refusal)
+            if len(found) >= DIAGNOSTICS_MAX:
+                break
+    if first is not None:
+        detail = f"none of its steps was submitted: {first.detail}"
+        raise SubmissionRefused(first.code, detail, first.hint, diagnostics_of(dict.fromkeys(found)))
+    return fits
+
+
+def _located(step: CompiledStep, why: SubmissionRefused) -> list[Finding]:
+    errors = [Finding(one.pointer, one.code, one.message, one.hint) for one in why.errors]
+    return [step.located(one) for one in errors or [Finding("", why.code, why.detail or why.code, why.hint)]]
+
+
+def execution_of(
+    execution_id: str, step: CompiledStep, fit: Checked, conditions: Conditions, principal: Principal, now_s: float
+) -> Execution:
+    """Return the execution of a step."""
+    return Execution(
+        id=execution_id,
+        name=step.name,
+        tenant=principal.tenant,
+        user=principal.user,
+        application=fit.application,
+        submitted_at_s=now_s,
+        priority=fit.priority,
+        deadline_s=conditions.end_by_s,
+        notes=fit.notes,
+        conditions=conditions,
+    )
+
+
+def step_conditions(
+    step: CompiledStep, ids: Sequence[str], now_s: float, kept: set[str] | frozenset[str] = frozenset()
+) -> Conditions:
+    """Return what a step runs after. What has succeeded in an earlier run is met: its execution may have been removed
+    when this one is looked at.
+    """
+    after = [
+        Dependency(need.kind, ids[need.position])
+        for need in step.after
+        if ids[need.position] not in kept or need.kind is DependencyKind.FAIL
+    ]
+    end_by_s = None if step.deadline_s is None else now_s + step.deadline_s
+    return Conditions(after=tuple(after), any_of=step.on_failure, end_by_s=end_by_s)
+
+
+def new_step(position: int, whole: CompiledWorkflow, execution_id: str) -> NewStep:
+    """Return what is stored of a step beside its execution."""
+    step = whole.steps[position]
+    facts = {
+        "step": step.step,
+        "values": dict(step.values),
+        "after": [f"{need.kind.value}:{whole.steps[need.position].name}" for need in step.after],
+        "on_failure": step.on_failure,
+        "results": dict(step.paths),
+    }
+    return NewStep(execution_id, position, step.name, facts)

@@ -1,0 +1,82 @@
+"""Make the runs of schedules, beside the loop of the master that leads."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+import structlog
+
+from zoe_lib.schedules.values import Schedule
+from zoe_lib.store.errors import StoreError, StoreUnavailable
+from zoe_lib.submission.place import SubmissionPlace
+from zoe_lib.submission.scheduling import give_up, work_off
+from zoe_master.background import metrics
+
+log = structlog.get_logger(__name__)
+
+_LOOK_S = 1.0
+AT_ONCE_MAX = 200
+"""Schedules that a look works off, a transaction each; the next look goes on at once."""
+
+
+class ScheduleThread:
+    """Runs beside one master until it is closed; the next leader goes on."""
+
+    def __init__(
+        self,
+        place: SubmissionPlace,
+        made: Callable[[], None],
+        now: Callable[[], float] = time.time,
+        look_s: float = _LOOK_S,
+    ) -> None:
+        self._place, self._made, self._now, self._look_s = place, made, now, look_s
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="zoe-schedules", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closing.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            more = False
+            try:
+                more = look(self._place, self._now(), self._made, self._closing.is_set)
+            except StoreError as error:
+                log.warning("schedules wait", why=str(error))
+            except Exception:
+                log.exception("looking at schedules failed")
+            if not more:
+                self._closing.wait(self._look_s)
+
+
+def look(
+    place: SubmissionPlace, now_s: float, made: Callable[[], None], closing: Callable[[], bool] = lambda: False
+) -> bool:
+    """Work off what is due, a limited number, and return whether there may be more at this moment; StoreError."""
+    due = place.store.schedules.due(now_s, AT_ONCE_MAX)
+    for schedule in due:
+        if closing():
+            return False
+        if _worked_off(place, schedule, now_s):
+            made()
+    return len(due) == AT_ONCE_MAX
+
+
+def _worked_off(place: SubmissionPlace, schedule: Schedule, now_s: float) -> bool:
+    try:
+        made = work_off(place, schedule, now_s)
+    except StoreUnavailable:
+        raise
+    except Exception:
+        log.exception("a schedule failed", schedule=schedule.id)
+        give_up(place, schedule, now_s)
+        return False
+    if made:
+        metrics.SCHEDULED.inc()
+        log.info("ran a schedule", schedule=schedule.id, tenant=schedule.tenant, user=schedule.user)
+    return made
