@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import structlog
 from fastapi import Request
 
+from zoe_api.budgets import check_budget
 from zoe_api.cancelling import cancellation
 from zoe_api.changing import change
 from zoe_api.codes import Code
@@ -63,7 +65,7 @@ def new_array(body: ArrayRequest, services: Services, principal: Principal, requ
         deadline_s=None if deadline_s is None else now_s + deadline_s,
         conditions=conditions,
         corr=tuple(_partners(body, indices, services, principal)),
-        notes=fit.notes,
+        notes=(*fit.notes, *check_budget(services, principal)),
     )
 
 
@@ -157,7 +159,11 @@ def release(services: Services, principal: Principal, array_id: str, request: Re
 
 
 def requeue(services: Services, principal: Principal, array_id: str, request: Request) -> Array:
-    """Return the array after its failed and cancelled indices were set to run again; unchanged if there are none."""
+    """Return the array after its failed and cancelled indices were set to run again; unchanged if there are none. 403
+    if a budget of its owner that refuses is spent.
+    """
+    seen = seen_array(array_id, services, principal, request)
+    check_budget(services, replace(principal, tenant=seen.tenant, user=seen.user))
 
     def decide(array: Array, states: bytearray) -> ArrayChange | None:
         if array.run >= domain.RUNS_MAX:

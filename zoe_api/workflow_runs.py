@@ -14,6 +14,7 @@ import structlog
 from fastapi import Request
 from sqlalchemy import Connection
 
+from zoe_api.budgets import check_budget
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem, as_problems, problem_of
@@ -58,15 +59,13 @@ def submit(
 ) -> tuple[str, Sequence[str]]:
     """Store a workflow and its executions, once per key; return its id and notes for its user."""
     fingerprint = _fingerprint("run", body.model_dump())
-    workflow_id, now_s = new_workflow_id(), time.time()
-    try:
-        whole = compiled(body, place_of(services, workflow_id))
-        fits = all_checked(whole.steps, services, principal, request)
-    except ApiProblem:  # what was accepted is not refused when it is repeated, even if nodes or limits have changed
-        known = _known(services, principal, key, fingerprint)
-        if known is None:
-            raise
+    # What was accepted is not refused when it is repeated, and is not checked again, which takes longest.
+    if (known := _known(services, principal, key, fingerprint)) is not None:
         return known, ()
+    workflow_id, now_s = new_workflow_id(), time.time()
+    warnings = check_budget(services, principal)
+    whole = compiled(body, place_of(services, workflow_id))
+    fits = all_checked(whole.steps, services, principal, request)
     ids = [new_execution_id() for _ in whole.steps]
     executions = [
         execution_of(execution_id, step, fit, step_conditions(step, ids, now_s), principal, now_s)
@@ -79,7 +78,7 @@ def submit(
     if stored[0].id != ids[0]:
         return _workflow_of(services, stored[0].id), ()
     log.info("submitted a workflow", workflow=workflow_id, steps=len(ids), tenant=new.tenant, user=new.user)
-    return workflow_id, list(dict.fromkeys(note for fit in fits for note in fit.notes))
+    return workflow_id, list(dict.fromkeys([*warnings, *(note for fit in fits for note in fit.notes)]))
 
 
 def resume(
@@ -94,6 +93,7 @@ def resume(
         return known
     if not has_ended(workflow):
         raise ApiProblem(Code.ILLEGAL_STATE, "it has not ended", f"zoe workflow cancel {workflow.id}")
+    check_budget(services, principal)
     body = WorkflowRequest(document=dict(workflow.document), parameters=dict(workflow.parameters))
     run = workflow.run + 1
     plain = compiled(body, place_of(services, workflow.id, run))

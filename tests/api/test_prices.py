@@ -232,6 +232,11 @@ def test_a_budget_warns_and_refuses(api: Api) -> None:
         api.client(ada).submit(sized(1, "true"))
     with pytest.raises(Refused, match="ada in red has spent"):
         api.client(ada).submit_batch([SubmitRequest(application=sized(1, "true"))])
+    with pytest.raises(Refused, match="ada in red has spent"):
+        api.client(ada).arrays.submit(sized(1, "true"), "0-3")
+    steps = [{"name": "one", "image": "zoe/tiny", "command": ["true"]}]
+    with pytest.raises(Refused, match="ada in red has spent"):
+        api.client(ada).workflows.run({"version": 1, "name": "w", "steps": steps})
     bob = api.client(make_token(api.store, tenant="red", user="bob"))
     assert bob.submit(sized(1, "true")).id
     assert [one.user for one in bob.budgets().budgets] == [None]
