@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 
 from zoe_client.vocabulary import TERMINAL_STATES, Cause, DependencyKind, ExecutionState
 from zoe_client.wire import StepPlan, StepState, StepView, WorkflowPlan, WorkflowState, WorkflowSummary, WorkflowView
@@ -32,11 +31,11 @@ def step_state(step: StoredStep) -> StepState:
     return _STATES[step.state]
 
 
-def workflow_state(steps: Iterable[StoredStep]) -> WorkflowState:
-    """Return how far a workflow is: it has ended when all its steps have."""
-    found = list(steps)
+def workflow_state(workflow: StoredWorkflow) -> WorkflowState:
+    """Return how far a workflow is: it has ended when all its steps have, those too that are not visible."""
+    found = workflow.steps
     states = {step_state(one) for one in found}
-    if states & set(_LEFT):
+    if states & set(_LEFT) or workflow.hidden_open:
         begun = StepState.RUNNING in states or any(one.ended_at_s is not None for one in found)
         return WorkflowState.RUNNING if begun else WorkflowState.WAITING
     if StepState.FAILED in states:
@@ -48,7 +47,7 @@ def workflow_state(steps: Iterable[StoredStep]) -> WorkflowState:
 
 def has_ended(workflow: StoredWorkflow) -> bool:
     """Return whether all its steps have ended."""
-    return all(step.state in TERMINAL_STATES for step in workflow.steps)
+    return not workflow.hidden_open and all(step.state in TERMINAL_STATES for step in workflow.steps)
 
 
 def workflow_summary(workflow: StoredWorkflow) -> WorkflowSummary:
@@ -59,7 +58,7 @@ def workflow_summary(workflow: StoredWorkflow) -> WorkflowSummary:
         name=workflow.name,
         tenant=workflow.tenant,
         user=workflow.user,
-        state=workflow_state(workflow.steps),
+        state=workflow_state(workflow),
         run=workflow.run,
         submitted_at_s=workflow.submitted_at_s,
         ended_at_s=max((one for one in ends if one is not None), default=None) if has_ended(workflow) else None,

@@ -16,7 +16,7 @@ from zoe_client.arrays import LOOK_EVERY_S, LOOK_EVERY_S_MAX, Arrays, index_page
 from zoe_client.async_transport import AsyncTransport
 from zoe_client.awaited import awaited, threaded
 from zoe_client.calls import Calls
-from zoe_client.client import STATE_AFTER, Client, successor_of
+from zoe_client.client import STATE_AFTER, WORKFLOW_LOOK_S, Client, left_s_until, successor_of
 from zoe_client.errors import TimedOut
 from zoe_client.files import Files
 from zoe_client.handles import AsyncExecutionHandle
@@ -291,13 +291,14 @@ class AsyncClient(AsyncTransport):
     async def wait_for_workflow(self, workflow_id: str, timeout_s: float | None = None) -> wire.WorkflowView:
         """Return the workflow after its end, even if the server restarts; TimedOut."""
         deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
-        while True:
-            found = await self.workflows.one(workflow_id)
+        while (found := await self.workflows.one(workflow_id)).ended_at_s is None:
+            left_s = left_s_until(deadline_s)
             left = next((step for step in found.graph if step.ended_at_s is None), None)
-            if left is None:
-                return found
-            left_s = None if deadline_s is None else max(deadline_s - time.monotonic(), 0.0)
-            await self.wait(left.execution_id, left_s)
+            if left is None:  # of those that this user may see
+                await asyncio.sleep(WORKFLOW_LOOK_S)
+            else:
+                await self.wait(left.execution_id, left_s)
+        return found
 
     async def follow(
         self, execution_id: str, *, after: int = 0, deadline_s: float | None = None

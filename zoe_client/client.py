@@ -12,6 +12,7 @@ from zoe_client import wire
 from zoe_client.administration import Administration
 from zoe_client.arrays import Arrays
 from zoe_client.calls import Calls
+from zoe_client.errors import TimedOut
 from zoe_client.files import Files
 from zoe_client.handles import ExecutionHandle
 from zoe_client.options import MapOptions, SubmitOptions
@@ -75,12 +76,14 @@ class Client(Calls):
     def wait_for_workflow(self, workflow_id: str, timeout_s: float | None = None) -> wire.WorkflowView:
         """Return the workflow after its end, even if the server restarts; TimedOut. Follow one step after another."""
         deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
-        while True:
-            found = self.workflows.one(workflow_id)
+        while (found := self.workflows.one(workflow_id)).ended_at_s is None:
+            left_s = left_s_until(deadline_s)
             left = next((step for step in found.graph if step.ended_at_s is None), None)
-            if left is None:
-                return found
-            self.wait(left.execution_id, None if deadline_s is None else max(deadline_s - time.monotonic(), 0.0))
+            if left is None:  # of those that this user may see
+                time.sleep(WORKFLOW_LOOK_S)
+            else:
+                self.wait(left.execution_id, left_s)
+        return found
 
     def follow(
         self, execution_id: str, *, after: int = 0, deadline_s: float | None = None
@@ -152,6 +155,8 @@ class Client(Calls):
         return start_map(self, function, inputs, how)
 
 
+WORKFLOW_LOOK_S = 1.0
+"""Pause between two looks at a workflow of which only steps run that are not visible."""
 STATE_AFTER: dict[str, ExecutionState] = {
     "submitted": ExecutionState.SUBMITTED,
     "queued": ExecutionState.QUEUED,
@@ -167,3 +172,13 @@ def successor_of(services: Sequence[wire.ServiceView], service_id: str) -> wire.
     own = next((service for service in services if service.id == service_id), None)
     later = [one for one in services if own and one.name == own.name and one.attempt > own.attempt]
     return min(later, key=lambda one: one.attempt, default=None)
+
+
+def left_s_until(deadline_s: float | None) -> float | None:
+    """Return how much time is left until then, None without a bound; TimedOut."""
+    if deadline_s is None:
+        return None
+    left_s = deadline_s - time.monotonic()
+    if left_s <= 0:
+        raise TimedOut("it took longer than the time allowed")
+    return left_s

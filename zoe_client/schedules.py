@@ -40,8 +40,8 @@ class StoredApplications:
 
     def dispatch(
         self,
+        application: str,
         /,
-        name: str,
         parameters: Mapping[str, Any] | None = None,
         *,
         of_tenant: bool = False,
@@ -53,7 +53,7 @@ class StoredApplications:
         """
         body = wire.DispatchRequest(parameters=dict(parameters or {}), **options)
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
-        path, given = f"/applications/{path_part(name)}/dispatch", {"of_tenant": of_tenant or None}
+        path, given = f"/applications/{path_part(application)}/dispatch", {"of_tenant": of_tenant or None}
         return self._client.call(wire.RunView, "POST", path, body=body, headers=headers, parameters=given, again=True)
 
 

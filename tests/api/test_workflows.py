@@ -261,9 +261,14 @@ def test_others_see_of_it_what_is_shared(api: Api) -> None:
         with pytest.raises(NotAllowed):
             call(made.id)
     assert bob.workflows.of_execution(made.graph[0].execution_id) == made.id
+    client.cancel(made.graph[0].execution_id)  # there is no master here that would end the other step
+    seen = bob.workflows.one(made.id)
+    assert (states(seen), seen.state, seen.ended_at_s) == ({"first": "cancelled"}, "running", None)
+    assert bob.workflows.page().workflows[0].ended_at_s is None
     operator = api.client(make_token(api.store, "olga", role="operator", scopes=ALL_SCOPES))
     assert operator.workflows.one(made.id).parameters == {"key": "hidden"}
     assert {one.state for one in operator.workflows.cancel(made.id).graph} == {"cancelled"}
+    assert bob.workflows.one(made.id).state == "cancelled"
 
 
 def test_it_goes_with_its_executions(api: Api) -> None:

@@ -30,7 +30,7 @@ def nothing_left(stack: Stack) -> Iterator[None]:
             path.unlink()
 
 
-@pytest.mark.parametrize("page", ["workflows", "from-airflow", "from-slurm", "schedules"])
+@pytest.mark.parametrize("page", ["workflows", "from-airflow", "from-slurm", "from-original-zoe", "schedules"])
 def test_the_page_shows_what_happens(stack: Stack, tmp_path: Path, page: str) -> None:
     found = blocks(DOCS / f"{page}.md")
     for block in found:

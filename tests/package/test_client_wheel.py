@@ -19,7 +19,7 @@ from tests.package.conftest import TIMEOUT_S, UV, Installed, build, installation
 from tests.support.postgres import PostgresServer
 
 PYTHONS = ("3.11", "3.13")
-OURS = {"zoe_client", "zoe_cli"}
+OURS = {"zoe_client", "zoe_cli", "zoe_job"}
 
 
 @pytest.fixture(scope="module")

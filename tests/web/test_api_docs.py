@@ -22,10 +22,19 @@ def stranger(browser: Browser, stack: Stack) -> Iterator[Visitor]:
     assert visitor.errors == []
 
 
+def unfolded(page: Page, tag: str, operation: str) -> Locator:
+    block = page.locator(f"#operations-{tag}-{operation}")
+    heading = page.locator(f"#operations-tag-{tag}")
+    expect(heading).to_be_visible()
+    if not block.is_visible():
+        heading.click()
+    block.locator(".opblock-summary-control").click()
+    return block
+
+
 def opened(page: Page, tag: str, operation: str) -> Locator:
     """An operation, unfolded and ready to be tried."""
-    block = page.locator(f"#operations-{tag}-{operation}")
-    block.locator(".opblock-summary-control").click()
+    block = unfolded(page, tag, operation)
     block.get_by_role("button", name="Try it out", exact=True).click()
     return block
 
@@ -48,8 +57,7 @@ def test_everything_comes_from_here_and_the_policy_holds(stranger: Visitor) -> N
     stranger.page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
     page = stranger.open("/api/docs")
     expect(page.get_by_role("heading", name="Zoe")).to_be_visible()
-    block = page.locator("#operations-executions-submit_execution")
-    block.locator(".opblock-summary-control").click()
+    block = unfolded(page, "executions", "submit_execution")
     expect(block.get_by_role("heading", name="Responses", exact=True)).to_be_visible()
     page.get_by_role("button", name="Authorize", exact=True).click()
     expect(page.get_by_text("An API token: zoe_")).to_be_visible()
@@ -60,7 +68,7 @@ def test_everything_comes_from_here_and_the_policy_holds(stranger: Visitor) -> N
 def test_it_has_the_colours_of_the_system(browser: Browser, stack: Stack, scheme: str) -> None:
     visitor = Visitor.of(browser, stack.url, color_scheme=scheme)
     page = visitor.open("/api/docs")
-    expect(page.locator("#operations-executions-list_executions")).to_be_visible()
+    expect(page.locator("#operations-tag-executions")).to_be_visible()
     ground = page.evaluate("getComputedStyle(document.documentElement).colorScheme")
     visitor.close()
     assert ground == scheme

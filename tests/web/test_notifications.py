@@ -46,7 +46,8 @@ def test_the_browser_tells_of_own_ends_once(admin: Visitor, client: Client) -> N
     admin.context.grant_permissions(["notifications"])
     admin.context.add_init_script(_NOTE)
     page = admin.open("/account")
-    page.get_by_label("Notify me here").check()
+    page.get_by_label("Notify me here").click()  # the browser is asked before it is checked
+    expect(page.get_by_label("Notify me here")).to_be_checked()
     other = admin.context.new_page()
     with other.expect_request(lambda request: "/api/v1/status" in request.url):
         other.goto(f"{admin.url}/catalogue")

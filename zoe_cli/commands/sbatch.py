@@ -50,6 +50,9 @@ def sbatch(
     ],
 ) -> None:
     """Submit a batch script of Slurm: its #SBATCH lines, SLURM_* variables and srun are understood."""
+    if words[:1] == ["-h"]:  # as with all commands, and with sbatch
+        typer.echo(context.get_help())
+        return
     try:
         given, rest, unknown = read(words, {**SBATCH, **_OWN})
     except BadOptionError as error:

@@ -54,7 +54,9 @@ class StoredStep:
 
 @dataclass(frozen=True, slots=True)
 class StoredWorkflow:
-    """A workflow with its steps by position. `run`: 1, and one more with each resume."""
+    """A workflow with its visible steps by position. `run`: 1, and one more with each resume. `hidden_open`: whether a
+    step that is not visible has not ended.
+    """
 
     id: str
     name: str
@@ -65,6 +67,7 @@ class StoredWorkflow:
     run: int
     submitted_at_s: float
     steps: tuple[StoredStep, ...]
+    hidden_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

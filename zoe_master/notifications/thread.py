@@ -68,9 +68,11 @@ class NotificationThread:
     async def _look(self) -> bool:
         """Read on in the journal, begin turns, and return whether there is more to read."""
         more = await asyncio.to_thread(self._accounts.note_news, _ENTRIES_PER_LOOK)
+        # One whose turn ends while these are read may be among them as it was before, and would be told twice.
+        busy = set(self._told)
         due = await asyncio.to_thread(self._accounts.due_targets, time.time(), 2 * _AT_ONCE_MAX)
         for target in due:
-            if len(self._told) < _AT_ONCE_MAX and target.id not in self._told:
+            if len(self._told) < _AT_ONCE_MAX and target.id not in busy:
                 turn = TargetTurn(self._accounts, self._senders, target, self._closing.is_set)
                 self._told[target.id] = asyncio.create_task(self._turn(target.id, turn.run()))
         return more

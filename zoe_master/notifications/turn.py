@@ -97,7 +97,7 @@ class TargetTurn:
             await self._mail(f"{self._target.id}.test.{int(now_s)}", "Zoe: a test", text)
         else:
             await self._post(messages.webhook_test(self._target, now_s))
-        await self._told(self._target.done_id)
+        await self._told(self._target.done_id, tested=True)
 
     async def _post(self, message: NotificationMessage) -> None:
         try:
@@ -111,12 +111,13 @@ class TargetTurn:
             raise NotTold("this installation sends no mail")
         await asyncio.to_thread(send, self._senders.mail, self._target.url, message_id, subject, text)
 
-    async def _told(self, done_id: int, sent: bool = True) -> None:
+    async def _told(self, done_id: int, sent: bool = True, tested: bool = False) -> None:
         if sent:
             self._failures = 0
             TOLD.inc()
         pause_s = _MAIL_PAUSE_S if sent and is_mail(self._target.url) else 0.0
-        await asyncio.to_thread(self._accounts.note_told, self._target.id, done_id, time.time(), pause_s, sent)
+        note = self._accounts.note_told
+        await asyncio.to_thread(note, self._target.id, done_id, time.time(), pause_s, sent, tested)
 
     async def _failed(self, error: NotTold) -> None:
         target, now_s = self._target, time.time()
@@ -126,7 +127,8 @@ class TargetTurn:
         stopped = error.for_good or now_s - since_s > self._senders.retry_s
         (STOPPED if stopped else NOT_TOLD).inc()
         note = self._accounts.note_not_told
-        await asyncio.to_thread(note, target.id, str(error)[:_WHY_MAX], now_s, now_s + pause_s, stopped)
+        why, next_at_s = str(error)[:_WHY_MAX], now_s + pause_s
+        await asyncio.to_thread(note, target.id, why, now_s, next_at_s, stopped, target.test)
 
 
 _WHY_MAX = 500

@@ -17,6 +17,7 @@ declare global {
     url: string;
     domNode: HTMLElement | null;
     deepLinking: boolean;
+    docExpansion: "none";
     defaultModelsExpandDepth: number;
     requestInterceptor: (request: SwaggerRequest) => SwaggerRequest;
     showMutatedRequest: boolean;
@@ -50,6 +51,8 @@ function show(): void {
     url: "/api/v1/openapi.json",
     domNode: document.getElementById("reference"),
     deepLinking: true,
+    // Each tag is a click away: all operations at once are more than the page draws.
+    docExpansion: "none",
     defaultModelsExpandDepth: 0,
     requestInterceptor: withProof,
     // The commands that are shown for copying hold no proof of a session.

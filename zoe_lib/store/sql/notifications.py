@@ -143,8 +143,8 @@ def note_news(connection: Connection, limit: int) -> bool:
 def due(connection: Connection, now_s: float, limit: int) -> Sequence[NotificationTarget]:
     """Return targets to be told something now, those first that have waited longest; those of disabled users not."""
     disabled = select(users.c.name).where(users.c.name == _T.user_name, users.c.disabled).exists()
-    told = or_(_T.test, and_(_T.news_id > _T.done_id, ~_T.stopped))
-    found = select(notification_targets).where(told, _T.next_at_s <= now_s, ~disabled).order_by(_T.next_at_s, _T.id)
+    told = or_(_T.test, and_(_T.news_id > _T.done_id, ~_T.stopped, _T.next_at_s <= now_s))
+    found = select(notification_targets).where(told, ~disabled).order_by(_T.next_at_s, _T.id)
     return [from_row(NotificationTarget, row) for row in connection.execute(found.limit(limit))]
 
 
@@ -164,26 +164,41 @@ def notifications(connection: Connection, target: NotificationTarget, limit: int
 
 
 def note_told(
-    connection: Connection, target_id: str, done_id: int, at_s: float, pause_s: float = 0.0, sent: bool = True
+    connection: Connection,
+    target_id: str,
+    done_id: int,
+    at_s: float,
+    pause_s: float = 0.0,
+    sent: bool = True,
+    tested: bool = False,
 ) -> None:
     """Note that a target was told all up to an event, and is told nothing more for `pause_s`; not `sent`: there was
-    nothing for it.
+    nothing for it. `tested`: a test was sent; one that is asked for meanwhile is another.
     """
     told: dict[str, object] = {"done_id": func.greatest(_T.done_id, done_id), "next_at_s": at_s + pause_s}
     if sent:
-        told |= {"failures": 0, "failing_since_s": None, "last_error": "", "told_at_s": at_s}
-        told |= {"stopped": False, "test": False}
+        told |= {"failures": 0, "failing_since_s": None, "last_error": "", "told_at_s": at_s, "stopped": False}
+    if tested:
+        told["test"] = False
     connection.execute(update(notification_targets).where(_T.id == target_id).values(told))
 
 
 def note_not_told(
-    connection: Connection, target_id: str, why: str, at_s: float, next_at_s: float, stopped: bool = False
+    connection: Connection,
+    target_id: str,
+    why: str,
+    at_s: float,
+    next_at_s: float,
+    stopped: bool = False,
+    tested: bool = False,
 ) -> None:
-    """Note that a try failed, and when the next one may be; `stopped`: there is none."""
-    failed: dict[str, object] = {"failures": _T.failures + 1, "last_error": why, "next_at_s": next_at_s, "test": False}
+    """Note that a try failed, and when the next one may be; `stopped`: there is none. `tested`: it was a test."""
+    failed: dict[str, object] = {"failures": _T.failures + 1, "last_error": why, "next_at_s": next_at_s}
     failed |= {"failing_since_s": func.coalesce(_T.failing_since_s, at_s)}
     if stopped:
         failed["stopped"] = True
+    if tested:
+        failed["test"] = False
     connection.execute(update(notification_targets).where(_T.id == target_id).values(failed))
 
 

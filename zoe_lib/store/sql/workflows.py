@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, delete, exists, func, insert, literal, select, tuple_, update
+from sqlalchemy import Connection, FromClause, Row, and_, delete, exists, func, insert, literal, select, tuple_, update
 
-from zoe_client.vocabulary import Cause, ExecutionState
+from zoe_client.vocabulary import TERMINAL_STATES, Cause, ExecutionState
 from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.domain.sharing import Visibility
+from zoe_lib.domain.sharing import ALL, Visibility
 from zoe_lib.store.errors import ConcurrentUpdate
 from zoe_lib.store.execution_tables import executions
 from zoe_lib.store.sql.executions import visible
@@ -63,8 +63,9 @@ def _add_steps(connection: Connection, workflow_id: str, run: int, steps: Sequen
 def read(connection: Connection, ids: Collection[str], visibility: Visibility) -> Sequence[StoredWorkflow]:
     """Return these workflows with the newest visible execution of each step; without any, a workflow is missing."""
     steps = _steps(connection, ids, visibility)
+    open_steps = {} if visibility == ALL else _open_steps(connection, list(steps))
     found = connection.execute(select(workflows).where(workflows.c.id.in_(list(steps))))
-    made = {row.id: _workflow(row, steps[row.id]) for row in found}
+    made = {row.id: _workflow(row, steps[row.id], open_steps.get(row.id, frozenset())) for row in found}
     return [made[one] for one in ids if one in made]
 
 
@@ -113,9 +114,8 @@ _COLUMNS = (
 )
 
 
-def _steps(connection: Connection, ids: Collection[str], visibility: Visibility) -> Mapping[str, list[StoredStep]]:
-    if not ids:
-        return {}
+def _newest(ids: Collection[str]) -> FromClause:
+    """The newest execution of each step of these workflows."""
     step = (workflow_steps.c.workflow_id, workflow_steps.c.position)
     newest = (
         select(*step, func.max(workflow_steps.c.run).label("run"))
@@ -124,16 +124,35 @@ def _steps(connection: Connection, ids: Collection[str], visibility: Visibility)
         .subquery()
     )
     same = (column == newest.c[column.name] for column in (*step, workflow_steps.c.run))
-    joined = workflow_steps.join(newest, and_(*same)).join(executions, executions.c.id == workflow_steps.c.execution_id)
+    return workflow_steps.join(newest, and_(*same)).join(executions, executions.c.id == workflow_steps.c.execution_id)
+
+
+def _steps(connection: Connection, ids: Collection[str], visibility: Visibility) -> Mapping[str, list[StoredStep]]:
+    if not ids:
+        return {}
     wanted = (
         select(workflow_steps, *_COLUMNS)
-        .select_from(joined)
+        .select_from(_newest(ids))
         .where(*visible(visibility))
         .order_by(workflow_steps.c.position)
     )
     found: defaultdict[str, list[StoredStep]] = defaultdict(list)
     for row in connection.execute(wanted):
         found[row.workflow_id].append(_step(row))
+    return found
+
+
+def _open_steps(connection: Connection, ids: Collection[str]) -> Mapping[str, set[ExecutionId]]:
+    """Return the executions of steps that have not ended, whoever sees them."""
+    if not ids:
+        return {}
+    is_open = executions.c.state.not_in([state.value for state in TERMINAL_STATES])
+    wanted = (
+        select(workflow_steps.c.workflow_id, workflow_steps.c.execution_id).select_from(_newest(ids)).where(is_open)
+    )
+    found: defaultdict[str, set[ExecutionId]] = defaultdict(set)
+    for row in connection.execute(wanted):
+        found[row.workflow_id].add(row.execution_id)
     return found
 
 
@@ -154,7 +173,7 @@ def _step(row: Row[Any]) -> StoredStep:
     )
 
 
-def _workflow(row: Row[Any], steps: list[StoredStep]) -> StoredWorkflow:
+def _workflow(row: Row[Any], steps: list[StoredStep], open_steps: Collection[ExecutionId]) -> StoredWorkflow:
     return StoredWorkflow(
         id=row.id,
         name=row.name,
@@ -165,4 +184,5 @@ def _workflow(row: Row[Any], steps: list[StoredStep]) -> StoredWorkflow:
         run=row.run,
         submitted_at_s=row.submitted_at_s,
         steps=tuple(steps),
+        hidden_open=not {one.execution_id for one in steps}.issuperset(open_steps),
     )

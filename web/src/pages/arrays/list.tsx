@@ -11,8 +11,8 @@ import { countsText, endedCount } from "./counts";
 const LOOK_EVERY_MS = 5000;
 const ROWS = 20;
 
-/** The newest arrays of a filter, one row each; nothing while there are none. */
-export function Arrays({ filter }: { filter: Filter }) {
+/** The newest arrays of a filter, one row each; nothing while there are none. `refused`: the list beside it says why. */
+export function Arrays({ filter, refused }: { filter: Filter; refused: boolean }) {
   const { user, all_tenants = false } = filter;
   const { data, error } = useQuery({
     queryKey: ["arrays", user ?? "", all_tenants],
@@ -30,11 +30,12 @@ export function Arrays({ filter }: { filter: Filter }) {
       row.name.toLowerCase().includes(name) &&
       (filter.state.length === 0 || filter.state.includes(row.state)),
   );
-  if (rows.length === 0) return <ErrorBox error={error} />;
+  const problem = refused ? null : error;
+  if (rows.length === 0) return <ErrorBox error={problem} />;
   return (
     <section className="card" aria-label="Arrays">
       <h2>Arrays</h2>
-      <ErrorBox error={error} />
+      <ErrorBox error={problem} />
       <Table stacked headings={["Name", "State", num("Ended"), "Indices", "User", "Submitted"]}>
         {rows.map((row) => (
           <tr key={row.id}>

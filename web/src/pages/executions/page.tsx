@@ -78,7 +78,7 @@ export default function ExecutionsPage() {
       )}
       <Load />
       <FilterBar filter={filter} onChange={(next) => setQuery(writeFilter(next), { replace: true })} />
-      <Arrays filter={filter} />
+      <Arrays filter={filter} refused={problem !== null} />
       <ErrorBox error={problem} />
       <ErrorBox error={cancelProblem} />
       {loading && <Loading what="Reading the list" />}
