@@ -10,11 +10,9 @@ import httpx
 from pydantic import BaseModel
 
 from zoe_client.problems import problem_of, unreachable
-from zoe_client.proxies import proxy_for
 from zoe_client.sse import ServerEvent
 from zoe_client.streams import AsyncResumedStream
-from zoe_client.tls import trust_of_this_machine
-from zoe_client.transport import Model, given, model_of, retries
+from zoe_client.transport import Model, given, http_options, model_of, retries
 
 
 class AsyncTransport:
@@ -32,15 +30,7 @@ class AsyncTransport:
         self.url = url.rstrip("/")
         self._token = token
         self._patience_s = patience_s
-        self._http = httpx.AsyncClient(
-            base_url=self.url + "/api/v1",
-            headers={"Authorization": f"Bearer {token}"} if token else {},
-            timeout=timeout_s,
-            transport=transport,
-            trust_env=False,
-            proxy=None if transport else proxy_for(self.url),
-            verify=trust_of_this_machine(self.url),
-        )
+        self._http = httpx.AsyncClient(transport=transport, **http_options(self.url, token, timeout_s, transport))
 
     async def __aenter__(self) -> Self:
         return self

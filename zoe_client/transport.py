@@ -46,15 +46,7 @@ class Transport:
         self.url = url.rstrip("/")
         self._token = token
         self._patience_s = patience_s
-        self._http = httpx.Client(
-            base_url=self.url + "/api/v1",
-            headers={"Authorization": f"Bearer {token}"} if token else {},
-            timeout=timeout_s,
-            transport=transport,
-            trust_env=False,
-            proxy=None if transport else proxy_for(self.url),
-            verify=trust_of_this_machine(self.url),
-        )
+        self._http = httpx.Client(transport=transport, **http_options(self.url, token, timeout_s, transport))
 
     def __enter__(self) -> Self:
         return self
@@ -141,6 +133,18 @@ class Transport:
         """Yield the events of a stream, even if the server restarts; TimedOut after `deadline_s` of
         `time.monotonic`."""
         return iter(ResumedStream(self._http, path, parameters, self._patience_s, deadline_s))
+
+
+def http_options(url: str, token: str, timeout_s: float, transport: object) -> dict[str, Any]:
+    """Return how httpx connects to a server; `transport` replaces the network in tests."""
+    return {
+        "base_url": url + "/api/v1",
+        "headers": {"Authorization": f"Bearer {token}"} if token else {},
+        "timeout": timeout_s,
+        "trust_env": False,
+        "proxy": None if transport else proxy_for(url),
+        "verify": trust_of_this_machine(url),
+    }
 
 
 def given(parameters: dict[str, Any] | None) -> dict[str, Any]:

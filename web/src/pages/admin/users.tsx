@@ -155,9 +155,13 @@ function NewUser({ tenants, onChanged, onPassword }: ChangeProps) {
     mutationFn: async () => {
       const password = newPassword();
       await told(api.POST("/api/v1/admin/users", { body: { name, password } }));
-      onPassword({ user: name, password });
-      const params = { path: { tenant: chosen, user: name } };
-      await told(api.PUT("/api/v1/admin/tenants/{tenant}/members/{user}", { params, body: { role } }));
+      try {
+        const params = { path: { tenant: chosen, user: name } };
+        await told(api.PUT("/api/v1/admin/tenants/{tenant}/members/{user}", { params, body: { role } }));
+      } finally {
+        // Not before the user may sign in with it, but also if the role was refused: it is told only once.
+        onPassword({ user: name, password });
+      }
     },
     onSuccess: () => setName(""),
     onSettled: onChanged,
