@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as MessageHandler
+from pydantic import SecretStr
 from standardwebhooks import Webhook
 
 from tests.support.api import Api, problem
@@ -391,3 +392,18 @@ def test_what_happened_before_is_not_told(api: Api, notifying: NotificationThrea
     until(lambda: receiver.taken)
     time.sleep(0.3)
     assert [name for _, name in receiver.told()] == ["after"]
+
+
+def test_a_mail_server_that_hangs_keeps_no_other_master_from_the_lead(api: Api, quick: None) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"smtp://127.0.0.1:{silent.getsockname()[1]}"
+        client = api.client()
+        client.set_target("me", TargetRequest(url="mailto:ada@example.org"))
+        client.test_target("me")
+        thread = notify(api, api.settings.model_copy(update={"smtp_url": SecretStr(url)}))
+        connection, _ = silent.accept()
+        began_s = time.monotonic()
+        thread.close()
+        assert time.monotonic() - began_s < 5
+        connection.close()
+    until(lambda: not thread._thread.is_alive())

@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 _LOOK_S = 1.0
 _ENTRIES_PER_LOOK = 5000
 _AT_ONCE_MAX = 32
-_END_S = 2.0
+_END_S, _LEFT_S = 2.0, 3.0
 
 
 class NotificationThread:
@@ -35,9 +35,9 @@ class NotificationThread:
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread."""
+        """End the thread, or leave it: a mail server that hangs must not keep another master from the lead."""
         self._closing.set()
-        self._thread.join()
+        self._thread.join(_LEFT_S)
 
     def _run(self) -> None:
         asyncio.run(self._look_on())
