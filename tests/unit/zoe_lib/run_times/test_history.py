@@ -1,0 +1,92 @@
+"""Chances come true, for kinds with many runs and with few, and while run times drift."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from zoe_lib.run_times.history import FEW, KINDS_MAX, TOLD_MAX, RunTimes
+from zoe_lib.run_times.spread import CHANCES, nearest_chance
+from zoe_lib.run_times.values import RunSample, RunSetting
+
+SETTING = RunSetting(4.0)
+
+
+def learn(times: RunTimes, run_s: float, kind: tuple[str, str, str] = ("t", "u", "a"), run_id: str = "") -> None:
+    times.learn(run_id, kind, RunSample(SETTING, 0.0, run_s))
+
+
+def test_without_a_run_nothing_is_said() -> None:
+    times = RunTimes()
+    assert times.answer(("t", "u", "a"), SETTING) is None
+    assert times.within_s(("t", "u", "a"), SETTING, 0.9) is None
+    learn(times, 100)
+    assert times.answer(("t", "u", "other"), SETTING) is None
+
+
+def test_few_runs_are_wide() -> None:
+    times = RunTimes()
+    learn(times, 100)
+    first = times.answer(("t", "u", "a"), SETTING)
+    assert first is not None
+    assert (first.samples, first.wide) == (1, True)
+    assert first.p90_s == pytest.approx(300)
+    for _ in range(FEW):
+        learn(times, 100)
+    later = times.answer(("t", "u", "a"), SETTING)
+    assert later is not None
+    assert not later.wide
+    elsewhere = times.answer(("t", "u", "a"), RunSetting(16.0))
+    assert elsewhere is not None
+    assert elsewhere.wide
+
+
+@pytest.mark.parametrize("kinds", [3, 1000])
+@pytest.mark.parametrize("drift", [0.0, 0.02])
+def test_chances_come_true(kinds: int, drift: float) -> None:
+    """Ten runs are submitted at once, so none of them has taught the others."""
+    draw, times = random.Random(kinds), RunTimes()
+    usual = [draw.uniform(20, 5000) for _ in range(kinds)]
+    kept = dict.fromkeys(CHANCES, 0)
+    asked = 0
+    for turn in range(600):
+        which = draw.randrange(kinds)
+        kind = ("t", "u", str(which))
+        for run in range(10):
+            times.submitted(f"{turn}-{run}", kind, SETTING)
+        told = {one: times.within_s(kind, SETTING, one) for one in CHANCES}
+        for run in range(10):
+            run_s = usual[which] * math.exp(draw.gauss(0, 0.5))
+            for chance, most_s in told.items():
+                kept[chance] += most_s is not None and run_s <= most_s
+            asked += told[0.5] is not None
+            learn(times, run_s, kind, f"{turn}-{run}")
+        usual[which] *= math.exp(drift)
+    assert asked > 3000 or kinds > 3
+    for chance, held in kept.items():
+        assert held / asked == pytest.approx(chance, abs=0.03), chance
+
+
+def test_a_run_that_taught_nothing_is_forgotten() -> None:
+    times = RunTimes()
+    learn(times, 100)
+    times.submitted("x", ("t", "u", "a"), SETTING)
+    times.ended("x")
+    assert not times._told
+
+
+def test_what_is_kept_is_bounded() -> None:
+    times = RunTimes()
+    for number in range(KINDS_MAX + 5):
+        learn(times, 10, ("t", "u", str(number)))
+    assert times.answer(("t", "u", "0"), SETTING) is None
+    assert times.answer(("t", "u", str(KINDS_MAX)), SETTING) is not None
+    for number in range(TOLD_MAX + 5):
+        times.submitted(str(number), ("t", "u", str(KINDS_MAX)), SETTING)
+    assert len(times._told) == TOLD_MAX
+
+
+def test_a_chance_is_rounded_up() -> None:
+    assert [nearest_chance(one) for one in (0.1, 0.5, 0.81, 0.9, 0.991)] == [0.5, 0.5, 0.9, 0.9, 0.99]

@@ -1,0 +1,1 @@
+"""How long applications run: learned from ended runs, by what each was given. Pure."""

@@ -1,0 +1,134 @@
+"""What ended runs of all kinds teach about runs to come."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from zoe_lib.domain.values import value
+from zoe_lib.run_times.kind import RunsOfKind
+from zoe_lib.run_times.model import RunTimeModel
+from zoe_lib.run_times.samples import Kind
+from zoe_lib.run_times.spread import CHANCES, Levels, Pool, nearest_chance
+from zoe_lib.run_times.values import RunSample, RunSetting
+
+KINDS_MAX = 20_000
+TOLD_MAX = 20_000
+"""Runs to come of which it is kept what was expected of them."""
+FEW = 5
+"""With fewer runs, an answer is wide: it rests on how other kinds began."""
+_SOME = 20
+_SHORTEST_S = 1.0
+
+
+@value(frozen=True, slots=True)
+class RunTimeAnswer:
+    """How long a run takes. p50_s: half of such runs take no longer; p90_s: nine of ten.
+
+    samples: ended runs of its kind. wide: there are few, or none had about as many cores.
+    """
+
+    expected_s: float
+    p50_s: float
+    p90_s: float
+    samples: int
+    wide: bool
+
+
+@dataclass(slots=True)
+class _Told:
+    """What was expected of a run: its time, and for each of `CHANCES` the levels, and the factor read by them."""
+
+    expected_s: float
+    factors: tuple[tuple[Levels, float], ...]
+    pool: Pool
+
+
+class RunTimes:
+    """Learned in memory, in the order of submissions and ends; the kinds that ended last, 20,000 at most."""
+
+    def __init__(self) -> None:
+        self._kinds: OrderedDict[Kind, RunsOfKind] = OrderedDict()
+        self._pools: dict[int, Pool] = {}
+        self._levels = Levels()
+        self._told: OrderedDict[str, _Told] = OrderedDict()
+
+    def submitted(self, run_id: str, kind: Kind, setting: RunSetting) -> None:
+        """Keep what is expected of a run that is submitted, to compare it with what it takes.
+
+        Chances come true for what was said then: runs that are submitted together end before any of them has taught
+        something.
+        """
+        runs = self._kinds.get(kind)
+        if runs is None or runs.model is None:
+            return
+        self._told[run_id] = self._expectation(runs, setting)
+        if len(self._told) > TOLD_MAX:
+            self._told.popitem(last=False)
+
+    def learn(self, run_id: str, kind: Kind, sample: RunSample) -> None:
+        """Add a run that has ended well, after it was compared with what was expected of it."""
+        runs = self._kinds.pop(kind, None) or RunsOfKind()
+        self._kinds[kind] = runs
+        if len(self._kinds) > KINDS_MAX:
+            self._kinds.popitem(last=False)
+        told = self._told.pop(run_id, None)
+        if told is None and runs.model is not None:
+            told = self._expectation(runs, sample.setting)
+        if told is not None:
+            factor = max(sample.start_s + sample.work_s, _SHORTEST_S) / told.expected_s
+            for chance, (levels, most) in zip(CHANCES, told.factors, strict=True):
+                levels.learn(chance, factor > most)
+            told.pool.factors.append(factor)
+            runs.factors.append(factor)
+        runs.add(sample)
+
+    def ended(self, run_id: str) -> None:
+        """Forget what was expected of a run that taught nothing."""
+        self._told.pop(run_id, None)
+
+    def model(self, kind: Kind) -> RunTimeModel | None:
+        """Return what was learned of a kind; None without any run."""
+        runs = self._kinds.get(kind)
+        return None if runs is None else runs.model
+
+    def answer(self, kind: Kind, setting: RunSetting) -> RunTimeAnswer | None:
+        """Return how long a run with this setting takes; None without any run of its kind."""
+        runs = self._kinds.get(kind)
+        if runs is None or runs.model is None:
+            return None
+        expected_s = runs.expected_s(setting)
+        pool = self._pool(runs, setting)
+        p50_s, p90_s = (expected_s * self._factor(runs, pool, setting, one)[1] for one in (0.5, 0.9))
+        wide = len(runs.samples) < FEW or not runs.model.seen(setting)
+        return RunTimeAnswer(expected_s, p50_s, max(p90_s, p50_s), len(runs.samples), wide)
+
+    def within_s(self, kind: Kind, setting: RunSetting, chance: float) -> float | None:
+        """Return in what time a run with this setting ends with a chance; None without any run of its kind."""
+        runs = self._kinds.get(kind)
+        if runs is None or runs.model is None:
+            return None
+        told = self._factor(runs, self._pool(runs, setting), setting, nearest_chance(chance))[1]
+        return runs.expected_s(setting) * told
+
+    def _expectation(self, runs: RunsOfKind, setting: RunSetting) -> _Told:
+        pool = self._pool(runs, setting)
+        factors = tuple(self._factor(runs, pool, setting, chance) for chance in CHANCES)
+        return _Told(max(runs.expected_s(setting), _SHORTEST_S), factors, pool)
+
+    def _factor(self, runs: RunsOfKind, pool: Pool, setting: RunSetting, chance: float) -> tuple[Levels, float]:
+        """Return the factor at a chance, and the levels by which it was read: of the kind itself if it has had enough
+        runs, else of kinds with as many runs.
+        """
+        seen = runs.model is not None and runs.model.seen(setting)
+        if seen and len(runs.factors) >= _SOME:
+            return self._levels, self._levels.factor(runs.factors, chance)
+        return pool.levels, pool.factor(chance)
+
+    def _pool(self, runs: RunsOfKind, setting: RunSetting) -> Pool:
+        """Return the factors of runs of all kinds of which as much was known."""
+        if runs.model is None or not runs.model.seen(setting):
+            place = -1
+        else:
+            place = sum(len(runs.samples) >= bound for bound in (2, FEW))
+        return self._pools.setdefault(place, Pool())

@@ -1,0 +1,217 @@
+"""The run time of one kind of application, by what it is given: T = start + max(computing, reading).
+
+Computing is a sum of few terms with non-negative coefficients, as in Ernest (Venkataraman et al., "Ernest: efficient
+performance prediction for large-scale advanced analytics", NSDI 2016); reading is delivered bytes over the rate of the
+object store. Which terms there are is decided by the error on settings that were left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import fmean, median, median_low
+
+from zoe_lib.domain.values import changed, value
+from zoe_lib.run_times.least_squares import non_negative
+from zoe_lib.run_times.terms import Form, Term, amount, forms_for, setting_of
+from zoe_lib.run_times.values import RunSample, RunSetting
+
+SAMPLES_MAX = 64
+_FOLDS_MAX = 6
+_ROUNDS = 4  # of new weights, and of which runs the store held back
+_SHORTEST_S = 0.001
+_READS_MOST = 0.7  # of the time: then reading may be what it took
+_BETTER = 0.9  # a form with more terms must have less error than this share
+_HALF_LIFE = 16.0  # in runs
+_ODD = 1.5  # in medians of the errors: from here on, a run weighs less
+_LOST = 8.0  # in such limits: from here on, it does not count
+_STRANGE = 0.35  # from the median of its setting, as a logarithm
+_BEYOND = 2.0  # times the most cores seen: further ones are not expected to help
+
+
+@value(frozen=True, slots=True)
+class RunTimeModel:
+    """What was learned of a kind.
+
+    coefficients: seconds for one of each term. reading: by how much reading takes longer than bytes over rate; None if
+    no run was held back by it. samples: the number of runs; least_cores, most_cores: what they had.
+    """
+
+    start_s: float
+    coefficients: tuple[tuple[Term, float], ...]
+    reading: float | None
+    samples: int
+    least_cores: float
+    most_cores: float
+
+    def run_s(self, setting: RunSetting) -> float:
+        """Return the expected run time in seconds.
+
+        Beyond what was seen it is rather too long: fewer cores share the whole work, more than twice as many do not
+        help, and none helps if all runs had the same number.
+        """
+        return self.start_s + max(self.computing_s(setting), self.reading_s(setting), _SHORTEST_S)
+
+    def computing_s(self, setting: RunSetting) -> float:
+        """Return how long it computes."""
+        most = self.most_cores * (_BEYOND if self.most_cores > self.least_cores else 1.0)
+        cores = min(max(setting.cores, self.least_cores), most)
+        known = changed(setting, cores=cores)
+        fewer = max(cores / max(setting.cores, 0.01), 1.0)
+        return fewer * self._sum(known)
+
+    def fitted_s(self, setting: RunSetting) -> float:
+        """Return what the terms alone say, without the start and without caution."""
+        return max(self._sum(setting), self.reading_s(setting), _SHORTEST_S)
+
+    def _sum(self, setting: RunSetting) -> float:
+        return sum(each * amount(term, setting) for term, each in self.coefficients)
+
+    def reading_s(self, setting: RunSetting) -> float:
+        """Return how long it reads; 0 if that is not known."""
+        return (self.reading or 1.0) * _reading_s(setting)
+
+    def seen(self, setting: RunSetting) -> bool:
+        """Return whether the number of cores is about that of a run, or between those of two."""
+        return 0.9 * self.least_cores <= setting.cores <= 1.1 * self.most_cores
+
+
+def learned(samples: Sequence[RunSample]) -> RunTimeModel:
+    """Return what the newest runs of a kind say, 64 at most; at least one is needed.
+
+    Bounded: 11 forms, 6 folds, 4 rounds each. One odd run among three or more does not move it far.
+    """
+    latest = samples[-SAMPLES_MAX:]
+    forms = forms_for(latest)
+    best, least = forms[0], math.inf
+    if len(forms) > 1:
+        folds = _folds(latest)
+        for form in forms:
+            error = _error_left_out(form, latest, folds)
+            if error < least * (_BETTER if len(form) > len(best) else 1.0):
+                best, least = form, error
+    return _fitted(best, latest)
+
+
+def _folds(samples: Sequence[RunSample]) -> Sequence[frozenset[int]]:
+    """Return runs to leave out together: those of one setting, or of several if there are many settings."""
+    places: dict[tuple[float, float, float], int] = {}
+    for one in samples:
+        places.setdefault(setting_of(one), len(places))
+    folds: dict[int, set[int]] = {}
+    for number, one in enumerate(samples):
+        folds.setdefault(places[setting_of(one)] % _FOLDS_MAX, set()).add(number)
+    return [frozenset(fold) for fold in folds.values()]
+
+
+def _error_left_out(form: Form, samples: Sequence[RunSample], folds: Sequence[frozenset[int]]) -> float:
+    """Return the median error of settings that a fit has not seen, as a logarithm."""
+    errors: list[float] = []
+    for fold in folds:
+        rest = [one for number, one in enumerate(samples) if number not in fold]
+        if len(rest) < len(form):
+            return math.inf
+        model = _fitted(form, rest)
+        of_fold = (_error(model, samples[number]) for number in fold)
+        errors.append(median(of_fold))
+    return fmean(sorted(errors)[: math.ceil(len(errors) * 0.75)])
+
+
+def _error(model: RunTimeModel, sample: RunSample) -> float:
+    return abs(math.log(max(sample.work_s, _SHORTEST_S) / model.fitted_s(sample.setting)))
+
+
+def _fitted(form: Form, samples: Sequence[RunSample]) -> RunTimeModel:
+    """Fit one form: in turns, decide which runs reading held back, and fit computing to the others."""
+    reading, held_back = None, [_reads_most(one) for one in samples]
+    coefficients: tuple[float, ...] = ()
+    for _ in range(_ROUNDS):
+        coefficients = _computing(form, samples, held_back)
+        reading = _reading(samples, held_back)
+        before, held_back = held_back, [_is_held_back(form, coefficients, reading, one) for one in samples]
+        if held_back == before:
+            break
+    cores = [one.setting.cores for one in samples]
+    return RunTimeModel(
+        start_s=median(one.start_s for one in samples),
+        coefficients=tuple(zip(form, coefficients, strict=True)),
+        reading=reading,
+        samples=len(samples),
+        least_cores=min(cores),
+        most_cores=max(cores),
+    )
+
+
+def _reads_most(sample: RunSample) -> bool:
+    return _reading_s(sample.setting) >= _READS_MOST * max(sample.work_s, _SHORTEST_S)
+
+
+def _is_held_back(form: Form, coefficients: Sequence[float], reading: float | None, sample: RunSample) -> bool:
+    reads_s = (reading or 1.0) * _reading_s(sample.setting)
+    return reads_s > 0 and reads_s >= _predicted(form, coefficients, sample.setting) and _reads_most(sample)
+
+
+def _reading(samples: Sequence[RunSample], held_back: Sequence[bool]) -> float | None:
+    """Return by how much reading takes longer than bytes over rate."""
+    ratios = [one.work_s / _reading_s(one.setting) for one, held in zip(samples, held_back, strict=True) if held]
+    return max(median(ratios), 0.1) if ratios else None
+
+
+def _computing(form: Form, samples: Sequence[RunSample], held_back: Sequence[bool]) -> tuple[float, ...]:
+    """Fit the terms; a run that reading held back computed for as long as it was busy, or for all its time."""
+    took = [
+        max(one.work_s * (one.busy if held and one.busy is not None else 1.0), _SHORTEST_S)
+        for one, held in zip(samples, held_back, strict=True)
+    ]
+    used = [i for i, held in enumerate(held_back) if not held or samples[i].busy is not None]
+    if len(used) < len(form):
+        used = list(range(len(samples)))
+    rows = [tuple(amount(term, samples[i].setting) for term in form) for i in used]
+    recent = [0.5 ** ((len(samples) - 1 - i) / _HALF_LIFE) for i in used]
+    usual = _usual([setting_of(samples[i]) for i in used], [took[i] for i in used])
+    return _robust(rows, [took[i] for i in used], recent, usual)
+
+
+def _usual(settings: Sequence[tuple[float, float, float]], took: Sequence[float]) -> list[float]:
+    """Return the median of each run's setting: by its own relative error, an odd short run would weigh thousands of
+    times as much as others.
+    """
+    groups: dict[tuple[float, float, float], list[float]] = {}
+    for place, one in zip(settings, took, strict=True):
+        groups.setdefault(place, []).append(one)
+    medians = {place: median_low(group) for place, group in groups.items()}
+    floor = median(took) / 10
+    return [max(medians[place], floor) for place in settings]
+
+
+def _robust(
+    rows: Sequence[tuple[float, ...]], took: Sequence[float], recent: Sequence[float], usual: Sequence[float]
+) -> tuple[float, ...]:
+    """Fit relative errors; runs with large ones weigh less in the next round (Huber's iteratively reweighted fit)."""
+    trust = [_trust(abs(math.log(one / most)), _STRANGE) for one, most in zip(took, usual, strict=True)]
+    found: tuple[float, ...] = ()
+    for _ in range(_ROUNDS):
+        weights = [age * good / most**2 for age, good, most in zip(recent, trust, usual, strict=True)]
+        found = non_negative(rows, took, weights)
+        expected = [max(sum(c * x for c, x in zip(found, row, strict=True)), _SHORTEST_S) for row in rows]
+        errors = [abs(math.log(one / other)) for one, other in zip(took, expected, strict=True)]
+        limit = max(median(errors) * _ODD, 0.02)
+        trust = [_trust(error, limit) for error in errors]
+    return found
+
+
+def _trust(error: float, limit: float) -> float:
+    """Return the weight of a run: less beyond the limit, and none far beyond it."""
+    if error <= limit:
+        return 1.0
+    return (limit / error) ** 2 if error < _LOST * limit else 0.0
+
+
+def _predicted(form: Form, coefficients: Sequence[float], setting: RunSetting) -> float:
+    return sum(each * amount(term, setting) for term, each in zip(form, coefficients, strict=True))
+
+
+def _reading_s(setting: RunSetting) -> float:
+    if not setting.delivered_bytes or not setting.rate:
+        return 0.0
+    return setting.delivered_bytes / setting.rate

@@ -1,0 +1,80 @@
+"""What executions teach, and what one to come would be given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from zoe_lib.domain.application import Application, Component
+from zoe_lib.domain.execution import Execution, ExecutionState, Mark, Service
+from zoe_lib.domain.promises import wished
+from zoe_lib.run_times.values import RunSample, RunSetting
+
+_LEAST_CORES = 0.01
+Kind = tuple[str, str, str]
+"""Tenant, user, and name of the application: runs of one kind teach about each other."""
+
+
+def kind_of(execution: Execution) -> Kind:
+    """Return the kind of an execution."""
+    return execution.tenant, execution.user, execution.application.name
+
+
+def setting_of(application: Application, elastic: int | None = None) -> RunSetting:
+    """Return what a run would be given with this many elastic services, in the order in which they start; None: all."""
+    sharing, left = _sharing(application), elastic
+    cores_milli = 0
+    for component in application.components:
+        count = component.elastic_count if left is None else min(component.elastic_count, left)
+        if left is not None:
+            left -= count
+        if component.name in sharing:
+            cores_milli += component.reservation.cores_milli * (component.essential_count + count)
+    return RunSetting(max(cores_milli / 1000, _LEAST_CORES), None, _rate(application))
+
+
+def sample_of(execution: Execution) -> RunSample | None:
+    """Return what an execution teaches: one that succeeded in its first attempt, with nothing lost on the way."""
+    placed_s, ended_s = execution.marks.get(Mark.PLACED), execution.marks.get(Mark.ENDED)
+    if execution.state is not ExecutionState.SUCCEEDED or execution.attempt > 1:
+        return None
+    if placed_s is None or ended_s is None or ended_s < placed_s:
+        return None
+    ready_s = min(max(execution.marks.get(Mark.READY, placed_s), placed_s), ended_s)
+    cores = _average_cores(execution, ready_s, ended_s)
+    rate = _rate(execution.application) if Mark.STORAGE_GRANTED in execution.marks else None
+    return RunSample(RunSetting(cores, None, rate), ready_s - placed_s, ended_s - ready_s)
+
+
+def _average_cores(execution: Execution, from_s: float, to_s: float) -> float:
+    sharing, held = _sharing(execution.application), 0.0
+    for service in execution.services:
+        if service.component in sharing:
+            held += execution.component_of(service).reservation.cores_milli / 1000 * _seconds(service, from_s, to_s)
+    whole_s = to_s - from_s
+    if whole_s <= 0 or held <= 0:
+        return setting_of(execution.application, 0).cores
+    return max(held / whole_s, _LEAST_CORES)
+
+
+def _seconds(service: Service, from_s: float, to_s: float) -> float:
+    """Return for how long a service was ready between two times."""
+    if service.ready_at_s is None:
+        return 0.0
+    until_s = service.ended_at_s if service.ended_at_s is not None else to_s
+    return max(min(until_s, to_s) - max(service.ready_at_s, from_s), 0.0)
+
+
+def _sharing(application: Application) -> frozenset[str]:
+    """Return the components whose services share the work: those of several services, else all."""
+    several = _names(one for one in application.components if one.total_count > 1)
+    return several or _names(application.components)
+
+
+def _names(components: Iterable[Component]) -> frozenset[str]:
+    return frozenset(one.name for one in components)
+
+
+def _rate(application: Application) -> float | None:
+    """Return the bytes per second to read that the application asks for."""
+    rates = wished(application)
+    return float(rates.read) if rates is not None and rates.read else None

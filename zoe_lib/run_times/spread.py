@@ -1,0 +1,57 @@
+"""How far run times are from what was expected, as factors, so that a chance can be given to a time.
+
+Each run is compared with what was expected before it ended, by what was known then. The factor at a chance is the
+conformal quantile of earlier factors, and the level at which it is read follows the share that was reached, so that it
+comes true whatever drifts (Gibbs and Candès, "Adaptive conformal inference under distribution shift", NeurIPS 2021).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+CHANCES = (0.5, 0.8, 0.9, 0.95, 0.99)
+_KEPT = 500
+_NEEDED = 20
+_STEP = 0.02
+_STEEP = 20.0
+_HIGHEST = 1.5
+_UNKNOWN = {0.5: 1.0, 0.8: 2.0, 0.9: 3.0, 0.95: 4.0, 0.99: 8.0}
+"""Factors before anything was learned: a rule of thumb."""
+
+
+def nearest_chance(chance: float) -> float:
+    """Return the smallest of `CHANCES` that is not below this one, else the largest."""
+    return next((one for one in CHANCES if one >= chance - 1e-9), CHANCES[-1])
+
+
+@dataclass(slots=True)
+class Levels:
+    """At which level the factors for each chance are read. Above 1 they are beyond all that were seen."""
+
+    levels: dict[float, float] = field(default_factory=lambda: {one: one for one in CHANCES})
+
+    def factor(self, factors: Collection[float], chance: float) -> float:
+        """Return the factor with which an expected run time holds with one of `CHANCES`."""
+        level, values = self.levels[chance], sorted(factors)
+        beyond = math.exp(_STEEP * max(level - 1.0, 0.0))
+        return values[min(max(math.ceil(level * (len(values) + 1)), 1), len(values)) - 1] * beyond
+
+    def learn(self, chance: float, missed: bool) -> None:
+        """Move the level after a run took longer than told at this chance, or did not."""
+        moved = self.levels[chance] + _STEP * (chance - 1 + missed)
+        self.levels[chance] = min(max(moved, 0.05), _HIGHEST)
+
+
+@dataclass(slots=True)
+class Pool:
+    """The factors of the newest 500 runs of several kinds."""
+
+    factors: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    levels: Levels = field(default_factory=Levels)
+
+    def factor(self, chance: float) -> float:
+        """Return the factor at one of `CHANCES`; by a rule of thumb before 20 runs."""
+        return self.levels.factor(self.factors, chance) if len(self.factors) >= _NEEDED else _UNKNOWN[chance]

@@ -1,0 +1,86 @@
+"""The terms of a run time, and which of them what was measured can tell apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from enum import StrEnum
+
+from zoe_lib.run_times.values import RunSample, RunSetting
+
+_LOG_NEEDS = 3
+_GIB = 2.0**30
+
+
+class Term(StrEnum):
+    """What a part of the time of computing grows with."""
+
+    FIXED = "fixed"
+    SHARED = "shared"
+    """Work that cores share."""
+    COMBINED = "combined"
+    """Results that are combined along a tree of cores."""
+    SIZE = "size"
+    """Work on each byte by one core."""
+    SHARED_SIZE = "shared_size"
+    """Work on each byte, shared by cores."""
+
+
+Form = tuple[Term, ...]
+
+_FORMS: tuple[Form, ...] = (
+    (Term.FIXED,),
+    (Term.SHARED,),
+    (Term.SIZE,),
+    (Term.SHARED_SIZE,),
+    (Term.SHARED, Term.FIXED),
+    (Term.SIZE, Term.FIXED),
+    (Term.SHARED_SIZE, Term.FIXED),
+    (Term.SHARED, Term.FIXED, Term.COMBINED),
+    (Term.SHARED_SIZE, Term.FIXED, Term.COMBINED),
+    (Term.SHARED_SIZE, Term.SHARED, Term.FIXED),
+    (Term.SHARED_SIZE, Term.SIZE, Term.FIXED),
+)
+
+
+def amount(term: Term, setting: RunSetting) -> float:
+    """Return what a coefficient of this term is multiplied with; sizes in GiB."""
+    size = (setting.delivered_bytes or 0.0) / _GIB
+    match term:
+        case Term.FIXED:
+            return 1.0
+        case Term.SHARED:
+            return 1.0 / setting.cores
+        case Term.COMBINED:
+            return math.log(max(setting.cores, 1.0))
+        case Term.SIZE:
+            return size
+        case Term.SHARED_SIZE:
+            return size / setting.cores
+
+
+def forms_for(samples: Sequence[RunSample]) -> tuple[Form, ...]:
+    """Return the forms whose terms these runs can tell apart, those with the fewest terms first."""
+    cores = {round(one.setting.cores, 1) for one in samples}
+    sizes = {one.setting.delivered_bytes for one in samples}
+    sized = 0.0 not in sizes and None not in sizes and len(sizes) > 1
+    settings = {setting_of(one) for one in samples}
+
+    def told_apart(form: Form) -> bool:
+        needs = {Term.SHARED: 2, Term.SHARED_SIZE: 2, Term.COMBINED: _LOG_NEEDS}
+        if any(len(cores) < needs.get(term, 1) for term in form):
+            return False
+        return (sized or not {Term.SIZE, Term.SHARED_SIZE} & set(form)) and len(form) <= len(settings)
+
+    return tuple(form for form in _FORMS if told_apart(form))
+
+
+def setting_of(sample: RunSample) -> tuple[float, float, float]:
+    """Return the setting as rounded numbers: runs with the same ones repeat each other."""
+    one = sample.setting
+    return round(one.cores, 1), _rounded(one.delivered_bytes), _rounded(one.rate)
+
+
+def _rounded(number: float | None) -> float:
+    """Return the number with two digits; 0 if it is unknown."""
+    return float(f"{number or 0.0:.1e}")

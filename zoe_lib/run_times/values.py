@@ -1,0 +1,33 @@
+"""What is known of a run that has ended, and what is asked of one to come."""
+
+from __future__ import annotations
+
+from zoe_lib.domain.values import value
+
+
+@value(frozen=True, slots=True)
+class RunSetting:
+    """What a run is given, known before it begins.
+
+    cores: of the services that share the work, on average over the run.
+    delivered_bytes: what the object store delivers for its inputs, after projection and selection; None: unknown.
+    rate: bytes per second at which the store delivers; None: unknown, or not limited.
+    """
+
+    cores: float = 1.0
+    delivered_bytes: float | None = None
+    rate: float | None = None
+
+
+@value(frozen=True, slots=True)
+class RunSample:
+    """A run that has ended well: what it had, and how long it took.
+
+    start_s: from placement until all essential services were ready. work_s: from there to the end. busy: the share of
+    these cores that computed, from 0 to 1; None: not measured.
+    """
+
+    setting: RunSetting
+    start_s: float
+    work_s: float
+    busy: float | None = None
