@@ -7,6 +7,7 @@ travels along, so that no image needs it.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import io
 import pickle
 import sys
@@ -21,12 +22,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from uuid import uuid4
 
-from zoe_client.errors import NotFound, TimedOut, ZoeError
+from zoe_client.errors import Conflict, NotFound, TimedOut, ZoeError
 from zoe_client.options import MapOptions
 from zoe_client.vocabulary import IndexState
 
 if TYPE_CHECKING:
-    from zoe_client import wire
     from zoe_client.client import Client
 
 _T = TypeVar("_T")
@@ -35,6 +35,7 @@ _R = TypeVar("_R")
 DIRECTORY = "zoe-map"
 INPUTS_MAX = 100_000
 _LOOK_S, _LOOK_S_MAX = 0.1, 1.0
+_DIGEST_LENGTH = 16
 _MEMORY, _CORES = "512MiB", 1.0
 _ENDED = (IndexState.SUCCEEDED, IndexState.FAILED, IndexState.CANCELLED)
 _CALLER = Path(__file__).with_name("map_caller.py")
@@ -50,14 +51,17 @@ class CallFailed(ZoeError):  # noqa: N818 - the name is the fact
 
 
 class MapRun(Generic[_T, _R]):
-    """Results of a map, in the order of the inputs: iterate over it. `close` removes what is in the workspace."""
+    """Results of a map, in the order of the inputs: iterate over it. `close` removes what is in the workspace.
 
-    def __init__(self, client: Client, array: wire.ArraySummary, directory: str, count: int) -> None:
+    `array_id` is empty if there are no inputs.
+    """
+
+    def __init__(self, client: Client, array_id: str, directory: str, count: int) -> None:
         self._client = client
         self._directory = directory
         self._count = count
         self._states: dict[int, IndexState] = {}
-        self.array_id = array.id
+        self.array_id = array_id
 
     def __len__(self) -> int:
         return self._count
@@ -104,17 +108,20 @@ class MapRun(Generic[_T, _R]):
 
     def cancel(self) -> None:
         """Cancel what has not ended."""
-        self._client.arrays.cancel(self.array_id)
+        if self.array_id:
+            self._client.arrays.cancel(self.array_id)
 
     def close(self) -> None:
         """Cancel what has not ended, and remove function, inputs and results from the workspace."""
+        if not self.array_id:
+            return
         if self._client.arrays.array(self.array_id).ended_at_s is None:
             self.cancel()
             self._client.arrays.wait(self.array_id)
         self._client.files.delete(self._directory, recursive=True)
 
     def __repr__(self) -> str:
-        return f"<map {self.array_id}: {self._progress()}>"
+        return f"<map {self.array_id or 'without inputs'}: {self._progress()}>"
 
     def _repr_html_(self) -> str:
         """Return what Jupyter shows."""
@@ -122,6 +129,8 @@ class MapRun(Generic[_T, _R]):
         return f'map <a href="{escape(page)}">{escape(self.array_id)}</a>: {escape(self._progress())}'
 
     def _progress(self) -> str:
+        if not self.array_id:
+            return "nothing to do"
         counts = self._client.arrays.array(self.array_id).counts
         return ", ".join(f"{count} {state}" for state, count in counts.items() if count)
 
@@ -180,42 +189,63 @@ def start_map(client: Client, function: Callable[[_T], _R], inputs: Iterable[_T]
     key = how.get("key") or uuid4().hex
     if not key.replace("-", "").replace("_", "").isalnum():
         raise ZoeError("a key of a map has letters, digits, - and _ only")
-    directory = f"{DIRECTORY}/{key}"
-    packed, count = _packed(function, inputs)
+    at_once = how.get("at_once")
+    if at_once is not None and at_once < 1:
+        raise ZoeError("at_once is at least 1")
+    packed, count, digest = _packed(function, inputs)
+    # Other inputs with the same key must not replace those of a map that still runs, nor get its results.
+    directory = f"{DIRECTORY}/{key}-{digest}"
     if not count:
-        raise ZoeError("there are no inputs")
+        return MapRun(client, "", directory, 0)
     with tempfile.NamedTemporaryFile(prefix="zoe-map-") as file:
         file.write(packed)
         file.flush()
         client.files.make_directory(f"{directory}/results")
         client.files.upload(Path(file.name), f"{directory}/call.zip")
-    at_once = how.get("at_once")
-    array = client.arrays.submit(
-        _description(directory, how),
-        f"0-{count - 1}" + (f"%{at_once}" if at_once else ""),
-        name=how.get("name") or f"map {getattr(function, '__name__', 'function')}",
-        idempotency_key=f"map {key}",
-    )
-    return MapRun(client, array, directory, count)
+    try:
+        array = client.arrays.submit(
+            _description(directory, how),
+            f"0-{count - 1}" + (f"%{at_once}" if at_once else ""),
+            name=how.get("name") or f"map {getattr(function, '__name__', 'function')}",
+            idempotency_key=f"map {key}",
+        )
+    except Conflict:
+        client.files.delete(directory, recursive=True)
+        raise
+    return MapRun(client, array.id, directory, count)
 
 
-def _packed(function: Callable[[_T], _R], inputs: Iterable[_T]) -> tuple[bytes, int]:
-    """Return function, inputs and cloudpickle as a ZIP file, which also serves as a path of modules."""
+def _packed(function: Callable[[_T], _R], inputs: Iterable[_T]) -> tuple[bytes, int, str]:
+    """Return function, inputs and cloudpickle as a ZIP file, which also serves as a path of modules; the number of
+    inputs, and a digest of function and inputs.
+    """
     try:
         cloudpickle: Any = import_module("cloudpickle")
     except ImportError:
         raise ZoeError("map needs cloudpickle: pip install cloudpickle") from None
-    content, count = io.BytesIO(), 0
+    content, count, digest = io.BytesIO(), 0, hashlib.sha256()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as file:
         for path in sorted(Path(cloudpickle.__file__).parent.glob("*.py")):
             file.write(path, f"cloudpickle/{path.name}")
         file.writestr("python", f"{sys.version_info.major}.{sys.version_info.minor}")
-        file.writestr("function", cloudpickle.dumps(function))
+        pickled = _pickled(cloudpickle, function, "the function")
+        file.writestr("function", pickled)
+        digest.update(pickled)
         for count, one in enumerate(inputs, start=1):
             if count > INPUTS_MAX:
                 raise ZoeError(f"a map has at most {INPUTS_MAX} inputs")
-            file.writestr(f"inputs/{count - 1}", cloudpickle.dumps(one))
-    return content.getvalue(), count
+            pickled = _pickled(cloudpickle, one, f"input {count - 1}")
+            file.writestr(f"inputs/{count - 1}", pickled)
+            digest.update(len(pickled).to_bytes(8) + pickled)
+    return content.getvalue(), count, digest.hexdigest()[:_DIGEST_LENGTH]
+
+
+def _pickled(cloudpickle: Any, what: object, name: str) -> bytes:
+    """Return what travels to the service; ZoeError that names what cannot."""
+    try:
+        return bytes(cloudpickle.dumps(what))
+    except Exception as error:  # whatever its own methods raise
+        raise ZoeError(f"{name} cannot be pickled: {type(error).__name__}: {error}") from error
 
 
 def _description(directory: str, how: MapOptions) -> dict[str, Any]:

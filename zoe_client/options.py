@@ -22,8 +22,8 @@ class SubmitOptions(TypedDict, total=False):
 
 class MapOptions(TypedDict, total=False):
     """How `Client.map` runs. image: `zoe/python` without it. memory, cores: of each call. at_once: how many run at the
-    same time. requirements: packages that are installed first. key: the same key finds the same run again, if the
-    former one was not closed.
+    same time. requirements: packages that are installed first. key: the same key, function and inputs find the
+    same run again, if the former one was not closed; others are a Conflict.
     """
 
     image: str

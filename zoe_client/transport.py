@@ -136,7 +136,13 @@ class Transport:
 
 
 def http_options(url: str, token: str, timeout_s: float, transport: object) -> dict[str, Any]:
-    """Return how httpx connects to a server; `transport` replaces the network in tests."""
+    """Return how httpx connects to a server; `transport` replaces the network in tests.
+
+    ZoeError for a token that cannot be one: httpx would show it in its own error.
+    """
+    token = token.strip()  # one that was read from a file ends with its line
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise ZoeError("the token contains characters that no token has")
     return {
         "base_url": url + "/api/v1",
         "headers": {"Authorization": f"Bearer {token}"} if token else {},

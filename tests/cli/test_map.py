@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.stack import environment
-from zoe_client import AsyncClient, CallFailed, Client, TimedOut, ZoeError
+from zoe_client import AsyncClient, CallFailed, Client, Conflict, TimedOut, ZoeError
 from zoe_embedded.stack import Stack
 
 SMALL: dict[str, Any] = {"memory": "64MiB", "cores": 0.1}
@@ -68,14 +68,25 @@ def test_the_same_key_is_the_same_run(stack: Stack) -> None:
         runs = [client.map(abs, [-1, -2], key="same", **SMALL) for _ in range(2)]
         assert runs[0].array_id == runs[1].array_id
         assert runs[1].results() == [1, 2]
+        with pytest.raises(Conflict):
+            client.map(abs, [-3, -4], key="same", **SMALL)
+        assert [one.name for one in client.files.list("zoe-map")] == [runs[0]._directory.removeprefix("zoe-map/")]
         runs[0].close()
+
+
+def test_no_inputs_are_no_results(stack: Stack) -> None:
+    nothing: list[int] = []
+    with Client(stack.url, stack.token) as client, client.map(abs, nothing) as run:
+        assert run.results() == run.failed() == []
+        assert repr(run) == "<map without inputs: nothing to do>"
 
 
 def test_what_cannot_be_sent_is_refused_before_anything_runs(stack: Stack) -> None:
     with Client(stack.url, stack.token) as client:
-        for function, inputs in ((abs, []), (abs, [threading.Lock()])):
-            with pytest.raises((ZoeError, TypeError)):
-                client.map(function, inputs)  # type: ignore[type-var]
+        with pytest.raises(ZoeError, match="input 1 cannot be pickled"):
+            client.map(abs, [1, threading.Lock()])  # type: ignore[list-item]
+        with pytest.raises(ZoeError, match="at_once"):
+            client.map(abs, [1], at_once=0)
         with pytest.raises(ZoeError, match="a key of a map"):
             client.map(abs, [1], key="../other")
         assert not client.arrays.list(open_only=True).arrays

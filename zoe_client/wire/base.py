@@ -47,7 +47,8 @@ PrintableName = Annotated[str, AfterValidator(_printable)]
 class Wire(BaseModel):
     """Base of all messages; requests with unknown keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", from_attributes=True)
+    # JSON has no NaN; as null it would count as not given.
+    model_config = ConfigDict(extra="forbid", from_attributes=True, ser_json_inf_nan="strings")
 
 
 class Numbers(Wire):
