@@ -2,8 +2,8 @@
 
 The rule is that of Kubernetes' HorizontalPodAutoscaler (autoscaling/v2): for a share of the reservation, the number
 that runs times what is measured over what is wanted, with a dead band; for an amount, as many as it takes. More at
-once, but at most double; fewer only when the larger number was not wanted for a while. With a steady load the number
-wanted does not depend on how many run, so it comes to rest.
+once, but at most double, or four more; fewer only when the larger number was not wanted for a while. With a steady load
+the number wanted does not depend on how many run, so it comes to rest.
 """
 
 from __future__ import annotations

@@ -101,11 +101,13 @@ class ScalingAmounts:
 
     async def _get(self, url: str, headers: Mapping[str, str]) -> bytes:
         client = httpx.AsyncClient(trust_env=False, verify=self._trusted)
-        async with asyncio.timeout(self._timeout_s), client as http, http.stream("GET", url, headers=headers) as answer:
+        plain = {**headers, "accept-encoding": "identity"}
+        async with asyncio.timeout(self._timeout_s), client as http, http.stream("GET", url, headers=plain) as answer:
             if answer.status_code != httpx.codes.OK:
                 raise NoReading(f"{urlsplit(url).path} answered {answer.status_code}")
             content = b""
-            async for piece in answer.aiter_bytes(4096):
+            # As it came: a few bytes of a compressed answer could be gigabytes.
+            async for piece in answer.aiter_raw(4096):
                 content += piece
                 if len(content) > _ANSWER_BYTES_MAX:
                     raise NoReading("the answer is too long")
@@ -116,13 +118,13 @@ def _number(content: bytes) -> float:
     """Return the number in an answer: alone, or in JSON as `{"backlog": 7}`."""
     try:
         found = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise NoReading("the answer is not a number") from None
     if isinstance(found, dict) and len(found) == 1:
         (found,) = found.values()
     if isinstance(found, bool) or not isinstance(found, int | float):
         raise NoReading("the answer is not a number")
-    return _finite(float(found))
+    return _finite(found)
 
 
 def _sum(content: bytes) -> float:
@@ -131,7 +133,7 @@ def _sum(content: bytes) -> float:
         if data["resultType"] == "scalar":
             return _finite(float(data["result"][1]))
         series = [float(one["value"][1]) for one in data["result"]]
-    except (ValueError, KeyError, TypeError, IndexError):
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         raise NoReading("Prometheus gave no value") from None
     if not series:
         raise NoReading("Prometheus knows no such series")
@@ -139,6 +141,11 @@ def _sum(content: bytes) -> float:
 
 
 def _finite(number: float) -> float:
-    if not math.isfinite(number) or number < 0:
-        raise NoReading(f"{number} is no amount")
-    return number
+    """Return an amount; an integer may be too large for a float."""
+    try:
+        amount = float(number)
+    except OverflowError:
+        amount = math.inf
+    if not math.isfinite(amount) or amount < 0:
+        raise NoReading(f"{amount} is no amount")
+    return amount

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+import resource
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -82,6 +86,22 @@ def body(text: str, status: int = 200, location: str = "") -> Callable[[BaseHTTP
     return answer
 
 
+def bomb(request: BaseHTTPRequestHandler) -> None:
+    """Answer with some kilobytes that are 256 MiB when they are decompressed twice."""
+    request.send_response(200)
+    request.send_header("content-encoding", "gzip, gzip")
+    request.end_headers()
+    request.wfile.write(_packed())
+
+
+@cache
+def _packed() -> bytes:
+    inner = zlib.compressobj(1, wbits=31)
+    piece = bytes(2**20)
+    once = b"".join([*(inner.compress(piece) for _ in range(256)), inner.flush()])
+    return gzip.compress(once)
+
+
 def trickle(request: BaseHTTPRequestHandler) -> None:
     try:
         for _ in range(100):
@@ -104,14 +124,18 @@ def test_an_instance_tells_a_number(amounts: Make, text: str, amount: float) -> 
     "answer",
     [
         body("many"), body("-1"), body("NaN"), body("1e999"), body("true"), body('{"a": 1, "b": 2}'), body("[1]"),
-        body("7", 500), body("", 302, "http://127.0.0.1:1/"), body("1" * 100_000), trickle,
+        body("7", 500), body("", 302, "http://127.0.0.1:1/"), body("1" * 100_000), trickle, bomb,
+        body("[" * 60_000), body("1" * 400),
     ],
 )  # fmt: skip
 def test_other_answers_change_nothing(amounts: Make, answer: Callable[[BaseHTTPRequestHandler], None]) -> None:
+    _packed()
+    asked, before_kib = amounts(answer), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began_s = time.monotonic()
     with pytest.raises(NoReading):
-        amounts(answer).told(RULE, [SERVICE])
+        asked.told(RULE, [SERVICE])
     assert time.monotonic() - began_s < 5
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kib < 100 << 10
 
 
 def test_prometheus_gives_the_sum_of_its_series(amounts: Make) -> None:
