@@ -85,8 +85,12 @@ class Channel:
 
 
 def local_name(text: str) -> str:
-    """Return the name of a Unix socket without a file, for this execution alone."""
-    return f"\0zoe-job-{text}"
+    """Return the name of a Unix socket without a file, for this execution alone.
+
+    Others can see the names of sockets, and take names that they foresee: the execution's id is not in it.
+    """
+    secret = f"{os.environ.get('ZOE_EXECUTION_ID', '')} {text}"
+    return f"\0zoe-job-{hashlib.sha256(secret.encode()).hexdigest()[:32]}"
 
 
 def listen(name: str, host: str | None, port: int | None) -> list[socket.socket]:

@@ -6,17 +6,21 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from zoe_job.patterns import fill, per_task
+from zoe_job.slurm_options import BadOptionError
 from zoe_job.tasks import RANK
 
 if TYPE_CHECKING:
     from zoe_job.step import Settings
 
 _LINE_BYTES_MAX = 1 << 16
+_OPEN_MAX = 256
 
 
 class Collector:
@@ -28,8 +32,23 @@ class Collector:
         self._lock = threading.Lock()
         self._codes: dict[int, int] = {}
         self._parts: dict[tuple[bytes, int], bytearray] = {}
-        self._files: dict[str, IO[bytes]] = {}
+        self._files: OrderedDict[str, IO[bytes]] = OrderedDict()
+        self._failures: set[str] = set()
         self._width = len(str(settings.ntasks - 1))
+        self._begin_files()
+
+    def _begin_files(self) -> None:
+        """Make all files of output, empty unless they are appended to, before anything runs; BadOptionError."""
+        for kind in (b"o", b"e"):
+            pattern = self._pattern(kind)
+            if pattern is None or pattern == "none":
+                continue
+            for rank in range(self._settings.ntasks if per_task(pattern) else 1):
+                name = self._name(pattern, rank)
+                try:
+                    (Path(self._settings.directory) / name).open("ab" if self._settings.append else "wb").close()
+                except OSError as error:
+                    raise BadOptionError(f"cannot open {name}: {error.strerror}") from None
 
     def take(self, kind: bytes, data: bytes) -> bool:
         """Take one frame of a node; return whether it says that a task failed."""
@@ -49,9 +68,10 @@ class Collector:
         missing = self._settings.ntasks - len(self._codes)
         if missing:
             print(f"srun: error: {missing} tasks were lost with their node", file=sys.stderr)
-        for file in self._files.values():
-            file.close()
-        return max([*self._codes.values(), 1 if missing else 0])
+        for name, file in self._files.items():
+            with self._told(name):
+                file.close()
+        return max([*self._codes.values(), 1 if missing or self._failures else 0])
 
     def _failed(self, rank: int, code: int) -> bool:
         if code:
@@ -69,16 +89,42 @@ class Collector:
         if self._settings.label:
             head = b"%*d: " % (self._width, rank)
             text = b"".join(head + line for line in text.splitlines(keepends=True))
-        file = self._file(kind, rank)
-        file.write(text)
-        file.flush()
-
-    def _file(self, kind: bytes, rank: int) -> IO[bytes]:
-        pattern = self._settings.output if kind == b"o" else self._settings.error or self._settings.output
+        pattern = self._pattern(kind)
         if pattern is None:
-            return sys.stdout.buffer if kind == b"o" else sys.stderr.buffer
-        task = rank if per_task(pattern) else None
-        name = os.devnull if pattern == "none" else fill(pattern, self._environment, task)
-        if name not in self._files:
-            self._files[name] = (Path(self._settings.directory) / name).open("ab" if self._settings.append else "wb")
+            own = sys.stdout.buffer if kind == b"o" else sys.stderr.buffer
+            own.write(text)
+            own.flush()
+            return
+        name = self._name(pattern, rank)
+        with self._told(name):
+            file = self._file(name)
+            file.write(text)
+            file.flush()
+
+    @contextmanager
+    def _told(self, name: str) -> Iterator[None]:
+        """Say once that a file cannot be written; the tasks go on."""
+        try:
+            yield
+        except OSError as error:
+            if name not in self._failures:
+                print(f"srun: error: {name}: {error.strerror}", file=sys.stderr, flush=True)
+            self._failures.add(name)
+
+    def _pattern(self, kind: bytes) -> str | None:
+        return self._settings.output if kind == b"o" else self._settings.error or self._settings.output
+
+    def _name(self, pattern: str, rank: int) -> str:
+        if pattern == "none":
+            return os.devnull
+        return fill(pattern, self._environment, rank if per_task(pattern) else None)
+
+    def _file(self, name: str) -> IO[bytes]:
+        """Return an open file; of many, those that were written last stay open."""
+        if name in self._files:
+            self._files.move_to_end(name)
+            return self._files[name]
+        if len(self._files) >= _OPEN_MAX:
+            self._files.popitem(last=False)[1].close()
+        self._files[name] = (Path(self._settings.directory) / name).open("ab")
         return self._files[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,8 +34,10 @@ class Job:
     host: str = ""
     module_lines: list[int] = field(default_factory=list)
     conda_lines: list[int] = field(default_factory=list)
+    arithmetic_lines: list[int] = field(default_factory=list)
     signal: int | None = None
     signal_before_s: float = 60.0
+    signal_to_shell: bool = False
     time_limit_s: float | None = None
 
     @property
@@ -91,7 +94,10 @@ def variables(job: Job, names: list[str], environment: dict[str, str]) -> dict[s
         "SLURM_JOB_PARTITION": "zoe",
         "SLURM_RESTART_COUNT": int(environment.get("ZOE_JOB_ATTEMPT", "1")) - 1,
         "ENVIRONMENT": "BATCH",
+        "SLURM_JOB_START_TIME": int(time.time()),
     }
+    if job.time_limit_s is not None:
+        found["SLURM_JOB_END_TIME"] = int(time.time() + job.time_limit_s)
     if job.ntasks_given:
         found |= {"SLURM_NTASKS": job.ntasks, "SLURM_NPROCS": job.ntasks}
     if job.ntasks_per_node is not None:

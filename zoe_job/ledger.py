@@ -11,13 +11,17 @@ TASKS_MAX = 10_000
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a step asks for; None leaves it open."""
+    """What a step asks for; None leaves it open. named: nodes that it uses in any case; excluded: those that it does
+    not use; both by number.
+    """
 
     ntasks: int
     cores: int = 1
     nodes: int | None = None
     per_node: int | None = None
     overlap: bool = False
+    named: Sequence[int] = ()
+    excluded: Sequence[int] = ()
 
 
 class Ledger:
@@ -60,9 +64,11 @@ class Ledger:
 def place(wanted: Wanted, free: Sequence[int]) -> list[int] | None:
     """Return the tasks of each node, as equal as these free cores allow, or None if they do not suffice."""
     room = [min(cores // wanted.cores, wanted.per_node or TASKS_MAX) for cores in free]
-    number = min(wanted.nodes or len(room), wanted.ntasks)
-    chosen = sorted(sorted(range(len(room)), key=lambda node: -room[node])[:number])
-    if wanted.nodes is not None and (number > len(room) or any(room[node] < 1 for node in chosen)):
+    room = [0 if node in wanted.excluded else most for node, most in enumerate(room)]
+    number = min(max(wanted.nodes or len(wanted.named) or len(room), len(wanted.named)), wanted.ntasks)
+    chosen = sorted(sorted(range(len(room)), key=lambda node: (node not in wanted.named, -room[node]))[:number])
+    every = wanted.nodes is not None or wanted.named
+    if every and (number > len(room) or any(room[node] < 1 for node in chosen)):
         return None
     if sum(room[node] for node in chosen) < wanted.ntasks:
         return None

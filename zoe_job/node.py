@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from contextlib import suppress
 
 from zoe_job.channel import Channel, ChannelError, accept
 from zoe_job.ledger import Ledger, Wanted
@@ -17,6 +18,13 @@ class Node:
     def __init__(self, index: int, ledger: Ledger | None = None) -> None:
         self._index = index
         self._ledger = ledger
+        self._steps: set[Channel] = set()
+
+    def signal_steps(self, number: int) -> None:
+        """Send a signal to the tasks of all steps that run; only the first node knows them."""
+        for step in list(self._steps):
+            with suppress(ChannelError):
+                step.send(b"s", b"%d" % number)
 
     def serve(self, listeners: list[socket.socket]) -> None:
         """Serve these sockets for ever, in threads of their own."""
@@ -37,33 +45,34 @@ class Node:
             if frame is not None and frame[0] == b"t":
                 run_tasks(channel, json.loads(frame[1]), self._index)
             elif frame is not None and frame[0] == b"w" and self._ledger is not None:
-                _hold(channel, Wanted(**json.loads(frame[1])), self._ledger)
+                self._hold(channel, Wanted(**json.loads(frame[1])), self._ledger)
         except (ChannelError, ValueError, KeyError, TypeError):
             pass  # srun says what it misses
         finally:
             channel.close()
 
+    def _hold(self, channel: Channel, wanted: Wanted, ledger: Ledger) -> None:
+        """Give out cores until srun leaves."""
+        gone = threading.Event()
 
-def _hold(channel: Channel, wanted: Wanted, ledger: Ledger) -> None:
-    """Give out cores until srun leaves."""
-    gone = threading.Event()
+        def watch() -> None:
+            while channel.receive() is not None:
+                pass
+            gone.set()
 
-    def watch() -> None:
-        while channel.receive() is not None:
-            pass
-        gone.set()
-
-    threading.Thread(target=watch, daemon=True).start()
-    try:
-        taken = ledger.take(wanted, gone.is_set)
-    except ValueError as error:
-        channel.send_json(b"n", str(error))
-        return
-    if taken is None:
-        return
-    step, counts = taken
-    try:
-        channel.send_json(b"y", {"step": step, "counts": counts})
-        gone.wait()
-    finally:
-        ledger.give_back(wanted, counts)
+        threading.Thread(target=watch, daemon=True).start()
+        try:
+            taken = ledger.take(wanted, gone.is_set)
+        except ValueError as error:
+            channel.send_json(b"n", str(error))
+            return
+        if taken is None:
+            return
+        step, counts = taken
+        try:
+            channel.send_json(b"y", {"step": step, "counts": counts})
+            self._steps.add(channel)
+            gone.wait()
+        finally:
+            self._steps.discard(channel)
+            ledger.give_back(wanted, counts)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from zoe_job.node_lists import BadNodesError, expanded
+
 _USAGE = 1
 
 
@@ -15,4 +17,8 @@ def main() -> None:
         print("scontrol: only `scontrol show hostnames` exists within a job; use zoe elsewhere", file=sys.stderr)
         sys.exit(_USAGE)
     names = words[2] if len(words) > 2 else os.environ.get("SLURM_JOB_NODELIST", "")
-    print("\n".join(name for name in names.split(",") if name))
+    try:
+        print("\n".join(expanded(names)))
+    except BadNodesError as error:
+        print(f"scontrol: {error}", file=sys.stderr)
+        sys.exit(_USAGE)

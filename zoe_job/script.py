@@ -19,6 +19,7 @@ from zoe_job.patterns import fill
 
 SCRIPT = "script"
 _PIECE = 1 << 16
+_FAILED, _NOT_RUN, _NO_PROGRAM = 1, 126, 127  # as shells say it
 
 
 def main() -> None:
@@ -36,14 +37,19 @@ def run(job: Job, files: Path, arguments: list[str]) -> int:
     own = f"{job_id(dict(os.environ))}-{os.environ.get('ZOE_JOB_ATTEMPT', '1')}"
     others = [one for one in os.environ.get("ZOE_JOB_NODES", "").split(",") if one]
     addresses = [f"{os.environ.get('ZOE_JOB_HOST', '127.0.0.1')}:{own}", *others]
-    Node(0, Ledger([job.tasks_on_each * job.cpus_per_task] * job.nodes)).serve(listen(own, None, None))
+    node = Node(0, Ledger([job.tasks_on_each * job.cpus_per_task] * job.nodes))
+    node.serve(listen(own, None, None))
     environment = _environment(job, files, addresses, own)
     _enter(job, environment)
     _mention(job, environment)
-    process = _start(job, files, arguments, environment)
+    try:
+        process = _start(job, files, arguments, environment)
+    except _NotStarted as error:
+        print(f"zoe: {error}", file=sys.stderr, flush=True)
+        return error.code
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP):
         signal.signal(number, lambda got, _: process.send_signal(got))
-    _warn_before_the_end(job, process)
+    _warn_before_the_end(job, process, node)
     pumps = _copy_output(job, process, environment)
     code = process.wait()
     for pump in pumps:
@@ -89,29 +95,50 @@ def _enter(job: Job, environment: dict[str, str]) -> None:
 
 
 def _mention(job: Job, environment: dict[str, str]) -> None:
-    """Say which lines will do nothing."""
+    """Say which lines will do something else than on a cluster of Slurm."""
     modules = any(name in environment for name in ("MODULESHOME", "LMOD_CMD", "BASH_FUNC_module%%"))
     if job.module_lines and not modules:
         _say("there is no `module` here", job.module_lines)
     if job.conda_lines and shutil.which("conda", path=environment["PATH"]) is None:
         _say("there is no `conda` on the PATH", job.conda_lines)
 
+    if job.arithmetic_lines:
+        _say("the id of a job is a text here, not a number", job.arithmetic_lines, "computes with it")
 
-def _say(what: str, lines: list[int]) -> None:
+
+def _say(what: str, lines: list[int], how: str = "asks for it") -> None:
     which = ", ".join(map(str, lines[:10])) + (", ..." if len(lines) > 10 else "")
-    print(f"zoe: {what}; the script asks for it in line {which}", file=sys.stderr, flush=True)
+    print(f"zoe: {what}; the script {how} in line {which}", file=sys.stderr, flush=True)
+
+
+class _NotStarted(Exception):  # noqa: N818 - the name is the fact
+    def __init__(self, why: str, code: int) -> None:
+        self.code = code
+        super().__init__(why)
 
 
 def _start(job: Job, files: Path, arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
     joined = job.error is None or job.error == job.output
     name = os.devnull if job.input is None else fill(job.input, environment)
-    return subprocess.Popen(
-        [str(files / SCRIPT), *arguments],
-        env=environment,
-        stdin=os.open(name, os.O_RDONLY),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT if joined else subprocess.PIPE,
-    )
+    try:
+        given = os.open(name, os.O_RDONLY)
+    except OSError as error:
+        raise _NotStarted(f"cannot read {name}: {error.strerror}", _FAILED) from None
+    try:
+        return subprocess.Popen(
+            [str(files / SCRIPT), *arguments],
+            env=environment,
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if joined else subprocess.PIPE,
+        )
+    except OSError as error:
+        with (files / SCRIPT).open(errors="replace") as stream:
+            interpreter = stream.readline().removeprefix("#!").strip()
+        why = f"cannot run the interpreter of the script, {interpreter}: {error.strerror}"
+        raise _NotStarted(why, _NO_PROGRAM if isinstance(error, FileNotFoundError) else _NOT_RUN) from None
+    finally:
+        os.close(given)
 
 
 def _copy_output(job: Job, process: subprocess.Popen[bytes], environment: dict[str, str]) -> list[threading.Thread]:
@@ -149,11 +176,12 @@ def _copy(stream: IO[bytes], own: IO[bytes], file: IO[bytes] | None) -> None:
                 file = None
 
 
-def _warn_before_the_end(job: Job, process: subprocess.Popen[bytes]) -> None:
-    """Send the signal of `--signal` so long before the time limit."""
+def _warn_before_the_end(job: Job, process: subprocess.Popen[bytes], node: Node) -> None:
+    """Send the signal of `--signal` so long before the time limit: to the steps, or with `B:` to the shell."""
     if job.signal is None or job.time_limit_s is None:
         return
     number = job.signal
-    timer = threading.Timer(max(job.time_limit_s - job.signal_before_s, 0), lambda: process.send_signal(number))
+    warn = process.send_signal if job.signal_to_shell else node.signal_steps
+    timer = threading.Timer(max(job.time_limit_s - job.signal_before_s, 0), lambda: warn(number))
     timer.daemon = True
     timer.start()

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from zoe_job.step import Settings, settings_of
 
 _PIECE = 1 << 16
 _FAILED = 1
+_KILL_AFTER_S = 30.0
 
 
 def main() -> None:
@@ -39,18 +41,30 @@ def run(settings: Settings) -> int:
     if "ZOE_SRUN" not in os.environ:
         raise BadOptionError("srun runs in a script that `zoe sbatch` started")
     holder = connect(os.environ["ZOE_SRUN"])
-    wanted = Wanted(settings.ntasks, settings.cores, settings.nodes, settings.per_node, settings.overlap)
+    wanted = Wanted(
+        settings.ntasks,
+        settings.cores,
+        settings.nodes,
+        settings.per_node,
+        settings.overlap,
+        settings.named,
+        settings.excluded,
+    )
     holder.send_json(b"w", vars(wanted))
     frame = holder.receive()
     if frame is None or frame[0] != b"y":
         raise BadOptionError("the job has ended" if frame is None else json.loads(frame[1]))
     granted = json.loads(frame[1])
-    return _Step(settings, granted["step"], granted["counts"], addresses).run()
+    return _Step(settings, granted["step"], granted["counts"], addresses, holder).run()
 
 
 class _Step:
-    def __init__(self, settings: Settings, number: int, counts: list[int], addresses: list[str]) -> None:
+    def __init__(
+        self, settings: Settings, number: int, counts: list[int], addresses: list[str], holder: Channel
+    ) -> None:
         self._settings = settings
+        self._holder = holder
+        self._late = False
         self._counts = counts
         self._environment = _variables(settings, number, counts)
         self._collector = Collector(settings, self._environment)
@@ -69,12 +83,32 @@ class _Step:
         readers = [threading.Thread(target=self._read, args=(channel,)) for channel in self._channels.values()]
         for reader in readers:
             reader.start()
+        threading.Thread(target=self._pass_on_signals, daemon=True).start()
+        if self._settings.time_limit_s is not None:
+            limit = threading.Timer(self._settings.time_limit_s, self._end_late)
+            limit.daemon = True
+            limit.start()
         if forwards:
             threading.Thread(target=self._forward, daemon=True).start()
         for reader in readers:
             while reader.is_alive():
                 reader.join(0.5)  # so that signals are handled
-        return self._collector.finish()
+        code = self._collector.finish()
+        return max(code, _FAILED) if self._late else code
+
+    def _pass_on_signals(self) -> None:
+        """Hand on what the job sends to its steps, such as the signal before its time limit."""
+        with suppress(ChannelError):
+            while (frame := self._holder.receive()) is not None:
+                self._to_all(*frame)
+
+    def _end_late(self) -> None:
+        """End the tasks as Slurm does at the time limit of a step."""
+        self._late = True
+        print("srun: error: the time limit of the step has come", file=sys.stderr, flush=True)
+        self._to_all(b"s", b"%d" % signal.SIGTERM)
+        time.sleep(_KILL_AFTER_S)
+        self._to_all(b"s", b"%d" % signal.SIGKILL)
 
     def _request(self, ranks: list[int], forwards: bool) -> dict[str, Any]:
         return {
@@ -94,13 +128,18 @@ class _Step:
                     self._to_all(b"s", b"%d" % signal.SIGTERM)
         except ChannelError as error:
             print(f"srun: error: {error}", file=sys.stderr)
+        except BrokenPipeError:  # as `srun ... | head`: like any program whose reader has left
+            os._exit(128 + signal.SIGPIPE)
 
     def _forwards(self) -> bool:
         """Return whether there is a standard input to hand on."""
         if self._settings.input == "none":
             return False
         if self._settings.input is not None:
-            os.dup2(os.open(self._settings.input, os.O_RDONLY), 0)
+            try:
+                os.dup2(os.open(self._settings.input, os.O_RDONLY), 0)
+            except OSError as error:
+                raise BadOptionError(f"cannot open {self._settings.input}: {error.strerror}") from None
         try:
             return os.fstat(0).st_rdev != Path(os.devnull).stat().st_rdev
         except OSError:

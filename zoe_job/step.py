@@ -6,7 +6,9 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from zoe_job.node_lists import BadNodesError, expanded
 from zoe_job.slurm_options import SRUN, BadOptionError, Given, read
+from zoe_job.times import seconds
 
 
 @dataclass
@@ -27,6 +29,9 @@ class Settings:
     directory: str = ""
     kill_on_bad_exit: bool = False
     variables: dict[str, str] = field(default_factory=dict)
+    named: list[int] = field(default_factory=list)
+    excluded: list[int] = field(default_factory=list)
+    time_limit_s: float | None = None
 
 
 def settings_of(words: list[str], environment: dict[str, str]) -> Settings:
@@ -55,7 +60,40 @@ def settings_of(words: list[str], environment: dict[str, str]) -> Settings:
     bad = last.get("kill-on-bad-exit")
     settings.kill_on_bad_exit = bad is not None and bad.value != "0"
     settings.variables = _exported(_text(last, "export"), environment)
+    _choose_nodes(settings, last, environment.get("SLURM_JOB_NODELIST", "").split(","))
+    try:
+        settings.time_limit_s = seconds(_text(last, "time") or "0")
+    except ValueError as error:
+        raise BadOptionError(f"--time: {error}") from None
     return settings
+
+
+def _choose_nodes(settings: Settings, given: dict[str, Given], nodes: list[str]) -> None:
+    """Take in `--nodelist`, `--nodefile`, `--exclude` and `--relative`; BadOptionError names a node that the job does
+    not have.
+    """
+    settings.named = _numbers(_text(given, "nodelist"), nodes)
+    if path := _text(given, "nodefile"):
+        try:
+            settings.named += _numbers(",".join(Path(path).read_text().split()), nodes)
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadOptionError(f"cannot read {path}: {getattr(error, 'strerror', error)}") from None
+    settings.excluded = _numbers(_text(given, "exclude"), nodes)
+    if first := _text(given, "relative"):
+        if not (first.isascii() and first.isdecimal() and int(first) < len(nodes)):
+            raise BadOptionError(f"--relative={first} is not a number of a node of this job")
+        settings.excluded += range(int(first))
+
+
+def _numbers(text: str | None, nodes: list[str]) -> list[int]:
+    """Return the numbers of nodes, each once."""
+    try:
+        names = dict.fromkeys(expanded(text or ""))
+    except BadNodesError as error:
+        raise BadOptionError(str(error)) from None
+    if strange := next((name for name in names if name not in nodes), None):
+        raise BadOptionError(f"this job has no node {strange}")
+    return [nodes.index(name) for name in names]
 
 
 def _number(given: dict[str, Given], name: str) -> int | None:

@@ -9,12 +9,14 @@ import signal
 import struct
 import subprocess
 import threading
+import time
 from typing import IO, Any
 
 from zoe_job.channel import Channel, ChannelError
 
 RANK = struct.Struct(">I")
 _PIECE = 1 << 15
+_LEFT_BEHIND_S = 5.0
 # Of the service in which a task runs, not of that in which srun runs.
 _OF_SERVICE = ("HOME", "TMPDIR", "ZOE_SERVICE_ID", "ZOE_INSTANCE", "ZOE_BACKEND", "HOSTNAME")
 
@@ -77,14 +79,21 @@ class _Step:
         self._signal(signal.SIGKILL)
 
     def wait(self) -> None:
-        """Return after all have ended."""
-        for rank, process in self._processes.items():
-            self._begin(self._reap, rank, process)
-        for thread in list(self._threads):
-            thread.join()
+        """Return after all have ended. What a task leaves behind ends with it, as in Slurm."""
+        pumps = list(self._threads)
+        reapers = [threading.Thread(target=self._reap, args=item, daemon=True) for item in self._processes.items()]
+        for reaper in reapers:
+            reaper.start()
+        for reaper in reapers:
+            reaper.join()
+        until_s = time.monotonic() + _LEFT_BEHIND_S
+        for pump in pumps:  # a process in a session of its own may keep the pipe open
+            pump.join(max(until_s - time.monotonic(), 0))
 
     def _reap(self, rank: int, process: subprocess.Popen[bytes]) -> None:
         code = process.wait()
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
         self._end(rank, code if code >= 0 else 128 - code)
 
     def _pump(self, rank: int, kind: bytes, stream: IO[bytes]) -> None:
@@ -126,7 +135,10 @@ class _Step:
     def _environment(self, rank: int, local: int) -> dict[str, str]:
         given = {name: text for name, text in self._asked["environment"].items() if name not in _OF_SERVICE}
         own = {name: os.environ[name] for name in _OF_SERVICE if name in os.environ}
-        mine = {"SLURM_PROCID": rank, "SLURM_LOCALID": local, "SLURM_NODEID": self._node}
+        mine: dict[str, object] = {"SLURM_PROCID": rank, "SLURM_LOCALID": local, "SLURM_NODEID": self._node}
+        names = given.get("SLURM_JOB_NODELIST", "").split(",")
+        if self._node < len(names):
+            mine["SLURMD_NODENAME"] = names[self._node]
         return {**given, **own, **{name: str(value) for name, value in mine.items()}}
 
     def _begin(self, run: Any, *given: Any) -> None:

@@ -43,6 +43,21 @@ def test_what_is_not_understood_is_listed_with_its_line(zoe: Zoe, job: Path) -> 
 
 
 @pytest.mark.usefixtures("server")
+@pytest.mark.usefixtures("server")
+@pytest.mark.parametrize(
+    "line", ["--dependency=singleton", "--dependency=after:1", "--begin=someday", "--time=1:xx", "--array=x"]
+)
+def test_what_decides_when_it_runs_is_not_passed_over(zoe: Zoe, job: Path, line: str) -> None:
+    job.write_text(f"#!/bin/sh\n#SBATCH {line}\ntrue\n")
+    done = zoe("sbatch", "--parsable", str(job))
+    assert (done.code, done.out) == (2, "")
+
+
+@pytest.mark.usefixtures("server")
+def test_a_script_may_come_on_standard_input(zoe: Zoe) -> None:
+    assert zoe("sbatch", "--parsable", stdin=b"#!/bin/sh\ntrue\n").code == 0
+
+
 def test_strict_submits_nothing_then(zoe: Zoe, job: Path) -> None:
     done = zoe("sbatch", "--strict", str(job))
     assert (done.code, done.out) == (2, "")

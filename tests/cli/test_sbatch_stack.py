@@ -63,7 +63,7 @@ def test_tasks_run_on_all_nodes_with_their_ranks(stack: Stack, zoe: Zoe, job: Pa
 
 def test_steps_in_the_background_take_turns_for_the_cores(stack: Stack, zoe: Zoe, job: Path) -> None:
     job.write_text(
-        f"{HEAD}#SBATCH -n 2 -o steps.out -e steps.err\n"
+        "#!/bin/bash\n#SBATCH --mem=256M -n 2 -o steps.out -e steps.err\n"  # six of srun wait at once
         "for i in 1 2 3 4 5 6; do\n"
         "  srun -n1 sh -c 'echo + ; sleep 0.3; echo -' &\n"
         "done\nwait\necho wrong >&2\n"
@@ -78,6 +78,83 @@ def test_steps_in_the_background_take_turns_for_the_cores(stack: Stack, zoe: Zoe
     assert (stack.workspace / "steps.err").read_text() == "wrong\n"
     for name in ("steps.out", "steps.err"):
         (stack.workspace / name).unlink()
+
+
+def test_steps_run_where_they_ask(stack: Stack, zoe: Zoe, job: Path) -> None:
+    """As launchers of Ray, Dask and Spark do it: one server on each node, by its name."""
+    job.write_text(
+        f"{HEAD}#SBATCH -N 2 -o /dev/null\n"
+        "for node in $(scontrol show hostnames); do\n"
+        "  srun -N1 -n1 -w $node sh -c 'echo at $SLURM_NODEID $SLURMD_NODENAME' &\n"
+        "done; wait\n"
+        "srun -N1 -n1 -r 1 sh -c 'echo relative $SLURM_NODEID'\n"
+        "srun -n1 -x $SLURMD_NODENAME sh -c 'echo without $SLURM_NODEID'\n"
+        "srun -n1 -w elsewhere true; echo code $?\n"
+        'echo "$SLURM_JOB_NODELIST"\n'
+    )
+    _, output, code = output_of(stack, zoe, str(job))
+    assert code == 0, output
+    lines = output.splitlines()
+    names = lines[-1].split(",")
+    assert sorted(line for line in lines if line.startswith("at")) == [f"at {i} {names[i]}" for i in range(2)]
+    assert {"relative 1", "without 1", "code 1"} <= set(lines)
+    assert "srun: error: this job has no node elsewhere" in lines
+
+
+def test_output_of_steps_goes_to_new_files_and_a_step_ends_in_time(stack: Stack, zoe: Zoe, job: Path) -> None:
+    job.write_text(
+        f"{HEAD}#SBATCH -o /dev/null -n 2\n"
+        "echo old > kept.txt; srun -n1 -o kept.txt true; wc -c < kept.txt; rm kept.txt\n"
+        "srun -n1 -o nodir/x.txt echo hallo; echo code $?\n"
+        "srun -n2 -o part-%t.txt sh -c 'echo $SLURM_PROCID'; cat part-0.txt part-1.txt; rm part-?.txt\n"
+        "srun -n1 -i nothing cat; echo code $?\n"
+        "srun -n1 yes | head -2\n"
+        "srun -n1 --time=0:01 sleep 60; echo late $?\n"
+        "srun -n1 bash -c 'setsid sleep 300 & sleep 300 & echo left'\n"
+    )
+    _, output, code = output_of(stack, zoe, str(job))
+    assert code == 0, output
+    lines = [line for line in output.splitlines() if not line.startswith("srun: error: task")]
+    assert lines == [
+        "0",
+        "srun: error: cannot open nodir/x.txt: No such file or directory",
+        "code 1",
+        "0",
+        "1",
+        "srun: error: cannot open nothing: No such file or directory",
+        "code 1",
+        "y",
+        "y",
+        "srun: error: the time limit of the step has come",
+        "late 143",
+        "left",
+    ]
+
+
+@pytest.mark.parametrize(("to", "reached"), [("", ["step"]), ("B:", ["shell"])])
+def test_a_signal_before_the_end_reaches_steps_or_with_b_the_shell(
+    stack: Stack, zoe: Zoe, job: Path, to: str, reached: list[str]
+) -> None:
+    job.write_text(
+        f"{HEAD}#SBATCH -o /dev/null --time=0:05 --signal={to}USR1@4\n"
+        "trap 'echo shell' USR1\n"
+        "srun sh -c 'trap \"echo step; exit 0\" USR1; sleep 2.5 & wait' & wait; wait\n"
+    )
+    _, output, code = output_of(stack, zoe, str(job))
+    assert code == 0, output
+    assert [line for line in output.splitlines() if line in ("step", "shell")] == reached
+
+
+def test_what_cannot_begin_says_why(stack: Stack, zoe: Zoe, job: Path) -> None:
+    done = zoe("sbatch", "--parsable", "--wait", "--mem=64M", "-o", "/dev/null", "-i", "nothing", "--wrap", "cat")
+    assert (done.code, zoe("logs", done.out.strip()).out) == (
+        1,
+        "zoe: cannot read nothing: No such file or directory\n",
+    )
+    job.write_text("#!/no/such/shell\n#SBATCH --mem=64M -o /dev/null\n")
+    _, output, code = output_of(stack, zoe, str(job))
+    assert code == 127
+    assert output == "zoe: cannot run the interpreter of the script, /no/such/shell: No such file or directory\n"
 
 
 def test_an_array_has_its_variables_and_files(stack: Stack, zoe: Zoe, job: Path) -> None:

@@ -25,6 +25,8 @@ _EXAMPLES = (
     "zoe sbatch --show job.sh > app.json",
     "zoe sbatch --wrap 'srun hostname' -N 2",
 )
+# What decides when a job runs, or for how long, is not passed over: the next job may rely on it.
+_WHEN = ("array", "begin", "dependency", "time")
 _SCRIPT_BYTES_MAX = 200_000
 _EPILOG = "\n\n".join(("Examples:", *(f"  {example}" for example in _EXAMPLES)))
 # Ours, beside those of sbatch.
@@ -40,16 +42,17 @@ def register(app: typer.Typer) -> None:
 def sbatch(
     context: typer.Context,
     words: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="[OPTIONS] SCRIPT [ARGUMENTS]",
-            help="Options of sbatch, which win over the #SBATCH lines of the script (- reads standard input). Zoe's "
+            help="Options of sbatch, which win over the #SBATCH lines of the script (- or none: standard input). Zoe's "
             "own: --strict refuses what is not understood; --show prints the description; --image NAME [zoe/python]; "
             "--idempotency-key KEY.",
         ),
-    ],
+    ] = None,
 ) -> None:
     """Submit a batch script of Slurm: its #SBATCH lines, SLURM_* variables and srun are understood."""
+    words = words or []
     if words[:1] == ["-h"]:  # as with all commands, and with sbatch
         typer.echo(context.get_help())
         return
@@ -84,9 +87,9 @@ def _script(rest: list[str], request: JobRequest) -> tuple[str, str, list[str]]:
         if rest:
             raise typer.BadParameter("--wrap replaces the script; give one of both")
         return "wrap", f"#!/bin/sh\n{request.wrap}\n", []
-    if not rest:
+    if not rest and sys.stdin.isatty():
         raise typer.BadParameter("give a script, or --wrap COMMAND")
-    name, *arguments = rest
+    name, *arguments = rest or ["-"]
     try:
         data = sys.stdin.buffer.read(_SCRIPT_BYTES_MAX + 1) if name == "-" else _read(Path(name))
     except OSError as error:
@@ -124,7 +127,13 @@ def _tell(title: str, lines: ScriptLines, found: list[Finding], *, strict: bool)
     )
     if lines.late:
         note(f"{printable(title)}: #SBATCH lines after the first command are not read: {_numbers(lines.late)}")
-    if strict and (wrong or lines.late):
+    if lines.arithmetic_lines:
+        which = _numbers(lines.arithmetic_lines)
+        note(f"{printable(title)}: the id of a job is a text here, not a number; the script computes with it: {which}")
+    when = [one for one in found if not one.harmless and one.given.name in _WHEN]
+    if when:
+        note("It was not submitted: it would run at another time than the script says.")
+    if when or (strict and (wrong or lines.late)):
         raise typer.Exit(Exit.USAGE)
 
 

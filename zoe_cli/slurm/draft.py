@@ -40,7 +40,7 @@ def job_of(request: JobRequest, lines: ScriptLines, title: str) -> Job:
     cores = -(-ntasks // nodes) * (request.cpus_per_task or 1)
     gpus = _gpus(request, nodes, ntasks)
     memory = request.mem or (request.mem_per_cpu or 0) * cores or (request.mem_per_gpu or 0) * gpus or MEMORY_MIB
-    number, before_s = request.signal or (None, 60.0)
+    number, before_s, to_shell = request.signal or (None, 60.0, False)
     return Job(
         name=request.job_name or title,
         nodes=nodes,
@@ -61,8 +61,10 @@ def job_of(request: JobRequest, lines: ScriptLines, title: str) -> Job:
         host=socket.gethostname(),
         module_lines=lines.module_lines[:100],
         conda_lines=lines.conda_lines[:100],
+        arithmetic_lines=lines.arithmetic_lines[:100],
         signal=number,
         signal_before_s=before_s,
+        signal_to_shell=to_shell,
         time_limit_s=request.time,
     )
 

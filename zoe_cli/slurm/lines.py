@@ -10,6 +10,9 @@ from zoe_job.slurm_options import SBATCH, BadOptionError, Given, read
 
 _MARK = "#SBATCH"
 _COMMAND = re.compile(r"(?:^|[;&|(]|\bthen\b|\bdo\b)\s*(?:source\s+\S*)?\b(module|ml|conda|mamba|micromamba)\b")
+# Often for a port of its own: 10000 + the last digits of the id.
+_ID = r"SLURM_(?:ARRAY_)?JOB_?ID\b"
+_ARITHMETIC = re.compile(rf"(?:\(\(|\bexpr\b|\blet\b).*{_ID}|{_ID}.*\btail\s+-c")
 
 
 @dataclass(slots=True)
@@ -21,6 +24,7 @@ class ScriptLines:
     late: list[int] = field(default_factory=list)
     module_lines: list[int] = field(default_factory=list)
     conda_lines: list[int] = field(default_factory=list)
+    arithmetic_lines: list[int] = field(default_factory=list)
 
 
 def read_lines(script: str) -> ScriptLines:
@@ -37,6 +41,8 @@ def read_lines(script: str) -> ScriptLines:
             in_head = False
             if command := _COMMAND.search(line):
                 (found.module_lines if command[1] in ("module", "ml") else found.conda_lines).append(number)
+            if _ARITHMETIC.search(line):
+                found.arithmetic_lines.append(number)
     return found
 
 

@@ -46,7 +46,7 @@ class JobRequest:
     priority: int | None = None
     export: dict[str, str] = field(default_factory=dict)
     comment: str | None = None
-    signal: tuple[int, float] | None = None
+    signal: tuple[int, float, bool] | None = None
     parsable: bool = False
     quiet: bool = False
     wait: bool = False

@@ -6,12 +6,19 @@ import re
 import signal
 
 from zoe_client.vocabulary import NotificationKind
+from zoe_job.times import seconds
 
 _UNITS_MIB = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
-_TIME = re.compile(r"(?:(\d{1,6})-)?(\d{1,9})(?::(\d{1,4}))?(?::(\d{1,4}))?")
 _BEGIN = re.compile(r"now(?:\+(\d{1,7})\s*(seconds?|minutes?|hours?|days?|weeks?)?)?", re.IGNORECASE)
-_CLOCKS = {"midnight": "00:00", "noon": "12:00", "elevenses": "11:00", "fika": "15:00", "teatime": "16:00"}
+_CLOCKS = {
+    "tomorrow": "00:00",
+    "midnight": "00:00",
+    "noon": "12:00",
+    "elevenses": "11:00",
+    "fika": "15:00",
+    "teatime": "16:00",
+}
 _KINDS = {"afterok": "ok", "afternotok": "fail", "afterany": "any", "aftercorr": "corr"}
 _MAIL = {
     "NONE": (),
@@ -38,22 +45,11 @@ def count(text: str) -> int:
 
 
 def time_s(text: str) -> float | None:
-    """Return seconds of `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours[:minutes[:seconds]]`; None
-    for no limit; BadValueError.
-    """
-    text = text.strip()
-    if text.upper() in ("UNLIMITED", "INFINITE", "-1", "0"):
-        return None
-    found = _TIME.fullmatch(text)
-    if found is None:
-        raise BadValueError("not a time; use minutes, hours:minutes:seconds or days-hours")
-    days, first, second, third = (int(part) if part else None for part in found.groups())
-    if days is not None or third is not None:
-        hours, minutes, seconds = first, second, third
-    else:
-        hours, minutes, seconds = 0, first, second
-    total = ((days or 0) * 24 + (hours or 0)) * 3600 + (minutes or 0) * 60 + (seconds or 0)
-    return float(total) if total else None
+    """Return the seconds of a time limit; None for no limit; BadValueError."""
+    try:
+        return seconds(text)
+    except ValueError as error:
+        raise BadValueError(str(error)) from None
 
 
 def size_mib(text: str) -> int:
@@ -70,6 +66,8 @@ def begin(text: str) -> str | None:
     if found := _BEGIN.fullmatch(text):
         unit = (found[2] or "s")[0].lower()
         return f"+{found[1]}{unit}" if found[1] and int(found[1]) else None
+    if text.lower() == "today":
+        return None
     text = _CLOCKS.get(text.lower(), text)
     if re.fullmatch(r"\d{1,2}:\d{2}(:\d{2})?", text):
         return ":".join(text.split(":")[:2])
@@ -124,12 +122,14 @@ def generic(text: str) -> int:
     return sum(gpus(part) for part in parts)
 
 
-def warning(text: str) -> tuple[int, float]:
-    """Return a signal, and the seconds before the time limit: `B:USR1@60`; BadValueError."""
+def warning(text: str) -> tuple[int, float, bool]:
+    """Return a signal, the seconds before the time limit, and whether the shell gets it instead of the steps:
+    `B:USR1@60`; BadValueError.
+    """
     found = re.fullmatch(r"(?:([RB]{1,2}):)?(?:SIG)?([A-Za-z0-9]+)(?:@(\d{1,5}))?", text.strip())
     name = "" if found is None else found[2].upper()
     known = {one.name.removeprefix("SIG"): int(one) for one in signal.Signals}
     number = int(name) if name.isdecimal() else known.get(name, 0)
     if found is None or number not in known.values():
         raise BadValueError("not a signal; use USR1@60")
-    return number, float(found[3] or 60)
+    return number, float(found[3] or 60), "B" in (found[1] or "")

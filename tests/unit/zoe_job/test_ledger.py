@@ -22,6 +22,12 @@ from zoe_job.ledger import TASKS_MAX, Ledger, Wanted, place
         (Wanted(2, nodes=2), [2], None),
         (Wanted(4, per_node=1), [8, 8], None),
         (Wanted(2, nodes=2, per_node=1), [8, 8], [1, 1]),
+        (Wanted(1, named=[1]), [8, 8], [0, 1]),
+        (Wanted(4, named=[2, 0]), [8, 8, 8], [2, 0, 2]),
+        (Wanted(3, nodes=2, named=[2]), [8, 8, 8], [2, 0, 1]),
+        (Wanted(1, named=[1]), [8, 0], None),
+        (Wanted(4, excluded=[0]), [8, 2, 2], [0, 2, 2]),
+        (Wanted(1, excluded=[0, 1]), [8, 8], None),
     ],
 )
 def test_tasks_are_spread_over_the_nodes_that_have_room(

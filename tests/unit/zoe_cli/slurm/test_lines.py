@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from zoe_cli.slurm.lines import read_lines
 
 SCRIPT = """\
@@ -37,3 +39,17 @@ def test_lines_up_to_the_first_command_are_read() -> None:
     ]
     assert found.late == [12]
     assert (found.module_lines, found.conda_lines) == ([11], [13])
+
+
+@pytest.mark.parametrize(
+    ("line", "computes"),
+    [
+        ("export MASTER_PORT=$(expr 10000 + $(echo -n $SLURM_JOBID | tail -c 4))", True),
+        ("PORT=$((10000 + SLURM_JOB_ID % 1000))", True),
+        ("let port=9000+$SLURM_JOB_ID", True),
+        ("mkdir /scratch/$SLURM_JOB_ID", False),
+        ("echo $((1 + 1)) # 2", False),
+    ],
+)
+def test_lines_that_compute_with_the_id_are_found(line: str, computes: bool) -> None:
+    assert read_lines(f"#!/bin/sh\n{line}\n").arithmetic_lines == ([2] if computes else [])

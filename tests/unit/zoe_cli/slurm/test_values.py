@@ -37,7 +37,7 @@ def test_sizes(text: str, expected: int) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [("now", None), ("now+60", "+60s"), ("now+1hour", "+1h"), ("16:00", "16:00"), ("teatime", "16:00"),
-     ("2026-12-01T08:30", "2026-12-01T08:30")],
+     ("today", None), ("tomorrow", "00:00"), ("2026-12-01T08:30", "2026-12-01T08:30")],
 )  # fmt: skip
 def test_begin_times(text: str, expected: str | None) -> None:
     assert values.begin(text) == expected
@@ -60,8 +60,9 @@ def test_kinds_of_mail() -> None:
 
 
 def test_signals_before_the_end() -> None:
-    assert values.warning("B:USR1@90") == (signal.SIGUSR1, 90.0)
-    assert values.warning("SIGTERM") == (signal.SIGTERM, 60.0)
+    assert values.warning("B:USR1@90") == (signal.SIGUSR1, 90.0, True)
+    assert values.warning("SIGUSR1@6") == (signal.SIGUSR1, 6.0, False)
+    assert values.warning("SIGTERM") == (signal.SIGTERM, 60.0, False)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,44 @@
+"""Lists of nodes as Slurm writes them: `a[1-3,07-09],b`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+NODES_MAX = 10_000
+_PART = re.compile(r"([^\[\],]*)\[([^\[\]]*)\]([^\[\],]*)|([^\[\],]+)")
+_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+
+
+class BadNodesError(ValueError):
+    """A list that cannot be read, or with too many nodes."""
+
+
+def expanded(text: str) -> list[str]:
+    """Return the names of a list, 10,000 at most; BadNodesError."""
+    found: list[str] = []
+    position = 0
+    while position < len(text):
+        part = _PART.match(text, position)
+        if part is None or part.end() == position:
+            raise BadNodesError(f"{text[:80]} is no list of nodes")
+        position = part.end()
+        if position < len(text):
+            if text[position] != ",":
+                raise BadNodesError(f"{text[:80]} is no list of nodes")
+            position += 1
+        for name in [part[4]] if part[4] else _numbered(part[1], part[2], part[3]):
+            found.append(name)
+            if len(found) > NODES_MAX:
+                raise BadNodesError(f"more than {NODES_MAX} nodes")
+    return found
+
+
+def _numbered(before: str, ranges: str, after: str) -> Iterator[str]:
+    for one in ranges.split(","):
+        found = _RANGE.fullmatch(one)
+        if found is None:
+            raise BadNodesError(f"{one[:80]} is no range of numbers")
+        first, last = found[1], found[2] or found[1]
+        for number in range(int(first), int(last) + 1):
+            yield f"{before}{number:0{len(first)}d}{after}"
