@@ -76,7 +76,7 @@ def choose(execution: ExecutionView, name: str | None, following: bool = False) 
 
     Without --follow, return the newest attempt that started, as others have no output."""
     name_wanted = name or _ending_component(execution)
-    services = [s for s in execution.services if name_wanted in (s.id, s.name, s.component)]
+    services = [s for s in execution.services if name_wanted in (s.id, s.name, f"{s.component}/{s.index}", s.component)]
     if not services:
         names = ", ".join(dict.fromkeys(s.name for s in execution.services))
         note(f"zoe: execution {execution.id} has no service {name_wanted}; it has {names}")

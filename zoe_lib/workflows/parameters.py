@@ -22,7 +22,7 @@ def parameters_of(document: dict[str, Any], given: Mapping[str, object]) -> tupl
     values: dict[str, Value] = {}
     for name in given:
         if name not in declared:
-            message = f"the workflow has no parameter {name[:63]!r}"
+            message = f"there is no parameter {name[:63]!r}"
             found.append(Diagnostic("/params", Code.UNKNOWN_REFERENCE, message, did_you_mean(name, list(declared))))
     for name, one in declared.items():
         place, kind = pointer("params", name), one.get("type", "text")
@@ -42,11 +42,21 @@ def parameters_of(document: dict[str, Any], given: Mapping[str, object]) -> tupl
         if name in given:
             taken = _read(given[name], kind)
             if taken is None:
-                message = f"{name}={str(given[name])[:64]!r} is not {_WORDS[kind]}"
+                message = f"{name}={str(given[name])[:64]!r} is {_why(given[name], kind)}"
                 found.append(Diagnostic(place, Code.WRONG_TYPE, message))
             else:
                 values[name] = taken
     return values, found
+
+
+def _why(value: object, kind: str) -> str:
+    """Return what is wrong with a value, as the end of a sentence."""
+    if kind == "text" and isinstance(value, str):
+        return "a text with a null character" if len(value) <= TEXT_MAX else f"longer than {TEXT_MAX} characters"
+    digits = str(value).removeprefix("-")
+    if kind == "integer" and digits.isascii() and digits.isdecimal():
+        return f"beyond {INTEGER_MAX}"
+    return f"not {_WORDS[kind]}"
 
 
 def _read(value: object, kind: str) -> Value | None:
@@ -55,6 +65,8 @@ def _read(value: object, kind: str) -> Value | None:
         return _typed(value, kind)
     if kind == "boolean":
         return _TRUTH.get(value)
+    if not value.isascii() or "_" in value:  # Python reads more as numbers than people write
+        return None
     try:
         return _typed(int(value) if kind == "integer" else float(value), kind) if len(value) < 64 else None
     except ValueError:
