@@ -14,7 +14,7 @@ from zoe_cli.commands.documents import Settings, set_in
 from zoe_cli.commands.views import rows_of
 from zoe_cli.context import options
 from zoe_cli.exits import exit_of
-from zoe_cli.output import emit, note, report
+from zoe_cli.output import Format, emit, note, report
 from zoe_cli.registry import add
 from zoe_client.errors import Refused
 from zoe_client.plain import Array, Execution
@@ -139,6 +139,8 @@ def _each(context: typer.Context, ids: Sequence[str], action: _Action) -> None:
                 report(error)
                 refused = refused or error
     result = {"executions": done, "arrays": arrays} if arrays else {"executions": done}
+    if not done and not arrays and options(context).output is Format.TABLE:
+        raise typer.Exit(exit_of(refused) if refused is not None else 0)
     emit(result, options(context).output, all_rows(arrays, done) if arrays else rows_of(done))
     if refused is not None:
         raise typer.Exit(exit_of(refused))

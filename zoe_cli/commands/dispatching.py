@@ -32,7 +32,9 @@ def dispatch(
     parameters: Parameters = None,
     version: Version = None,
     of_tenant: OfTenant = False,
-    run_name: Annotated[str | None, typer.Option("--name", help="Name of the run [the application's].")] = None,
+    run_name: Annotated[
+        str | None, typer.Option("--name", help="Name of the run (default: the application's).")
+    ] = None,
     priority: Annotated[
         int | None, typer.Option(help="Priority; executions with a higher one are considered first.")
     ] = None,

@@ -111,9 +111,9 @@ def exit_code_of(execution: Execution, from_app: bool) -> int:
     """Return 0 if it succeeded; else say how it ended, and return the exit code for that."""
     if execution["state"] == ExecutionState.SUCCEEDED:
         return 0
-    message = f": {execution['message']}" if execution["message"] else ""
-    note(f"zoe: {execution['name']} ({execution['id']}) {_HOW[execution['state']]}{message}")
     code = execution["exit_code"]
+    why = execution["message"] or (f"exit code {code}" if code else "")
+    note(f"zoe: {execution['name']} ({execution['id']}) {_HOW[execution['state']]}{f': {why}' if why else ''}")
     return code if from_app and code else Exit.APPLICATION_FAILED
 
 
