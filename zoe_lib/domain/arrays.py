@@ -81,6 +81,11 @@ class Array:
         return self.count(IndexState.WAITING) + self.count(IndexState.ACTIVE)
 
     @property
+    def times_s(self) -> tuple[float, ...]:
+        """Return the times at which something may follow while its indices wait, in seconds since the epoch."""
+        return self.conditions.times_s
+
+    @property
     def state(self) -> ExecutionState:
         """Return the state of the whole: submitted before the first execution, running until all indices have ended."""
         if self.open_count == 0:
