@@ -64,4 +64,5 @@ def date(text: str) -> float:
     try:
         return read_date(text)
     except BadTime as error:
-        raise typer.BadParameter(str(error).replace(USE, "use 2026-11-01 or '2026-11-01 08:30'")) from None
+        told = str(error).replace("not a time", "not a date").replace(USE, "use 2026-11-01 or '2026-11-01 08:30'")
+        raise typer.BadParameter(told) from None

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from zoe_cli.units import duration
-from zoe_client.plain import Deadline, Summary
+from zoe_client.plain import Array, Deadline, Summary
 from zoe_client.times import in_full
-from zoe_client.vocabulary import TERMINAL_STATES, DeadlineCause, DeadlineStatus
+from zoe_client.vocabulary import TERMINAL_STATES, DeadlineCause, DeadlineStatus, ExecutionState
 
 CAUSES = {
     DeadlineCause.TOO_SHORT: "there was less time than the run takes",
@@ -42,6 +42,17 @@ def deadline_cell(execution: Summary) -> str:
         return deadline["status"] or ""
     left = f"in {duration(deadline['at_s'] - time.time())}"
     return f"at risk ({left})" if deadline["status"] == DeadlineStatus.AT_RISK else left
+
+
+def array_deadline_cell(array: Array) -> str:
+    """Return how an array stands to its deadline: missed by indices that had not ended then."""
+    deadline_s = array["deadline_s"]
+    if deadline_s is None:
+        return ""
+    ended_s, succeeded = array["ended_at_s"], array["state"] == ExecutionState.SUCCEEDED
+    if (time.time() if ended_s is None else ended_s) > deadline_s:
+        return "missed"
+    return "met" if succeeded else f"in {duration(deadline_s - time.time())}" if ended_s is None else ""
 
 
 def deadline_words(deadline: Deadline) -> str:

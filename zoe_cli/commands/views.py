@@ -13,10 +13,10 @@ from zoe_client.plain import Execution, Service, Summary
 from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, ExecutionState, Mark
 
 
-def rows_of(executions: Sequence[Summary]) -> Rows:
+def rows_of(executions: Sequence[Summary], with_deadline: bool = False) -> Rows:
     """Return executions as a table; with a column for deadlines if any of them has one."""
     now_s = time.time()
-    with_deadline = any(e["deadline_s"] is not None for e in executions)
+    with_deadline = with_deadline or any(e["deadline_s"] is not None for e in executions)
     rows = [
         (
             e["id"],
