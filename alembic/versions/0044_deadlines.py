@@ -18,6 +18,7 @@ _NEWEST = ["submitted_at_s", "id"]
 def upgrade() -> None:
     op.add_column("executions", sa.Column("earlier", JSONB))
     op.add_column("executions", sa.Column("missed", JSONB))
+    op.add_column("arrays", sa.Column("late_count", sa.Integer))
     op.create_index("ix_executions_deadline", "executions", _NEWEST, postgresql_where=sa.text("deadline_s IS NOT NULL"))
     op.create_index("ix_executions_missed", "executions", _NEWEST, postgresql_where=sa.text("missed IS NOT NULL"))
 
@@ -25,5 +26,6 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.drop_index("ix_executions_missed", "executions")
     op.drop_index("ix_executions_deadline", "executions")
+    op.drop_column("arrays", "late_count")
     op.drop_column("executions", "missed")
     op.drop_column("executions", "earlier")
