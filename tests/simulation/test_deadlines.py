@@ -100,7 +100,10 @@ def test_many_at_once_take_bounded_ticks() -> None:
     ids = [world.submit(JOB, deadline_s=deadline_s) for _ in range(2500)]
     world.run(25.0)
     world.clock.advance(5.0)
-    assert world.tick().unfinished, "a tick takes a limited number"
+    tick = world.tick()
+    assert tick.unfinished, "a tick takes a limited number"
+    assert tick.missed.keys() == {DeadlineCause.TOO_SHORT}, "it counts them for the metric"
+    assert 0 < tick.missed[DeadlineCause.TOO_SHORT] < len(ids)
     world.run(1.0)
     assert all(world.get(one).missed for one in ids)
     entries = [entry for start in range(0, 20_000, 1000) for entry in world.store.journal(start, 1000)]
