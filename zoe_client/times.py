@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from zoe_client.vocabulary import SECONDS_MAX
 
 TEXT_MAX = 100
-_SPAN = re.compile(r"(?=[0-9])" + "".join(rf"(?:([0-9]{{1,9}}){unit})?" for unit in "wdhms"))
+_SPAN = re.compile(r"(?=[0-9])" + "".join(rf"(?:([0-9]{{1,18}}){unit})?" for unit in "wdhms"))
 _UNITS_S = (7 * 86_400, 86_400, 3600, 60, 1)
 # Eight digits are a date of ISO 8601.
 _SECONDS = re.compile(r"[0-9]{1,7}")
