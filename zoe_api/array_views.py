@@ -89,6 +89,7 @@ def _summary(array: Array) -> Mapping[str, Any]:
         "at_once_max": array.at_once,
         "priority": array.priority,
         "deadline_s": array.deadline_s,
+        "late_count": array.late_count,
         "submitted_at_s": array.submitted_at_s,
         "ended_at_s": array.ended_at_s,
         "message": array.message,

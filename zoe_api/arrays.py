@@ -17,7 +17,7 @@ from zoe_api.codes import Code
 from zoe_api.conditions import conditions_of, visible_array
 from zoe_api.controlling import held, released
 from zoe_api.dependencies import Services
-from zoe_api.problems import ApiProblem
+from zoe_api.problems import ApiProblem, as_problems
 from zoe_api.request_context import PREFIX
 from zoe_api.submission import checked, checked_priority
 from zoe_api.visibility import note_look
@@ -32,6 +32,7 @@ from zoe_lib.domain.values import changed
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
+from zoe_lib.submission.deadlines import deadline_of
 from zoe_lib.submission.ids import new_array_id
 
 log = structlog.get_logger(__name__)
@@ -51,7 +52,8 @@ def new_array(body: ArrayRequest, services: Services, principal: Principal, requ
     (conditions,) = conditions_of([body.model_copy(update={"after": plain})], [array_id], services, principal)
     if body.keep:
         conditions = changed(conditions, keep=True)
-    deadline_s = body.deadline_s or fit.application.default_deadline_s
+    with as_problems():
+        deadline_s, warnings = deadline_of(body.deadline, body.deadline_s, fit.application, now_s)
     return Array(
         id=array_id,
         name=body.name or fit.application.name,
@@ -62,10 +64,10 @@ def new_array(body: ArrayRequest, services: Services, principal: Principal, requ
         indices=indices,
         at_once=at_once,
         priority=fit.priority,
-        deadline_s=None if deadline_s is None else now_s + deadline_s,
+        deadline_s=deadline_s,
         conditions=conditions,
         corr=tuple(_partners(body, indices, services, principal)),
-        notes=(*fit.notes, *check_budget(services, principal)),
+        notes=(*fit.notes, *warnings, *check_budget(services, principal)),
     )
 
 

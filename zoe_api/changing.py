@@ -11,6 +11,7 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Services, check_if_match
 from zoe_api.problems import ApiProblem
 from zoe_api.visibility import visible_execution
+from zoe_lib.domain.consequences import missed_deadline
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.sharing import ShareLevel
@@ -40,8 +41,11 @@ def change(
         event = decide(execution)
         if event is None:
             return execution
+        # A master that was away has not noted yet that its deadline has passed.
+        missed = missed_deadline(execution, event.at_s, services.store.policy(), event.cause_id)
+        events = [event] if missed is None else [missed, event]
         try:
-            changed = services.store.append(execution.id, [event], execution.version, None)
+            changed = services.store.append(execution.id, events, execution.version, None)
         except ConcurrentUpdate:
             continue
         services.master.hint()

@@ -11,7 +11,7 @@ from fastapi import Request
 from zoe_api.changing import change
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
-from zoe_api.problems import ApiProblem
+from zoe_api.problems import ApiProblem, as_problems
 from zoe_api.submission import checked, checked_priority
 from zoe_api.visibility import owns
 from zoe_client.documents.diagnostics import pointer
@@ -23,6 +23,7 @@ from zoe_lib.domain.application import Application, same_instances
 from zoe_lib.domain.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import with_time_limit
+from zoe_lib.submission.deadlines import given_deadline
 
 _STARTED = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
@@ -170,6 +171,10 @@ def _requested(body: ModifyRequest, execution: Execution, services: Services, pr
         priority = checked_priority(body.priority, services, principal, execution.tenant)
     if "deadline_s" in given:
         deadline_s = None if body.deadline_s is None else time.time() + body.deadline_s
+    if body.deadline is not None:
+        with as_problems():
+            given_time = given_deadline(body.deadline, None, time.time())
+        deadline_s = None if given_time is None else given_time.at_s
     application = execution.application
     if body.application is not None:
         application = _application(body.application, execution, services, principal)

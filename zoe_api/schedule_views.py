@@ -34,6 +34,7 @@ def facts(schedule: Schedule) -> dict[str, Any]:
         "run_name": options.name,
         "priority": options.priority,
         "deadline_s": options.deadline_s,
+        "deadline": options.deadline,
         "indices": options.indices,
     }
 

@@ -11,6 +11,7 @@ from typing import Any
 from zoe_client.wire import (
     BandwidthView,
     ConditionsView,
+    DeadlineView,
     ExecutionSummary,
     ExecutionView,
     ForecastView,
@@ -25,6 +26,7 @@ from zoe_client.wire import (
 )
 from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, reason_of
+from zoe_lib.domain.deadline_misses import expected_run_s, status_of
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, Mark, ServiceState
 from zoe_lib.domain.locality import InputObjects, InputPlaces
 from zoe_lib.domain.policy import Policy, shown_limits, with_shown_limits
@@ -159,6 +161,7 @@ def _summary(execution: Execution) -> dict[str, Any]:
         "attempt": execution.attempt,
         "priority": execution.priority,
         "deadline_s": execution.deadline_s,
+        "deadline": deadline_view(execution),
         "submitted_at_s": execution.submitted_at_s,
         "marks": {mark: execution.marks[mark] for mark in Mark if mark in execution.marks},
         "outcome": execution.outcome,
@@ -172,6 +175,22 @@ def _summary(execution: Execution) -> dict[str, Any]:
         "elastic_total": len(elastic),
         "elastic_ready": sum(s.state is ServiceState.READY for s in elastic),
     }
+
+
+def deadline_view(execution: Execution) -> DeadlineView | None:
+    """Return how an execution stands to its deadline; None without one."""
+    if execution.deadline_s is None:
+        return None
+    status, missed = status_of(execution, time.time()), execution.missed
+    if missed is None:
+        return DeadlineView(at_s=execution.deadline_s, status=status, expected_run_s=expected_run_s(execution))
+    return DeadlineView(
+        at_s=execution.deadline_s,
+        status=status,
+        cause=missed.cause,
+        costs_s=dict(missed.costs_s),
+        expected_run_s=missed.expected_s,
+    )
 
 
 def conditions_view(conditions: Conditions) -> ConditionsView | None:

@@ -30,6 +30,7 @@ class Exit(IntEnum):
     CONFLICT = 5
     NEVER_FITS = 6
     WOULD_WAIT = 8
+    DEADLINE = 9
     UNREACHABLE = 75
     TIMED_OUT = 124
     INTERRUPTED = 130
@@ -53,6 +54,7 @@ MEANINGS: dict[Exit, str] = {
     ),
     Exit.NEVER_FITS: "the application can never run on this installation",
     Exit.WOULD_WAIT: "`zoe plan`: the application would have to wait",
+    Exit.DEADLINE: "`zoe plan`: the deadline cannot be met, by the forecast of the end",
     Exit.UNREACHABLE: "the server does not answer, or is unavailable",
     Exit.TIMED_OUT: "the time given by `--timeout` is over; the executions continue",
     Exit.INTERRUPTED: "interrupted by Ctrl-C; the executions continue",

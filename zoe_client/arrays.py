@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from zoe_client import wire
 from zoe_client.errors import TimedOut
+from zoe_client.times import sent_deadline
 from zoe_client.transport import path_part
 from zoe_client.vocabulary import IndexState
 
@@ -33,6 +34,7 @@ class Arrays:
         name: str | None = None,
         priority: int | None = None,
         deadline_s: float | None = None,
+        deadline: str | None = None,
         hold: bool = False,
         begin_at_s: float | None = None,
         begin_in_s: float | None = None,
@@ -51,6 +53,7 @@ class Arrays:
             name=name,
             priority=priority,
             deadline_s=deadline_s,
+            deadline=None if deadline is None else sent_deadline(deadline, time.time()),
             hold=hold,
             begin_at_s=begin_at_s,
             begin_in_s=begin_in_s,

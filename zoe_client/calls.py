@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
 from zoe_client import wire
+from zoe_client.times import sent_deadline
 from zoe_client.transport import Transport, path_part
-from zoe_client.vocabulary import ExecutionState, ShareLevel
+from zoe_client.vocabulary import DeadlineStatus, ExecutionState, ShareLevel
 
 # Longer than servers let a replay take.
 _REPLAY_TIMEOUT_S = 3600.0
@@ -27,6 +29,7 @@ class Calls(Transport):
         name: str | None = None,
         priority: int | None = None,
         deadline_s: float | None = None,
+        deadline: str | None = None,
         hold: bool = False,
         begin_at_s: float | None = None,
         begin_in_s: float | None = None,
@@ -39,13 +42,15 @@ class Calls(Transport):
         It enters the queue when it is not held, at `begin_at_s` or later (seconds since the epoch; or in `begin_in_s`
         seconds), and when the
         executions of `after` have ended: `ok:ID` successfully, `fail:ID` otherwise, `any:ID` in any way. If that can no
-        longer be, it ends as failed, or is held with `keep`.
+        longer be, it ends as failed, or is held with `keep`. `deadline`: by when it should have ended, such as `+3h`,
+        `08:00` (the next one in this machine's zone) or ISO 8601; or `deadline_s`, in seconds from now. BadTime.
         """
         body = wire.SubmitRequest(
             application=application,
             name=name,
             priority=priority,
             deadline_s=deadline_s,
+            deadline=None if deadline is None else sent_deadline(deadline, time.time()),
             hold=hold,
             begin_at_s=begin_at_s,
             begin_in_s=begin_in_s,
@@ -74,11 +79,13 @@ class Calls(Transport):
         user: str | None = None,
         name: str | None = None,
         submitted_from_s: float | None = None,
+        deadline: DeadlineStatus | None = None,
         all_tenants: bool = False,
         limit: int = 50,
         cursor: str | None = None,
     ) -> wire.ExecutionList:
-        """Return one page of executions, newest first; `submitted_from_s`: those submitted then or later.
+        """Return one page of executions, newest first; `submitted_from_s`: those submitted then or later; `deadline`:
+        those that stand so to theirs.
 
         With `name` a page may be short, or empty, and have a `next_cursor`: the server searches part by part.
         """
@@ -87,6 +94,7 @@ class Calls(Transport):
             "user": user,
             "name": name,
             "submitted_from_s": submitted_from_s,
+            "deadline": None if deadline is None else deadline.value,
             "all_tenants": all_tenants or None,
             "limit": limit,
             "cursor": cursor,
@@ -253,9 +261,14 @@ class Calls(Transport):
             wire.ValidateResponse, "POST", "/validate", body=wire.ValidateRequest(application=application), again=True
         )
 
-    def plan(self, application: dict[str, Any], priority: int | None = None) -> wire.PlanView:
-        """Return what would happen if it were submitted now; NeverFits if it can never run."""
-        body = wire.PlanRequest(application=application, priority=priority)
+    def plan(
+        self, application: dict[str, Any], priority: int | None = None, *, deadline: str | None = None
+    ) -> wire.PlanView:
+        """Return what would happen if it were submitted now, and whether a deadline would be met (`deadline` of the
+        answer); NeverFits if it can never run, BadTime.
+        """
+        wanted = None if deadline is None else sent_deadline(deadline, time.time())
+        body = wire.PlanRequest(application=application, priority=priority, deadline=wanted)
         return self.call(wire.PlanView, "POST", "/plan", body=body, again=True)
 
     def convert(self, document: object) -> wire.ConvertResponse:

@@ -12,6 +12,7 @@ class SubmitOptions(TypedDict, total=False):
     name: str | None
     priority: int | None
     deadline_s: float | None
+    deadline: str | None
     hold: bool
     begin_at_s: float | None
     begin_in_s: float | None

@@ -38,6 +38,16 @@ class Service(TypedDict):
     detail: str
 
 
+class Deadline(TypedDict):
+    """How an execution stands to its deadline."""
+
+    at_s: float
+    status: str | None
+    cause: str | None
+    costs_s: dict[str, float]
+    expected_run_s: float | None
+
+
 class Summary(TypedDict):
     """One execution as a line of a list."""
 
@@ -52,6 +62,7 @@ class Summary(TypedDict):
     attempt: int
     priority: int
     deadline_s: float | None
+    deadline: Deadline | None
     submitted_at_s: float
     marks: dict[str, float]
     outcome: str | None

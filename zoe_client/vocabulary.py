@@ -87,6 +87,39 @@ class NotificationKind(TextEnum):
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     CANCELLED = "cancelled"
+    DEADLINE_MISSED = "deadline_missed"
+
+
+class DeadlineStatus(TextEnum):
+    """How an execution stands to its deadline; none for one that failed or was cancelled before it."""
+
+    MET = "met"
+    """It succeeded in time."""
+    AT_RISK = "at_risk"
+    """It has not ended, and is expected to end later."""
+    MISSED = "missed"
+
+
+class DeadlineOutlook(TextEnum):
+    """Whether a deadline is expected to be met."""
+
+    MET = "met"
+    AT_RISK = "at_risk"
+    CANNOT_BE_MET = "cannot_be_met"
+    UNKNOWN = "unknown"
+
+
+class DeadlineCause(TextEnum):
+    """Why a deadline was missed; stable names, in the order in which they are looked at."""
+
+    TOO_SHORT = "too_short"
+    INPUT_LATE = "input_late"
+    NODES_LOST = "nodes_lost"
+    ATTEMPTS_FAILED = "attempts_failed"
+    STORE = "store"
+    QUEUE = "queue"
+    SLOWER = "slower"
+    RUN_TIME_UNKNOWN = "run_time_unknown"
 
 
 class IndexState(TextEnum):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from scripts.reference.tables import page, table
+from zoe_client.vocabulary import DeadlineCause
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import (
     PLATFORM_CAUSES,
@@ -99,6 +100,18 @@ CAUSES = {
 }
 
 
+DEADLINE_CAUSES = {
+    DeadlineCause.TOO_SHORT: "there was less time than the run is expected to take",
+    DeadlineCause.INPUT_LATE: "it entered the queue late: it ran after others, had a time to begin, or was held",
+    DeadlineCause.NODES_LOST: "attempts were lost with their nodes, or by other failures of the platform",
+    DeadlineCause.ATTEMPTS_FAILED: "attempts failed, or were requeued",
+    DeadlineCause.STORE: "it waited for the bandwidth that it requires, or ran without it after it was withdrawn",
+    DeadlineCause.QUEUE: "it waited in the queue",
+    DeadlineCause.SLOWER: "it ran for longer than expected",
+    DeadlineCause.RUN_TIME_UNKNOWN: "no run time was known, and nothing cost more time than it ran",
+}
+
+
 def lifecycle_page() -> str:
     """Return the page."""
     return page(
@@ -116,6 +129,10 @@ def lifecycle_page() -> str:
         "## Causes of an end\nCauses marked * are the platform's fault: Zoe retries, as often as the policy's "
         "`start_attempts_max`\nallows, without using up the application's `retries`.\n",
         table(("cause", "meaning"), [(_platform(cause), CAUSES[cause]) for cause in Cause]),
+        "## Causes of a missed deadline\nThe event has one cause, and how many seconds were lost to each. The cause is "
+        "`too_short` if it holds; else the first\nbelow that alone took more than the time to spare, which is what the "
+        "deadline leaves beyond the expected run time; else\nthe one that took most.\n",
+        table(("cause", "meaning"), [(f"`{cause.value}`", DEADLINE_CAUSES[cause]) for cause in DeadlineCause]),
     )
 
 

@@ -407,3 +407,18 @@ def test_a_mail_server_that_hangs_keeps_no_other_master_from_the_lead(api: Api, 
         assert time.monotonic() - began_s < 5
         connection.close()
     until(lambda: not thread._thread.is_alive())
+
+
+def test_a_missed_deadline_is_told_once(api: Api, notifying: NotificationThread, receiver: Receiver) -> None:
+    client = api.client()
+    client.set_target("hook", TargetRequest(url=receiver.url, on=(K.DEADLINE_MISSED,)))
+    made = client.submit(job("true"), name="late", deadline="+1s", hold=True)
+    api.start_master()
+    until(lambda: receiver.told() == [("execution.deadline_missed", "late")], receiver.told)
+    body = json.loads(receiver.taken[0][1])["data"]["execution"]
+    assert body["deadline_missed"]["cause"] == "input_late", "it was held"
+    client.release(made.id)
+    api.stop_master()
+    api.start_master()
+    until(lambda: client.execution(made.id).state == "running")
+    assert len(receiver.taken) == 1

@@ -36,6 +36,7 @@ def test_codes_never_change() -> None:
         "CONFLICT": 5,
         "NEVER_FITS": 6,
         "WOULD_WAIT": 8,
+        "DEADLINE": 9,
         "UNREACHABLE": 75,
         "TIMED_OUT": 124,
         "INTERRUPTED": 130,

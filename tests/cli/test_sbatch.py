@@ -107,3 +107,15 @@ def test_what_is_no_script_is_refused(server: Server, zoe: Zoe, tmp_path: Path, 
 )  # fmt: skip
 def test_wrong_words_are_usage_errors(zoe: Zoe, words: tuple[str, ...]) -> None:
     assert zoe("sbatch", *words).code == 2
+
+
+@pytest.mark.usefixtures("server")
+def test_a_deadline_is_a_wish_of_the_job(zoe: Zoe, job: Path) -> None:
+    done = zoe("sbatch", "--parsable", "--deadline=now+2hours", str(job))
+    assert done.code == 0
+    assert "deadline: " in done.err
+    shown = zoe("show", done.out.strip(), "-o", "json").json()
+    assert shown["deadline_s"] - shown["submitted_at_s"] == pytest.approx(7200, abs=60)
+    refused = zoe("sbatch", "--deadline=2020-01-01", str(job))
+    assert (refused.code, refused.out) == (2, "")
+    assert "has passed" in " ".join(refused.err.split())

@@ -6,9 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.applications import execution
+from tests.support.applications import application, execution
 from tests.support.store_events import queued, refused
+from zoe_client.vocabulary import DeadlineStatus
+from zoe_lib.domain import events as ev
+from zoe_lib.domain.consequences import missed_deadline
+from zoe_lib.domain.deadline_misses import status_of
 from zoe_lib.domain.execution import Execution, ExecutionState
+from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.sharing import Visibility
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import InvalidCursor
@@ -108,3 +113,40 @@ def test_a_search_that_finds_enough_goes_on_after_the_last_found(any_store: Exec
     assert first.searched_to_s is None
     second = any_store.executions(replace(query, cursor=first.next_cursor))
     assert [e.submitted_at_s for e in second.executions] == [5.0, 4.0, 3.0]
+
+
+def test_how_executions_stand_to_their_deadlines(any_store: ExecutionStore) -> None:
+    """SQL and the domain agree."""
+    declared = application(expected_run_s=100.0)
+    limited = application(expected_run_s=100.0, time_limit_s=20.0)
+    for number, (app, deadline_s) in enumerate(
+        [
+            (declared, None),
+            (declared, 150.0),
+            (declared, 90.0),
+            (limited, 90.0),
+            (application(), 20.0),
+            (declared, 50.0),
+        ]
+    ):
+        stored = any_store.submit(execution(number, application=app, deadline_s=deadline_s), "request")
+        any_store.append(stored.id, [queued()], 1, None)
+    told = [Forecast(1.0, 9.0, 90.0, end_p50_s=90.0, end_p90_s=99.0), Forecast(1.0, 9.0, None)]
+    for number, forecast in enumerate(told, start=6):
+        stored = any_store.submit(execution(number, application=application(), deadline_s=95.0), "request")
+        any_store.append(stored.id, [queued(), ev.Forecasted(at_s=1.0, forecast=forecast)], 1, None)
+    placed = any_store.submit(execution(8, application=declared, deadline_s=150.0), "request")
+    placements = tuple(ev.Placement(service_id=s.id, node="n") for s in placed.services)
+    any_store.append(placed.id, [queued(), ev.StartPlanned(at_s=60.0, placements=placements)], 1, None)
+    late = any_store.execution(execution(5).id)
+    (missed,) = [missed_deadline(late, 50.0, any_store.policy(), "")]
+    assert missed is not None
+    assert any_store.append(late.id, [missed], late.version, None).missed is not None
+    for now_s in (0.0, 5.0, 51.0, 200.0):
+        page = any_store.executions(ExecutionQuery(limit=100)).executions
+        assert len(page) == 9
+        for status in DeadlineStatus:
+            wanted = [one.name for one in page if status_of(one, now_s) is status]
+            assert names(any_store, deadline=status, now_s=now_s) == wanted, (status, now_s)
+    assert names(any_store, deadline=DeadlineStatus.AT_RISK, now_s=5.0) == ["sums 8", "sums 6", "sums 2"]
+    assert names(any_store, deadline=DeadlineStatus.MISSED) == ["sums 5"]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tests.support.applications import GIB
 from zoe_lib.domain import events as ev
+from zoe_lib.domain.deadline_misses import miss_of
 from zoe_lib.domain.execution import Cause, Execution, Outcome, Service
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
@@ -59,6 +60,8 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     yield ev.IdleWarned(at_s=at_s, used_at_s=at_s - 1, ends_at_s=at_s + 60)
     if not execution.terminal and execution.user != "eve":  # what ended is handed over once its use is in the sums
         yield ev.OwnerChanged(at_s=at_s, former=execution.user, user="eve")
+    if execution.deadline_s is not None:
+        yield ev.DeadlineMissed(at_s=at_s, miss=miss_of(execution, execution.deadline_s))
     yield ev.Stopping(at_s=at_s, outcome=Outcome.FAILED, cause=Cause.EXITED, exit_code=3, message="exit code 3")
     yield ev.Ended(at_s=at_s)
     yield ev.Requeued(at_s=at_s, not_before_s=at_s + 10)

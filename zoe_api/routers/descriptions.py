@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from fastapi import Request
@@ -15,7 +16,7 @@ from zoe_api.dependencies import (
     ask,
     checking,
 )
-from zoe_api.problems import from_description
+from zoe_api.problems import as_problems, from_description
 from zoe_api.routing import api_router
 from zoe_api.submission import checked
 from zoe_client.wire import (
@@ -43,6 +44,8 @@ from zoe_lib.store.codec import encode
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_counts, with_time_limit
+from zoe_lib.submission.deadlines import deadline_of, given_deadline
+from zoe_lib.submission.outlook import outlook_view
 
 router = api_router(tag="descriptions")
 
@@ -54,6 +57,8 @@ def validate_description(body: ValidateRequest, principal: Reader, services: Ser
     """
     with checking(services, principal):
         application, notes, _ = _as_submitted(body.application, principal, services)
+        _, warnings = deadline_of(None, None, application, time.time())
+        notes += [*warnings, *_unknown_run(application)]
         return ValidateResponse(expanded=descriptions.to_document(application), notes=notes)
 
 
@@ -67,6 +72,8 @@ def plan_application(body: PlanRequest, principal: Reader, request: Request, ser
     while too many descriptions are checked, `plan_busy` while the master computes other plans."""
     with checking(services, principal):
         application, notes, priority = _as_submitted(body.application, principal, services, body.priority)
+        with as_problems():
+            given = given_deadline(body.deadline, body.deadline_s or application.default_deadline_s, time.time())
         demand = _demand(services.store, principal, application)
         question = {
             "application": encode(application),
@@ -78,7 +85,9 @@ def plan_application(body: PlanRequest, principal: Reader, request: Request, ser
     answer = ask(services.master, "plan", question, request, principal.user)
     forecast_s = (answer.get("forecast") or {}).get("run_s")
     price = price_of(services, principal, application, forecast_s)
-    return PlanView(notes=notes, demand=demand, price=price, **answer)
+    end = answer.pop("end", None)  # a master of an earlier version has none
+    deadline = None if given is None else outlook_view(given, end, application, time.time())
+    return PlanView(notes=notes, demand=demand, price=price, deadline=deadline, **answer)
 
 
 @router.post("/convert", response_model=ConvertResponse)
@@ -179,6 +188,12 @@ def _as_submitted(
     fit = checked(document, services, principal, priority)
     application, limit_notes = with_time_limit(fit.application, principal.tenant, services.store.policy().limits)
     return application, [*fit.notes, *limit_notes], fit.priority
+
+
+def _unknown_run(application: Application) -> list[str]:
+    if application.default_deadline_s is None or application.expected_run_s:
+        return []
+    return ["whether its deadline can be met is not known: it declares no run time (size.run_time_s)"]
 
 
 def _demand(store: ExecutionStore, principal: Principal, application: Application) -> DemandView:

@@ -15,6 +15,7 @@ from zoe_api.routing import api_router
 from zoe_api.views import all_entries, node_texts, waited_for, with_details
 from zoe_api.visibility import levels_of, may_see_secrets, note_look, visible_execution
 from zoe_api.wire_forms import (
+    deadline_view,
     execution_summary,
     input_reads,
     reason_view,
@@ -22,6 +23,7 @@ from zoe_api.wire_forms import (
     stored_places,
     waits_for,
 )
+from zoe_client.vocabulary import DeadlineStatus
 from zoe_client.wire import (
     Eta,
     ExecutionList,
@@ -66,6 +68,9 @@ def list_executions(
     submitted_from_s: Annotated[
         float | None, Query(ge=0, le=SECONDS_MAX, description="Only executions that were submitted then or later.")
     ] = None,
+    deadline: Annotated[
+        DeadlineStatus | None, Query(description="Only executions that stand so to their deadlines.")
+    ] = None,
     all_tenants: Annotated[bool, Query(description="For operators.")] = False,
     arrays: Annotated[bool, Query(description="Include executions of arrays, which have a list of their own.")] = True,
     array: Annotated[str | None, Query(description="Only executions of this array.")] = None,
@@ -84,6 +89,8 @@ def list_executions(
         states=frozenset(state) if state else None,
         name_contains=name,
         submitted_from_s=submitted_from_s,
+        deadline=deadline,
+        now_s=time.time(),
         alone=not arrays,
         array_id=array,
         limit=min(limit, services.settings.api_page_max),
@@ -120,6 +127,7 @@ def explain_execution(execution_id: str, request: Request, principal: Reader, se
         "state": execution.state,
         "inputs": input_reads(execution),
         "storage_problem": execution.storage_problem,
+        "deadline": deadline_view(execution),
     }
     if execution.state in WAITING_STATES:
         facts["missing_secrets"] = _missing_secrets(services, execution)

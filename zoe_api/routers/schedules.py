@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import Path, Query, Request, Response
@@ -153,8 +154,8 @@ def _found(services: Services, principal: Principal, request: Request, name: str
 
 
 def _schedule(name: str, body: ScheduleRequest, principal: Principal, now_s: float) -> Schedule:
-    given = RunOptions(body.run_name, body.priority, body.deadline_s, body.indices)
-    options = {"name": given.name, "priority": given.priority, "deadline_s": given.deadline_s, "indices": given.indices}
+    given = RunOptions(body.run_name, body.priority, body.deadline_s, body.indices, body.deadline)
+    options = asdict(given)
     schedule = Schedule(
         id=f"s{secrets.token_hex(_ID_BYTES)}",
         tenant=principal.tenant,

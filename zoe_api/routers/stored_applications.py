@@ -107,7 +107,7 @@ def dispatch_application(
             return RunView(kind=making.kind_of(earlier), id=earlier)
         find = services.store.schedules.application
         found = find(principal.tenant, principal.user, name, body.version, of_tenant)
-        options = RunOptions(body.name, body.priority, body.deadline_s, body.indices)
+        options = RunOptions(body.name, body.priority, body.deadline_s, body.indices, body.deadline)
         under = SubmitRequest(application={}, **body.model_dump(include=set(_CONDITIONS)))
         (conditions,) = conditions_of([under], [""], services, principal)
         run = making.prepare(found.document, body.parameters, options, services, principal, conditions)

@@ -17,7 +17,7 @@ from zoe_api.budgets import check_budget
 from zoe_api.codes import Code
 from zoe_api.conditions import conditions_of
 from zoe_api.dependencies import Services, ServicesDep
-from zoe_api.problems import ApiProblem, problem_of
+from zoe_api.problems import ApiProblem, as_problems, problem_of
 from zoe_api.representation import viewed
 from zoe_api.routing import api_router
 from zoe_api.submission import checked
@@ -36,6 +36,7 @@ from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.sql.installation import TermsVersions
 from zoe_lib.submission.checking import Checked
+from zoe_lib.submission.deadlines import deadline_of
 from zoe_lib.submission.ids import new_execution_id
 
 log = structlog.get_logger(__name__)
@@ -44,7 +45,7 @@ router = api_router("/executions", tag="executions")
 IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=200)]
 Prefer = Annotated[str | None, Header(description="`return=minimal`: do not send what was submitted (RFC 7240).")]
 _MINIMAL = "return=minimal"
-_ADDED = ("hold", "begin_at_s", "begin_in_s", "after", "keep")
+_ADDED = ("hold", "begin_at_s", "begin_in_s", "after", "keep", "deadline")
 
 
 @router.post("", status_code=201, response_model=ExecutionView)
@@ -66,6 +67,7 @@ def submit_execution(
         fit = replace(fit, notes=(*fit.notes, *check_budget(services, principal)))
         execution_id = new_execution_id()
         (conditions,) = conditions_of([body], [execution_id], services, principal)
+        execution = _execution(execution_id, body, fit, conditions, principal)
     except ApiProblem:
         # An accepted submission is not refused when it is repeated, even if nodes or limits have changed.
         stored = idempotency_key and services.store.submitted_with(principal.tenant, idempotency_key, fingerprint)
@@ -73,7 +75,6 @@ def submit_execution(
             raise
     else:
         audit_entry = replace(request.state.audit, status=201)
-        execution = _execution(execution_id, body, fit, conditions, principal)
         stored = services.store.submit(execution, request.state.request_id, idempotency_key, fingerprint, audit_entry)
         request.state.audit = None
         if stored.id == execution.id:
@@ -151,15 +152,21 @@ def _check_own(principal: Principal, stored: Sequence[Execution]) -> None:
 def _executions(body: BatchRequest, fits: list[Checked], services: Services, principal: Principal) -> list[Execution]:
     ids = [new_execution_id() for _ in fits]
     conditions = conditions_of(body.executions, ids, services, principal, batch=True)
-    parts = zip(ids, body.executions, fits, conditions, strict=True)
-    return [_execution(*part, principal) for part in parts]
+    made: list[Execution] = []
+    for index, part in enumerate(zip(ids, body.executions, fits, conditions, strict=True)):
+        try:
+            made.append(_execution(*part, principal))
+        except ApiProblem as refusal:
+            raise _refused([(index, refusal)]) from None
+    return made
 
 
 def _execution(
     execution_id: str, body: SubmitRequest, fit: Checked, conditions: Conditions, principal: Principal
 ) -> Execution:
     application, now_s = fit.application, time.time()
-    deadline_s = body.deadline_s or application.default_deadline_s
+    with as_problems():
+        deadline_s, warnings = deadline_of(body.deadline, body.deadline_s, application, now_s)
     return Execution(
         id=execution_id,
         name=body.name or application.name,
@@ -168,8 +175,8 @@ def _execution(
         application=application,
         submitted_at_s=now_s,
         priority=fit.priority,
-        deadline_s=None if deadline_s is None else now_s + deadline_s,
-        notes=fit.notes,
+        deadline_s=deadline_s,
+        notes=(*fit.notes, *warnings),
         conditions=conditions,
     )
 

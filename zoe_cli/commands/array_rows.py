@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from zoe_cli.commands.deadline_words import array_deadline_cell
 from zoe_cli.commands.views import rows_of
 from zoe_cli.rows import Rows
 from zoe_cli.units import duration
@@ -44,13 +45,14 @@ def array_rows(arrays: Sequence[Array]) -> Rows:
 
 def all_rows(arrays: Sequence[Array], executions: Sequence[Summary]) -> Rows:
     """Return arrays, one row each, and executions as a table, newest first."""
-    table = rows_of(executions)
+    table = rows_of(executions, any(one["deadline_s"] is not None for one in arrays))
+    with_deadline = "deadline" in table.columns
     aged = [(one["submitted_at_s"], row) for one, row in zip(executions, table.rows, strict=True)]
-    aged += [(one["submitted_at_s"], _row(one)) for one in arrays]
+    aged += [(one["submitted_at_s"], _row(one, with_deadline)) for one in arrays]
     return Rows(table.columns, [row for _, row in sorted(aged, key=lambda pair: -pair[0])])
 
 
-def _row(array: Array) -> Sequence[object]:
+def _row(array: Array, with_deadline: bool) -> Sequence[object]:
     """Return the row of an array: READY is how many indices have ended of all."""
     now_s, counts = time.time(), array["counts"]
     end_s = now_s if array["ended_at_s"] is None else array["ended_at_s"]
@@ -64,6 +66,7 @@ def _row(array: Array) -> Sequence[object]:
         f"{ended}/{array['size']}",
         duration(now_s - array["submitted_at_s"]),
         duration(end_s - array["submitted_at_s"]) if array["state"] != "submitted" else "",
+        *([array_deadline_cell(array)] if with_deadline else []),
         reason["sentence"] if reason else counted(counts),
     )
 

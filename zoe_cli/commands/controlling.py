@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from zoe_cli.commands import dates
 from zoe_cli.commands.arguments import Id, Ids
 from zoe_cli.commands.array_rows import all_rows, is_array
 from zoe_cli.commands.dates import coming, duration
@@ -89,7 +90,8 @@ def modify(
     execution_id: Id,
     priority: Annotated[int | None, typer.Option(help="Priority.")] = None,
     deadline: Annotated[
-        str | None, typer.Option(metavar="DURATION|none", help="Time from now by which it should have ended.")
+        str | None,
+        typer.Option(metavar="TIME|none", help="When it should have ended: +3h, 08:00 (the next), or a date."),
     ] = None,
     begin: Annotated[
         str | None,
@@ -106,7 +108,7 @@ def modify(
     if priority is not None:
         changes["priority"] = priority
     if deadline is not None:
-        changes["deadline_s"] = None if deadline == _NONE else duration(deadline)
+        changes |= {"deadline_s": None} if deadline == _NONE else {"deadline": dates.deadline(deadline)}
     if begin is not None:
         changes["begin_at_s"] = None if begin == _NONE else coming(begin)
     if time_limit is not None:

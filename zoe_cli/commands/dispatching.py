@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zoe_cli.commands import ending, workflows
+from zoe_cli.commands import dates, ending, workflows
 from zoe_cli.commands.stored_applications import Name, OfTenant, Version
-from zoe_cli.commands.submitting import After, Array, Begin, Conditions, Hold, Keep, Wait
+from zoe_cli.commands.submitting import After, Array, Begin, Conditions, Deadline, Hold, Keep, Wait
 from zoe_cli.commands.workflows import Key, Parameters, Timeout, given_parameters
 from zoe_cli.context import options
 from zoe_cli.output import emit, note
@@ -38,7 +38,7 @@ def dispatch(
     priority: Annotated[
         int | None, typer.Option(help="Priority; executions with a higher one are considered first.")
     ] = None,
-    deadline: Annotated[float | None, typer.Option(help="Seconds from now by which it should have ended.")] = None,
+    deadline: Deadline = None,
     array: Array = None,
     after: After = None,
     keep: Keep = False,
@@ -49,7 +49,8 @@ def dispatch(
     key: Key = None,
 ) -> None:
     """Run a stored application (`zoe app`): as an execution, an array, or a workflow if it is one."""
-    given = {"version": version, "name": run_name, "priority": priority, "deadline_s": deadline}
+    by = None if deadline is None else dates.deadline(deadline)
+    given = {"version": version, "name": run_name, "priority": priority, "deadline": by}
     more = {**given, **Conditions(tuple(after or ()), keep, begin, hold, array).fields()}
     more = {option: one for option, one in more.items() if one is not None}
     with options(context).client() as client:

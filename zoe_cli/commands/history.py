@@ -15,12 +15,12 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration, size
 from zoe_client import Client
-from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, Mark
+from zoe_client.vocabulary import TERMINAL_STATES, DeadlineStatus, ExecutionState, Mark
 from zoe_client.wire import ExecutionSummary, ExecutionUseView
 
 _PAGE_MAX = 100
 _COLUMNS = (
-    *("id", "name", "user", "state", "exit", "submitted", "waited", "ran", "try"),
+    *("id", "name", "user", "state", "exit", "submitted", "waited", "ran", "try", "deadline"),
     *("cpu", "of reserved", "memory", "of reserved", "price", "unused"),
 )
 
@@ -46,6 +46,7 @@ def history(
     ] = None,
     user: Annotated[str | None, typer.Option(help="Only executions of this user.")] = None,
     name: Annotated[str | None, typer.Option(help="Only names that contain this text.")] = None,
+    missed: Annotated[bool, typer.Option("--missed", help="Only those that missed their deadline.")] = False,
     all_tenants: Annotated[bool, typer.Option("--all-tenants", help="Of all tenants; operators only.")] = False,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of executions.")] = 50,
 ) -> None:
@@ -60,6 +61,7 @@ def history(
         "user": user,
         "name": name,
         "submitted_from_s": begin,
+        "deadline": DeadlineStatus.MISSED if missed else None,
         "all_tenants": all_tenants,
     }
     with options(context).client() as client:
@@ -102,6 +104,9 @@ def _facts(one: ExecutionSummary, use: ExecutionUseView | None) -> dict[str, Any
         "exit_code": one.exit_code,
         "cause": None if one.cause is None else one.cause.value,
         "attempt": one.attempt,
+        "deadline_s": one.deadline_s,
+        "deadline": None if one.deadline is None or one.deadline.status is None else one.deadline.status.value,
+        "deadline_cause": None if one.deadline is None or one.deadline.cause is None else one.deadline.cause.value,
         "submitted_at_s": one.submitted_at_s,
         "started_at_s": marks.get(Mark.STARTED),
         "ended_at_s": ended_s,
@@ -125,11 +130,16 @@ def _share(used: float, reserved: float) -> float | None:
 def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
     return (
         *(one["id"], one["name"], one["user"], one["state"], one["exit_code"], clock(one["submitted_at_s"])),
-        *(_seconds(one["waited_s"]), _seconds(one["ran_s"]), one["attempt"]),
+        *(_seconds(one["waited_s"]), _seconds(one["ran_s"]), one["attempt"], _deadline(one)),
         *(_seconds(one["cpu_s"]), _percent(one["cpu_efficiency"])),
         *(size(one["memory_peak_bytes"]) if one["memory_peak_bytes"] else "", _percent(one["memory_efficiency"])),
         *(_money(one["price"], one["currency"]), one["unused_price"] or ""),
     )
+
+
+def _deadline(one: Mapping[str, Any]) -> str:
+    cause = f" ({one['deadline_cause']})" if one["deadline_cause"] else ""
+    return f"{one['deadline'] or ''}{cause}"
 
 
 def _seconds(seconds: float | None) -> str:

@@ -24,7 +24,7 @@ from zoe_cli.text import printable
 from zoe_client.errors import NotFound, ZoeError
 from zoe_client.plain import Array, Execution, Page, Service, Summary
 from zoe_client.quick import QuickClient
-from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, ServiceState
+from zoe_client.vocabulary import TERMINAL_STATES, DeadlineStatus, ExecutionState, ServiceState
 
 _PAGE_MAX = 500
 _OPENS_MAX = 10  # Each of these is a question to the master.
@@ -64,6 +64,7 @@ def ls(
             "--since", parser=since, metavar="TIME", help="Only those submitted since: 90m, 12h, 3d or a date."
         ),
     ] = None,
+    missed: Annotated[bool, typer.Option("--missed", help="Only those that have missed their deadline.")] = False,
     all_tenants: Annotated[
         bool, typer.Option("--all-tenants", help="Executions of all tenants; operators only.")
     ] = False,
@@ -91,8 +92,9 @@ def ls(
     """List executions, newest first, or files.
 
     READY: ready essential services of all, and elastic services after a plus. AGE: time since the submission. RAN: time
-    from the placement to the end. WHY: the reason for waiting, or the cause of a failure. --sort and --format apply to
-    the executions listed, and leave arrays out; the names for --format are those of -o json.
+    from the placement to the end. DEADLINE: met, missed and why, at risk, or the time that is left. WHY: the reason for
+    waiting, or the cause of a failure. --sort and --format apply to the executions listed, and leave arrays out; the
+    names for --format are those of -o json.
     """
     if place is not None:
         from zoe_cli.commands.listing_files import list_files
@@ -104,12 +106,13 @@ def ls(
         "user": user,
         "name": name,
         "submitted_from_s": since_s,
+        "deadline": DeadlineStatus.MISSED.value if missed else None,
         "all_tenants": all_tenants or None,
-        "arrays": None if unfold else "false",
+        "arrays": None if unfold or missed else "false",
     }
     with options(context).quick() as client:
         while True:
-            arrays = [] if unfold or cursor or line else _arrays(client, query, limit)
+            arrays = [] if unfold or cursor or line or missed else _arrays(client, query, limit)
             _write_list(_pages(client, query, limit, cursor), arrays, options(context).output, sort_by, line)
             if not watch:
                 return

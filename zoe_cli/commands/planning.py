@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from zoe_cli.commands import dates
 from zoe_cli.commands.changes import change_words
 from zoe_cli.commands.documents import File, Settings, load_description
+from zoe_cli.commands.submitting import Deadline
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit, note, write
@@ -16,12 +18,22 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
+from zoe_client.vocabulary import DeadlineOutlook
 from zoe_client.wire import EstimateView, PlanView
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    add(app, "plan", plan, ("zoe plan app.json", "zoe plan app.json --set worker.resources.memory=4GiB"))
+    add(
+        app,
+        "plan",
+        plan,
+        (
+            "zoe plan app.json",
+            "zoe plan app.json --set worker.resources.memory=4GiB",
+            "zoe plan app.json --deadline 08:00",
+        ),
+    )
 
 
 def plan(
@@ -31,15 +43,23 @@ def plan(
     priority: Annotated[
         int | None, typer.Option(help="Priority; executions with a higher one are considered first.")
     ] = None,
+    deadline: Deadline = None,
 ) -> None:
-    """Say whether an application would start now; if not, when, why not, and what would help. Nothing is submitted."""
-    say_plan(context, load_description(file, settings), priority)
+    """Say whether an application would start now; if not, when, why not, and what would help; and whether it would end
+    by its deadline. Nothing is submitted.
+    """
+    say_plan(context, load_description(file, settings), priority, deadline)
 
 
-def say_plan(context: typer.Context, document: dict[str, Any], priority: int | None) -> None:
-    """Print what would happen to a description; exit with WOULD_WAIT if it would not start now."""
+def say_plan(
+    context: typer.Context, document: dict[str, Any], priority: int | None, deadline: str | None = None
+) -> None:
+    """Print what would happen to a description; exit with DEADLINE if its deadline cannot be met, else with WOULD_WAIT
+    if it would not start now.
+    """
+    by = None if deadline is None else dates.deadline(deadline)
     with options(context).client() as client:
-        answer = client.plan(document, priority=priority)
+        answer = client.plan(document, priority=priority, deadline=by)
     for text in answer.notes:
         note(f"note: {text}")
     if answer.price is not None:
@@ -50,6 +70,8 @@ def say_plan(context: typer.Context, document: dict[str, Any], priority: int | N
         write("".join(f"{printable(line)}\n" for line in _sentences(answer)))
     else:
         emit(answer, form, Rows(("starts now",), [(str(answer.starts_now).lower(),)]))
+    if answer.deadline is not None and answer.deadline.outlook is DeadlineOutlook.CANNOT_BE_MET:
+        raise typer.Exit(Exit.DEADLINE)
     if not answer.starts_now:
         raise typer.Exit(Exit.WOULD_WAIT)
 
@@ -70,6 +92,8 @@ def _sentences(answer: PlanView) -> Iterator[str]:
     if answer.price is not None:
         yield f"It would cost {price_words(answer.price)}, with all services."
     yield from _start(answer)
+    if answer.deadline is not None:
+        yield answer.deadline.sentence
 
 
 def _start(answer: PlanView) -> Iterator[str]:

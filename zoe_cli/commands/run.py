@@ -20,6 +20,7 @@ from zoe_cli.commands.submitting import (
     Carried,
     Conditions,
     Cores,
+    Deadline,
     Follow,
     Hold,
     Keep,
@@ -103,7 +104,7 @@ def run(
     priority: Annotated[
         int | None, typer.Option(help="Priority; executions with a higher one are considered first.")
     ] = None,
-    deadline: Annotated[float | None, typer.Option(help="Seconds from now by which it should have ended.")] = None,
+    deadline: Deadline = None,
     retries: Retries = None,
     retry_pause: RetryPause = None,
     retry_exit_codes: RetryExitCodes = None,
@@ -153,7 +154,7 @@ def run(
     how = Submission(
         name=name,
         priority=priority,
-        deadline_s=deadline,
+        deadline=deadline,
         key=key,
         shares=tuple(share or ()),
         conditions=conditions,

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from zoe_cli.commands import dates
 from zoe_cli.commands.submitting import Conditions
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
@@ -155,12 +156,14 @@ def _numbers(lines: list[int]) -> str:
 def _plan(context: typer.Context, document: dict[str, Any], request: JobRequest) -> None:
     from zoe_cli.commands.planning import say_plan
 
-    say_plan(context, document, request.priority)
+    say_plan(context, document, request.priority, request.deadline)
 
 
 def _submit(context: typer.Context, document: dict[str, Any], request: JobRequest, key: str | None) -> None:
     conditions = Conditions(request.dependency, request.keep, request.begin, request.hold, request.array).fields()
     settings = conditions if request.priority is None else {**conditions, "priority": request.priority}
+    if request.deadline is not None:
+        settings = {**settings, "deadline": dates.deadline(request.deadline)}
     with options(context).quick() as client:
         if request.array is not None:
             made = client.submit_array({"application": document, **settings}, idempotency_key=key)["id"]

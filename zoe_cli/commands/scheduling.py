@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,6 +32,7 @@ app = typer.Typer(help="Schedules: what runs at which times, and what came of it
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the schedule: letters, digits, _ and -.")]
 OfUser = Annotated[str | None, typer.Option("--user", help="Another user's schedule; for operators.")]
 _FILES = (".json", ".yaml", ".yml")
+_CLOCK = re.compile(r"\d{1,2}:\d{2}(:\d{2})?", re.ASCII)
 
 
 def add_one(
@@ -51,7 +53,10 @@ def add_one(
     run_name: Annotated[str | None, typer.Option("--name", help="Name of its runs.")] = None,
     priority: Annotated[int | None, typer.Option(help="Priority of its runs.")] = None,
     deadline: Annotated[
-        float | None, typer.Option(help="Seconds from its submission by which a run should have ended.")
+        str | None,
+        typer.Option(
+            metavar="TIME", help="When each run should have ended: +3h from its submission, or 08:00 in the zone."
+        ),
     ] = None,
     array: Array = None,
     missed: Annotated[
@@ -72,7 +77,7 @@ def add_one(
     file = Path(what) if what == "-" or what.endswith(_FILES) or "/" in what else None
     read: LocatedDocument | None = None if file is None else read_document(file)
     given: dict[str, Any] = {"application": what} if read is None else {"document": read.document}
-    options_of = {"version": version, "run_name": run_name, "priority": priority, "deadline_s": deadline}
+    options_of = {"version": version, "run_name": run_name, "priority": priority, "deadline": _in_zone(deadline, zone)}
     given |= {option: one for option, one in {**options_of, "indices": array}.items() if one is not None}
     body = ScheduleRequest(
         expression=expression,
@@ -94,6 +99,11 @@ def add_one(
     for text in made.notes:
         note(f"note: {text}")
     emit(made, options(context).output, _rows([made]))
+
+
+def _in_zone(deadline: str | None, zone: str) -> str | None:
+    """Return a deadline of each run; a time of day that states no zone is meant in that of the schedule."""
+    return f"{deadline.strip()} {zone}" if deadline is not None and _CLOCK.fullmatch(deadline.strip()) else deadline
 
 
 def show_list(

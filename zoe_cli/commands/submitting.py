@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zoe_cli.commands.array_rows import array_rows
-from zoe_cli.commands.dates import coming, duration
+from zoe_cli.commands.dates import coming, deadline, duration
 from zoe_cli.commands.documents import data_format
 from zoe_cli.commands.ending import array_exit_code, finish, wait_for, wait_for_array
 from zoe_cli.commands.views import rows_of
 from zoe_cli.context import options
 from zoe_cli.output import emit, emit_data, note
+from zoe_client.errors import InvalidDescription, NeverFits, NotAllowed, ZoeError
 from zoe_client.plain import Execution
 from zoe_client.vocabulary import DependencyKind
 
@@ -55,6 +56,13 @@ Begin = Annotated[
         metavar="TIME", help="Keep it out of the queue until then: +3h, 08:00 (the next), '2026-11-01 08:30'."
     ),
 ]
+Deadline = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="When it should have ended: +3h, 08:00 (the next), '2026-11-01 08:30', or seconds.",
+    ),
+]
 Hold = Annotated[bool, typer.Option("--hold", help="Keep it out of the queue until `zoe release`.")]
 Wait = Annotated[bool, typer.Option("--wait", "-w", help="Wait until it has ended; exit with 0 if it succeeded.")]
 Follow = Annotated[
@@ -63,6 +71,7 @@ Follow = Annotated[
 
 
 _CORR, _COUNTS = "corr", "ZOE_INDEX"
+_CANNOT = "cannot be met"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +129,7 @@ class Submission:
 
     name: str | None = None
     priority: int | None = None
-    deadline_s: float | None = None
+    deadline: str | None = None
     key: str | None = None
     shares: tuple[str, ...] = ()
     conditions: Conditions = Conditions()
@@ -142,16 +151,17 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
         emit_data(document if how.name is None else {**document, "name": how.name}, data_format(context))
         return
     wanted = _shares(how.shares)
-    settings = {"name": how.name, "priority": how.priority, "deadline_s": how.deadline_s, **how.conditions.fields()}
+    by = None if how.deadline is None else deadline(how.deadline)
+    settings = {"name": how.name, "priority": how.priority, "deadline": by, **how.conditions.fields()}
+    outlook = _outlook(context, document, how.priority, by)
     if how.conditions.array is not None:
-        _submit_array(context, {"application": document, **settings}, how)
+        _submit_array(context, {"application": document, **settings}, how, outlook)
         return
     with options(context).quick() as client:
         execution = client.submit(document, settings, idempotency_key=how.key)
     if wanted:
         _share(context, execution["id"], wanted)
-    for text in execution["notes"]:
-        note(f"note: {text}")
+    _say_notes(execution["notes"], outlook)
     if not how.waits:
         emit(execution, options(context).output, rows_of([execution]))
         return
@@ -162,13 +172,37 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
     finish(execution, how.exit_code_from_app)
 
 
-def _submit_array(context: typer.Context, body: dict[str, Any], how: Submission) -> None:
+def _outlook(context: typer.Context, document: dict[str, Any], priority: int | None, by: str | None) -> str:
+    """Return whether the deadline is expected to be met; empty without one. It is a wish, so it keeps nothing back."""
+    if by is None and document.get("deadline_s") is None:
+        return ""
+    try:
+        with options(context).client() as client:
+            answer = client.plan(document, priority=priority, deadline=by)
+    except (InvalidDescription, NeverFits, NotAllowed):
+        return ""  # the submission says so
+    except ZoeError as error:
+        return f"Whether the deadline can be met is not known: {error}"
+    return "" if answer.deadline is None else answer.deadline.sentence
+
+
+def _say_notes(notes: list[str], outlook: str) -> None:
+    """Print the notes, and the outlook in place of what the server said of the declared run time alone."""
+    for text in notes:
+        if not (outlook and _CANNOT in text):
+            note(f"note: {text}")
+    if outlook:
+        note(outlook)
+
+
+def _submit_array(context: typer.Context, body: dict[str, Any], how: Submission, outlook: str) -> None:
     if how.shares or how.following:
         raise typer.BadParameter("--array goes with neither --share nor --follow; use them for its executions")
     with options(context).quick() as client:
         array = client.submit_array(
             {name: one for name, one in body.items() if one is not None}, idempotency_key=how.key
         )
+    _say_notes([], outlook)
     if not how.waits:
         emit(array, options(context).output, array_rows([array]))
         return

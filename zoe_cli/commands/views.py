@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
+from zoe_cli.commands.deadline_words import deadline_cell, deadline_words
 from zoe_cli.commands.places import places_words
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration
@@ -12,9 +13,10 @@ from zoe_client.plain import Execution, Service, Summary
 from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, ExecutionState, Mark
 
 
-def rows_of(executions: Sequence[Summary]) -> Rows:
-    """Return executions as a table."""
+def rows_of(executions: Sequence[Summary], with_deadline: bool = False) -> Rows:
+    """Return executions as a table; with a column for deadlines if any of them has one."""
     now_s = time.time()
+    with_deadline = with_deadline or any(e["deadline_s"] is not None for e in executions)
     rows = [
         (
             e["id"],
@@ -24,11 +26,13 @@ def rows_of(executions: Sequence[Summary]) -> Rows:
             _ready(e),
             duration(now_s - e["submitted_at_s"]),
             _ran(e, now_s),
+            *([deadline_cell(e)] if with_deadline else []),
             _why(e),
         )
         for e in executions
     ]
-    return Rows(("id", "name", "user", "state", "ready", "age", "ran", "why"), rows)
+    columns = ("id", "name", "user", "state", "ready", "age", "ran", *(["deadline"] if with_deadline else []), "why")
+    return Rows(columns, rows)
 
 
 def service_rows(execution: Execution) -> Rows:
@@ -79,7 +83,8 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
     if execution["priority"]:
         yield "priority", str(execution["priority"])
     if execution["deadline_s"] is not None:
-        yield "deadline", clock(execution["deadline_s"])
+        deadline = execution.get("deadline")
+        yield "deadline", clock(execution["deadline_s"]) if deadline is None else deadline_words(deadline)
     if execution["attempt"] > 1:
         yield "try", str(execution["attempt"])
     for read in execution["inputs"]:

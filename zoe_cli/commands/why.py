@@ -9,6 +9,7 @@ import typer
 
 from zoe_cli.commands.arguments import Id
 from zoe_cli.commands.changes import change_words
+from zoe_cli.commands.deadline_words import deadline_words
 from zoe_cli.commands.places import places_words
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
@@ -16,7 +17,7 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
-from zoe_client.plain import InputPlaces
+from zoe_client.plain import Deadline, InputPlaces
 from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, ReasonCode, WaitCause
 from zoe_client.wire import Eta, Explanation
 
@@ -140,7 +141,13 @@ def _sentences(answer: Explanation) -> list[str]:
     inputs = (f"Input {read.name}: {read.why}." for read in answer.inputs)
     places = (f"Input {one.name}: {places_words(cast(InputPlaces, one.model_dump()))}." for one in answer.places)
     secrets = [f"It will fail to start: {answer.missing_secrets}."] if answer.missing_secrets else []
-    return [*_waits(answer), *secrets, *_without(answer), *inputs, *places]
+    return [*_waits(answer), *_deadline(answer), *secrets, *_without(answer), *inputs, *places]
+
+
+def _deadline(answer: Explanation) -> list[str]:
+    if answer.deadline is None:
+        return []
+    return [f"Deadline: {deadline_words(cast(Deadline, answer.deadline.model_dump(mode='json')))}."]
 
 
 def _without(answer: Explanation) -> list[str]:

@@ -36,6 +36,7 @@ class JobRequest:
     dependency: tuple[str, ...] = ()
     keep: bool = False
     begin: str | None = None
+    deadline: str | None = None
     hold: bool = False
     output: str | None = None
     error: str | None = None
@@ -127,6 +128,7 @@ _READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "dependency": ("dependency", values.dependencies),
     "kill-on-invalid-dep": ("keep", lambda text: text == "no"),
     "begin": ("begin", values.begin),
+    "deadline": ("deadline", values.begin),
     "output": ("output", _text),
     "error": ("error", _text),
     "input": ("input", _text),

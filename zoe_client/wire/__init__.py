@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.base import *  # noqa: F403
     from zoe_client.wire.cluster import *  # noqa: F403
     from zoe_client.wire.credentials import *  # noqa: F403
+    from zoe_client.wire.deadlines import *  # noqa: F403
     from zoe_client.wire.diffs import *  # noqa: F403
     from zoe_client.wire.documents import *  # noqa: F403
     from zoe_client.wire.executions import *  # noqa: F403
@@ -46,6 +47,7 @@ __getattr__ = lazy_names(
         "base": ("SECONDS_MAX", "Diagnostic", "Problem", "Wire"),
         "cluster": ("NodeList", "NodeView", "StatusView", "UsageList", "UsageView", "UseOverTimeView", "UsePointView"),
         "credentials": ("CredentialList", "CredentialRequest", "CredentialView"),
+        "deadlines": ("DeadlineOutlookView", "DeadlineView"),
         "diffs": ("DiffEntry", "DiffPart", "DiffView"),
         "documents": (
             "AmountView",

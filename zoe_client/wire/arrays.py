@@ -68,6 +68,9 @@ class ArraySummary(Wire):
     at_once_max: int | None
     priority: int
     deadline_s: float | None
+    late_count: int | None = Field(
+        default=None, description="How many indices had no execution yet when the deadline passed; null: none."
+    )
     submitted_at_s: float
     ended_at_s: float | None
     message: str

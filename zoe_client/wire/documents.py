@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from zoe_client.vocabulary import DescriptionIcon
-from zoe_client.wire.base import Numbers, Wire
+from zoe_client.wire.base import SECONDS_MAX, Numbers, Wire
+from zoe_client.wire.deadlines import DEADLINE, DeadlineOutlookView, DeadlineText, check_one_deadline
 from zoe_client.wire.executions import ChangeView, ForecastView, ReasonView
 from zoe_client.wire.prices import EstimateView
 
@@ -34,6 +35,15 @@ class PlanRequest(Numbers):
     priority: int | None = Field(
         default=None, ge=-1000, le=1000, description="Priority (default: the application's priority)."
     )
+    deadline_s: float | None = Field(
+        default=None, gt=0, le=SECONDS_MAX, description="Deadline in seconds from now (default: the application's)."
+    )
+    deadline: DeadlineText | None = Field(default=None, description=DEADLINE)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        check_one_deadline(self.deadline, self.deadline_s)
+        return self
 
 
 class AmountView(Wire):
@@ -72,6 +82,9 @@ class PlanView(Wire):
     demand: DemandView
     price: EstimateView | None = Field(
         default=None, description="What it would cost; null without a price list, or if its run time is not known."
+    )
+    deadline: DeadlineOutlookView | None = Field(
+        default=None, description="Whether it would end by its deadline; null without one."
     )
     notes: list[str] = Field(default=[])
 

@@ -18,6 +18,7 @@ from zoe_client.vocabulary import (
     ShareLevel,
 )
 from zoe_client.wire.base import NUMBER, SECONDS_MAX, Numbers, PrintableName, Wire
+from zoe_client.wire.deadlines import DEADLINE, DeadlineText, DeadlineView, check_one_deadline
 from zoe_client.wire.places import InputPlacesView
 
 DETAIL = "The platform's own message if it says more; operators only, for one execution."
@@ -38,6 +39,7 @@ class SubmitRequest(Numbers):
     deadline_s: float | None = Field(
         default=None, gt=0, le=SECONDS_MAX, description="Seconds from now by which the execution should have ended."
     )
+    deadline: DeadlineText | None = Field(default=None, description=DEADLINE)
     hold: bool = Field(default=False, description="Keep it out of the queue until it is released.")
     begin_at_s: float | None = Field(
         default=None, ge=0, le=SECONDS_MAX, description="Keep it out of the queue until then (seconds since the epoch)."
@@ -66,6 +68,7 @@ class SubmitRequest(Numbers):
             raise PydanticCustomError("begin", "give begin_at_s or begin_in_s, not both")
         if self.keep and not self.after:
             raise PydanticCustomError("keep", "keep belongs to after")
+        check_one_deadline(self.deadline, self.deadline_s)
         return self
 
 
@@ -76,6 +79,7 @@ class ModifyRequest(Numbers):
     deadline_s: float | None = Field(
         default=None, gt=0, le=SECONDS_MAX, description="Seconds from now by which it should have ended; null for none."
     )
+    deadline: DeadlineText | None = Field(default=None, description=f"{DEADLINE} Null: unchanged.")
     begin_at_s: float | None = Field(
         default=None,
         ge=0,
@@ -90,6 +94,11 @@ class ModifyRequest(Numbers):
         description="Its description with other resources, commands or files; components and their numbers stay. "
         "For its owner only, since it runs as the owner.",
     )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        check_one_deadline(self.deadline, self.deadline_s)
+        return self
 
 
 class ScaleRequest(Numbers):
@@ -200,6 +209,7 @@ class ExecutionSummary(Wire):
     attempt: int
     priority: int
     deadline_s: float | None
+    deadline: DeadlineView | None = Field(default=None, description="How it stands to its deadline; null without one.")
     submitted_at_s: float
     marks: dict[Mark, float]
     outcome: Outcome | None
@@ -309,6 +319,7 @@ class Explanation(Wire):
     places: list[InputPlacesView] = Field(default=[], description="How much of its inputs each node holds.")
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
     missing_secrets: str = Field(default="", description="Which secrets it needs to start and does not find now.")
+    deadline: DeadlineView | None = Field(default=None, description="How it stands to its deadline; null without one.")
     detailed: bool = Field(
         description="False if the master does not answer; the response then contains stored data only."
     )

@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from zoe_client.vocabulary import MissedPolicy, OverlapPolicy, RunKind, ScheduleOutcome
 from zoe_client.wire.base import SECONDS_MAX, Numbers, PrintableName, Wire
+from zoe_client.wire.deadlines import DEADLINE, DeadlineText, check_one_deadline
 from zoe_client.wire.executions import AFTER_LENGTH_MAX, AFTER_PATTERN, DEPENDENCIES_MAX
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$"
@@ -60,6 +61,7 @@ class DispatchRequest(Numbers):
     name: PrintableName | None = Field(default=None, max_length=128)
     priority: int | None = Field(default=None, ge=-1000, le=1000)
     deadline_s: float | None = Field(default=None, gt=0, le=SECONDS_MAX)
+    deadline: DeadlineText | None = Field(default=None, description=DEADLINE)
     indices: Indices = None
     hold: bool = False
     begin_at_s: float | None = Field(default=None, ge=0, le=SECONDS_MAX)
@@ -75,6 +77,7 @@ class DispatchRequest(Numbers):
             raise PydanticCustomError("begin", "give begin_at_s or begin_in_s, not both")
         if self.keep and not self.after:
             raise PydanticCustomError("keep", "keep belongs to after")
+        check_one_deadline(self.deadline, self.deadline_s)
         return self
 
 
@@ -100,6 +103,7 @@ class ScheduleRequest(Numbers):
     run_name: PrintableName | None = Field(default=None, max_length=128, description="Name of its runs.")
     priority: int | None = Field(default=None, ge=-1000, le=1000)
     deadline_s: float | None = Field(default=None, gt=0, le=SECONDS_MAX)
+    deadline: DeadlineText | None = Field(default=None, description=DEADLINE)
     indices: Indices = None
     missed: MissedPolicy = Field(
         default=MissedPolicy.LATEST,
@@ -155,6 +159,7 @@ class ScheduleView(Wire):
     run_name: str | None
     priority: int | None
     deadline_s: float | None
+    deadline: str | None = None
     indices: str | None
     missed: MissedPolicy
     overlap: OverlapPolicy

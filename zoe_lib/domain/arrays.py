@@ -39,6 +39,7 @@ class ArrayEventKind(TextEnum):
     AGAIN = "array_requeued"
     DEPENDENCY = "array_dependency_ended"
     OWNER = "array_owner_changed"
+    DEADLINE_MISSED = "array_deadline_missed"
     ENDED = "array_ended"
 
 
@@ -48,8 +49,8 @@ class Array:
 
     at_once: how many of its executions may be active at once, None without a limit. conditions: what keeps all indices
     from running. corr: arrays whose same index has to succeed first. run: how often indices were asked to run, from 1.
-    counts: how many indices are in each state. version: counts the changes by users and by the end, not those of
-    indices.
+    counts: how many indices are in each state. late_count: how many had no execution yet when the deadline passed;
+    None: it has not, or all had one. version: counts the changes by users and by the end, not those of indices.
     """
 
     id: ArrayId
@@ -69,6 +70,7 @@ class Array:
     run: int = 1
     ended_at_s: float | None = None
     message: str = ""
+    late_count: int | None = None
     counts: Mapping[IndexState, int] = field(default_factory=dict)
 
     def count(self, state: IndexState) -> int:
@@ -79,6 +81,11 @@ class Array:
     def open_count(self) -> int:
         """Return how many indices have not ended."""
         return self.count(IndexState.WAITING) + self.count(IndexState.ACTIVE)
+
+    @property
+    def times_s(self) -> tuple[float, ...]:
+        """Return the times at which something may follow while its indices wait, in seconds since the epoch."""
+        return self.conditions.times_s
 
     @property
     def state(self) -> ExecutionState:
@@ -199,6 +206,16 @@ def _closed(array: Array, states: bytearray, into: IndexState, message: str) -> 
         return array
     states[:] = states.translate(_mapping(IndexState.WAITING, into=into))
     return changed(array, message=message, counts=counted(states))
+
+
+def missed_deadline(array: Array, now_s: float) -> Array:
+    """Return the array after its deadline has passed for indices that wait; unchanged if none does, or if this was
+    noted already. The executions of the others note it for themselves.
+    """
+    late = array.count(IndexState.WAITING)
+    if array.deadline_s is None or now_s < array.deadline_s or array.late_count is not None or not late:
+        return array
+    return changed(array, late_count=late)
 
 
 def again(array: Array, states: bytearray) -> Array:

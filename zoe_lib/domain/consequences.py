@@ -9,6 +9,7 @@ from zoe_client.vocabulary import Holder
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import ApplicationKind, Component
 from zoe_lib.domain.conditions import NOT_NEEDED, OTHERWISE
+from zoe_lib.domain.deadline_misses import miss_of
 from zoe_lib.domain.execution import (
     PLATFORM_CAUSES,
     WAITING_STATES,
@@ -43,6 +44,8 @@ def settle(execution: Execution, now_s: float, policy: Policy, cause_id: str) ->
 
 def next_event(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
     """Return the next event that follows from the present state, or None."""
+    if (missed := missed_deadline(execution, now_s, policy, cause_id)) is not None:
+        return missed
     if execution.state in WAITING_STATES and execution.conditions.too_late(now_s):
         return _too_late(now_s, cause_id)
     if execution.state is ExecutionState.SUBMITTED:
@@ -59,6 +62,40 @@ def next_event(execution: Execution, now_s: float, policy: Policy, cause_id: str
     if execution.state is ExecutionState.STOPPING:
         return _never_started(execution, now_s, cause_id) or _finish(execution, now_s, policy, cause_id)
     return None
+
+
+def missed_deadline(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
+    """Return that its deadline has passed before it ended; None if not, or if this was noted already."""
+    deadline_s = execution.deadline_s
+    if deadline_s is None or deadline_s > now_s or execution.missed is not None:
+        return None
+    if _done_by(deadline_s, execution, now_s, policy):
+        return None
+    return ev.DeadlineMissed(at_s=now_s, cause_id=cause_id, miss=miss_of(execution, deadline_s))
+
+
+def _done_by(at_s: float, execution: Execution, now_s: float, policy: Policy) -> bool:
+    """Return whether what ends it had happened by then, though the master sees it only now. What is tried again
+    has not ended.
+    """
+    if execution.terminal:
+        return True
+    if execution.state is ExecutionState.STOPPING:
+        return not will_retry(execution, policy)
+    if execution.state not in _STARTED or _verdict(execution, now_s, "") is None:
+        return False
+    ended_s = _work_ended_s(execution)
+    return ended_s is not None and ended_s <= at_s
+
+
+def _work_ended_s(execution: Execution) -> float | None:
+    """Return when the services ended that decide the outcome; None if they have not."""
+    ending, core = execution.application.ending_component, execution.core_services()
+    of_ending = [s for s in core if ending is not None and s.component == ending.name and not s.alive]
+    deciding = of_ending or [s for s in core if _failed(s)]
+    if deciding:
+        return min((s.ended_at_s for s in deciding if s.ended_at_s is not None), default=None)
+    return max((s.ended_at_s or 0.0 for s in core), default=None) if not any(s.alive for s in core) else None
 
 
 def _enters_queue(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
@@ -96,6 +133,8 @@ def due_at_s(execution: Execution, policy: Policy) -> float | None:
     limit_s, end_by_s = execution.application.time_limit_s, execution.conditions.end_by_s
     if execution.state in _STARTED and limit_s is not None:
         times.append(execution.marks[Mark.PLACED] + limit_s)
+    if execution.deadline_s is not None and execution.missed is None and execution.state in _STARTED:
+        times.append(execution.deadline_s)
     if end_by_s is not None and execution.state in (ExecutionState.QUEUED, *_STARTED):
         times.append(end_by_s)
     if execution.state is ExecutionState.STARTING and (awaits_grant(execution) or awaits_inputs(execution)):

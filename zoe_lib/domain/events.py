@@ -9,6 +9,7 @@ from typing import ClassVar
 from zoe_client.vocabulary import ExecutionState, Holder
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
+from zoe_lib.domain.deadlines import DeadlineMiss
 from zoe_lib.domain.execution import Cause, Execution, Outcome, ServiceId
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
@@ -291,6 +292,14 @@ class IdleWarned(Event):
 
 
 @value(frozen=True, slots=True, kw_only=True)
+class DeadlineMissed(Event):
+    """It had not ended at its deadline, and why; it goes on."""
+
+    kind: ClassVar[str] = "deadline_missed"
+    miss: DeadlineMiss
+
+
+@value(frozen=True, slots=True, kw_only=True)
 class Stopping(Event):
     """The outcome is known; what still runs is stopped."""
 
@@ -371,6 +380,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         ServiceLost,
         ServiceRetried,
         Running,
+        DeadlineMissed,
         IdleWarned,
         Stopping,
         Ended,

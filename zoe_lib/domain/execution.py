@@ -8,6 +8,7 @@ from dataclasses import field
 from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, Cause, ExecutionState, Mark, Outcome, ServiceState
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
+from zoe_lib.domain.deadlines import NO_EARLIER, DeadlineMiss, EarlierAttempts
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
@@ -98,7 +99,8 @@ class Execution:
     attempt reads them. `storage_problem`: why the bandwidth that it requests is not granted, in this attempt, or in the
     last one until this one is placed. `granted_s`: for how many seconds of each day (since the epoch, UTC) it was
     granted before the present grant, in all attempts. `places`: what nodes held of its inputs when this attempt was
-    placed. `conditions`: what keeps, or kept, it from the queue.
+    placed. `conditions`: what keeps, or kept, it from the queue. `earlier`: the time that it lost before its present
+    attempt. `missed`: its deadline, if it was missed.
     """
 
     id: ExecutionId
@@ -128,11 +130,19 @@ class Execution:
     granted_s: Mapping[int, float] = field(default_factory=dict)
     places: tuple[InputPlaces, ...] = ()
     conditions: Conditions = NO_CONDITIONS
+    earlier: EarlierAttempts = NO_EARLIER
+    missed: DeadlineMiss | None = None
 
     @property
     def terminal(self) -> bool:
         """Return whether nothing more will happen."""
         return self.state in TERMINAL_STATES
+
+    @property
+    def times_s(self) -> tuple[float, ...]:
+        """Return the times at which something may follow while it waits, in seconds since the epoch."""
+        deadline_s = self.deadline_s
+        return self.conditions.times_s if deadline_s is None or self.missed else (*self.conditions.times_s, deadline_s)
 
     def service(self, service_id: ServiceId) -> Service:
         """Return the service of that id; KeyError when it is another execution's."""

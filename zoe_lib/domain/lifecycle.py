@@ -8,7 +8,10 @@ from functools import singledispatch
 from zoe_client.vocabulary import Holder
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application, same_instances, with_counts, with_memory
+from zoe_lib.domain.deadlines import EarlierAttempts
 from zoe_lib.domain.execution import (
+    PLATFORM_CAUSES,
+    TERMINAL_STATES,
     UNCHARGED_CAUSES,
     Cause,
     Execution,
@@ -54,6 +57,7 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.ServiceLost: frozenset({E.STARTING, E.RUNNING, E.STOPPING}),
     ev.ServiceRetried: frozenset({E.STARTING, E.RUNNING}),
     ev.Running: frozenset({E.STARTING}),
+    ev.DeadlineMissed: frozenset(E) - TERMINAL_STATES,
     ev.IdleWarned: frozenset({E.RUNNING}),
     # A cancellation may still overtake a failure that would be retried.
     ev.Stopping: frozenset({E.STARTING, E.RUNNING, E.STOPPING}),
@@ -137,7 +141,7 @@ def _(event: ev.Held, execution: Execution, version: int) -> Execution:
     if execution.conditions.held in (Holder.OPERATOR, event.by):
         raise IllegalTransition(execution, event, "it is held already")
     conditions = changed(execution.conditions, held=event.by)
-    return changed(_out_of_queue(execution), version=version, conditions=conditions)
+    return changed(_out_of_queue(execution, event.at_s), version=version, conditions=conditions)
 
 
 @_change.register
@@ -161,12 +165,13 @@ def _(event: ev.Modified, execution: Execution, version: int) -> Execution:
     if not same_instances(after.application, execution.application):
         raise IllegalTransition(execution, event, "its components or the numbers of their instances would change")
     leaves = after.begin_at_s is not None and after.begin_at_s > event.at_s
-    execution = _out_of_queue(execution) if leaves else execution
+    execution = _out_of_queue(execution, event.at_s) if leaves else execution
     return changed(
         execution,
         version=version,
         priority=after.priority,
         deadline_s=after.deadline_s,
+        missed=execution.missed if after.deadline_s == execution.deadline_s else None,
         application=after.application,
         conditions=changed(execution.conditions, begin_at_s=after.begin_at_s),
         forecast=None,
@@ -203,11 +208,13 @@ def _not_begun(service: Service, application: Application, event: ev.Scaled) -> 
     return changed(service, state=S.ENDED, cause=Cause.SCALED_DOWN, ended_at_s=event.at_s)
 
 
-def _out_of_queue(execution: Execution) -> Execution:
+def _out_of_queue(execution: Execution, at_s: float) -> Execution:
     """The time outside is no waiting in the queue, which begins anew."""
-    marks = dict(execution.marks)
-    marks.pop(Mark.QUEUED, None)
-    return changed(execution, state=E.SUBMITTED, reason=None, forecast=None, marks=marks)
+    marks, earlier = dict(execution.marks), execution.earlier
+    queued_at_s = marks.pop(Mark.QUEUED, None)
+    if queued_at_s is not None:
+        earlier = changed(earlier, queued_s=earlier.queued_s + max(at_s - queued_at_s, 0.0))
+    return changed(execution, state=E.SUBMITTED, reason=None, forecast=None, marks=marks, earlier=earlier)
 
 
 @_change.register
@@ -361,6 +368,14 @@ def _(event: ev.IdleWarned, execution: Execution, version: int) -> Execution:
 
 
 @_change.register
+def _(event: ev.DeadlineMissed, execution: Execution, version: int) -> Execution:
+    """Each deadline is missed once."""
+    if execution.missed is not None or event.miss.deadline_s != execution.deadline_s:
+        raise IllegalTransition(execution, event, "this deadline is not its own, or has been missed already")
+    return changed(execution, version=version, missed=event.miss)
+
+
+@_change.register
 def _(event: ev.Stopping, execution: Execution, version: int) -> Execution:
     overtakes = event.outcome is Outcome.CANCELLED and execution.outcome is Outcome.FAILED
     if execution.state is E.STOPPING and not overtakes:
@@ -400,6 +415,7 @@ def _(event: ev.Requeued, execution: Execution, version: int) -> Execution:
         services=(*execution.services, *new_services(execution.id, execution.application, attempt)),
         marks={Mark.QUEUED: event.at_s, **_view_failed(execution, event)},
         granted_s=granted_by_day(execution, event.at_s),
+        earlier=_with_attempt(execution, event.at_s),
         outcome=None,
         exit_code=None,
         cause=None,
@@ -438,6 +454,18 @@ def _(event: ev.OwnerChanged, execution: Execution, version: int) -> Execution:
 
 _RULES: Mapping[type[ev.Event], Callable[[ev.Event, Execution, int], Execution]] = dict(_change.registry)
 """The registry answers through a proxy, which takes longer."""
+
+
+def _with_attempt(execution: Execution, at_s: float) -> EarlierAttempts:
+    """Return the time of earlier attempts with that of the one that has ended now."""
+    earlier, placed_at_s = execution.earlier, execution.marks.get(Mark.PLACED, at_s)
+    queued_s = earlier.queued_s + max(placed_at_s - execution.marks.get(Mark.QUEUED, placed_at_s), 0.0)
+    took_s = max(at_s - placed_at_s, 0.0)
+    if execution.cause is Cause.STORAGE_UNAVAILABLE:
+        return changed(earlier, queued_s=queued_s, store_s=earlier.store_s + took_s)
+    if execution.cause in PLATFORM_CAUSES:
+        return changed(earlier, queued_s=queued_s, lost_s=earlier.lost_s + took_s)
+    return changed(earlier, queued_s=queued_s, failed_s=earlier.failed_s + took_s)
 
 
 def _view_failed(execution: Execution, event: ev.Requeued) -> Mapping[Mark, float]:

@@ -7,6 +7,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from urllib.parse import urlsplit
 
 from zoe_client.vocabulary import NotificationKind
+from zoe_lib.domain.deadlines import DeadlineMiss
 from zoe_lib.domain.values import value
 
 Address = IPv4Address | IPv6Address
@@ -41,6 +42,7 @@ class Notification:
     submitted_at_s: float
     started_at_s: float | None
     ended_at_s: float | None
+    missed: DeadlineMiss | None = None
     asked: tuple[str, ...] = ()
     """The kinds that the description asks for."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, tzinfo
-from zoneinfo import ZoneInfo
 
+from zoe_client.times import zone_of
 from zoe_lib.domain.metering import microseconds
 from zoe_lib.domain.values import value
 
@@ -19,18 +19,6 @@ class Month:
     name: str
     from_us: int
     to_us: int
-
-
-def zone_of(name: str) -> tzinfo:
-    """Return the zone of a name such as UTC or Europe/Paris; ValueError if this machine does not know it."""
-    if name == "UTC":
-        return UTC
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}", name):
-        raise ValueError(f"{name[:64]!r} is not a time zone")
-    try:
-        return ZoneInfo(name)
-    except (OSError, ValueError, LookupError):
-        raise ValueError(f"{name[:64]!r} is not a time zone that is known here") from None
 
 
 def month_of(name: str, zone: str) -> Month:

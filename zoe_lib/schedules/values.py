@@ -26,12 +26,14 @@ class StoredApplication:
 
 @value(frozen=True, slots=True)
 class RunOptions:
-    """What a run is given beside its parameters. `indices`: it runs as an array, such as `0-9%2`."""
+    """What a run is given beside its parameters. `indices`: it runs as an array, such as `0-9%2`.
+    `deadline`: a time as people write it, read at each run."""
 
     name: str | None = None
     priority: int | None = None
     deadline_s: float | None = None
     indices: str | None = None
+    deadline: str | None = None
 
 
 @value(frozen=True, slots=True)

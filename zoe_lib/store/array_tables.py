@@ -27,6 +27,7 @@ arrays = Table(
     Column("version", Integer, nullable=False),
     Column("run", Integer, nullable=False),
     Column("ended_at_s", Double),
+    Column("late_count", Integer),  # indices without an execution at the deadline
     Column("message", Text, nullable=False),
     Column("counts", JSONB, nullable=False),
 )

@@ -51,6 +51,8 @@ executions = Table(
     Column("storage_problem", Text, nullable=False, server_default=text("''")),
     Column("granted_s", JSONB, nullable=False, server_default=text("'{}'")),  # by day, before the present grant
     Column("conditions", JSONB(none_as_null=True)),  # what keeps, or kept, it from the queue; NULL: nothing
+    Column("earlier", JSONB(none_as_null=True)),  # what it lost before its present attempt; NULL: nothing
+    Column("missed", JSONB(none_as_null=True)),  # its deadline, if that was missed
     Column("array_id", Text),  # the array that it was made for
 )
 NEWEST_FIRST = (executions.c.submitted_at_s, executions.c.id)
@@ -62,6 +64,9 @@ Index("ix_executions_state_newest", executions.c.state, *NEWEST_FIRST)
 Index("ix_executions_active", *NEWEST_FIRST, postgresql_where=text(NOT_TERMINAL))
 Index("ix_executions_array", executions.c.array_id, *NEWEST_FIRST, postgresql_where=text("array_id IS NOT NULL"))
 Index("ix_executions_alone", executions.c.user_name, *NEWEST_FIRST, postgresql_where=text("array_id IS NULL"))
+# Lists of those with a deadline, by how they stand to it.
+Index("ix_executions_deadline", *NEWEST_FIRST, postgresql_where=text("deadline_s IS NOT NULL"))
+Index("ix_executions_missed", *NEWEST_FIRST, postgresql_where=text("missed IS NOT NULL"))
 Index("ix_executions_ended", executions.c.ended_at_s, postgresql_where=text("ended_at_s IS NOT NULL"))
 
 services = Table(

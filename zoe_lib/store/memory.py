@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
 
 from zoe_lib.domain.arrays import member_of
+from zoe_lib.domain.deadline_misses import status_of
 from zoe_lib.domain.events import Event, submitted
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.gateway import HeldOnNode, held_on_nodes
@@ -287,6 +288,7 @@ def _matches(query: ExecutionQuery, execution: Execution) -> bool:
         and (query.states is None or execution.state in query.states)
         and (query.ids is None or execution.id in query.ids)
         and (query.array_id is None or query.array_id == _array_of(execution))
+        and query.deadline in (None, status_of(execution, query.now_s))
         and not (query.alone and _array_of(execution))
         and (query.submitted_from_s is None or execution.submitted_at_s >= query.submitted_from_s)
         and (query.submitted_to_s is None or execution.submitted_at_s <= query.submitted_to_s)

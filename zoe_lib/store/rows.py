@@ -9,6 +9,7 @@ from zoe_lib.domain.application import Application
 from zoe_lib.domain.arrays import member_of
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
+from zoe_lib.domain.deadlines import NO_EARLIER, DeadlineMiss, EarlierAttempts
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome, Service
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
@@ -61,6 +62,8 @@ _CHANGING: Mapping[str, tuple[str, Callable[[Execution], Any]]] = {
     "places": ("places", lambda e: encode(e.places)),
     "storage_problem": ("storage_problem", lambda e: e.storage_problem),
     "granted_s": ("granted_s", lambda e: encode(e.granted_s)),
+    "earlier": ("earlier", lambda e: None if e.earlier == NO_EARLIER else encode(e.earlier)),
+    "missed": ("missed", lambda e: encode(e.missed)),
 }
 
 
@@ -108,6 +111,8 @@ def to_execution(row: Row, application: Application, services: Sequence[Service]
         places=tuple(decode(InputPlaces, one) for one in row.places),
         storage_problem=row.storage_problem,
         granted_s={int(day): float(seconds) for day, seconds in row.granted_s.items()},
+        earlier=NO_EARLIER if row.earlier is None else decode(EarlierAttempts, row.earlier),
+        missed=None if row.missed is None else decode(DeadlineMiss, row.missed),
         conditions=NO_CONDITIONS if row.conditions is None else decode(Conditions, row.conditions),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from zoe_client.vocabulary import DeadlineStatus
 from zoe_lib.domain.arrays import Array, ArrayEventKind, ArrayId
 from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
@@ -60,8 +61,8 @@ class ExecutionQuery:
     """Which executions to list, newest first. None does not restrict; `cursor` continues an earlier page.
 
     `submitted_from_s`, `submitted_to_s`: submitted within these times; `ended_from_s`: ended then or later.
-    `name_contains` ignores case. `array_id`: only executions of that array; `alone`: only those of none. The filters of
-    a continued page must not change.
+    `name_contains` ignores case. `array_id`: only executions of that array; `alone`: only those of none.
+    `deadline`: how they stand to it at `now_s`. The filters of a continued page must not change.
     """
 
     ids: frozenset[ExecutionId] | None = None
@@ -76,6 +77,8 @@ class ExecutionQuery:
     cursor: str | None = None
     array_id: ArrayId | None = None
     alone: bool = False
+    deadline: DeadlineStatus | None = None
+    now_s: float = 0.0
 
 
 @value(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 from zoe_lib.domain import arrays as domain
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.arrays import Array, ArrayEventKind, is_array
-from zoe_lib.domain.consequences import will_retry
+from zoe_lib.domain.consequences import missed_deadline, will_retry
 from zoe_lib.domain.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
 from zoe_lib.domain.policy import Policy
 from zoe_lib.store.errors import ConcurrentUpdate, NotFound
@@ -71,7 +71,9 @@ def _cancel(store: PostgresStore, execution_id: str, user: str, cause_id: str) -
             execution = store.execution(execution_id)
             event = cancellation(execution, policy, user, cause_id)
             if event is not None:
-                store.append(execution_id, [event], execution.version, None)
+                missed = missed_deadline(execution, event.at_s, policy, cause_id)
+                events = [event] if missed is None else [missed, event]
+                store.append(execution_id, events, execution.version, None)
         except (HasEnded, NotFound):
             return
         except ConcurrentUpdate:

@@ -25,6 +25,7 @@ from zoe_lib.store.sql import workflows as rows
 from zoe_lib.store.workflow_values import NewStep, NewWorkflow
 from zoe_lib.submission.budgets import budget_warnings
 from zoe_lib.submission.checking import checked
+from zoe_lib.submission.deadlines import deadline_of
 from zoe_lib.submission.ids import new_array_id, new_execution_id, new_workflow_id
 from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.refusal import SubmissionRefused, from_description, from_limits
@@ -82,7 +83,7 @@ def _execution(
     conditions: Conditions,
 ) -> PreparedRun:
     fit, now_s = checked(document, place, principal, options.priority), time.time()
-    deadline_s = options.deadline_s or fit.application.default_deadline_s
+    deadline_s, warnings = deadline_of(options.deadline, options.deadline_s, fit.application, now_s)
     execution = Execution(
         id=new_execution_id(),
         name=options.name or fit.application.name,
@@ -91,11 +92,11 @@ def _execution(
         application=fit.application,
         submitted_at_s=now_s,
         priority=fit.priority,
-        deadline_s=None if deadline_s is None else now_s + deadline_s,
-        notes=fit.notes,
+        deadline_s=deadline_s,
+        notes=(*fit.notes, *warnings),
         conditions=conditions,
     )
-    return PreparedRun(RunKind.EXECUTION, execution.id, fit.notes, (execution,))
+    return PreparedRun(RunKind.EXECUTION, execution.id, execution.notes, (execution,))
 
 
 def _array(
@@ -111,7 +112,7 @@ def _array(
         wrong = Diagnostic(pointer="/indices", code="invalid", message=str(error))
         raise SubmissionRefused("invalid_request", str(error), errors=[wrong]) from None
     fit, now_s = checked(document, place, principal, options.priority), time.time()
-    deadline_s = options.deadline_s or fit.application.default_deadline_s
+    deadline_s, warnings = deadline_of(options.deadline, options.deadline_s, fit.application, now_s)
     array = Array(
         id=new_array_id(),
         name=options.name or fit.application.name,
@@ -122,11 +123,11 @@ def _array(
         indices=indices,
         at_once=at_once,
         priority=fit.priority,
-        deadline_s=None if deadline_s is None else now_s + deadline_s,
+        deadline_s=deadline_s,
         conditions=conditions,
-        notes=fit.notes,
+        notes=(*fit.notes, *warnings),
     )
-    return PreparedRun(RunKind.ARRAY, array.id, fit.notes, array=array)
+    return PreparedRun(RunKind.ARRAY, array.id, array.notes, array=array)
 
 
 def _workflow(
@@ -137,7 +138,7 @@ def _workflow(
     principal: Principal,
     conditions: Conditions,
 ) -> PreparedRun:
-    for name in ("indices", "deadline_s", "priority"):
+    for name in ("indices", "deadline", "deadline_s", "priority"):
         if getattr(options, name) is not None:
             why = f"{name} is for applications; the document of a workflow says it for its steps"
             raise SubmissionRefused("invalid_request", why)

@@ -10,7 +10,7 @@ from itertools import product
 from prometheus_client import REGISTRY, Gauge, Histogram, start_http_server
 from prometheus_client import Counter as CounterMetric
 
-from zoe_client.vocabulary import Outcome
+from zoe_client.vocabulary import DeadlineCause, Outcome
 from zoe_lib.domain.promises import Rates
 from zoe_lib.domain.reasons import ReasonCode
 from zoe_master.backends.base import Usage
@@ -31,6 +31,9 @@ ACTIVE = Gauge("zoe_active_executions", "Executions that start, run or stop.", [
 ENDED = CounterMetric("zoe_ended_executions_total", "Executions that ended, by outcome.", ["outcome"])
 for _outcome in Outcome:  # from zero on: an increase is not seen of what appears with its first count
     ENDED.labels(_outcome.value)
+MISSED = CounterMetric("zoe_deadlines_missed_total", "Deadlines that executions missed, by cause.", ["cause"])
+for _cause in DeadlineCause:
+    MISSED.labels(_cause.value)
 ADMISSION_WAIT = Histogram("zoe_admission_wait_seconds", "Time from queued to admitted.", buckets=_SECONDS)
 TICK = Histogram("zoe_tick_seconds", "Duration of one tick of the master.", buckets=_SECONDS)
 PLAN = Histogram("zoe_plan_seconds", "Duration of one pass of the scheduler.", buckets=_SECONDS)
@@ -92,6 +95,8 @@ def observe_tick(tick: Tick, tick_s: float) -> None:
         ACTIVE.labels(state).set(states.get(state, 0))
     for outcome, count in tick.outcomes.items():
         ENDED.labels(outcome.value).inc(count)
+    for cause, count in tick.missed.items():
+        MISSED.labels(cause.value).inc(count)
     _set_by_node(USABLE_CORES, {n.name: n.usable.cores_milli / 1000 for n in snapshot.nodes})
     _set_by_node(USABLE_MEMORY, {n.name: n.usable.memory_bytes for n in snapshot.nodes})
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from zoe_client.vocabulary import ExecutionState, Holder
-from zoe_lib.domain.arrays import Array, ArrayEventKind, execution_of, fail, hold
+from zoe_lib.domain.arrays import Array, ArrayEventKind, execution_of, fail, hold, missed_deadline
 from zoe_lib.domain.conditions import OTHERWISE
 from zoe_lib.store.values import ArrayChange
 from zoe_master.state.arrays import KeptArray
@@ -35,6 +35,8 @@ class ArrayObserver:
         self._cache.look_up(arrays.conditional.take_unknown(_LOOKED_UP_MAX))
         for array, ends in arrays.conditional.take_changed(tick.now_s, _EXAMINED_MAX):
             self._settle(array, ends, tick)
+        for array in arrays.take_late(tick.now_s, _EXAMINED_MAX):
+            self._miss(array, tick)
         for kept, wanted in arrays.take_wanted(tick.now_s):
             self._make(kept, wanted, tick)
 
@@ -52,6 +54,16 @@ class ArrayObserver:
                 after = hold(after, Holder.USER) if conditions.keep else fail(after, states, OTHERWISE)
             data = {"ends": {on: None if state is None else state.value for on, state in ends.items()}}
             return None if after == stored else ArrayChange(after, ArrayEventKind.DEPENDENCY, data)
+
+        self._cache.change_array(array, decide, tick)
+
+    def _miss(self, array: Array, tick: TickContext) -> None:
+        """Note once for all indices that have no execution yet that their deadline has passed."""
+
+        def decide(stored: Array, _states: bytearray) -> ArrayChange | None:
+            after = missed_deadline(stored, tick.now_s)
+            data = {"deadline_s": stored.deadline_s, "indices": after.late_count}
+            return None if after is stored else ArrayChange(after, ArrayEventKind.DEADLINE_MISSED, data)
 
         self._cache.change_array(array, decide, tick)
 

@@ -158,6 +158,7 @@ class Master:
                 )
             ),
             outcomes=self._cache.take_outcomes(),
+            missed=self._cache.take_missed(),
         )
         if plan.placements:
             counts = {"starts": len(plan.starts), "elastic": len(plan.elastic), "waiting": len(plan.reasons)}

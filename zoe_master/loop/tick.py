@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from secrets import token_hex
 
+from zoe_client.vocabulary import DeadlineCause
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.events import Queued, Submitted
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
@@ -20,7 +21,7 @@ from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
 from zoe_master.scheduler.what_if.explain import Explanation, explain
 from zoe_master.scheduler.what_if.proposal import PlanProposal, propose
 from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
-from zoe_master.state.forecasts import ForecastRecord, forecast
+from zoe_master.state.forecasts import EndForecast, ForecastRecord, end_forecast, forecast
 
 
 @value(frozen=True, slots=True)
@@ -28,9 +29,9 @@ class Tick:
     """What a tick saw and decided, under which policy, and how long the plan took. Other threads read it.
 
     `waited_s`: queue time of each execution that started. `oldest_wait_s`: time since the oldest submission that still
-    waits. `outcomes`: executions that ended, by terminal state. `raced`: users changed executions meanwhile.
-    `unfinished`: there was more than one tick takes. In both cases another tick is due at once. `forecasts`: how
-    earlier forecasts turned out; the loop adds to it.
+    waits. `outcomes`: executions that ended, by terminal state. `missed`: deadlines that passed, by cause. `raced`:
+    users changed executions meanwhile. `unfinished`: there was more than one tick takes. In both cases another tick is
+    due at once. `forecasts`: how earlier forecasts turned out; the loop adds to it.
     """
 
     snapshot: Snapshot
@@ -44,6 +45,7 @@ class Tick:
     forecasts: ForecastRecord = field(default_factory=ForecastRecord)
     unfinished: bool = False
     outcomes: Mapping[ExecutionState, int] = field(default_factory=dict)
+    missed: Mapping[DeadlineCause, int] = field(default_factory=dict)
 
     @property
     def again(self) -> bool:
@@ -60,8 +62,9 @@ class Tick:
 
     def propose(
         self, application: Application, tenant: str, user: str, priority: int, budget: CpuBudget
-    ) -> tuple[PlanProposal, Forecast | None]:
-        """Return what would happen to this execution if it were submitted now, with a forecast unless it starts.
+    ) -> tuple[PlanProposal, Forecast | None, EndForecast]:
+        """Return what would happen to this execution if it were submitted now, with a forecast of its start unless it
+        starts, and one of its end.
 
         Raises OutOfBudget if the queue is too long for a pass within the budget, or if the client has gone.
         """
@@ -72,9 +75,11 @@ class Tick:
         queued = apply(apply(fresh, Submitted(at_s=now_s)), Queued(at_s=now_s))
         proposal = propose(self.snapshot, self.policy, queued, budget.spent(PASS_S), budget.spent(SEARCH_S))
         if proposal.starts_now:
-            return proposal, None
+            return proposal, None, end_forecast(self.snapshot, queued, self.forecasts, None)
         with_it = replace(self.snapshot, queued=(*self.snapshot.queued, queued))
-        return proposal, forecast(with_it, self.policy, queued.id, self.forecasts, budget.spent(FORECAST_S))
+        start = forecast(with_it, self.policy, queued.id, self.forecasts, budget.spent(FORECAST_S))
+        unknown = Forecast(now_s, None, None)
+        return proposal, start, end_forecast(with_it, queued, self.forecasts, start or unknown)
 
     def dry_run(self, policy: Policy, give_up: GiveUp = never) -> tuple[DryRun, DryRun]:
         """Return what the policy in force and another one would do with the present queue. Raises OutOfBudget."""

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 from zoe_client.vocabulary import Cause, NotificationKind
 from zoe_lib.domain.clock import utc_text
+from zoe_lib.domain.deadlines import DeadlineMiss
 from zoe_lib.domain.notifications import Notification
 from zoe_lib.store.people import NotificationTarget
 
@@ -77,11 +78,16 @@ def webhook(target: NotificationTarget, one: Notification, url: str | None) -> N
             "submitted_at_s": one.submitted_at_s,
             "started_at_s": one.started_at_s,
             "ended_at_s": one.ended_at_s,
+            "deadline_missed": None if one.missed is None else _miss(one.missed),
             "url": page(one, url),
         },
         "event_id": one.id,
     }
     return _message(f"{target.id}_{one.id}", f"execution.{one.kind}", one.at_s, data)
+
+
+def _miss(missed: DeadlineMiss) -> Mapping[str, object]:
+    return {"deadline_s": missed.deadline_s, "cause": missed.cause.value, "costs_s": dict(missed.costs_s)}
 
 
 def webhook_test(target: NotificationTarget, at_s: float) -> NotificationMessage:
@@ -94,10 +100,10 @@ def mail(target: NotificationTarget, told: Sequence[Notification], url: str | No
     lines = [_line(one, url) for one in told[:_LINES_MAX]]
     lines += [f"and {len(told) - _LINES_MAX} more"] if len(told) > _LINES_MAX else []
     if len(told) == 1:
-        subject = f"{_plain(told[0].name)} {told[0].kind}"
+        subject = f"{_plain(told[0].name)} {_words(told[0].kind)}"
     else:
         counts = {kind: sum(one.kind is kind for one in told) for kind in NotificationKind}
-        subject = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+        subject = ", ".join(f"{count} {_words(kind)}" for kind, count in counts.items() if count)
     footer = f"Zoe sends this because of the target {target.name!r} ({target.tenant}); `zoe notify rm` ends it."
     return f"Zoe: {subject}"[:_SUBJECT_MAX], "\n\n".join([*lines, footer]) + "\n"
 
@@ -108,13 +114,19 @@ def page(one: Notification, url: str | None) -> str | None:
 
 
 def _line(one: Notification, url: str | None) -> str:
-    facts = [f"{_plain(one.name)} ({one.execution_id}) {one.kind} at {utc_text(one.at_s)}"]
+    facts = [f"{_plain(one.name)} ({one.execution_id}) {_words(one.kind)} at {utc_text(one.at_s)}"]
     if one.kind in (NotificationKind.FAILED, NotificationKind.CANCELLED):
         facts += [f"cause: {one.cause}"] if one.cause else []
         facts += [f"exit code: {one.exit_code}"] if one.exit_code is not None else []
         facts += [_plain(one.message)] if one.message else []
+    if one.kind is NotificationKind.DEADLINE_MISSED and one.missed is not None:
+        facts += [f"deadline: {utc_text(one.missed.deadline_s)}", f"cause: {one.missed.cause}"]
     where = page(one, url)
     return "\n  ".join([*facts, *([where] if where else [])])
+
+
+def _words(kind: NotificationKind) -> str:
+    return "missed its deadline" if kind is NotificationKind.DEADLINE_MISSED else kind.value
 
 
 def _plain(text: str) -> str:

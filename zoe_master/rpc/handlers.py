@@ -201,10 +201,10 @@ class RpcHandlers:
         question = _read(_AboutPlan, body)
         budget, application = CpuBudget(left), decode(Application, question.application)
         with _in_time():
-            proposal, forecast = self._tick().propose(
+            proposal, forecast, end = self._tick().propose(
                 application, question.tenant, question.user, question.priority, budget
             )
-        return {**encode(proposal), "forecast": encode(forecast)}
+        return {**encode(proposal), "forecast": encode(forecast), "end": encode(end)}
 
     def dry_run(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return what another policy would do with the present queue."""

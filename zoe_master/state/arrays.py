@@ -83,6 +83,7 @@ class ArraysKept:
         self._stale: dict[ArrayId, None] = {}
         self._starved: dict[ArrayId, None] = {}
         self._starved_until_s = 0.0
+        self._deadlines: dict[ArrayId, float] = {}
         self.conditional = ConditionalExecutions[Array]()
         """Arrays whose conditions keep all their indices from running."""
         cursor: str | None = None
@@ -140,6 +141,8 @@ class ArraysKept:
             self._partners.setdefault(other, {})[array.id] = None
         if array.conditions != NO_CONDITIONS:
             self.conditional.put(array)
+        if array.deadline_s is not None and array.late_count is None:
+            self._deadlines[array.id] = array.deadline_s
         self._touch(array.id)
 
     def _find_made(self, stale: Sequence[ArrayId], executions: Mapping[ExecutionId, Execution]) -> None:
@@ -152,12 +155,20 @@ class ArraysKept:
     def _forget(self, array_id: ArrayId) -> None:
         kept = self._kept.pop(array_id, None)
         self.conditional.remove(array_id)
+        self._deadlines.pop(array_id, None)
         self._changed.pop(array_id, None)
         for other in kept.array.corr if kept is not None else ():
             others = self._partners.get(other, {})
             others.pop(array_id, None)
             if not others:
                 self._partners.pop(other, None)
+
+    def take_late(self, now_s: float, limit: int) -> list[Array]:
+        """Return arrays whose deadline has passed while indices wait, a limited number; each once after it was read."""
+        due = [one for one, deadline_s in self._deadlines.items() if deadline_s <= now_s][:limit]
+        for array_id in due:
+            del self._deadlines[array_id]
+        return [self._kept[one].array for one in due if WAITING in self._kept[one].states]
 
     def take_wanted(self, now_s: float) -> list[tuple[KeptArray, int]]:
         """Return the arrays of which executions may be made now, and how many; the others wait for a change."""
@@ -190,7 +201,8 @@ class ArraysKept:
 
     def due_s(self, now_s: float) -> float | None:
         """Return when time alone lets more executions be made, in seconds since the epoch; None if it does not."""
-        times = (self._starved_until_s if self._starved else None, self.conditional.next_time_s(now_s))
+        deadline_s = min(self._deadlines.values(), default=None)
+        times = (self._starved_until_s if self._starved else None, self.conditional.next_time_s(now_s), deadline_s)
         return min((at_s for at_s in times if at_s is not None), default=None)
 
     @property

@@ -23,8 +23,10 @@ def is_conditional(execution: Execution) -> bool:
 
 
 def may_be_late(execution: Execution) -> bool:
-    """Return whether it is in the queue and must have ended by a time."""
-    return execution.state is ExecutionState.QUEUED and execution.conditions.end_by_s is not None
+    """Return whether it is in the queue, and must or should have ended by a time."""
+    if execution.state is not ExecutionState.QUEUED:
+        return False
+    return execution.conditions.end_by_s is not None or (execution.deadline_s is not None and execution.missed is None)
 
 
 class _Conditional(Protocol):
@@ -38,6 +40,11 @@ class _Conditional(Protocol):
     @property
     def conditions(self) -> Conditions:
         """Return what keeps it from the queue."""
+        ...
+
+    @property
+    def times_s(self) -> tuple[float, ...]:
+        """Return the times at which something may follow."""
         ...
 
 
@@ -54,7 +61,7 @@ T = TypeVar("T", bound=_Conditional)
 
 
 class ConditionalExecutions(Generic[T]):
-    """Executions, or arrays, under conditions, and executions in the queue that must have ended by a time.
+    """Executions, or arrays, under conditions, and executions in the queue that must or should have ended by a time.
 
     A tick costs as much as has changed, however many there are.
     """
@@ -80,7 +87,7 @@ class ConditionalExecutions(Generic[T]):
             self._dependents.setdefault(one.on, {})[execution.id] = None
             if one.on not in self._ended:
                 self._unknown[one.on] = None
-        for at_s in execution.conditions.times_s:
+        for at_s in execution.times_s:
             heappush(self._times, (at_s, execution.id))
         if len(self._times) > 3 * len(self._all) + _GONE_MAX:
             self._times = sorted(_times_of(self._all.values()))
@@ -139,7 +146,7 @@ class ConditionalExecutions(Generic[T]):
 
     def _waits_for(self, execution_id: ExecutionId) -> tuple[float, ...]:
         execution = self._all.get(execution_id)
-        return () if execution is None else execution.conditions.times_s
+        return () if execution is None else execution.times_s
 
     @property
     def unfinished(self) -> bool:
@@ -155,5 +162,5 @@ class ConditionalExecutions(Generic[T]):
 
 def _times_of(executions: Iterable[_Conditional]) -> Iterable[tuple[float, ExecutionId]]:
     for execution in executions:
-        for at_s in execution.conditions.times_s:
+        for at_s in execution.times_s:
             yield at_s, execution.id

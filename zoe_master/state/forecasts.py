@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.values import value
+from zoe_master.scheduler.ordering.estimate import EstimateSource
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, never
 from zoe_master.scheduler.what_if.calibration import ForecastCalibration
@@ -71,6 +73,31 @@ def forecast(
         samples=start.samples,
         extrapolated=wait.extrapolated,
     )
+
+
+@value(frozen=True, slots=True)
+class EndForecast:
+    """When an execution that is submitted now is expected to end, and on which run time this rests (None: unknown). The
+    times are None if its run time or its start is not known.
+    """
+
+    run_s: float | None
+    source: EstimateSource
+    end_p50_s: float | None = None
+    end_p90_s: float | None = None
+
+
+def end_forecast(
+    snapshot: Snapshot, execution: Execution, record: ForecastRecord, start: Forecast | None
+) -> EndForecast:
+    """Return when an execution is expected to end that starts as forecast; None: it starts now."""
+    known = snapshot.estimates(learned_first=True).run_time(execution)
+    run_s = known.seconds if known.seconds < _UNKNOWN_S else None
+    if run_s is None or start is not None:
+        p50_s, p90_s = (None, None) if start is None else (start.end_p50_s, start.end_p90_s)
+        return EndForecast(run_s, known.source, p50_s, p90_s)
+    run = record.runs.spread(run_s)
+    return EndForecast(run_s, known.source, snapshot.now_s + run.p50_s, snapshot.now_s + run.p90_s)
 
 
 def _cores(execution: Execution) -> float:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import structlog
 
+from zoe_client.vocabulary import DeadlineCause
 from zoe_lib.domain.arrays import Array, ArrayEventKind
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Event
@@ -85,6 +86,7 @@ class StateCache:
         self._raced = False
         self._wrote = False
         self._outcomes: Counter[ExecutionState] = Counter()
+        self._missed: Counter[DeadlineCause] = Counter()
         self.behind = False
         """Whether the last `catch_up` left something unread."""
         self.correct_estimates = False
@@ -224,6 +226,11 @@ class StateCache:
         outcomes, self._outcomes = self._outcomes, Counter()
         return outcomes
 
+    def take_missed(self) -> Mapping[DeadlineCause, int]:
+        """Return how many deadlines were missed for each cause since the last call."""
+        missed, self._missed = self._missed, Counter()
+        return missed
+
     def snapshot(
         self,
         now_s: float,
@@ -334,6 +341,8 @@ class StateCache:
 
     def _keep(self, execution: Execution) -> None:
         before = self._executions.get(execution.id)
+        if execution.missed is not None and before is not None and before.missed is None:
+            self._missed[execution.missed.cause] += 1
         self.arrays.moved(execution)
         if execution.terminal:
             self._ended(execution.id, execution.state)

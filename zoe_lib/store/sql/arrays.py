@@ -306,6 +306,7 @@ def _changing(applications: Applications, array: Array) -> Values:
         "run": array.run,
         "ended_at_s": array.ended_at_s,
         "message": array.message,
+        "late_count": array.late_count,
         "counts": encode(array.counts),
     }
 
@@ -330,5 +331,6 @@ def _array(applications: Applications, row: Row) -> Array:
         run=row.run,
         ended_at_s=row.ended_at_s,
         message=row.message,
+        late_count=row.late_count,
         counts={IndexState(name): number for name, number in row.counts.items()},
     )

@@ -35,6 +35,7 @@ from zoe_lib.store.documents import Applications
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.execution_tables import NEWEST_FIRST, NOT_TERMINAL, executions, journal, services
 from zoe_lib.store.rows import to_execution, to_service
+from zoe_lib.store.sql.deadlines import deadline_is
 from zoe_lib.store.sql.shares import ids_given
 from zoe_lib.store.text import storable
 from zoe_lib.store.values import ExecutionPage, ExecutionQuery
@@ -126,6 +127,8 @@ def _matching(query: ExecutionQuery, *columns: Column[Any]) -> Select[Any]:
         statement = statement.where(or_(still, executions.c.ended_at_s >= query.ended_from_s))
     if query.array_id is not None:
         statement = statement.where(executions.c.array_id == query.array_id)
+    if query.deadline is not None:
+        statement = statement.where(deadline_is(query.deadline, query.now_s))
     if query.alone:
         statement = statement.where(executions.c.array_id.is_(None))
     if query.cursor is not None:

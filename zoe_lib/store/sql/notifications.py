@@ -14,8 +14,10 @@ from sqlalchemy.dialects.postgresql import insert
 
 from zoe_client.vocabulary import NotificationKind
 from zoe_lib.domain import events as ev
+from zoe_lib.domain.deadlines import DeadlineMiss
 from zoe_lib.domain.notifications import Notification
 from zoe_lib.store.account_tables import notification_progress, notification_targets, tenants, users
+from zoe_lib.store.codec import decode
 from zoe_lib.store.errors import NotFound, TooManyTargets
 from zoe_lib.store.execution_tables import executions, journal
 from zoe_lib.store.people import NotificationTarget
@@ -28,6 +30,7 @@ KINDS = {
     ev.Submitted.kind: NotificationKind.SUBMITTED,
     ev.Running.kind: NotificationKind.STARTED,
     ev.Requeued.kind: NotificationKind.REQUEUED,
+    ev.DeadlineMissed.kind: NotificationKind.DEADLINE_MISSED,
 }
 """By kind of event; ends are named by the state that they lead to."""
 ENDS = (ev.Ended.kind, ev.Refused.kind)
@@ -218,6 +221,7 @@ def _notification(row: Row) -> Notification:
         submitted_at_s=row.submitted_at_s,
         started_at_s=row.started_at_s,
         ended_at_s=row.ended_at_s,
+        missed=None if row.missed is None else decode(DeadlineMiss, row.missed),
         asked=tuple(row.application.get("notify", ())),
     )
 

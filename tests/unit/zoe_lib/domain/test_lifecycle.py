@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from tests.support.scheduling import component, queued, started
-from zoe_client.vocabulary import Holder
+from zoe_client.vocabulary import DeadlineCause, Holder
 from zoe_lib.domain import events as ev
 from zoe_lib.domain import lifecycle
+from zoe_lib.domain.deadlines import DeadlineMiss
 from zoe_lib.domain.execution import (
     TERMINAL_STATES,
     Cause,
@@ -57,6 +58,9 @@ SAMPLES: dict[type[ev.Event], ev.Event] = {
     ev.ServiceLost: ev.ServiceLost(at_s=1.0, service_id=SERVICE),
     ev.ServiceRetried: ev.ServiceRetried(at_s=1.0, service_id=SERVICE, not_before_s=2.0),
     ev.Running: ev.Running(at_s=1.0),
+    ev.DeadlineMissed: ev.DeadlineMissed(
+        at_s=1.0, miss=DeadlineMiss(1.0, DeadlineCause.QUEUE, {DeadlineCause.QUEUE: 1.0})
+    ),
     ev.IdleWarned: ev.IdleWarned(at_s=1.0, used_at_s=0.5, ends_at_s=2.0),
     ev.Stopping: ev.Stopping(at_s=1.0, outcome=Outcome.FAILED, cause=Cause.EXITED),
     ev.Ended: ev.Ended(at_s=1.0),

@@ -198,3 +198,40 @@ def test_a_chain_by_index_finishes_however_it_is_cut() -> None:
         assert counts == {IndexState.SUCCEEDED: 198, IndexState.FAILED: 2}
     ended = {one.id: one for one in world.store._state.executions.values()}
     assert ended[f"{third.id}_5"].cause == "dependency_failed"
+
+
+def kinds(world: World, array: Array) -> list[str]:
+    entries = [entry for start in range(0, 60_000, 1000) for entry in world.store.journal(start, 1000)]
+    return [entry.kind for entry in entries if entry.execution_id == array.id]
+
+
+def test_indices_that_wait_at_the_deadline_are_one_event_of_the_array() -> None:
+    world = World(cores=1000)  # one at a time
+    array = world.submit("0-9999", deadline_s=1030.5)
+    for _ in range(40):
+        world.master.tick()
+        world.clock.advance(0.5)
+    assert world.clock() < 1030.5 == world.master.next_due_s(1029.5), "time alone wakes the master"
+    assert world.store.array(array.id).late_count is None
+    world.clock.advance(1030.5 - world.clock())
+    world.master.tick()
+    late = world.store.array(array.id).late_count
+    assert late is not None
+    assert 9_800 <= late < 9_900
+    missed = [e for e in world.store.active() if e.missed]
+    assert 0 < len(missed) <= WINDOW_MAX + 1, "each of those that were made"
+    for _ in range(3):
+        world.lead()
+        world.clock.advance(5.0)
+        world.master.tick()
+    assert kinds(world, array).count(ArrayEventKind.DEADLINE_MISSED) == 1
+    assert world.store.array(array.id).late_count == late
+
+
+def test_an_array_in_time_says_nothing() -> None:
+    world = World()
+    array = world.submit("0-9", deadline_s=world.clock() + 1e6)
+    world.rest()
+    world.clock.advance(2e6)
+    world.master.tick()
+    assert ArrayEventKind.DEADLINE_MISSED not in kinds(world, array)

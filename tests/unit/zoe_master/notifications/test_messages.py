@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from zoe_client.vocabulary import NotificationKind
+from zoe_client.vocabulary import DeadlineCause, NotificationKind
+from zoe_lib.domain.deadlines import DeadlineMiss
 from zoe_lib.domain.notifications import Notification
 from zoe_lib.domain.values import changed
 from zoe_lib.store.people import NotificationTarget
@@ -75,3 +76,16 @@ def test_a_mail_has_one_line_of_subject_and_says_why() -> None:
     subject, text = mail(TARGET, [FAILED, ended, ended], "https://zoe")
     assert subject == "Zoe: 2 succeeded, 1 failed"
     assert text.count("https://zoe/executions/x1") == 3
+
+
+def test_a_missed_deadline_says_its_cause() -> None:
+    miss = DeadlineMiss(900.0, DeadlineCause.QUEUE, {DeadlineCause.QUEUE: 600.0})
+    missed = changed(FAILED, kind=NotificationKind.DEADLINE_MISSED, state="running", missed=miss)
+    told = json.loads(webhook(TARGET, missed, None).body)
+    assert told["type"] == "execution.deadline_missed"
+    assert told["data"]["execution"]["deadline_missed"] == {
+        **{"deadline_s": 900.0, "cause": "queue", "costs_s": {"queue": 600.0}},
+    }
+    subject, text = mail(TARGET, [missed], None)
+    assert "missed its deadline" in subject
+    assert "deadline: 1970-01-01 00:15:00 UTC\n  cause: queue" in text

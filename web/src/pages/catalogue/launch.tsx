@@ -8,6 +8,7 @@ import { Empty, ErrorBox, Loading } from "../../components/feedback";
 import type { Labels } from "../../components/field-label";
 import { CopyButton } from "../../components/files";
 import { useSettled } from "../../components/settled";
+import { withZone } from "../../deadline";
 import { type Additions, mainComponent, readAdditions, withAdditions, writeAdditions } from "./additions";
 import { AdditionsForm } from "./additions-form";
 import { EntryForm, type Values } from "./form";
@@ -19,6 +20,7 @@ import { SavedSettings } from "./saved-settings";
 type Entry = Schemas["CatalogueEntryView"];
 
 const SETTLED_MS = 250;
+const DEADLINE = "execution_deadline";
 
 export default function LaunchPage() {
   const { entryId = "" } = useParams();
@@ -38,14 +40,17 @@ function Launch({ entry }: { entry: Entry }) {
   const given = useMemo(() => readValues(entry, query), [entry, query]);
   const [values, setValues] = useState<Values>(given);
   const [name, setName] = useState(query.get("execution_name") ?? "");
+  const [deadline, setDeadline] = useState(query.get(DEADLINE) ?? "");
   const [additions, setAdditions] = useState<Additions>(() => readAdditions(query));
   const choose = (text: string) => {
     const chosen = new URLSearchParams(text);
     setValues(readValues(entry, chosen));
     setName(chosen.get("execution_name") ?? "");
+    setDeadline(chosen.get(DEADLINE) ?? "");
     setAdditions(readAdditions(chosen));
   };
   const settled = useSettled(values, SETTLED_MS);
+  const settledDeadline = useSettled(deadline, SETTLED_MS);
   const settledAdditions = useSettled(additions, SETTLED_MS);
   const filled = useQuery({
     queryKey: ["filled", entry.id, settled],
@@ -63,19 +68,20 @@ function Launch({ entry }: { entry: Entry }) {
   const document = useMemo(() => plain && withAdditions(plain, settledAdditions), [plain, settledAdditions]);
   const main = mainComponent(entry.document);
   const keepThisForm = (executionId: string) =>
-    keepForm(executionId, entry.id, queryOf(entry, values, name, additions));
+    keepForm(executionId, entry.id, queryOf(entry, values, name, additions, deadline));
   const launch = useSubmission(async () => {
     const path = { entry_id: entry.id };
     const now = await told(
       api.POST("/api/v1/catalogue/{entry_id}/fill", { params: { path }, body: { values } }),
     );
-    return { application: asDescription(withAdditions(now.document, additions)), name: name || null };
+    const application = asDescription(withAdditions(now.document, additions));
+    return { application, name: name || null, deadline: withZone(deadline) || null };
   }, keepThisForm);
   // Once it is launched the page is about to go: another address would bring it back.
   const { busy } = launch;
   useEffect(() => {
-    if (!busy) setQuery(queryOf(entry, settled, "", settledAdditions), { replace: true });
-  }, [entry, settled, settledAdditions, setQuery, busy]);
+    if (!busy) setQuery(queryOf(entry, settled, "", settledAdditions, settledDeadline), { replace: true });
+  }, [entry, settled, settledAdditions, settledDeadline, setQuery, busy]);
   return (
     <>
       <h1>{entry.title}</h1>
@@ -94,6 +100,16 @@ function Launch({ entry }: { entry: Entry }) {
               onChange={(e) => setName(e.target.value)}
             />
           </div>
+          <div className="field">
+            <label htmlFor="execution-deadline">Deadline</label>
+            <input
+              id="execution-deadline"
+              value={deadline}
+              placeholder="08:00, +3h or 2026-12-01 08:30"
+              maxLength={64}
+              onChange={(e) => setDeadline(e.target.value)}
+            />
+          </div>
           <ErrorBox error={filled.error ?? launch.error} labels={labels} />
           <div className="row">
             {maySubmit && (
@@ -110,11 +126,11 @@ function Launch({ entry }: { entry: Entry }) {
           </div>
           <SavedSettings
             entryId={entry.id}
-            query={String(queryOf(entry, values, name, additions))}
+            query={String(queryOf(entry, values, name, additions, deadline))}
             onChoose={choose}
           />
         </section>
-        {document && <LivePlan key={whose} document={document} />}
+        {document && <LivePlan key={whose} document={document} deadline={settledDeadline} />}
       </div>
     </>
   );
@@ -132,7 +148,7 @@ function fieldsOf(entry: Entry): Record<string, FieldSchema> {
 /** What the form calls its fields. */
 function labelsOf(entry: Entry): Labels {
   const titles = Object.entries(fieldsOf(entry)).map(([name, { title }]) => [name, title ?? name]);
-  return { ...Object.fromEntries(titles), name: "Name of this execution" };
+  return { ...Object.fromEntries(titles), name: "Name of this execution", deadline: "Deadline" };
 }
 
 /** The form's values as the page's address gives them; what is no number where one belongs is left out. */
@@ -148,11 +164,18 @@ function readValues(entry: Entry, query: URLSearchParams): Values {
   return values;
 }
 
-/** The form's values with the additions and the name of the execution. */
-function queryOf(entry: Entry, values: Values, name: string, additions: Additions): URLSearchParams {
+/** The form's values with the additions, the name and the deadline of the execution. */
+function queryOf(
+  entry: Entry,
+  values: Values,
+  name: string,
+  additions: Additions,
+  deadline: string,
+): URLSearchParams {
   const query = writeValues(entry, values);
   writeAdditions(query, additions);
   if (name) query.set("execution_name", name);
+  if (deadline) query.set(DEADLINE, deadline);
   return query;
 }
 

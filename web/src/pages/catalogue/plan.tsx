@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { api, asDescription, type Schemas, told } from "../../api/client";
 import { asRefused } from "../../api/problem";
 import { Loading, ProblemBox } from "../../components/feedback";
+import { withZone } from "../../deadline";
 import { bytes, counted, distance, duration, moment, number } from "../../format";
 import { changeText } from "../execution/change-text";
 
@@ -13,10 +14,21 @@ const BUSY_RETRY_MS = 1_000;
 const BUSY_RETRIES_MAX = 10;
 
 /** What would become of a description if it were submitted now: does it fit, when would it start, what would it take. */
-export function LivePlan({ document }: { document: Record<string, unknown> }) {
+export function LivePlan({
+  document,
+  deadline = "",
+}: {
+  document: Record<string, unknown>;
+  deadline?: string;
+}) {
   const { data, error, isLoading } = useQuery({
-    queryKey: ["plan", document],
-    queryFn: () => told(api.POST("/api/v1/plan", { body: { application: asDescription(document) } })),
+    queryKey: ["plan", document, deadline],
+    queryFn: () =>
+      told(
+        api.POST("/api/v1/plan", {
+          body: { application: asDescription(document), deadline: withZone(deadline) || null },
+        }),
+      ),
     placeholderData: (before) => before,
     refetchInterval: ASK_AGAIN_MS,
     retry: (failures, error) => asRefused(error).code === "plan_busy" && failures < BUSY_RETRIES_MAX,
@@ -45,6 +57,12 @@ function Answer({ plan }: { plan: Plan }) {
       {!plan.starts_now && plan.reason && <p>{plan.reason.sentence}</p>}
       {!plan.starts_now && plan.reason?.hint && <p>What would help: {plan.reason.hint}</p>}
       {plan.change && <p>The smallest change that would start it now: {changeText(plan.change)}</p>}
+      {plan.deadline && (
+        <p className={`notice ${plan.deadline.outlook === "cannot_be_met" ? "bad" : ""}`}>
+          {plan.deadline.sentence}
+          {plan.deadline.note && ` Note: ${plan.deadline.note}.`}
+        </p>
+      )}
       <dl className="facts">
         {!plan.starts_now && (
           <>

@@ -3,6 +3,7 @@ import { useOutage } from "../../api/outage";
 import type { Link as StreamLink } from "../../api/stream";
 import { useNow } from "../../components/now";
 import { StateBadge } from "../../components/state";
+import { deadlineSentence } from "../../deadline";
 import { moment } from "../../format";
 import { placesText } from "./places";
 import { stateSentence } from "./sentence";
@@ -15,6 +16,7 @@ export function Summary({ execution, link }: { execution: Execution; link: Strea
   const now = useNow();
   const away = useOutage();
   const over = execution.outcome !== null && execution.state !== "stopping";
+  const late = deadlineSentence(execution.deadline);
   const live = link === "live" && !away;
   return (
     <div className="lead">
@@ -33,6 +35,7 @@ export function Summary({ execution, link }: { execution: Execution; link: Strea
           {execution.cause && <code>{execution.cause}</code>} {execution.message}
         </p>
       )}
+      {late && <p className={`notice ${execution.deadline?.status === "missed" ? "bad" : ""}`}>{late}</p>}
       {execution.notes.map((note) => (
         <p className="notice" key={note}>
           {note}
@@ -110,7 +113,10 @@ export function Details({ execution }: { execution: Execution }) {
         {execution.deadline_s !== null && (
           <>
             <dt>Deadline</dt>
-            <dd>{moment(execution.deadline_s)}</dd>
+            <dd>
+              {moment(execution.deadline_s)}
+              {execution.deadline?.status === "met" && ", met"}
+            </dd>
           </>
         )}
       </dl>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { useMay } from "../../api/session";
-import { type Filter, STATES } from "./filter";
+import { DEADLINES, type Filter, STATES } from "./filter";
 
 const TYPING_MS = 300;
 
@@ -32,6 +32,20 @@ export function FilterBar({ filter, onChange }: { filter: Filter; onChange: (fil
           ))}
         </div>
       </details>
+      <label>
+        Deadline{" "}
+        <select
+          value={filter.deadline ?? ""}
+          onChange={(e) => onChange(withDeadline(filter, e.target.value))}
+        >
+          <option value="">any or none</option>
+          {Object.entries(DEADLINES).map(([status, text]) => (
+            <option key={status} value={status}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
       {operates && (
         <label>
           <input
@@ -44,6 +58,10 @@ export function FilterBar({ filter, onChange }: { filter: Filter; onChange: (fil
       )}
     </div>
   );
+}
+
+function withDeadline({ deadline: _, ...others }: Filter, chosen: string): Filter {
+  return chosen === "" ? others : { ...others, deadline: chosen as keyof typeof DEADLINES };
 }
 
 interface TypedProps {

@@ -6,6 +6,7 @@ it("comes out of the address as it went in", () => {
     state: ["queued" as const, "running" as const],
     user: "ada & co",
     name: "100%",
+    deadline: "missed" as const,
     all_tenants: true,
   };
   expect(readFilter(writeFilter(filter))).toEqual(filter);
@@ -14,4 +15,5 @@ it("comes out of the address as it went in", () => {
 
 it("leaves out what is no state", () => {
   expect(readFilter(new URLSearchParams("state=nonsense&state=failed")).state).toEqual(["failed"]);
+  expect(readFilter(new URLSearchParams("deadline=nonsense")).deadline).toBeUndefined();
 });

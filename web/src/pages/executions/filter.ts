@@ -13,11 +13,16 @@ export const STATES: State[] = [
   "cancelled",
 ];
 
+type DeadlineStatus = Schemas["DeadlineStatus"];
+
+export const DEADLINES: Record<DeadlineStatus, string> = { missed: "missed", at_risk: "at risk", met: "met" };
+
 /** What of the executions is shown; it stands in the page's address, so that a view can be shared. */
 export interface Filter {
   state: State[];
   user?: string;
   name?: string;
+  deadline?: DeadlineStatus;
   all_tenants?: boolean;
 }
 
@@ -27,6 +32,8 @@ export function readFilter(query: URLSearchParams): Filter {
   const name = query.get("name");
   if (user) filter.user = user;
   if (name) filter.name = name;
+  const deadline = query.get("deadline");
+  if (deadline && deadline in DEADLINES) filter.deadline = deadline as DeadlineStatus;
   if (query.get("all_tenants") === "true") filter.all_tenants = true;
   return filter;
 }
@@ -36,6 +43,7 @@ export function writeFilter(filter: Filter): URLSearchParams {
   for (const state of filter.state) query.append("state", state);
   if (filter.user) query.set("user", filter.user);
   if (filter.name) query.set("name", filter.name);
+  if (filter.deadline) query.set("deadline", filter.deadline);
   if (filter.all_tenants) query.set("all_tenants", "true");
   return query;
 }

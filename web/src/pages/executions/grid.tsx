@@ -3,6 +3,7 @@ import { memo, useEffect, useRef } from "react";
 import { Link } from "react-router";
 import { useMedia } from "../../components/media";
 import { StateBadge } from "../../components/state";
+import { deadlineCell, deadlineSentence } from "../../deadline";
 import { clock, duration, moment } from "../../format";
 import type { ExecutionTable, Summary } from "./table";
 
@@ -10,7 +11,7 @@ const ROW_PX = 40;
 /** On a telephone a row is a card of two lines; the style sheet has the same width and height. */
 const CARD_PX = 76;
 const NARROW = "(max-width: 800px)";
-const HEADINGS = ["", "Name", "State", "User", "Submitted", "Services", "Activity"];
+const HEADINGS = ["", "Name", "State", "User", "Submitted", "Services", "Deadline", "Activity"];
 
 interface GridProps {
   table: ExecutionTable;
@@ -120,6 +121,9 @@ const Row = memo(function Row({ row, index, top, chosen, selectable, onSelect }:
       </span>
       <span role="cell" className="num in-wide" title="ready essential services, ready elastic ones">
         {servicesOf(row)}
+      </span>
+      <span role="cell" className="num in-wide" title={deadlineSentence(row.deadline)}>
+        {deadlineCell(row.deadline)}
       </span>
       <span role="cell" className="in-story">
         {story(row)}

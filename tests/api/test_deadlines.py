@@ -1,0 +1,160 @@
+"""Deadlines through the API: how they are given, what is said of them, and which executions are listed."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.api.test_workflows import step, workflow
+from tests.support.api import Api, problem
+from tests.support.documents import job
+from tests.support.master import TickingMaster
+from tests.support.people import make_token
+from tests.support.waiting import until
+from zoe_client import Client, wire
+from zoe_client.times import BadTime
+from zoe_client.vocabulary import DeadlineCause, DeadlineOutlook, DeadlineStatus, ExecutionState
+from zoe_master.backends.simulated import ServiceBehaviour
+
+LONG = job(size={"run_time_s": 4000})
+
+
+def iso(at_s: float) -> str:
+    return datetime.fromtimestamp(at_s, UTC).isoformat()
+
+
+def test_a_text_is_read_by_the_server(api: Api) -> None:
+    made = api.http().post("/api/v1/executions", json={"application": job(), "deadline": "08:00 Europe/Paris"})
+    assert made.status_code == 201, made.text
+    at_s = made.json()["deadline_s"]
+    assert 0 < at_s - time.time() <= 25 * 3600
+    assert made.json()["deadline"] == {
+        **{"at_s": at_s, "status": None, "cause": None, "costs_s": {}, "expected_run_s": None},
+    }
+    later = api.client().submit(job(), deadline="+1d2h")
+    assert later.deadline_s == pytest.approx(time.time() + 93_600, abs=10)
+    with pytest.raises(BadTime):
+        api.client().submit(job(), deadline="soon")
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"deadline": "08:00"}, "needs a time zone"),
+        ({"deadline": "soon"}, "not a time"),
+        ({"deadline": "2020-01-01T00:00Z"}, "has passed: it was 2020-01-01 00:00:00 UTC"),
+        ({"deadline": "+3h", "deadline_s": 60}, "not both"),
+        ({"deadline": "08:00 ../../etc/passwd"}, "is not a time"),
+        ({"deadline": "9" * 1000}, ""),
+        ({"deadline": 5}, ""),
+    ],
+)
+def test_what_is_no_deadline_is_refused_everywhere(shared_api: Api, fields: dict[str, object], said: str) -> None:
+    http = shared_api.http()
+    for path, body in [
+        ("executions", {"application": job(), **fields}),
+        ("arrays", {"application": job(), "indices": "0-3", **fields}),
+        ("plan", {"application": job(), **fields}),
+        ("executions:batch", {"executions": [{"application": job()}, {"application": job(), **fields}]}),
+    ]:
+        refusal = http.post(f"/api/v1/{path}", json=body)
+        assert refusal.status_code == 422, (path, refusal.text)
+        assert said in str(problem(refusal)["errors"]), (path, refusal.text)
+        if path == "executions:batch":
+            assert "/executions/1" in problem(refusal)["errors"][0]["pointer"]
+    assert shared_api.client().executions().executions == []
+
+
+def test_a_repeated_request_is_the_same_after_its_deadline(api: Api) -> None:
+    body = {"application": job(), "deadline": iso(time.time() + 1.0)}
+    headers = {"Idempotency-Key": "same"}
+    first = api.http().post("/api/v1/executions", json=body, headers=headers)
+    assert first.status_code == 201, first.text
+    until(lambda: time.time() > first.json()["deadline_s"])
+    again = api.http().post("/api/v1/executions", json=body, headers=headers)
+    assert (again.status_code, again.json()["id"]) == (201, first.json()["id"])
+    other = api.http().post("/api/v1/executions", json={**body, "deadline": "+1h"}, headers=headers)
+    assert other.status_code == 409
+
+
+def test_what_cannot_be_met_is_accepted_with_a_warning(api: Api) -> None:
+    made = api.client().submit(LONG, deadline="+30s")
+    (note,) = made.notes
+    assert "cannot be met: earliest end " in note
+    array = api.client().arrays.submit(LONG, "0-9", deadline="+30s")
+    assert any("cannot be met" in text for text in api.client().arrays.array(array.id).notes)
+    assert api.client().submit(LONG, deadline="+2h").notes == []
+    notes = api.client().validate({**LONG, "deadline_s": 30}).notes
+    assert any("cannot be met" in text for text in notes)
+    (unknown,) = api.client().validate({**job(), "deadline_s": 30}).notes
+    assert "declares no run time" in unknown
+
+
+def test_a_plan_compares_the_forecast_of_the_end(api: Api, master: TickingMaster) -> None:
+    client = api.client()
+    until(lambda: master.master.latest)
+    assert client.plan(LONG).deadline is None
+    wanted = [("+30s", "cannot_be_met"), ("+2h", "at_risk"), ("+1d", "met")]
+    for text, outlook in wanted:
+        found = client.plan(LONG, deadline=text).deadline
+        assert found is not None
+        assert (found.outlook, found.run_s, found.run_time_source) == (outlook, 4000.0, "declared")
+        assert found.end_p50_s is not None
+        assert found.end_p90_s is not None
+        assert found.end_p50_s <= found.end_p90_s
+    unknown = client.plan({**job(), "deadline_s": 30}).deadline
+    assert unknown is not None
+    assert (unknown.outlook, unknown.end_p50_s) == (DeadlineOutlook.UNKNOWN, None)
+    limited = client.plan({**job(), "time_limit_s": 50}, deadline="+1h").deadline
+    assert limited is not None
+    assert limited.outlook is DeadlineOutlook.MET, "it ends by its time limit"
+    assert client.plan({**job(), "time_limit_s": 5000}, deadline="+1h").deadline.outlook == "unknown"  # type: ignore[union-attr]
+
+
+def test_misses_are_listed_to_those_who_see_them(api: Api, master: TickingMaster) -> None:
+    client = api.client()
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.2)
+    kept = client.submit(job(), deadline="+1h")
+    assert client.wait(kept.id, 20).state is ExecutionState.SUCCEEDED
+    master.behaviours["main"] = ServiceBehaviour(run_s=1e6)
+    missed = client.submit(LONG, deadline="+1s")
+    risky = client.submit(LONG, deadline="+1h")
+
+    def listed(status: DeadlineStatus, by: Client = client) -> list[str]:
+        return [one.id for one in by.executions(deadline=status).executions]
+
+    until(lambda: listed(DeadlineStatus.MISSED) == [missed.id])
+    assert listed(DeadlineStatus.MET) == [kept.id]
+    assert listed(DeadlineStatus.AT_RISK) == [risky.id]
+    shown = client.execution(missed.id).deadline
+    assert shown is not None
+    assert (shown.status, shown.cause, shown.expected_run_s) == ("missed", DeadlineCause.TOO_SHORT, 4000.0)
+    assert client.explain(missed.id).deadline == shown
+    bob = api.client(make_token(api.store, "bob"))
+    assert listed(DeadlineStatus.MISSED, bob) == []
+    bad = api.http().get("/api/v1/executions", params={"deadline": "nonsense"})
+    assert problem(bad)["code"] == "invalid_request"
+
+
+def test_a_deadline_is_changed_while_it_waits(api: Api) -> None:
+    client = api.client()
+    waiting = client.submit(job(), hold=True, deadline="+1h")
+    changed = client.modify(waiting.id, wire.ModifyRequest(deadline="+2h"))
+    assert changed.deadline_s == pytest.approx(time.time() + 7200, abs=10)
+    assert client.modify(waiting.id, wire.ModifyRequest(deadline_s=None)).deadline_s is None
+    past = api.http().patch(f"/api/v1/executions/{waiting.id}", json={"deadline": "2020-01-01T00:00Z"})
+    assert (past.status_code, problem(past)["errors"][0]["pointer"]) == (422, "/deadline")
+
+
+def test_steps_of_a_workflow_miss_the_deadline_of_the_whole(api: Api, master: TickingMaster) -> None:
+    client = api.client()
+    made = client.workflows.run(workflow(step("first"), step("second", "first"), deadline_s=1.5))
+    found = client.wait_for_workflow(made.id, 30)
+    executions = client.executions(deadline=DeadlineStatus.MISSED).executions
+    assert {one.name for one in executions} >= {one.name for one in executions if one.cause == "time_limit"}
+    assert len(executions) == 2, found
+    for one in executions:
+        kinds = [entry.kind for entry in api.store.journal(0, 1000, execution_id=one.id)]
+        assert kinds.count("deadline_missed") == 1

@@ -1,0 +1,76 @@
+"""What is said of deadlines: in lists, and about one execution."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from zoe_cli.units import duration
+from zoe_client.plain import Array, Deadline, Summary
+from zoe_client.times import in_full
+from zoe_client.vocabulary import TERMINAL_STATES, DeadlineCause, DeadlineStatus, ExecutionState
+
+CAUSES = {
+    DeadlineCause.TOO_SHORT: "there was less time than the run takes",
+    DeadlineCause.INPUT_LATE: "it entered the queue late: it ran after others, had a time to begin, or was held",
+    DeadlineCause.NODES_LOST: "attempts were lost with their nodes, or by other failures of the platform",
+    DeadlineCause.ATTEMPTS_FAILED: "attempts failed, or were requeued",
+    DeadlineCause.STORE: "it waited for its bandwidth of the object store, or ran without it",
+    DeadlineCause.QUEUE: "it waited in the queue",
+    DeadlineCause.SLOWER: "it ran for longer than expected",
+    DeadlineCause.RUN_TIME_UNKNOWN: "no run time was known, and it waited for less time than it ran",
+}
+_LOST = {
+    DeadlineCause.INPUT_LATE: "before the queue",
+    DeadlineCause.NODES_LOST: "in lost attempts",
+    DeadlineCause.ATTEMPTS_FAILED: "in failed attempts",
+    DeadlineCause.STORE: "without its bandwidth",
+    DeadlineCause.QUEUE: "in the queue",
+    DeadlineCause.SLOWER: "more than expected",
+}
+
+
+def deadline_cell(execution: Summary) -> str:
+    """Return how an execution stands to its deadline, in a few letters; a server of an earlier version does not say."""
+    deadline, over = execution.get("deadline"), execution["state"] in TERMINAL_STATES
+    if deadline is None:
+        return ""
+    if deadline["status"] == DeadlineStatus.MISSED:
+        return f"missed ({deadline['cause']})"
+    if deadline["status"] == DeadlineStatus.MET or over:
+        return deadline["status"] or ""
+    left = f"in {duration(deadline['at_s'] - time.time())}"
+    return f"at risk ({left})" if deadline["status"] == DeadlineStatus.AT_RISK else left
+
+
+def array_deadline_cell(array: Array) -> str:
+    """Return how an array stands to its deadline: missed by indices that had not ended then."""
+    deadline_s = array["deadline_s"]
+    if deadline_s is None:
+        return ""
+    ended_s, succeeded = array["ended_at_s"], array["state"] == ExecutionState.SUCCEEDED
+    if (time.time() if ended_s is None else ended_s) > deadline_s:
+        return "missed"
+    return "met" if succeeded else f"in {duration(deadline_s - time.time())}" if ended_s is None else ""
+
+
+def deadline_words(deadline: Deadline) -> str:
+    """Return all about the deadline of an execution."""
+    at = in_full(deadline["at_s"])
+    if deadline["status"] == DeadlineStatus.MISSED:
+        return f"{at}; missed: {cause_words(deadline['cause'])}{costs_words(deadline['costs_s'])}"
+    status = {None: "", DeadlineStatus.MET: "; met", DeadlineStatus.AT_RISK: "; at risk: it is expected to end later"}
+    return at + status[None if deadline["status"] is None else DeadlineStatus(deadline["status"])]
+
+
+def cause_words(cause: str | None) -> str:
+    """Return a cause as a part of a sentence; as it is, if it is of a later version."""
+    return next((text for known, text in CAUSES.items() if known == cause), str(cause))
+
+
+def costs_words(costs_s: Mapping[Any, float]) -> str:
+    """Return what the time was lost to, the most first; empty if nothing is known."""
+    ordered = sorted(costs_s.items(), key=lambda one: -one[1])
+    parts = [f"{duration(seconds)} {_LOST.get(cause, cause)}" for cause, seconds in ordered]
+    return f" ({', '.join(parts)})" if parts else ""

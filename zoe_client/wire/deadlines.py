@@ -1,0 +1,67 @@
+"""Deadlines: as they are given, how executions stand to them, and whether they can be met."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from zoe_client.times import TEXT_MAX, BadTime, read_time
+from zoe_client.vocabulary import DeadlineCause, DeadlineOutlook, DeadlineStatus
+from zoe_client.wire.base import Wire
+
+DEADLINE = (
+    "Time by which it should have ended, instead of `deadline_s`: `+3h`, `+1d2h`, `08:00 Europe/Paris` (the next one), "
+    "or ISO 8601 with an offset or a zone."
+)
+
+
+def _readable(text: str) -> str:
+    try:
+        read_time(text, time.time(), zone_needed=True)
+    except BadTime as error:
+        raise PydanticCustomError("deadline", "{why}", {"why": str(error)}) from None
+    return text
+
+
+DeadlineText = Annotated[str, Field(min_length=1, max_length=TEXT_MAX), AfterValidator(_readable)]
+
+
+def check_one_deadline(text: str | None, after_s: float | None) -> None:
+    """Raise PydanticCustomError if a deadline is given in both ways."""
+    if text is not None and after_s is not None:
+        raise PydanticCustomError("deadline", "give deadline or deadline_s, not both")
+
+
+class DeadlineView(Wire):
+    """How an execution stands to its deadline.
+
+    status: null while nothing is known against it, and for what failed or was cancelled in time.
+    """
+
+    at_s: float
+    status: DeadlineStatus | None
+    cause: DeadlineCause | None = Field(default=None, description="Why it was missed.")
+    costs_s: dict[DeadlineCause, float] = Field(default={}, description="Seconds lost, by cause.")
+    expected_run_s: float | None = Field(default=None, description="The run time that was expected; null: unknown.")
+
+
+class DeadlineOutlookView(Wire):
+    """Whether an execution that is submitted now would end by its deadline."""
+
+    at_s: float
+    text: str = Field(description="The deadline with its date, its zone and UTC.")
+    outlook: DeadlineOutlook = Field(
+        description="`met`: nine of ten such forecasts hold; `at_risk`: half of them do; `cannot_be_met`: fewer; "
+        "`unknown`: its run time or its start is not known."
+    )
+    end_p50_s: float | None = Field(description="Earliest end, that half of all forecasts hold; null: unknown.")
+    end_p90_s: float | None = Field(description="The same for nine of ten.")
+    run_s: float | None = Field(description="Expected run time; null: unknown.")
+    run_time_source: str | None = Field(
+        default=None, description="Source of `run_s`: `declared`, `past_runs`, `time_limit` or `unknown`."
+    )
+    note: str = Field(default="", description="What was made of a time that comes twice or never; else empty.")
+    sentence: str

@@ -1,0 +1,46 @@
+"""The deadline of what is submitted, and what is said of it at once."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+from zoe_client.times import BadTime, GivenTime, in_full, read_deadline
+from zoe_client.wire import Diagnostic
+from zoe_lib.domain.application import Application
+from zoe_lib.submission.refusal import SubmissionRefused
+
+
+def deadline_of(
+    text: str | None, after_s: float | None, application: Application, now_s: float
+) -> tuple[float | None, tuple[str, ...]]:
+    """Return the deadline in seconds since the epoch, None without, and notes for its user.
+
+    It is what the request says, else what the description says. SubmissionRefused if it has passed, or is no time.
+    """
+    given = given_deadline(text, after_s or application.default_deadline_s, now_s)
+    if given is None:
+        return None, ()
+    notes = [given.note] if given.note else []
+    if (warning := too_soon(given, application, now_s)) is not None:
+        notes.append(warning)
+    return given.at_s, tuple(notes)
+
+
+def given_deadline(text: str | None, after_s: float | None, now_s: float) -> GivenTime | None:
+    """Return the deadline that is given as a text or in seconds from now; None without. SubmissionRefused."""
+    if text is None:
+        return None if after_s is None else GivenTime(now_s + after_s, after_s, UTC)
+    try:
+        return read_deadline(text, now_s, UTC, zone_needed=True)
+    except BadTime as error:
+        wrong = Diagnostic(pointer="/deadline", code="invalid", message=str(error))
+        raise SubmissionRefused("invalid_request", str(error), errors=[wrong]) from None
+
+
+def too_soon(given: GivenTime, application: Application, now_s: float) -> str | None:
+    """Return a warning if the declared run time alone goes beyond the deadline; None if not, or if none is declared."""
+    run_s = application.expected_run_s
+    if not run_s or now_s + run_s <= given.at_s:
+        return None
+    ends = in_full(now_s + run_s, given.zone)
+    return f"the deadline {given.in_full} cannot be met: earliest end {ends}, by its declared run time of {run_s:g} s"
