@@ -5,15 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping
 from decimal import Decimal
+from typing import Any
 
 from zoe_api.dependencies import Services
 from zoe_api.metrics import BUDGET_REFUSED, BUDGET_WARNED
 from zoe_api.problems import ApiProblem, as_problems
-from zoe_client.wire import EstimateView, PriceView
+from zoe_client.wire import EstimateView, PriceView, RunTimeView
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.metering import microseconds
 from zoe_lib.pricing.estimate import estimate
+from zoe_lib.pricing.price_list import PriceList
 from zoe_lib.pricing.statement import gaps, in_force
+from zoe_lib.run_times.samples import with_elastic
 from zoe_lib.store.people import Principal
 from zoe_lib.submission.budgets import budget_warnings
 
@@ -46,10 +49,32 @@ def price_of(
         ),
         (None, ""),
     )
-    lists = [one.prices for one in services.store.billing.price_lists()]
-    prices = in_force(lists, microseconds(time.time()))
-    if run_s is None or prices is None:
-        return None
+    prices = _in_force(services)
+    return None if run_s is None or prices is None else _estimated(application, principal, run_s, basis, prices)
+
+
+def run_times_of(
+    services: Services, principal: Principal, application: Application, choices: Collection[Mapping[str, Any]]
+) -> list[RunTimeView]:
+    """Return how long an application runs with some of its elastic services, each with its price. `choices`: the
+    master's answer, `RunTimeChoice` as JSON.
+    """
+    prices = _in_force(services) if choices else None
+    found = [RunTimeView(**one) for one in choices]
+    if prices is not None:
+        for one in found:
+            given = with_elastic(application, one.elastic)
+            one.price = _estimated(given, principal, one.p50_s, "forecast", prices)
+    return found
+
+
+def _in_force(services: Services) -> PriceList | None:
+    return in_force([one.prices for one in services.store.billing.price_lists()], microseconds(time.time()))
+
+
+def _estimated(
+    application: Application, principal: Principal, run_s: float, basis: str, prices: PriceList
+) -> EstimateView:
     amount, gaps = estimate(application, principal.tenant, principal.user, run_s, prices)
     return EstimateView(amount=f"{amount:f}", currency=prices.currency, gaps=list(gaps), run_s=run_s, basis=basis)
 

@@ -41,6 +41,7 @@ from zoe_master.background.lease import LeaderLease, LeaderProgress, LeaderWatch
 from zoe_master.background.metrics import observe_storage
 from zoe_master.background.readings import ScalingAmounts
 from zoe_master.background.retention import ExecutionRetention, removal_interval_s
+from zoe_master.background.run_times_thread import RunTimesThread
 from zoe_master.background.scaling_thread import ScalingThread
 from zoe_master.background.schedule_thread import ScheduleThread
 from zoe_master.crash_points import Hit, crash_point_of
@@ -168,6 +169,7 @@ class Process:
             with RpcServer(endpoint, keys_dir, answers.handlers(), answers.slow()) as answering:
                 metrics.LEADER.set(1)
                 foretelling = ForecastThread(master, self._waker)
+                learning = RunTimesThread(master.run_times, self._store)
                 upkeep = ExecutionRetention(self._store, removal_interval_s(self._settings.retention_s))
                 amounts = ScalingAmounts(self._settings.prometheus_url, backend.address)
                 self._scaling = ScalingThread(master, self._store, epoch, amounts, self._waker)
@@ -180,6 +182,7 @@ class Process:
                     notifying.close()
                     self._scaling.close()
                     upkeep.close()
+                    learning.close()
                     foretelling.close()
         finally:
             if storage is not None:

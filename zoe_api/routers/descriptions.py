@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import Request
 
 from zoe_api.access import Reader
-from zoe_api.budgets import check_budget, price_of
+from zoe_api.budgets import check_budget, price_of, run_times_of
 from zoe_api.dependencies import (
     Services,
     ServicesDep,
@@ -87,7 +87,8 @@ def plan_application(body: PlanRequest, principal: Reader, request: Request, ser
     price = price_of(services, principal, application, forecast_s)
     end = answer.pop("end", None)  # a master of an earlier version has none
     deadline = None if given is None else outlook_view(given, end, application, time.time())
-    return PlanView(notes=notes, demand=demand, price=price, deadline=deadline, **answer)
+    run_times = run_times_of(services, principal, application, answer.pop("run_times", ()))
+    return PlanView(notes=notes, demand=demand, price=price, deadline=deadline, run_times=run_times, **answer)
 
 
 @router.post("/convert", response_model=ConvertResponse)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -19,7 +19,7 @@ from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
 from zoe_client.vocabulary import DeadlineOutlook
-from zoe_client.wire import EstimateView, PlanView
+from zoe_client.wire import EstimateView, PlanView, RunTimeView
 
 
 def register(app: typer.Typer) -> None:
@@ -94,6 +94,20 @@ def _sentences(answer: PlanView) -> Iterator[str]:
     yield from _start(answer)
     if answer.deadline is not None:
         yield answer.deadline.sentence
+    yield from _run_times(answer.run_times)
+
+
+def _run_times(choices: Sequence[RunTimeView]) -> Iterator[str]:
+    if not choices:
+        return
+    samples = choices[0].samples
+    yield f"Run time, by your {samples} {'run' if samples == 1 else 'runs'} that ended:"
+    for one in choices:
+        price = "" if one.price is None else f", about {one.price.amount} {one.price.currency}"
+        wide = "; no run had about as many cores, or there are few" if one.wide else ""
+        with_what = f"{one.elastic} elastic {'service' if one.elastic == 1 else 'services'}, {one.cores:g} cores"
+        p50, p90 = duration(one.p50_s), duration(one.p90_s)
+        yield f"  with {with_what}: 50 % within {p50}, 90 % within {p90}{price}{wide}"
 
 
 def _start(answer: PlanView) -> Iterator[str]:

@@ -60,6 +60,7 @@ __getattr__ = lazy_names(
             "FillResponse",
             "PlanRequest",
             "PlanView",
+            "RunTimeView",
             "ValidateRequest",
             "ValidateResponse",
         ),

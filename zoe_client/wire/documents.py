@@ -66,6 +66,18 @@ class DemandView(Wire):
     executions_of_user_max: int | None = Field(description="Quota of each user of the tenant; null: unlimited.")
 
 
+class RunTimeView(Wire):
+    """How long an application runs with so many elastic services, as its ended runs show."""
+
+    elastic: int = Field(description="Number of elastic services, in the order in which they start.")
+    cores: float = Field(description="Cores of the services that share the work.")
+    p50_s: float = Field(description="Half of such runs take no longer.")
+    p90_s: float = Field(description="Nine of ten take no longer.")
+    samples: int = Field(description="Number of ended runs that it rests on, 64 at most.")
+    wide: bool = Field(description="There are fewer than five, or none had about as many cores.")
+    price: EstimateView | None = Field(default=None, description="What it would cost in the time of `p50_s`.")
+
+
 class PlanView(Wire):
     """What would happen to an application if it were submitted now."""
 
@@ -85,6 +97,11 @@ class PlanView(Wire):
     )
     deadline: DeadlineOutlookView | None = Field(
         default=None, description="Whether it would end by its deadline; null without one."
+    )
+    run_times: list[RunTimeView] = Field(
+        default=[],
+        description="How long it would run with none of its elastic services, 1, 2, 4 and so on, and all of them; "
+        "empty before you have run an application of this name.",
     )
     notes: list[str] = Field(default=[])
 

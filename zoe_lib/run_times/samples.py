@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark, Service
 from zoe_lib.domain.promises import wished
+from zoe_lib.domain.values import changed
 from zoe_lib.run_times.values import RunSample, RunSetting
 
 _LEAST_CORES = 0.01
@@ -19,16 +20,21 @@ def kind_of(execution: Execution) -> Kind:
     return execution.tenant, execution.user, execution.application.name
 
 
+def with_elastic(application: Application, elastic: int) -> Application:
+    """Return an application with at most this many elastic services, in the order in which they start."""
+    left, fewer = elastic, {}
+    for component in sorted(application.components, key=lambda one: one.startup_order):
+        count = min(component.elastic_count, left)
+        left -= count
+        fewer[component.name] = changed(component, total_count=component.essential_count + count)
+    return changed(application, components=tuple(fewer[one.name] for one in application.components))
+
+
 def setting_of(application: Application, elastic: int | None = None) -> RunSetting:
     """Return what a run would be given with this many elastic services, in the order in which they start; None: all."""
-    sharing, left = _sharing(application), elastic
-    cores_milli = 0
-    for component in application.components:
-        count = component.elastic_count if left is None else min(component.elastic_count, left)
-        if left is not None:
-            left -= count
-        if component.name in sharing:
-            cores_milli += component.reservation.cores_milli * (component.essential_count + count)
+    sharing = _sharing(application)
+    given = application if elastic is None else with_elastic(application, elastic)
+    cores_milli = sum(one.reservation.cores_milli * one.total_count for one in given.components if one.name in sharing)
     return RunSetting(max(cores_milli / 1000, _LEAST_CORES), None, _rate(application))
 
 
@@ -65,9 +71,11 @@ def _seconds(service: Service, from_s: float, to_s: float) -> float:
 
 
 def _sharing(application: Application) -> frozenset[str]:
-    """Return the components whose services share the work: those of several services, else all."""
-    several = _names(one for one in application.components if one.total_count > 1)
-    return several or _names(application.components)
+    """Return the components whose services share the work: those of several services, if one of these is essential,
+    else all.
+    """
+    several = [one for one in application.components if one.total_count > 1]
+    return _names(several if any(one.essential_count for one in several) else application.components)
 
 
 def _names(components: Iterable[Component]) -> frozenset[str]:

@@ -97,6 +97,7 @@ class Master:
         self._platform: Sequence[Node] = ()
         self._can: tuple[BackendCapabilities, StoreCapacity | None] | None = None
         self._told: SimpleQueue[tuple[ExecutionId, Forecast]] = SimpleQueue()
+        self.run_times = self._cache.run_times
         self.latest: Tick | None = None
 
     def tick(self) -> Tick:

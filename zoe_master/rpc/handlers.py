@@ -204,7 +204,9 @@ class RpcHandlers:
             proposal, forecast, end = self._tick().propose(
                 application, question.tenant, question.user, question.priority, budget
             )
-        return {**encode(proposal), "forecast": encode(forecast), "end": encode(end)}
+        run_times = self._master.run_times.choices(application, question.tenant, question.user)
+        learned = {"run_times": [encode(one) for one in run_times]}
+        return {**encode(proposal), "forecast": encode(forecast), "end": encode(end), **learned}
 
     def dry_run(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return what another policy would do with the present queue."""

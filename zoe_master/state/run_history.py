@@ -75,7 +75,7 @@ class RunTimeHistory:
         # With the run times expected before; only one of the orders needs their arrivals.
         self._just_departed: deque[tuple[Execution, float | None]] = deque(maxlen=_READ_AT_START_MAX)
         self.record = ForecastRecord()
-        for execution in _recently_ended(store):
+        for execution in recently_ended(store):
             if Mark.PLACED in execution.marks:
                 self.record.started(execution)
             self.learn(execution, half_life_s)
@@ -121,7 +121,7 @@ class RunTimeHistory:
             self._used_at_s = at_s
 
 
-def _recently_ended(store: ExecutionStore) -> list[Execution]:
+def recently_ended(store: ExecutionStore) -> list[Execution]:
     """Return the newest ones, the earliest end first."""
     query = ExecutionQuery(states=TERMINAL_STATES, limit=_PAGE)
     found: list[Execution] = []

@@ -46,6 +46,7 @@ from zoe_master.state.forecasts import ForecastRecord
 from zoe_master.state.kept_ledger import KeptLedger
 from zoe_master.state.pending_queue import PendingQueue
 from zoe_master.state.run_history import KindEstimates, RunTimeHistory
+from zoe_master.state.run_times import RunTimesKept
 from zoe_master.state.tick_context import TickContext
 
 log = structlog.get_logger(__name__)
@@ -94,8 +95,10 @@ class StateCache:
         self.policy: Policy = store.policy()
         self._history = RunTimeHistory(store, self.policy.usage_half_life_s)
         self._kinds = KindEstimates(self._history.expected)
+        self.run_times = RunTimesKept()
         for execution in self._executions.values():
             self._kinds.enter(run_key(execution))
+            self.run_times.note(execution)
         self.conditional = ConditionalExecutions[Execution]()
         """Executions that do not count as waiting before their conditions are met."""
         self.arrays = ArraysKept(store)
@@ -349,6 +352,7 @@ class StateCache:
             if self._drop(execution.id):
                 self._outcomes[execution.state] += 1
                 self._history.learn(execution, self.policy.usage_half_life_s)
+                self.run_times.note(execution)
                 self._kinds.learned(run_key(execution))
                 self.backlog.learned(run_key(execution))
             return
@@ -357,6 +361,7 @@ class StateCache:
             before = None
         if before is None:
             self._kinds.enter(run_key(execution))
+            self.run_times.note(execution)
         self._executions[execution.id] = execution
         if execution.state in WAITING_STATES:
             self._keep_waiting(execution)

@@ -1,0 +1,57 @@
+"""The thread that learns how long applications run."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+import structlog
+
+from zoe_lib.store.base import ExecutionStore
+from zoe_master.state.run_history import recently_ended
+from zoe_master.state.run_times import RunTimesKept
+
+log = structlog.get_logger(__name__)
+
+# It rests four times as long as it works, since it shares one core with the loop.
+_REST = 4.0
+_LOOK_S = 1.0
+_AT_ONCE_MAX = 20
+
+
+class RunTimesThread:
+    """Runs beside one master until it is closed. First it reads what ended lately. `clock` counts its CPU time."""
+
+    def __init__(
+        self, times: RunTimesKept, store: ExecutionStore, clock: Callable[[], float] = time.thread_time
+    ) -> None:
+        self._times = times
+        self._store = store
+        self._clock = clock
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="zoe-run-times", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closing.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._times.recall(recently_ended(self._store))
+        except Exception:  # without it, it learns from now on
+            log.exception("reading earlier run times failed")
+        pause_s = 0.0
+        while not self._closing.wait(pause_s):
+            pause_s = self.work_once()
+
+    def work_once(self) -> float:
+        """Learn from some of what was noted; return how long to rest afterwards."""
+        began_s, done = self._clock(), 0
+        try:
+            done = self._times.work_off(_AT_ONCE_MAX)
+        except Exception:  # one execution that teaches nothing must not end the thread
+            log.exception("learning a run time failed")
+        return (self._clock() - began_s) * _REST if done == _AT_ONCE_MAX else _LOOK_S

@@ -1,0 +1,94 @@
+"""What was learned of run times, for threads beside the loop: the loop only notes what came and what ended."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterable, Sequence
+
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.execution import Execution, Mark
+from zoe_lib.domain.values import value
+from zoe_lib.run_times.history import RunTimes
+from zoe_lib.run_times.samples import kind_of, sample_of, setting_of
+
+_NEWS_MAX = 20_000
+
+
+@value(frozen=True, slots=True)
+class RunTimeChoice:
+    """How long a run takes with so many elastic services; seconds. samples, wide: see `RunTimeAnswer`."""
+
+    elastic: int
+    cores: float
+    p50_s: float
+    p90_s: float
+    samples: int
+    wide: bool
+
+
+class RunTimesKept:
+    """One for each leader; several threads may use it. News beyond 20,000 push out the oldest."""
+
+    def __init__(self) -> None:
+        self._times = RunTimes()
+        self._lock = threading.Lock()
+        self._news: deque[tuple[Execution, bool]] = deque(maxlen=_NEWS_MAX)
+
+    def note(self, execution: Execution) -> None:
+        """Keep an execution that was submitted, or has ended, until a thread has time for it."""
+        self._news.append((execution, execution.terminal))
+
+    def recall(self, ended: Iterable[Execution]) -> None:
+        """Put executions that ended before this master began to lead first, in the order in which all happened."""
+        happened: list[tuple[float, bool, Execution]] = []
+        for execution in ended:
+            happened.append((execution.submitted_at_s, False, execution))
+            happened.append((execution.marks.get(Mark.ENDED, execution.submitted_at_s), True, execution))
+        for _, is_end, execution in sorted(happened, key=lambda one: one[:2], reverse=True):
+            self._news.appendleft((execution, is_end))
+
+    def work_off(self, most: int) -> int:
+        """Learn from what was noted, so many at most; return how many."""
+        for done in range(most):
+            try:
+                execution, ended = self._news.popleft()
+            except IndexError:
+                return done
+            with self._lock:
+                self._learn(execution, ended=ended)
+        return most
+
+    def choices(self, application: Application, tenant: str, user: str) -> Sequence[RunTimeChoice]:
+        """Return how long a run takes with none of its elastic services, 1, 2, 4 and so on, and all of them; none if
+        nothing is known of its kind.
+        """
+        kind = (tenant, user, application.name)
+        found = []
+        for elastic in _numbers(application):
+            setting = setting_of(application, elastic)
+            with self._lock:
+                answer = self._times.answer(kind, setting)
+            if answer is None:
+                return ()
+            found.append(RunTimeChoice(elastic, setting.cores, answer.p50_s, answer.p90_s, answer.samples, answer.wide))
+        return found
+
+    def _learn(self, execution: Execution, *, ended: bool) -> None:
+        kind = kind_of(execution)
+        if not ended:
+            self._times.submitted(execution.id, kind, setting_of(execution.application))
+        elif (sample := sample_of(execution)) is not None:
+            self._times.learn(execution.id, kind, sample)
+        else:
+            self._times.ended(execution.id)
+
+
+def _numbers(application: Application) -> list[int]:
+    """Return the numbers of elastic services to tell of."""
+    most = sum(component.elastic_count for component in application.components)
+    found, number = [0], 1
+    while number < most:
+        found.append(number)
+        number *= 2
+    return [*found, most] if most else found
