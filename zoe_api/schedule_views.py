@@ -27,7 +27,7 @@ def facts(schedule: Schedule) -> dict[str, Any]:
     """Return the fields of a view that a schedule has by itself."""
     options = schedule.run_options
     same = ("name", "tenant", "user", "expression", "zone", "application", "version", "missed", "overlap", "jitter_s")
-    times = ("end_at_s", "held", "due_s", "next_at_s", "made_at_s")
+    times = ("end_at_s", "held", "held_by_operator", "due_s", "next_at_s", "made_at_s")
     return {
         **{name: getattr(schedule, name) for name in (*same, *times)},
         "parameters": dict(schedule.parameters),

@@ -401,6 +401,13 @@ def test_schedules_are_their_owners(api: Api, http: httpx.Client) -> None:
     assert [one["user"] for one in operator.get(SCHEDULES, params={"all_users": True}).json()["schedules"]] == ["ada"]
     assert operator.post(f"{SCHEDULES}/nightly/hold", params={"user": "ada"}).json()["held"] is True
     assert operator.post(f"{SCHEDULES}/nightly/run").status_code == 404
+    # Neither a release nor a replacement by its owner lets it run again.
+    assert problem(http.post(f"{SCHEDULES}/nightly/release"))["code"] == "held_by_operator"
+    assert http.post(f"{SCHEDULES}/nightly/hold").json()["held_by_operator"] is True
+    assert add(http)["held_by_operator"] is True
+    assert operator.post(f"{SCHEDULES}/nightly/release", params={"user": "ada"}).json()["held"] is False
+    assert http.post(f"{SCHEDULES}/nightly/hold").json()["held_by_operator"] is False
+    assert http.post(f"{SCHEDULES}/nightly/release").json()["held"] is False
     assert operator.delete(f"{SCHEDULES}/nightly", params={"user": "ada"}).status_code == 204
 
 

@@ -100,8 +100,9 @@ def hold_schedule(
 ) -> ScheduleView:
     """Let no time run until the schedule is released; what runs goes on."""
     found = _found(services, principal, request, name, user)
-    if not found.held:
-        found = services.store.schedules.change(found, changed(found, held=True))
+    by_operator = principal.operator and (found.held_by_operator or found.user != principal.user)
+    if not found.held or (by_operator and not found.held_by_operator):
+        found = services.store.schedules.change(found, changed(found, held=True, held_by_operator=by_operator))
     return schedule_view(found, None)
 
 
@@ -109,13 +110,17 @@ def hold_schedule(
 def release_schedule(
     name: Name, request: Request, principal: Submitter, services: ServicesDep, user: OfUser = None
 ) -> ScheduleView:
-    """Let the times after now run again; those that passed meanwhile do not."""
+    """Let the times after now run again; those that passed meanwhile do not. 403 if only operators may release it."""
     found = _found(services, principal, request, name, user)
     if not found.held:
         return schedule_view(found, None)
+    if found.held_by_operator and not principal.operator:
+        raise ApiProblem(Code.HELD_BY_OPERATOR, hint="ask an operator to release it")
     now_s = time.time()
     due_s = first_after(found, now_s)
-    after = changed(found, held=False, due_s=due_s, next_at_s=found.after_jitter(due_s), planned_at_s=now_s)
+    after = changed(
+        found, held=False, held_by_operator=False, due_s=due_s, next_at_s=found.after_jitter(due_s), planned_at_s=now_s
+    )
     return schedule_view(services.store.schedules.change(found, after), None)
 
 
@@ -173,6 +178,7 @@ def _schedule(name: str, body: ScheduleRequest, principal: Principal, now_s: flo
         jitter_s=body.jitter_s,
         end_at_s=body.end_at_s,
         held=False,
+        held_by_operator=False,
         due_s=None,
         next_at_s=None,
         planned_at_s=now_s,

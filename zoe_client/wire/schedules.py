@@ -166,6 +166,7 @@ class ScheduleView(Wire):
     jitter_s: float
     end_at_s: float | None
     held: bool
+    held_by_operator: bool = Field(default=False, description="Only operators may release it.")
     due_s: float | None
     next_at_s: float | None
     made_at_s: float

@@ -42,8 +42,8 @@ class Schedule:
     `version` (None: the newest).
 
     due_s: the time that comes next, of those that the expression has; None: there is none any more. next_at_s: when it
-    is made, which is later by the jitter. planned_at_s: what the clock showed when it was found. count: how often it
-    was changed, so that of two writers one is refused.
+    is made, which is later by the jitter. held_by_operator: only operators release it. planned_at_s: what the clock
+    showed when it was found. count: how often it was changed, so that of two writers one is refused.
     """
 
     id: str
@@ -62,6 +62,7 @@ class Schedule:
     jitter_s: float
     end_at_s: float | None
     held: bool
+    held_by_operator: bool
     due_s: float | None
     next_at_s: float | None
     planned_at_s: float

@@ -63,6 +63,7 @@ schedules = Table(
     Column("jitter_s", Double, nullable=False),
     Column("end_at_s", Double),
     Column("held", Boolean, nullable=False),
+    Column("held_by_operator", Boolean, nullable=False),
     Column("due_s", Double),
     Column("next_at_s", Double),
     Column("planned_at_s", Double, nullable=False),

@@ -25,7 +25,7 @@ from zoe_lib.store.workflow_tables import workflow_steps
 RUNS_KEPT = 100
 """What came of the last times of each schedule."""
 _S, _R = schedules.c, schedule_runs.c
-_KEPT = ("id", "made_at_s", "held", "count")
+_KEPT = ("id", "made_at_s", "held", "held_by_operator", "count")
 _ENDED = ("succeeded", "failed", "cancelled")
 
 

@@ -15,7 +15,7 @@ FIRST = 1_800_000_000.0 // HOUR * HOUR
 HOURLY = Schedule(
     id="s1", tenant="acme", user="ada", name="hourly", expression="0 * * * *", zone="UTC", application=None,
     version=None, document={}, parameters={}, options={}, missed="latest", overlap="skip", jitter_s=0.0, end_at_s=None,
-    held=False, due_s=FIRST, next_at_s=FIRST, planned_at_s=FIRST - HOUR, count=1, made_at_s=0.0,
+    held=False, held_by_operator=False, due_s=FIRST, next_at_s=FIRST, planned_at_s=FIRST - HOUR, count=1, made_at_s=0.0,
 )  # fmt: skip
 assert replace(HOURLY).times.expression
 
