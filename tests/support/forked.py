@@ -17,6 +17,8 @@ import tempfile
 from multiprocessing import forkserver
 from pathlib import Path
 
+from zoe_embedded.stack import end_with_parent
+
 _OTHERS = ("zoe_api.key_rotation", "zoe_api.setup", "storage_controller.__main__")
 _FORKS = multiprocessing.get_context("forkserver")
 # One server forks for all tests of a part. A process imports what its parent was started with, hence pytest.
@@ -43,6 +45,7 @@ class Forked:
         self._process.start()
         assert self._process.pid is not None
         self.pid: int = self._process.pid
+        self.args = [module]
 
     @property
     def returncode(self) -> int | None:
@@ -86,7 +89,11 @@ def run_forked(
 def _run(
     module: str, arguments: tuple[str, ...], environment: dict[str, str], log: str, errors: str, directory: str
 ) -> None:
-    """Become the program: session, directory, environment, arguments, input and output of its own."""
+    """Become the program: session, directory, environment, arguments, input and output of its own.
+
+    It ends with the server that forked it, which ends with the tests, however they end.
+    """
+    end_with_parent()
     os.setsid()
     os.chdir(directory)
     os.environ.clear()
