@@ -20,7 +20,7 @@ set -e
 hostname "$1"
 ip link set lo up
 if [ -n "$4" ]; then
-    cp --sparse=always "$4" "$2/disk"
+    cp --sparse=auto "$4" "$2/disk"
 else
     truncate -s "$3" "$2/disk"
     mkfs.ext4 -q -O ^has_journal -m 0 "$2/disk"
