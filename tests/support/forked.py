@@ -94,6 +94,7 @@ def _run(
     It ends with the server that forked it, which ends with the tests, however they end.
     """
     end_with_parent()
+    os.close(forkserver._forkserver._forkserver_alive_fd)  # type: ignore[attr-defined] # keeps the server alive
     os.setsid()
     os.chdir(directory)
     os.environ.clear()
