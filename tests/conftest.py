@@ -28,9 +28,12 @@ _JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _JAVA_OPTIONS += " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 os.environ.setdefault("JDK_JAVA_OPTIONS", _JAVA_OPTIONS)
 
+gc.disable()  # until all is imported, which makes hardly a cycle either
+
 
 def pytest_collection_finish() -> None:
     """Set the garbage collector as `zoe-sim` does: a replay makes millions of values that stay, and hardly a cycle."""
     gc.collect()
     gc.freeze()  # modules and test cases stay, too
     gc.set_threshold(50_000, 50, 50)
+    gc.enable()

@@ -47,7 +47,8 @@ from zoe_master.backends.local.workspaces import workspaces
 PREFERRED_PORT = 5100
 _PASSWORD_BYTES = 12
 _MASTER, _API = "zoe_master.main", "zoe_api.main"
-_LOGS = {_MASTER: "master.log", _API: "api.log"}
+LOGS = {_MASTER: "master.log", _API: "api.log"}
+"""Module -> name of the file in the home's directory of logs."""
 _READY_WITHIN_S = 60.0
 _STOP_WITHIN_S = 20.0
 _PORT_ATTEMPTS_MAX = 5
@@ -298,16 +299,16 @@ class Stack:
         }
 
     def _spawn(self, module: str) -> subprocess.Popen[bytes]:
-        with log_to(self.home.logs / _LOGS[module]) as log:
+        with log_to(self.home.logs / LOGS[module]) as log:
             return subprocess.Popen(
                 [sys.executable, "-m", module],
-                env={**_clean_environment(), "ZOE_CONFIG": str(self.config_file)},
+                env={**clean_environment(), "ZOE_CONFIG": str(self.config_file)},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 cwd=self.home.path,
                 start_new_session=True,
-                preexec_fn=_end_with_parent,  # noqa: PLW1509 - no threads run here
+                preexec_fn=end_with_parent,  # noqa: PLW1509 - no threads run here
             )
 
     def _ready_on_our_port(self, *, last: bool) -> bool:
@@ -390,12 +391,13 @@ def _ready(url: str, token: str, parts: set[str]) -> bool:
         return False
 
 
-def _clean_environment() -> dict[str, str]:
+def clean_environment() -> dict[str, str]:
+    """Return the environment of this process, without settings of Zoe."""
     return {key: value for key, value in os.environ.items() if not key.startswith("ZOE_")}
 
 
-def _end_with_parent() -> None:
-    """Have master and API end with the supervisor, however it ends."""
+def end_with_parent() -> None:
+    """Have this process end with the one that started it, however that one ends."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 

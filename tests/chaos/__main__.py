@@ -45,7 +45,7 @@ def main() -> int:
     tell(f"seed {given.seed}, clocks {'stay' if library is None else 'jump'}")
     remove_leftovers()
     world = SwarmWorld() if given.swarm else StorageWorld(small_disk) if given.storage else LocalWorld(small_disk)
-    home = make_home()
+    home = make_home(large=True)
     server = PostgresServer(home)
     server.start()
     try:

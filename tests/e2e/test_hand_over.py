@@ -28,7 +28,7 @@ WRITE = "echo hers > $0/notes; id -u > $0/uid; echo ready; exec sleep 600"
 @pytest.fixture
 def stack() -> Iterator[Stack]:
     need_root()
-    with running_stack(local_nodes=[NODE]) as running:
+    with running_stack(forked=True, local_nodes=[NODE]) as running:
         yield running
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import pause_s
 from zoe_lib.domain.application import Component, Port, Probe, ProbeKind
 from zoe_lib.domain.execution import ServiceId
 from zoe_lib.domain.resources import Resources
@@ -145,10 +146,11 @@ def wait_until(
     deadline_s: float = DEADLINE_S,
     story: Callable[[], str] = str,
 ) -> None:
-    end_s = time.monotonic() + deadline_s
+    began_s = time.monotonic()
     while not condition():
-        assert time.monotonic() < end_s, f"not within {deadline_s} s: {story()}"
-        waker.wait(0.02)
+        waited_s = time.monotonic() - began_s
+        assert waited_s < deadline_s, f"not within {deadline_s} s: {story()}"
+        waker.wait(pause_s(waited_s))
 
 
 def shell(script: str, **changes: object) -> Component:

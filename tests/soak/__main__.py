@@ -47,7 +47,7 @@ def main() -> int:
     remove_leftovers()
     world = StorageWorld(small_disk) if given.storage else LocalWorld(small_disk)
     with ExitStack() as undo:
-        home = make_home()
+        home = make_home(large=True)
         undo.callback(shutil.rmtree, home)
         server = PostgresServer(home)
         server.start()

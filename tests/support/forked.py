@@ -13,12 +13,16 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from multiprocessing import forkserver
 from pathlib import Path
 
+from zoe_embedded.stack import end_with_parent
+
+_OTHERS = ("zoe_api.key_rotation", "zoe_api.setup", "storage_controller.__main__")
 _FORKS = multiprocessing.get_context("forkserver")
 # One server forks for all tests of a part. A process imports what its parent was started with, hence pytest.
-_FORKS.set_forkserver_preload(["pytest", "zoe_master.main", "zoe_api.main"])
+_FORKS.set_forkserver_preload(["pytest", "zoe_master.main", "zoe_api.main", *_OTHERS])
 # Waited for at the end, so that nothing is left behind and the CPU time of all is counted.
 atexit.register(forkserver._forkserver._stop)  # type: ignore[attr-defined]
 
@@ -26,11 +30,22 @@ atexit.register(forkserver._forkserver._stop)  # type: ignore[attr-defined]
 class Forked:
     """A process like that of `subprocess.Popen`, as far as tests use one."""
 
-    def __init__(self, module: str, environment: dict[str, str], log: Path, directory: Path) -> None:
-        self._process = _FORKS.Process(target=_run, args=(module, environment, str(log), str(directory)))
+    def __init__(
+        self,
+        module: str,
+        environment: dict[str, str],
+        log: Path,
+        directory: Path,
+        arguments: tuple[str, ...] = (),
+        errors: Path | None = None,
+    ) -> None:
+        """Output goes to the log; errors, too, unless they have a file of their own."""
+        given = (module, arguments, environment, str(log), str(errors or log), str(directory))
+        self._process = _FORKS.Process(target=_run, args=given)
         self._process.start()
         assert self._process.pid is not None
         self.pid: int = self._process.pid
+        self.args = [module]
 
     @property
     def returncode(self) -> int | None:
@@ -57,14 +72,35 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
 
-def _run(module: str, environment: dict[str, str], log: str, directory: str) -> None:
-    """Become the program: session, directory, environment, arguments, input and output of its own."""
+def run_forked(
+    module: str, *arguments: str, environment: dict[str, str], timeout_s: float = 60.0
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, like `subprocess.run` with captured output."""
+    with tempfile.TemporaryDirectory(prefix="zoe-forked-") as name:
+        output, errors = Path(name, "output"), Path(name, "errors")
+        process = Forked(module, environment, output, Path.cwd(), arguments, errors)
+        try:
+            code = process.wait(timeout_s)
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess([module, *arguments], code, output.read_text(), errors.read_text())
+
+
+def _run(
+    module: str, arguments: tuple[str, ...], environment: dict[str, str], log: str, errors: str, directory: str
+) -> None:
+    """Become the program: session, directory, environment, arguments, input and output of its own.
+
+    It ends with the server that forked it, which ends with the tests, however they end.
+    """
+    end_with_parent()
+    os.close(forkserver._forkserver._forkserver_alive_fd)  # type: ignore[attr-defined] # keeps the server alive
     os.setsid()
     os.chdir(directory)
     os.environ.clear()
     os.environ.update(environment)
-    sys.argv = [module]
-    with Path(os.devnull).open("rb") as nothing, Path(log).open("ab") as output:
-        for ours, theirs in ((nothing, 0), (output, 1), (output, 2)):
+    sys.argv = [module, *arguments]
+    with Path(os.devnull).open("rb") as nothing, Path(log).open("ab") as output, Path(errors).open("ab") as trouble:
+        for ours, theirs in ((nothing, 0), (output, 1), (trouble, 2)):
             os.dup2(ours.fileno(), theirs)
     sys.exit(importlib.import_module(module).main())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +9,6 @@ from dataclasses import dataclass, field
 
 import httpx
 import sqlalchemy as sa
-import uvicorn
 
 from storage_bridge.http import ControllerSettings
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, View, ViewSample
@@ -19,7 +17,8 @@ from storage_controller.app import make_app
 from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import Ledger
-from tests.support.waiting import until
+from tests.support import serving
+from zoe_client.tls import verification
 
 MB = 10**6
 PATIENCE_S = 60.0
@@ -72,18 +71,19 @@ class Served:
 
     def http(self, token: str = TOKEN) -> httpx.Client:
         return httpx.Client(
-            base_url=self.url, headers={"X-Auth-Token": token, "User-Agent": "test"}, timeout=PATIENCE_S
+            base_url=self.url,
+            headers={"X-Auth-Token": token, "User-Agent": "test"},
+            timeout=PATIENCE_S,
+            verify=verification(self.url),
         )
 
 
 @contextmanager
 def served_controller(database_url: str) -> Iterator[Served]:
     engine = sa.create_engine(database_url)
-    listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
     now_s = [1000.0]
     ledger = Ledger(engine, lambda: now_s[0])
-    served = Served(f"http://127.0.0.1:{listening.getsockname()[1]}", engine, ledger, now_s)
+    served = Served("", engine, ledger, now_s)
     capacity = BandwidthSlo(100 * MB, 100 * MB)
     served.views = KeptViews(ledger, served.make, served.remove)
     works = Works(
@@ -93,15 +93,10 @@ def served_controller(database_url: str) -> Iterator[Served]:
         served.views,
         lambda _: served.sampled,
     )
-    app = make_app(ledger, works, TOKEN)
-    server = uvicorn.Server(uvicorn.Config(app, http="h11", loop="asyncio", log_level="warning"))
-    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
-    thread.start()
+    app = serving.Served(make_app(ledger, works, TOKEN), http="h11", loop="asyncio")
+    served.url = app.url
     try:
-        until(lambda: server.started)
         yield served
     finally:
-        server.should_exit = True
-        thread.join()
-        listening.close()
+        app.close()
         engine.dispose()

@@ -9,13 +9,22 @@ from typing import TypeVar
 T = TypeVar("T")
 
 DEADLINE_S = 60.0
-_LOOK_S = 0.02
+# A look may be a request to another process, or ten to an engine. What took long may be seen a little later.
+_LOOK_S_MIN = 0.02
+_LOOK_S_MAX = 0.1
+_LATER = 0.05
+
+
+def pause_s(waited_s: float) -> float:
+    """Return how long to wait before the next look, after so long a wait."""
+    return min(max(_LOOK_S_MIN, _LATER * waited_s), _LOOK_S_MAX)
 
 
 def until(look: Callable[[], T], story: Callable[[], object] = str, deadline_s: float = DEADLINE_S) -> T:
     """The first answer that is true; fails with the story when none comes in time."""
-    end_s = time.monotonic() + deadline_s
+    began_s = time.monotonic()
     while not (answer := look()):
-        assert time.monotonic() < end_s, f"not within {deadline_s:g} s: {story()}"
-        time.sleep(_LOOK_S)
+        waited_s = time.monotonic() - began_s
+        assert waited_s < deadline_s, f"not within {deadline_s:g} s: {story()}"
+        time.sleep(pause_s(waited_s))
     return answer

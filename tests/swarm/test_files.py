@@ -170,9 +170,13 @@ def test_the_workspace_of_a_user_who_leaves_is_given_to_another(
     assert harness.backend.move_workspace(move).state is MoveState.WAITING
     harness.backend.stop(["e.c.0.1"])
     harness.reach("e.c.0.1", ObservedState.ENDED)
-    told: list[MovedWorkspace] = []
-    until(lambda: told.append(harness.backend.move_workspace(move)) or told[-1].state is not MoveState.MOVING)
-    assert told[-1] == MovedWorkspace(MoveState.MOVED, directory="from-ann")
+
+    def moved() -> MovedWorkspace:
+        told: list[MovedWorkspace] = []
+        until(lambda: told.append(harness.backend.move_workspace(move)) or told[-1].state is not MoveState.MOVING)
+        return told[-1]
+
+    assert moved() == MovedWorkspace(MoveState.MOVED, directory="from-ann")
     given = files.base / "tenant" / "bob" / "from-ann"
     assert {path.lstat().st_uid for path in (given, *given.rglob("*"))} == {BOB.uid}
     assert {"mine", "deep"} <= {path.name for path in given.iterdir()}
@@ -180,4 +184,4 @@ def test_the_workspace_of_a_user_who_leaves_is_given_to_another(
     assert not (files.base / "tenant" / "ann").exists()
     with files.of("bob") as program:
         assert program.content("from-ann/mine").content == b"ann"
-    assert harness.backend.move_workspace(move).state is MoveState.NOTHING
+    assert moved().state is MoveState.NOTHING

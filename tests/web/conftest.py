@@ -27,7 +27,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
-    with running_stack(local_nodes=[NODE]) as running:
+    with running_stack(forked=True, local_nodes=[NODE]) as running:
         yield running
 
 

@@ -108,7 +108,7 @@ def test_settings_are_saved_by_name(admin: Visitor) -> None:
 
 
 def test_an_api_that_hangs_is_told_once(browser: Browser) -> None:
-    with running_stack() as stack:
+    with running_stack(forked=True) as stack:
         visitor = Visitor.of(browser, stack.url)
         page = visitor.sign_in("admin", stack.password)
         page.get_by_role("link", name="Executions", exact=True).click()
@@ -128,7 +128,7 @@ def test_an_api_that_hangs_is_told_once(browser: Browser) -> None:
 
 def test_before_the_first_measurement_the_page_says_when_it_comes(browser: Browser) -> None:
     """Each minute, so that the page is looked at before."""
-    with running_stack(usage_interval_s=60.0) as stack, Client(stack.url, stack.token) as client:
+    with running_stack(forked=True, usage_interval_s=60.0) as stack, Client(stack.url, stack.token) as client:
         visitor = Visitor.of(browser, stack.url)
         visitor.sign_in("admin", stack.password)
         submitted = client.submit(job("sleep", "600"))

@@ -54,7 +54,7 @@ pytestmark = of_web
 
 @pytest.fixture(scope="module")
 def notebook_stack() -> Iterator[Stack]:
-    with running_stack(notebook=True) as running:
+    with running_stack(forked=True, notebook=True) as running:
         yield running
 
 

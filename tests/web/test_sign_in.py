@@ -37,7 +37,7 @@ def known_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]
             "lab": lab.settings(title="The lab"),
             "branch": lab.settings(title="The branch", url=f"ldaps://{NOWHERE}"),
         }
-        with running_stack(oidc=oidc, ldap=ldap, sign_in_roles=RULES) as running:
+        with running_stack(forked=True, oidc=oidc, ldap=ldap, sign_in_roles=RULES) as running:
             yield running
 
 

@@ -52,6 +52,7 @@ def stack(controller: Served, swift: ObjectStore, tmp_path_factory: pytest.TempP
     token_file = tmp_path_factory.mktemp("controller") / "token"
     token_file.write_text(TOKEN)
     with running_stack(
+        forked=True,
         storage_url=controller.url,
         storage_token_file=str(token_file),
         storage_interval_s=SAMPLED_S,

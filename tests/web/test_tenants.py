@@ -23,7 +23,7 @@ PASSWORD = "a password for tests"
 @pytest.fixture(scope="module")
 def two_tenants() -> Iterator[Stack]:
     """The local back-end takes a second tenant only where all trust each other."""
-    with running_stack(insecure=True) as running:
+    with running_stack(forked=True, insecure=True) as running:
         with Client(running.url, running.token) as client:
             client.admin.add_tenant("blue")
             client.admin.add_user("bea", PASSWORD)

@@ -154,7 +154,7 @@ def test_signing_out_leaves_nothing_behind(admin: Visitor) -> None:
 @pytest.fixture
 def other_stack() -> Iterator[Stack]:
     """One whose parts may be stopped."""
-    with running_stack() as running:
+    with running_stack(forked=True) as running:
         yield running
 
 

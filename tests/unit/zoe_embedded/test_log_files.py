@@ -74,7 +74,7 @@ def of_stack(module: str) -> Callable[[Path], Path]:
         its.home.logs.mkdir(parents=True)
         process = its._spawn(module)
         assert process.wait(60) == 0
-        return Path(its.home.logs / stack._LOGS[module])
+        return Path(its.home.logs / stack.LOGS[module])
 
     return start
 
@@ -89,7 +89,7 @@ def of_swift(base: Path) -> Path:
 
 # Where a program is started, by file and function, and how a test starts a noisy one there.
 STARTS: dict[tuple[str, str], tuple[Callable[[Path], Path], ...]] = {
-    ("stack.py", "_spawn"): tuple(of_stack(module) for module in stack._LOGS),
+    ("stack.py", "_spawn"): tuple(of_stack(module) for module in stack.LOGS),
     ("swift/store.py", "_spawn"): (of_swift,),  # memcached and all servers of Swift
     ("swift/controller.py", "start"): (),  # as the others, see the test of the sources
 }
