@@ -14,6 +14,7 @@ from typing import IO
 from zoe_job.channel import SECRET, listen
 from zoe_job.job import Job, job_id, node_names, read_job, variables
 from zoe_job.ledger import Ledger
+from zoe_job.networks import subnet_to
 from zoe_job.node import Node
 from zoe_job.patterns import fill
 
@@ -70,6 +71,10 @@ def _environment(job: Job, files: Path, addresses: list[str], own: str) -> dict[
         "ZOE_SRUN": own,
         "ZOE_SRUN_NODES": ",".join((own, *addresses[1:])),
     }
+    if SECRET.exists() and len(addresses) > 1 and (subnet := subnet_to(addresses[1].rpartition(":")[0])) is not None:
+        # A container on an overlay network has another interface, too, with the same address on each engine.
+        for name in ("OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_oob_tcp_if_include"):
+            found.setdefault(name, subnet)
     if "l" in _shell_letters(files / SCRIPT):
         # A login shell sets PATH anew, but takes functions of its environment.
         for program in ("srun", "scontrol"):

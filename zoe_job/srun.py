@@ -74,12 +74,12 @@ class _Step:
     def run(self) -> int:
         forwards = self._forwards()
         first = 0
-        for node, channel in self._channels.items():
+        for number, (node, channel) in enumerate(self._channels.items()):
             ranks = list(range(first, first + self._counts[node]))
             first += len(ranks)
-            channel.send_json(b"t", self._request(ranks, forwards))
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP):
-            signal.signal(number, lambda got, _: self._to_all(b"s", b"%d" % got))
+            channel.send_json(b"t", self._request(ranks, number, forwards))
+        for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP):
+            signal.signal(signal_number, lambda got, _: self._to_all(b"s", b"%d" % got))
         readers = [threading.Thread(target=self._read, args=(channel,)) for channel in self._channels.values()]
         for reader in readers:
             reader.start()
@@ -110,8 +110,10 @@ class _Step:
         time.sleep(_KILL_AFTER_S)
         self._to_all(b"s", b"%d" % signal.SIGKILL)
 
-    def _request(self, ranks: list[int], forwards: bool) -> dict[str, Any]:
+    def _request(self, ranks: list[int], number: int, forwards: bool) -> dict[str, Any]:
+        """Return what one node is to run; `number` is that of the node within the step, as launchers expect it."""
         return {
+            "node": number,
             "argv": self._settings.command,
             "directory": self._settings.directory,
             "environment": self._environment,

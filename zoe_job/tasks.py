@@ -135,7 +135,7 @@ class _Step:
     def _environment(self, rank: int, local: int) -> dict[str, str]:
         given = {name: text for name, text in self._asked["environment"].items() if name not in _OF_SERVICE}
         own = {name: os.environ[name] for name in _OF_SERVICE if name in os.environ}
-        mine: dict[str, object] = {"SLURM_PROCID": rank, "SLURM_LOCALID": local, "SLURM_NODEID": self._node}
+        mine: dict[str, object] = {"SLURM_PROCID": rank, "SLURM_LOCALID": local, "SLURM_NODEID": self._asked["node"]}
         names = given.get("SLURM_JOB_NODELIST", "").split(",")
         if self._node < len(names):
             mine["SLURMD_NODENAME"] = names[self._node]

@@ -85,10 +85,10 @@ def test_steps_run_where_they_ask(stack: Stack, zoe: Zoe, job: Path) -> None:
     job.write_text(
         f"{HEAD}#SBATCH -N 2 -o /dev/null\n"
         "for node in $(scontrol show hostnames); do\n"
-        "  srun -N1 -n1 -w $node sh -c 'echo at $SLURM_NODEID $SLURMD_NODENAME' &\n"
+        "  srun -N1 -n1 -w $node sh -c 'echo at $SLURMD_NODENAME $SLURM_NODEID' &\n"
         "done; wait\n"
-        "srun -N1 -n1 -r 1 sh -c 'echo relative $SLURM_NODEID'\n"
-        "srun -n1 -x $SLURMD_NODENAME sh -c 'echo without $SLURM_NODEID'\n"
+        "srun -N1 -n1 -r 1 sh -c 'echo relative $SLURMD_NODENAME'\n"
+        "srun -n1 -x $SLURMD_NODENAME sh -c 'echo without $SLURMD_NODENAME'\n"
         "srun -n1 -w elsewhere true; echo code $?\n"
         'echo "$SLURM_JOB_NODELIST"\n'
     )
@@ -96,8 +96,8 @@ def test_steps_run_where_they_ask(stack: Stack, zoe: Zoe, job: Path) -> None:
     assert code == 0, output
     lines = output.splitlines()
     names = lines[-1].split(",")
-    assert sorted(line for line in lines if line.startswith("at")) == [f"at {i} {names[i]}" for i in range(2)]
-    assert {"relative 1", "without 1", "code 1"} <= set(lines)
+    assert sorted(line for line in lines if line.startswith("at")) == [f"at {name} 0" for name in sorted(names)]
+    assert {f"relative {names[1]}", f"without {names[1]}", "code 1"} <= set(lines)
     assert "srun: error: this job has no node elsewhere" in lines
 
 
