@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { deadlineCell, deadlineSentence, withZone } from "./deadline";
+import { deadlineCell, deadlineInFull, deadlineSentence, withZone } from "./deadline";
 
 const AT = { at_s: 0, status: null, costs_s: {} };
 
@@ -7,6 +7,9 @@ it("says in a list how an execution stands to its deadline", () => {
   expect(deadlineCell(null)).toBe("");
   expect(deadlineCell({ ...AT, status: "met" })).toBe("met");
   expect(deadlineCell({ ...AT, status: "missed", cause: "queue" })).toBe("missed (queue)");
+  expect(deadlineCell({ ...AT, status: "missed", cause: "too_short" })).toBe("missed (too short)");
+  expect(deadlineInFull({ ...AT, status: "at_risk" })).toMatch(/^1 Jan 1970, .*:00:00.*, at risk$/);
+  expect(deadlineInFull(AT)).toMatch(/^1 Jan 1970, [^,]*$/);
   expect(deadlineCell({ ...AT, status: "at_risk" })).toMatch(/^at risk: /);
 });
 

@@ -1,7 +1,7 @@
 /** Deadlines in words, and as a user gives them. Times are seconds since the epoch. */
 
 import type { Schemas } from "./api/client";
-import { duration, moment } from "./format";
+import { duration, fullMoment, moment } from "./format";
 
 type Deadline = Schemas["DeadlineView"];
 type Cause = NonNullable<Deadline["cause"]>;
@@ -28,9 +28,19 @@ const LOST: Partial<Record<Cause, string>> = {
 /** For a list: the state of the deadline, else when it is; empty without one. */
 export function deadlineCell(deadline: Deadline | null | undefined): string {
   if (!deadline) return "";
-  if (deadline.status === "missed") return `missed (${deadline.cause})`;
-  if (deadline.status === "met") return "met";
+  if (deadline.status === "missed" || deadline.status === "met") return stateOf(deadline);
   return deadline.status === "at_risk" ? `at risk: ${moment(deadline.at_s)}` : moment(deadline.at_s);
+}
+
+/** When it is, with its date and its zone, and how the execution stands to it. */
+export function deadlineInFull(deadline: Deadline): string {
+  const state = stateOf(deadline);
+  return `${fullMoment(deadline.at_s)}${state && `, ${state}`}`;
+}
+
+function stateOf({ status, cause }: Deadline): string {
+  if (status === "missed" && cause) return `missed (${cause.replaceAll("_", " ")})`;
+  return status === null ? "" : status.replaceAll("_", " ");
 }
 
 /** What is to be said of it on the page of an execution; empty if nothing is. */
