@@ -174,7 +174,7 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
 
 def _outlook(context: typer.Context, document: dict[str, Any], priority: int | None, by: str | None) -> str:
     """Return whether the deadline is expected to be met; empty without one. It is a wish, so it keeps nothing back."""
-    if by is None and document.get("deadline_s") is None:
+    if by is None and not any(document.get(key) for key in ("deadline", "deadline_s")):
         return ""
     try:
         with options(context).client() as client:

@@ -14,6 +14,7 @@ from zoe_lib.store.people import Principal
 from zoe_lib.store.sql.installation import TermsVersions
 from zoe_lib.store.workflow_values import NewStep
 from zoe_lib.submission.checking import Checked, checked
+from zoe_lib.submission.deadlines import given_deadline
 from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.refusal import SubmissionRefused, diagnostics_of, from_description
 from zoe_lib.workflows import CompiledStep, CompiledWorkflow, RunPlace, compile_workflow
@@ -79,14 +80,18 @@ def step_conditions(
     step: CompiledStep, ids: Sequence[str], now_s: float, kept: set[str] | frozenset[str] = frozenset()
 ) -> Conditions:
     """Return what a step runs after. What has succeeded in an earlier run is met: its execution may have been removed
-    when this one is looked at.
+    when this one is looked at. SubmissionRefused if a deadline has passed.
     """
     after = [
         Dependency(need.kind, ids[need.position])
         for need in step.after
         if ids[need.position] not in kept or need.kind is DependencyKind.FAIL
     ]
-    end_by_s = None if step.deadline_s is None else now_s + step.deadline_s
+    ends_s = [] if step.deadline_s is None else [now_s + step.deadline_s]
+    for text in step.deadlines:
+        given = given_deadline(text, None, now_s, f"/steps/{step.origin}/deadline")
+        ends_s += [] if given is None else [given.at_s]
+    end_by_s = min(ends_s, default=None)
     return Conditions(after=tuple(after), any_of=step.on_failure, end_by_s=end_by_s)
 
 
