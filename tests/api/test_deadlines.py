@@ -204,3 +204,10 @@ def test_the_earliest_deadline_of_a_workflow_and_its_step_counts(api: Api) -> No
     refused = api.http().post("/api/v1/workflows", json={"document": document})
     assert (refused.status_code, problem(refused)["errors"][0]["pointer"]) == (422, "/steps/1/deadline")
     assert "has passed" in problem(refused)["detail"]
+    own = {"name": "own", "application": {**job(), "deadline": "+30m"}}
+    client.workflows.run(workflow(own, deadline="+2h", name="wishes"))
+    [wishing] = client.executions(name="own").executions
+    assert client.execution(wishing.id).deadline_s == pytest.approx(now_s + 1800, abs=10)
+    own["application"] = {**job(), "deadline": "2020-01-01T00:00Z"}
+    refused = api.http().post("/api/v1/workflows", json={"document": workflow(own)})
+    assert (refused.status_code, problem(refused)["errors"][0]["pointer"]) == (422, "/steps/0/application/deadline")

@@ -11,13 +11,13 @@ from zoe_lib.submission.refusal import SubmissionRefused
 
 
 def deadline_of(
-    text: str | None, after_s: float | None, application: Application, now_s: float
+    text: str | None, after_s: float | None, application: Application, now_s: float, place: str = "/deadline"
 ) -> tuple[float | None, tuple[str, ...]]:
     """Return the deadline in seconds since the epoch, None without, and notes for its user.
 
     It is what the request says, else what the description says. SubmissionRefused if it has passed, or is no time.
     """
-    given = wanted_deadline(text, after_s, application, now_s)
+    given = wanted_deadline(text, after_s, application, now_s, place)
     if given is None:
         return None, ()
     notes = [given.note] if given.note else []
@@ -27,12 +27,12 @@ def deadline_of(
 
 
 def wanted_deadline(
-    text: str | None, after_s: float | None, application: Application, now_s: float
+    text: str | None, after_s: float | None, application: Application, now_s: float, place: str = "/deadline"
 ) -> GivenTime | None:
     """Return the deadline of the request, else that of the description; None without. SubmissionRefused."""
     if text is None and after_s is None:
         text, after_s = application.default_deadline, application.default_deadline_s
-    return given_deadline(text, after_s, now_s)
+    return given_deadline(text, after_s, now_s, place)
 
 
 def given_deadline(text: str | None, after_s: float | None, now_s: float, place: str = "/deadline") -> GivenTime | None:
