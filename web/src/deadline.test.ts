@@ -18,10 +18,10 @@ it("says why it was missed, and what cost most first", () => {
     ...AT,
     status: "missed" as const,
     cause: "queue" as const,
-    costs_s: { slower: 5, queue: 90 },
+    costs_s: { slower: 5, queue: 90, input_late: 0.04 },
   };
   expect(deadlineSentence(missed)).toMatch(
-    /it waited in the queue \(1 min 30 s in the queue, 5.0 s more than/,
+    /it waited in the queue \(1 min 30 s in the queue, 5.0 s more than expected\)/,
   );
   expect(deadlineSentence({ ...AT, status: "met" })).toBe("");
 });

@@ -25,6 +25,9 @@ const LOST: Partial<Record<Cause, string>> = {
   slower: "more than expected",
 };
 
+/** What would be shown as 0.0 s says nothing. */
+const SHOWN_S = 0.05;
+
 /** For a list: the state of the deadline, else when it is; empty without one. */
 export function deadlineCell(deadline: Deadline | null | undefined): string {
   if (!deadline) return "";
@@ -50,6 +53,7 @@ export function deadlineSentence(deadline: Deadline | null | undefined): string 
   if (deadline.status === "at_risk") return `It is expected to end after ${name}.`;
   if (deadline.status !== "missed" || !deadline.cause) return "";
   const lost = Object.entries(deadline.costs_s ?? {})
+    .filter(([, seconds]) => seconds >= SHOWN_S)
     .sort(([, one], [, other]) => other - one)
     .map(([cause, seconds]) => `${duration(seconds)} ${LOST[cause as Cause] ?? cause}`);
   return `It missed ${name}: ${CAUSES[deadline.cause]}${lost.length > 0 ? ` (${lost.join(", ")})` : ""}.`;
