@@ -67,10 +67,11 @@ def submit(
     whole = compiled(body, place_of(services, workflow_id))
     fits = all_checked(whole.steps, services, principal, request)
     ids = [new_execution_id() for _ in whole.steps]
-    executions = [
-        execution_of(execution_id, step, fit, step_conditions(step, ids, now_s), principal, now_s)
-        for execution_id, step, fit in zip(ids, whole.steps, fits, strict=True)
-    ]
+    with as_problems():
+        executions = [
+            execution_of(execution_id, step, fit, step_conditions(step, ids, now_s), principal, now_s)
+            for execution_id, step, fit in zip(ids, whole.steps, fits, strict=True)
+        ]
     new = NewWorkflow(workflow_id, whole.name, principal.tenant, principal.user, body.document, whole.parameters, now_s)
     steps = [new_step(i, whole, ids[i]) for i in range(len(ids))]
     write = partial(rows.add, workflow=new, steps=steps)
@@ -105,10 +106,11 @@ def resume(
     left = [(i, one) for i, one in enumerate(whole.steps) if one.name in again]
     fits = all_checked([one for _, one in left], services, principal, request)
     now_s, kept = time.time(), {one.execution_id for one in before.values()}
-    executions = [
-        execution_of(ids[i], step, fit, step_conditions(step, ids, now_s, kept), principal, now_s)
-        for (i, step), fit in zip(left, fits, strict=True)
-    ]
+    with as_problems():
+        executions = [
+            execution_of(ids[i], step, fit, step_conditions(step, ids, now_s, kept), principal, now_s)
+            for (i, step), fit in zip(left, fits, strict=True)
+        ]
     steps = [new_step(i, whole, ids[i]) for i, _ in left]
     write = partial(rows.add_run, workflow_id=workflow.id, run=run, steps=steps)
     _stored(services, executions, principal, request, _Key(key, fingerprint), write)

@@ -107,6 +107,7 @@ def workflow_plan(compiled: CompiledWorkflow, notes: list[str]) -> WorkflowPlan:
             after=[f"{need.kind.value}:#{need.position}" for need in step.after],
             any_of=step.on_failure,
             deadline_s=step.deadline_s,
+            deadlines=list(step.deadlines),
             application=step.application,
         )
         for step in compiled.steps

@@ -102,11 +102,15 @@ def read_date(text: str, zone: tzinfo | None = None) -> float:
     return _dated(text.strip(), zone, False, text).at_s
 
 
+# Files beside the zones: this machine's own zone, and zones that count leap seconds.
+_NO_ZONES = ("localtime", "posixrules", "Factory", "right/", "posix/")
+
+
 def zone_of(name: str) -> tzinfo:
     """Return the zone of a name such as UTC or Europe/Paris; ValueError if this machine does not know it."""
     if name == "UTC":
         return UTC
-    if not _ZONE.fullmatch(name):
+    if not _ZONE.fullmatch(name) or name.startswith(_NO_ZONES):
         raise ValueError(f"{name[:64]!r} is not a time zone")
     try:
         return ZoneInfo(name)

@@ -158,3 +158,56 @@ def test_steps_of_a_workflow_miss_the_deadline_of_the_whole(api: Api, master: Ti
     for one in executions:
         kinds = [entry.kind for entry in api.store.journal(0, 1000, execution_id=one.id)]
         assert kinds.count("deadline_missed") == 1
+
+
+def test_a_description_says_a_time_that_is_the_next_one_at_each_submission(api: Api) -> None:
+    client, http, now_s = api.client(), api.http(), time.time()
+    own = client.submit({**job(), "deadline": "+3h"})
+    assert own.deadline_s == pytest.approx(now_s + 10_800, abs=10)
+    instead = client.submit({**job(), "deadline": "+3h"}, deadline="+1h")
+    assert instead.deadline_s == pytest.approx(now_s + 3600, abs=10)
+    assert client.submit({**job(), "deadline": "+3h"}, deadline_s=60).deadline_s == pytest.approx(now_s + 60, abs=10)
+    clock = f"{datetime.fromtimestamp(now_s + 2, UTC):%H:%M:%S} UTC"
+    stored = http.put("/api/v1/applications/daily", json={"document": {**job(), "deadline": clock}})
+    assert stored.status_code == 200, stored.text
+    found = []
+    for wait_until_s in (now_s, now_s + 3):
+        time.sleep(max(0.0, wait_until_s - time.time()))
+        made = http.post("/api/v1/applications/daily/dispatch", json={})
+        assert made.status_code == 201, made.text
+        found.append(client.execution(made.json()["id"]).deadline_s)
+    assert found == [int(now_s + 2), int(now_s + 2) + 86_400]
+    (note,) = client.validate({**LONG, "deadline": "+30s"}).notes
+    assert "cannot be met" in note
+    (unknown,) = client.validate({**job(), "deadline": "+30s"}).notes
+    assert "declares no run time" in unknown
+    passed = http.post("/api/v1/executions", json={"application": {**job(), "deadline": "2020-01-01T00:00Z"}})
+    assert (passed.status_code, problem(passed)["errors"][0]["pointer"]) == (422, "/deadline")
+
+
+def test_a_plan_compares_with_the_deadline_of_the_description(api: Api, master: TickingMaster) -> None:
+    until(lambda: master.master.latest)
+    found = api.client().plan({**LONG, "deadline": "+30s"}).deadline
+    assert found is not None
+    assert found.outlook is DeadlineOutlook.CANNOT_BE_MET
+
+
+def test_the_earliest_deadline_of_a_workflow_and_its_step_counts(api: Api) -> None:
+    client, now_s = api.client(), time.time()
+    steps = (step("first", deadline="+1h"), step("second", "first", deadline_s=60), step("third", "first"))
+    made = client.workflows.run(workflow(*steps, deadline="+2h"))
+    ends = {one.name: client.execution(one.id).deadline_s for one in client.executions().executions}
+    assert made.steps_total == 3
+    for name, after_s in (("first", 3600), ("second", 60), ("third", 7200)):
+        assert ends[name] == pytest.approx(now_s + after_s, abs=10)
+    document = workflow(step("first"), step("late", deadline="2020-01-01T00:00Z"))
+    refused = api.http().post("/api/v1/workflows", json={"document": document})
+    assert (refused.status_code, problem(refused)["errors"][0]["pointer"]) == (422, "/steps/1/deadline")
+    assert "has passed" in problem(refused)["detail"]
+    own = {"name": "own", "application": {**job(), "deadline": "+30m"}}
+    client.workflows.run(workflow(own, deadline="+2h", name="wishes"))
+    [wishing] = client.executions(name="own").executions
+    assert client.execution(wishing.id).deadline_s == pytest.approx(now_s + 1800, abs=10)
+    own["application"] = {**job(), "deadline": "2020-01-01T00:00Z"}
+    refused = api.http().post("/api/v1/workflows", json={"document": workflow(own)})
+    assert (refused.status_code, problem(refused)["errors"][0]["pointer"]) == (422, "/steps/0/application/deadline")

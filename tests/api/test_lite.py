@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from contextlib import closing
 from html.parser import HTMLParser
 
@@ -14,6 +15,7 @@ from tests.support.browser import PASSWORD, Browser
 from tests.support.documents import job
 from tests.support.people import make_token
 from tests.support.postgres import connect
+from tests.support.waiting import until
 from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.sharing import ShareLevel
 from zoe_lib.store.errors import StoreUnavailable
@@ -94,6 +96,19 @@ def test_sign_in_list_and_cancel_without_a_script(api: Api) -> None:
     assert written == [("lite_cancel", status) for status in (200, 403, 403)]
     assert pressed(http, ended.text, "/lite/sign-out").status_code == 303
     assert "Sign in" in http.get("/lite/").text
+
+
+def test_it_shows_deadlines(api: Api) -> None:
+    client = api.client(make_token(api.store, "ada"))
+    plain = checked(signed_in(api)[0].get("/lite/"))
+    assert "<td>2065-01-24 05:20:00 UTC</td>" not in plain
+    client.submit(job(), deadline="2065-01-24T05:20:00Z")
+    late = client.submit(job(size={"run_time_s": 60}), deadline="+1s").id
+    until(lambda: client.execution(late).deadline_s < time.time())  # type: ignore[operator]
+    client.cancel(late)  # writes the miss, as there is no master
+    page = checked(signed_in(api)[0].get("/lite/?ended=1"))
+    assert "<td>2065-01-24 05:20:00 UTC</td>" in page
+    assert "UTC, missed (too short)</td>" in page
 
 
 def test_a_page_by_the_cookie_alone_shows_and_changes_nothing(api: Api) -> None:

@@ -56,6 +56,11 @@ def test_what_cannot_be_met_is_said_before_it_is_submitted(zoe: Zoe, long: str, 
     assert valid.code == 0
     assert "cannot be met: earliest end " in valid.err
     assert zoe("plan", str(own)).code == 9
+    del document["deadline_s"]
+    own.write_text(json.dumps({**document, "deadline": "+30s"}))
+    assert zoe("plan", str(own)).code == 9
+    ran = zoe("run", str(own), "-o", "json")
+    assert (ran.code, ran.err.count("cannot be met")) == (0, 1)
 
 
 @pytest.mark.parametrize("text", ["2020-01-01 08:00", "soon", "08:00 Mars/Base", "+0s"])

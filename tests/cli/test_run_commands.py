@@ -68,6 +68,8 @@ def test_spark_programs_bring_a_cluster(zoe: Zoe, here: Path) -> None:
     assert command[command.index("--executor-memory") + 1] == "3276m"
     assert document["frameworks"][0]["parameters"]["elastic_workers"] == 3
     assert zoe("spark-submit", "--memory", "100MiB", "sums.py").code == 2
+    refused = zoe("spark-submit", "--deadline", "soon", "sums.py")
+    assert (refused.code, "is not a time" in refused.err) == (2, True)
 
 
 def test_large_files_stay_and_the_note_names_the_way(zoe: Zoe, here: Path) -> None:

@@ -303,7 +303,10 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
                 },
             )
         ),
-        "deadline_s": draw(st.none() | st.floats(1, 10**6)),
+        **draw(
+            st.fixed_dictionaries({"deadline_s": st.none() | st.floats(1, 10**6)})
+            | st.fixed_dictionaries({"deadline": st.sampled_from(["+3h", "1d2h", "08:00 Europe/Paris"])})
+        ),
         "components": [draw(components(name)) for name in draw(st.lists(names, unique=True, min_size=1, max_size=3))],
         "storage": draw(st.none() | st.just({}) | st.just({"bandwidth": {"read": "1MB/s"}})),
     }

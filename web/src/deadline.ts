@@ -1,7 +1,7 @@
 /** Deadlines in words, and as a user gives them. Times are seconds since the epoch. */
 
 import type { Schemas } from "./api/client";
-import { duration, moment } from "./format";
+import { duration, fullMoment, moment } from "./format";
 
 type Deadline = Schemas["DeadlineView"];
 type Cause = NonNullable<Deadline["cause"]>;
@@ -25,12 +25,25 @@ const LOST: Partial<Record<Cause, string>> = {
   slower: "more than expected",
 };
 
+/** What would be shown as 0.0 s says nothing. */
+const SHOWN_S = 0.05;
+
 /** For a list: the state of the deadline, else when it is; empty without one. */
 export function deadlineCell(deadline: Deadline | null | undefined): string {
   if (!deadline) return "";
-  if (deadline.status === "missed") return `missed (${deadline.cause})`;
-  if (deadline.status === "met") return "met";
+  if (deadline.status === "missed" || deadline.status === "met") return stateOf(deadline);
   return deadline.status === "at_risk" ? `at risk: ${moment(deadline.at_s)}` : moment(deadline.at_s);
+}
+
+/** When it is, with its date and its zone, and how the execution stands to it. */
+export function deadlineInFull(deadline: Deadline): string {
+  const state = stateOf(deadline);
+  return `${fullMoment(deadline.at_s)}${state && `, ${state}`}`;
+}
+
+function stateOf({ status, cause }: Deadline): string {
+  if (status === "missed" && cause) return `missed (${cause.replaceAll("_", " ")})`;
+  return status === null ? "" : status.replaceAll("_", " ");
 }
 
 /** What is to be said of it on the page of an execution; empty if nothing is. */
@@ -40,6 +53,7 @@ export function deadlineSentence(deadline: Deadline | null | undefined): string 
   if (deadline.status === "at_risk") return `It is expected to end after ${name}.`;
   if (deadline.status !== "missed" || !deadline.cause) return "";
   const lost = Object.entries(deadline.costs_s ?? {})
+    .filter(([, seconds]) => seconds >= SHOWN_S)
     .sort(([, one], [, other]) => other - one)
     .map(([cause, seconds]) => `${duration(seconds)} ${LOST[cause as Cause] ?? cause}`);
   return `It missed ${name}: ${CAUSES[deadline.cause]}${lost.length > 0 ? ` (${lost.join(", ")})` : ""}.`;

@@ -42,6 +42,12 @@ export function moment(atS: number): string {
   return sameDay ? clock(atS) : date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 }
 
+/** With its date and its zone, wherever it is read. */
+export function fullMoment(atS: number): string {
+  const date = new Date(atS * 1000);
+  return date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "long" });
+}
+
 /** "in 3 min 5 s" or "2 h 1 min ago". */
 export function distance(atS: number, nowS: number): string {
   return atS >= nowS ? `in ${duration(atS - nowS)}` : `${duration(nowS - atS)} ago`;

@@ -26,6 +26,7 @@ from zoe_api.refusals import note_refused
 from zoe_api.request_context import PREFIX
 from zoe_api.sign_in.passwords import LOCAL
 from zoe_api.visibility import levels_of, note_look
+from zoe_api.wire_forms import deadline_view
 from zoe_client.wire import SignIn
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.lifecycle import IllegalTransition
@@ -56,7 +57,6 @@ _TOLD_AT_SIGN_IN = (Code.TOO_MANY_SIGN_INS, Code.SIGN_IN_BUSY, Code.NO_MEMBERSHI
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, undefined=StrictUndefined
 )
-_TEMPLATES.filters["clock"] = lambda at_s: time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at_s))
 Page = Callable[[Services, Request, Mapping[str, str]], Response]
 
 
@@ -137,7 +137,7 @@ def _list(services: Services, request: Request, principal: Principal, proof: str
     return _page(
         "executions.html",
         principal=principal,
-        executions=[(one, _can_cancel(principal, one, levels)) for one in page.executions],
+        executions=[(one, _can_cancel(principal, one, levels), _deadline(one)) for one in page.executions],
         more=more,
         ended="ended" in request.query_params,
         csrf=proof,
@@ -196,6 +196,20 @@ def _changing(services: Services, request: Request, fields: Mapping[str, str], a
     return asker
 
 
+def _deadline(execution: Execution) -> str:
+    """Return when the deadline is, and how the execution stands to it; empty without one."""
+    view = deadline_view(execution)
+    if view is None:
+        return ""
+    cause = "" if view.cause is None else f" ({view.cause.replace('_', ' ')})"
+    status = "" if view.status is None else f", {view.status.replace('_', ' ')}{cause}"
+    return f"{_clock(view.at_s)}{status}"
+
+
+def _clock(at_s: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at_s))
+
+
 def _can_cancel(principal: Principal, execution: Execution, levels: Mapping[ExecutionId, ShareLevel]) -> bool:
     ends = execution.terminal or execution.state is ExecutionState.STOPPING
     return Scope.SUBMIT in principal.scopes and not ends and levels[execution.id] is ShareLevel.CONTROL
@@ -212,3 +226,6 @@ def _providers(services: Services) -> list[str]:
 
 def _page(template: str, status: int = 200, **values: Any) -> Response:
     return HTMLResponse(_TEMPLATES.get_template(template).render(**values), status, _HEADERS)
+
+
+_TEMPLATES.filters["clock"] = _clock

@@ -44,7 +44,7 @@ from zoe_lib.store.codec import encode
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_counts, with_time_limit
-from zoe_lib.submission.deadlines import deadline_of, given_deadline
+from zoe_lib.submission.deadlines import deadline_of, wanted_deadline
 from zoe_lib.submission.outlook import outlook_view
 
 router = api_router(tag="descriptions")
@@ -73,7 +73,7 @@ def plan_application(body: PlanRequest, principal: Reader, request: Request, ser
     with checking(services, principal):
         application, notes, priority = _as_submitted(body.application, principal, services, body.priority)
         with as_problems():
-            given = given_deadline(body.deadline, body.deadline_s or application.default_deadline_s, time.time())
+            given = wanted_deadline(body.deadline, body.deadline_s, application, time.time())
         demand = _demand(services.store, principal, application)
         question = {
             "application": encode(application),
@@ -192,7 +192,8 @@ def _as_submitted(
 
 
 def _unknown_run(application: Application) -> list[str]:
-    if application.default_deadline_s is None or application.expected_run_s:
+    wanted = application.default_deadline or application.default_deadline_s
+    if wanted is None or application.expected_run_s:
         return []
     return ["whether its deadline can be met is not known: it declares no run time (size.run_time_s)"]
 

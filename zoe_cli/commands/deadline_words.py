@@ -60,7 +60,7 @@ def deadline_words(deadline: Deadline) -> str:
     at = in_full(deadline["at_s"])
     if deadline["status"] == DeadlineStatus.MISSED:
         return f"{at}; missed: {cause_words(deadline['cause'])}{costs_words(deadline['costs_s'])}"
-    status = {None: "", DeadlineStatus.MET: "; met", DeadlineStatus.AT_RISK: "; at risk: it is expected to end later"}
+    status = {None: "", DeadlineStatus.MET: "; met", DeadlineStatus.AT_RISK: "; at risk: it may end later"}
     return at + status[None if deadline["status"] is None else DeadlineStatus(deadline["status"])]
 
 

@@ -76,6 +76,7 @@ def say_plan(
         raise typer.Exit(Exit.WOULD_WAIT)
 
 
+_NEWEST = 64  # of a kind, its newest runs are kept
 _BASIS = {
     "expected": "for its expected run time of {}",
     "forecast": "for the run time of {} that is forecast",
@@ -101,10 +102,11 @@ def _run_times(choices: Sequence[RunTimeView]) -> Iterator[str]:
     if not choices:
         return
     samples = choices[0].samples
-    yield f"Run time, by your {samples} {'run' if samples == 1 else 'runs'} that ended:"
+    runs = "1 run" if samples == 1 else f"newest {samples} runs" if samples >= _NEWEST else f"{samples} runs"
+    yield f"Run time, by your {runs} that ended:"
     for one in choices:
         price = "" if one.price is None else f", about {one.price.amount} {one.price.currency}"
-        wide = "; no run had about as many cores, or there are few" if one.wide else ""
+        wide = "; a guess: few runs, or none with about as many cores" if one.wide else ""
         with_what = f"{one.elastic} elastic {'service' if one.elastic == 1 else 'services'}, {one.cores:g} cores"
         p50, p90 = duration(one.p50_s), duration(one.p90_s)
         yield f"  with {with_what}: 50 % within {p50}, 90 % within {p90}{price}{wide}"

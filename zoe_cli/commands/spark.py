@@ -14,6 +14,7 @@ from zoe_cli.commands.submitting import (
     Carried,
     Conditions,
     Cores,
+    Deadline,
     Follow,
     Hold,
     Keep,
@@ -57,6 +58,7 @@ def spark_submit(
     after: After = None,
     keep: Keep = False,
     begin: Begin = None,
+    deadline: Deadline = None,
     hold: Hold = False,
     wait: Wait = False,
     following: Follow = False,
@@ -68,6 +70,7 @@ def spark_submit(
     document = spark_draft(line, Wishes(image, workers, memory, cores, tuple(carried or ())))
     how = Submission(
         name=name,
+        deadline=deadline,
         conditions=Conditions(tuple(after or ()), keep, begin, hold),
         wait=wait,
         following=following,

@@ -18,10 +18,11 @@ from zoe_cli.context import options
 from zoe_cli.output import emit, emit_data, note
 from zoe_client.errors import InvalidDescription, NeverFits, NotAllowed, ZoeError
 from zoe_client.plain import Execution
-from zoe_client.vocabulary import DependencyKind
+from zoe_client.vocabulary import DeadlineOutlook, DependencyKind
 
 if TYPE_CHECKING:
     from zoe_client.vocabulary import ShareLevel
+    from zoe_client.wire import DeadlineOutlookView
 
 Name = Annotated[str | None, typer.Option(help="Name of the execution (default: the application's name).")]
 Memory = Annotated[str | None, typer.Option(help="Memory of each instance, or each Spark worker [1GiB; Spark: 2GiB].")]
@@ -153,7 +154,7 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
     wanted = _shares(how.shares)
     by = None if how.deadline is None else deadline(how.deadline)
     settings = {"name": how.name, "priority": how.priority, "deadline": by, **how.conditions.fields()}
-    outlook = _outlook(context, document, how.priority, by)
+    outlook = _outlook(context, document, how, by)
     if how.conditions.array is not None:
         _submit_array(context, {"application": document, **settings}, how, outlook)
         return
@@ -172,18 +173,30 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
     finish(execution, how.exit_code_from_app)
 
 
-def _outlook(context: typer.Context, document: dict[str, Any], priority: int | None, by: str | None) -> str:
+def _outlook(context: typer.Context, document: dict[str, Any], how: Submission, by: str | None) -> str:
     """Return whether the deadline is expected to be met; empty without one. It is a wish, so it keeps nothing back."""
-    if by is None and document.get("deadline_s") is None:
+    if by is None and not any(document.get(key) for key in ("deadline", "deadline_s")):
         return ""
     try:
         with options(context).client() as client:
-            answer = client.plan(document, priority=priority, deadline=by)
+            answer = client.plan(document, priority=how.priority, deadline=by)
     except (InvalidDescription, NeverFits, NotAllowed):
         return ""  # the submission says so
     except ZoeError as error:
         return f"Whether the deadline can be met is not known: {error}"
-    return "" if answer.deadline is None else answer.deadline.sentence
+    return "" if answer.deadline is None else _outlook_words(answer.deadline, how.conditions)
+
+
+def _outlook_words(found: DeadlineOutlookView, conditions: Conditions) -> str:
+    """Return the sentence for what does not simply start as soon as it can."""
+    # What cannot be met at once cannot be met later either; anything better is not known.
+    if found.outlook is DeadlineOutlook.CANNOT_BE_MET:
+        return found.sentence
+    if conditions.hold or conditions.after or conditions.begin:
+        return f"Whether the deadline {found.text} can be met is not known: it depends on when it may begin."
+    if conditions.array is not None:
+        return f"Whether the array meets the deadline {found.text} is not known. For one index: {found.sentence}"
+    return found.sentence
 
 
 def _say_notes(notes: list[str], outlook: str) -> None:

@@ -49,6 +49,7 @@ class StepPlan(Wire):
     after: list[str]
     any_of: bool = Field(description="It runs once one of `after` is met.")
     deadline_s: float | None = Field(description="Seconds after the submission by which it must have ended.")
+    deadlines: list[str] = Field(default=[], description="The same as times, which are read at the submission.")
     application: dict[str, Any]
 
 

@@ -360,6 +360,12 @@ class Document(Model):
     deadline_s: Annotated[
         s.Seconds | None, Field(description="default deadline of executions, in seconds after submission")
     ] = None
+    deadline: Annotated[
+        s.Deadline | None,
+        Field(
+            description="the same as a time: `+3h`, `08:00 Europe/Paris` (the next one after a submission), ISO 8601"
+        ),
+    ] = None
     frameworks: Annotated[
         list[FrameworkUse], Field(max_length=bounds.FRAMEWORKS_MAX, description="groups of components from frameworks")
     ] = []

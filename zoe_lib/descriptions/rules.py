@@ -23,6 +23,7 @@ def check_rules(document: dict[str, Any], complete: bool) -> Iterator[Diagnostic
     """Yield all findings; not `complete` (a framework is missing) leaves out what only follows from that."""
     components = objects(document, "components")
     yield from duplicates(((pointer("components", i, "name"), text(c, "name")) for i, c in components), "component")
+    yield from check_one_deadline(pointer("deadline"), document)
     yield from _check_reserved_names(components)
     yield from _check_end(components)
     for index, component in components:
@@ -32,6 +33,12 @@ def check_rules(document: dict[str, Any], complete: bool) -> Iterator[Diagnostic
         yield from _check_counts(components)
         yield from _check_file_bytes(components)
         yield from check_templates(components, document.get("storage"))
+
+
+def check_one_deadline(place: str, document: dict[str, Any]) -> Iterator[Diagnostic]:
+    """Yield a finding if a deadline is given in both ways."""
+    if document.get("deadline") is not None and document.get("deadline_s") is not None:
+        yield Diagnostic(place, Code.CONFLICT, "give `deadline` or `deadline_s`, not both")
 
 
 def _check_reserved_names(components: list[tuple[int, dict[str, Any]]]) -> Iterator[Diagnostic]:

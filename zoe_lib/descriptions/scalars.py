@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from zoe_client.documents.quantities import RATE_PATTERN, SIZE_PATTERN, bytes_of, bytes_per_s_of
+from zoe_client.times import TEXT_MAX, read_time
 from zoe_lib.column_types import NAMES, type_of
 from zoe_lib.descriptions import bounds
 from zoe_lib.domain.requirements import requirement
@@ -66,6 +67,12 @@ def _column_type(text: str) -> str:
     if found is None:
         raise PydanticCustomError("bad_format", "{message}", {"message": f"not a column type; use {NAMES}"})
     return str(found)
+
+
+def _readable_time(text: str) -> str:
+    # Which time it is depends on the submission; whether it is one does not.
+    read_time(text, 0.0, zone_needed=True)
+    return text
 
 
 _LABEL = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"
@@ -199,6 +206,7 @@ Rate = Annotated[
     _amount(RATE_PATTERN, 1, bounds.BANDWIDTH_BYTES_PER_S_MAX),
 ]
 Cores = Annotated[float, Field(ge=0, le=bounds.CORES_MAX, allow_inf_nan=False)]
+Deadline = Annotated[str, Field(min_length=1, max_length=TEXT_MAX), _by(_readable_time)]
 Seconds = Annotated[float, Field(gt=0, le=bounds.SECONDS_MAX, allow_inf_nan=False)]
 ProbeSeconds = Annotated[float, Field(ge=0.1, le=bounds.PROBE_SECONDS_MAX, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=bounds.SERVICES_MAX)]

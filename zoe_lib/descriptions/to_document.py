@@ -38,6 +38,7 @@ def to_document(application: Application) -> _Json:
         "notify": [str(kind) for kind in application.notify],
         "priority": application.default_priority,
         "deadline_s": application.default_deadline_s,
+        "deadline": application.default_deadline,
         "components": [_component(component) for component in application.components],
         "results": list(application.results),
         "storage": _storage(application.storage) if application.storage else None,

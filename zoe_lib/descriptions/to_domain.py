@@ -41,6 +41,7 @@ def application_of(document: model.Document) -> Application:
         notify=tuple(sorted(set(document.notify))),
         default_priority=document.priority,
         default_deadline_s=document.deadline_s,
+        default_deadline=document.deadline,
         results=tuple(document.results),
         storage=_storage(document.storage) if document.storage and document.storage != model.Storage() else None,
     )

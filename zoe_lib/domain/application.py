@@ -187,7 +187,8 @@ class Application:
 
     `expected_run_s` is the size hint of size-based policies: the run time expected with all services.
     `results`: paths of files that it leaves in the workspace; `*`, `?` and `[...]` stand for parts of a name.
-    Priority and deadline are only defaults; they belong to the Execution."""
+    Priority and deadline are only defaults; they belong to the Execution. `default_deadline`: the deadline as a time
+    that is read at each submission, instead of `default_deadline_s`."""
 
     name: str
     components: tuple[Component, ...]
@@ -202,6 +203,7 @@ class Application:
     default_deadline_s: float | None = None
     storage: StorageDemand | None = None
     results: tuple[str, ...] = ()
+    default_deadline: str | None = None
 
     def component(self, name: str) -> Component:
         """Return the component of that name; KeyError when there is none."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from zoe_client.vocabulary import DeadlineCause, DeadlineStatus
 from zoe_lib.domain.deadlines import DeadlineMiss
-from zoe_lib.domain.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.execution import Execution, ExecutionState, Mark, pause_of
 from zoe_lib.domain.promises import required
 
 # What comes from outside is looked at first, and how long it ran last: all others lengthen that, too.
@@ -70,15 +70,18 @@ def _costs(
     total_s = until_s - execution.submitted_at_s
     if total_s <= 0:  # an index of an array whose execution was made too late
         return {DeadlineCause.QUEUE: round(-total_s, 3)}, 0.0
-    queued_s = earlier.queued_s + _between(queued_at_s, until_s if placed_at_s is None else placed_at_s)
+    waited_until_s = until_s if placed_at_s is None else placed_at_s
+    pause_s = pause_of(execution, waited_until_s)
+    queued_s = earlier.queued_s + max(_between(queued_at_s, waited_until_s) - pause_s, 0.0)
     attempt_s = _between(placed_at_s, until_s)
     store_s = _store_s(execution, until_s)
     ran_s = max(attempt_s - store_s, 0.0)
-    wasted_s = earlier.lost_s + earlier.store_s + earlier.failed_s
+    failed_s = earlier.failed_s + pause_s
+    wasted_s = earlier.lost_s + earlier.store_s + failed_s
     found = {
         DeadlineCause.INPUT_LATE: total_s - queued_s - attempt_s - wasted_s,  # the rest: before it entered the queue
         DeadlineCause.NODES_LOST: earlier.lost_s,
-        DeadlineCause.ATTEMPTS_FAILED: earlier.failed_s,
+        DeadlineCause.ATTEMPTS_FAILED: failed_s,
         DeadlineCause.STORE: earlier.store_s + store_s,
         DeadlineCause.QUEUE: queued_s,
         DeadlineCause.SLOWER: 0.0 if expected_s is None else ran_s - expected_s,

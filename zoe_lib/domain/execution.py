@@ -32,6 +32,7 @@ __all__ = [
     "ServiceState",
     "new_service",
     "new_services",
+    "pause_of",
     "service_id",
 ]
 
@@ -181,6 +182,12 @@ class Execution:
         if not self.application.malleable:
             return ()
         return tuple(s for s in self.current() if not s.core)
+
+
+def pause_of(execution: Execution, until_s: float) -> float:
+    """Return for how many seconds of its present wait in the queue it paused after an attempt, until then at most."""
+    queued_at_s = execution.marks.get(Mark.QUEUED, until_s)
+    return max(min(execution.not_before_s, until_s) - queued_at_s, 0.0) if execution.attempt > 1 else 0.0
 
 
 def service_id(execution_id: ExecutionId, component: str, index: int, attempt: int) -> ServiceId:

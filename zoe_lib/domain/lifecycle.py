@@ -22,6 +22,7 @@ from zoe_lib.domain.execution import (
     ServiceState,
     new_service,
     new_services,
+    pause_of,
     service_id,
 )
 from zoe_lib.domain.execution import ExecutionState as E
@@ -213,7 +214,12 @@ def _out_of_queue(execution: Execution, at_s: float) -> Execution:
     marks, earlier = dict(execution.marks), execution.earlier
     queued_at_s = marks.pop(Mark.QUEUED, None)
     if queued_at_s is not None:
-        earlier = changed(earlier, queued_s=earlier.queued_s + max(at_s - queued_at_s, 0.0))
+        pause_s = pause_of(execution, at_s)
+        earlier = changed(
+            earlier,
+            queued_s=earlier.queued_s + max(at_s - queued_at_s - pause_s, 0.0),
+            failed_s=earlier.failed_s + pause_s,
+        )
     return changed(execution, state=E.SUBMITTED, reason=None, forecast=None, marks=marks, earlier=earlier)
 
 
@@ -459,7 +465,10 @@ _RULES: Mapping[type[ev.Event], Callable[[ev.Event, Execution, int], Execution]]
 def _with_attempt(execution: Execution, at_s: float) -> EarlierAttempts:
     """Return the time of earlier attempts with that of the one that has ended now."""
     earlier, placed_at_s = execution.earlier, execution.marks.get(Mark.PLACED, at_s)
-    queued_s = earlier.queued_s + max(placed_at_s - execution.marks.get(Mark.QUEUED, placed_at_s), 0.0)
+    queued_at_s = execution.marks.get(Mark.QUEUED, placed_at_s)
+    pause_s = pause_of(execution, placed_at_s)
+    queued_s = earlier.queued_s + max(placed_at_s - queued_at_s - pause_s, 0.0)
+    earlier = changed(earlier, failed_s=earlier.failed_s + pause_s)
     took_s = max(at_s - placed_at_s, 0.0)
     if execution.cause is Cause.STORAGE_UNAVAILABLE:
         return changed(earlier, queued_s=queued_s, store_s=earlier.store_s + took_s)

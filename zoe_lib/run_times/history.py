@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ TOLD_MAX = 20_000
 FEW = 5
 """With fewer runs, an answer is wide: it rests on how other kinds began."""
 _SOME = 20
+_POOLS_MAX = 10_000
 _SHORTEST_S = 1.0
 
 
@@ -25,7 +27,8 @@ _SHORTEST_S = 1.0
 class RunTimeAnswer:
     """How long a run takes. p50_s: half of such runs take no longer; p90_s: nine of ten.
 
-    samples: ended runs of its kind. wide: there are few, or none had about as many cores.
+    samples: ended runs of its kind, 64 at most. wide: there are few, so that p90 may be a rule of thumb, or none had
+    about as many cores.
     """
 
     expected_s: float
@@ -49,7 +52,7 @@ class RunTimes:
 
     def __init__(self) -> None:
         self._kinds: OrderedDict[Kind, RunsOfKind] = OrderedDict()
-        self._pools: dict[int, Pool] = {}
+        self._pools: OrderedDict[tuple[str, int], Pool] = OrderedDict()
         self._levels = Levels()
         self._told: OrderedDict[str, _Told] = OrderedDict()
 
@@ -62,7 +65,7 @@ class RunTimes:
         runs = self._kinds.get(kind)
         if runs is None or runs.model is None:
             return
-        self._told[run_id] = self._expectation(runs, setting)
+        self._told[run_id] = self._expectation(kind, runs, setting)
         if len(self._told) > TOLD_MAX:
             self._told.popitem(last=False)
 
@@ -72,13 +75,14 @@ class RunTimes:
         self._kinds[kind] = runs
         if len(self._kinds) > KINDS_MAX:
             self._kinds.popitem(last=False)
-        told = self._told.pop(run_id, None)
+        told = was_told = self._told.pop(run_id, None)
         if told is None and runs.model is not None:
-            told = self._expectation(runs, sample.setting)
+            told = self._expectation(kind, runs, sample.setting)
         if told is not None:
             factor = max(sample.start_s + sample.work_s, _SHORTEST_S) / told.expected_s
-            for chance, (levels, most) in zip(CHANCES, told.factors, strict=True):
-                levels.learn(chance, factor > most)
+            if was_told is not None:  # others would be judged by what was not yet known at their submission
+                for chance, (levels, most) in zip(CHANCES, told.factors, strict=True):
+                    levels.learn(chance, factor > most)
             told.pool.factors.append(factor)
             runs.factors.append(factor)
         runs.add(sample)
@@ -98,9 +102,10 @@ class RunTimes:
         if runs is None or runs.model is None:
             return None
         expected_s = runs.expected_s(setting)
-        pool = self._pool(runs, setting)
+        pool = self._pool(kind, runs, setting)
         p50_s, p90_s = (expected_s * self._factor(runs, pool, setting, one)[1] for one in (0.5, 0.9))
-        wide = len(runs.samples) < FEW or not runs.model.seen(setting)
+        thumb = not self._own_are_enough(runs, setting, 0.9) and not pool.enough
+        wide = len(runs.samples) < FEW or not runs.model.seen(setting) or thumb
         return RunTimeAnswer(expected_s, p50_s, max(p90_s, p50_s), len(runs.samples), wide)
 
     def within_s(self, kind: Kind, setting: RunSetting, chance: float) -> float | None:
@@ -108,11 +113,11 @@ class RunTimes:
         runs = self._kinds.get(kind)
         if runs is None or runs.model is None:
             return None
-        told = self._factor(runs, self._pool(runs, setting), setting, nearest_chance(chance))[1]
+        told = self._factor(runs, self._pool(kind, runs, setting), setting, nearest_chance(chance))[1]
         return runs.expected_s(setting) * told
 
-    def _expectation(self, runs: RunsOfKind, setting: RunSetting) -> _Told:
-        pool = self._pool(runs, setting)
+    def _expectation(self, kind: Kind, runs: RunsOfKind, setting: RunSetting) -> _Told:
+        pool = self._pool(kind, runs, setting)
         factors = tuple(self._factor(runs, pool, setting, chance) for chance in CHANCES)
         return _Told(max(runs.expected_s(setting), _SHORTEST_S), factors, pool)
 
@@ -120,15 +125,24 @@ class RunTimes:
         """Return the factor at a chance, and the levels by which it was read: of the kind itself if it has had enough
         runs, else of kinds with as many runs.
         """
-        seen = runs.model is not None and runs.model.seen(setting)
-        if seen and len(runs.factors) >= _SOME:
+        if self._own_are_enough(runs, setting, chance):
             return self._levels, self._levels.factor(runs.factors, chance)
         return pool.levels, pool.factor(chance)
 
-    def _pool(self, runs: RunsOfKind, setting: RunSetting) -> Pool:
-        """Return the factors of runs of all kinds of which as much was known."""
+    @staticmethod
+    def _own_are_enough(runs: RunsOfKind, setting: RunSetting, chance: float) -> bool:
+        """Return whether the kind's own factors have a quantile at this chance; for rare ones, 20 and the levels do."""
+        seen = runs.model is not None and runs.model.seen(setting)
+        return seen and len(runs.factors) >= min(max(math.ceil(chance / (1 - chance) - 1e-9), FEW), _SOME)
+
+    def _pool(self, kind: Kind, runs: RunsOfKind, setting: RunSetting) -> Pool:
+        """Return the factors of runs of all kinds of the tenant, and of no other, of which as much was known."""
         if runs.model is None or not runs.model.seen(setting):
             place = -1
         else:
             place = sum(len(runs.samples) >= bound for bound in (2, FEW))
-        return self._pools.setdefault(place, Pool())
+        pool = self._pools.pop((kind[0], place), None) or Pool()
+        self._pools[kind[0], place] = pool
+        if len(self._pools) > _POOLS_MAX:
+            self._pools.popitem(last=False)
+        return pool

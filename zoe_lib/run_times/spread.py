@@ -52,6 +52,11 @@ class Pool:
     factors: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
     levels: Levels = field(default_factory=Levels)
 
+    @property
+    def enough(self) -> bool:
+        """Return whether there are 20 factors; before, a rule of thumb stands for them."""
+        return len(self.factors) >= _NEEDED
+
     def factor(self, chance: float) -> float:
-        """Return the factor at one of `CHANCES`; by a rule of thumb before 20 runs."""
-        return self.levels.factor(self.factors, chance) if len(self.factors) >= _NEEDED else _UNKNOWN[chance]
+        """Return the factor at one of `CHANCES`."""
+        return self.levels.factor(self.factors, chance) if self.enough else _UNKNOWN[chance]

@@ -11,13 +11,13 @@ from zoe_lib.submission.refusal import SubmissionRefused
 
 
 def deadline_of(
-    text: str | None, after_s: float | None, application: Application, now_s: float
+    text: str | None, after_s: float | None, application: Application, now_s: float, place: str = "/deadline"
 ) -> tuple[float | None, tuple[str, ...]]:
     """Return the deadline in seconds since the epoch, None without, and notes for its user.
 
     It is what the request says, else what the description says. SubmissionRefused if it has passed, or is no time.
     """
-    given = given_deadline(text, after_s or application.default_deadline_s, now_s)
+    given = wanted_deadline(text, after_s, application, now_s, place)
     if given is None:
         return None, ()
     notes = [given.note] if given.note else []
@@ -26,14 +26,25 @@ def deadline_of(
     return given.at_s, tuple(notes)
 
 
-def given_deadline(text: str | None, after_s: float | None, now_s: float) -> GivenTime | None:
-    """Return the deadline that is given as a text or in seconds from now; None without. SubmissionRefused."""
+def wanted_deadline(
+    text: str | None, after_s: float | None, application: Application, now_s: float, place: str = "/deadline"
+) -> GivenTime | None:
+    """Return the deadline of the request, else that of the description; None without. SubmissionRefused."""
+    if text is None and after_s is None:
+        text, after_s = application.default_deadline, application.default_deadline_s
+    return given_deadline(text, after_s, now_s, place)
+
+
+def given_deadline(text: str | None, after_s: float | None, now_s: float, place: str = "/deadline") -> GivenTime | None:
+    """Return the deadline that is given as a text or in seconds from now; None without. SubmissionRefused, with its
+    place in the request.
+    """
     if text is None:
         return None if after_s is None else GivenTime(now_s + after_s, after_s, UTC)
     try:
         return read_deadline(text, now_s, UTC, zone_needed=True)
     except BadTime as error:
-        wrong = Diagnostic(pointer="/deadline", code="invalid", message=str(error))
+        wrong = Diagnostic(pointer=place, code="invalid", message=str(error))
         raise SubmissionRefused("invalid_request", str(error), errors=[wrong]) from None
 
 

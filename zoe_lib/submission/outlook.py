@@ -72,7 +72,11 @@ def _sentence(given: GivenTime, outlook: DeadlineOutlook, end: _End, now_s: floa
     if outlook is DeadlineOutlook.UNKNOWN:
         why = "when it starts is not known" if known else _UNKNOWN_RUN
         return f"Whether the {name} can be met is not known: {why}."
-    basis = f", by {_SOURCES[end.source]} of {end.run_s:g} s" if known else ", if it runs until its time limit"
+    basis = (
+        f", by {_SOURCES[end.source]} of {round(end.run_s or 0.0, 1):g} s"
+        if known
+        else ", if it runs until its time limit"
+    )
     if end.p50_s is None or end.p90_s is None:
         return f"The {name} cannot be met: earliest end {in_full(now_s + (end.run_s or 0.0), given.zone)}{basis}."
     ends = f"p50 {in_full(end.p50_s, given.zone)} / p90 {in_full(end.p90_s, given.zone)}{basis}"

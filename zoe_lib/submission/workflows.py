@@ -14,6 +14,7 @@ from zoe_lib.store.people import Principal
 from zoe_lib.store.sql.installation import TermsVersions
 from zoe_lib.store.workflow_values import NewStep
 from zoe_lib.submission.checking import Checked, checked
+from zoe_lib.submission.deadlines import deadline_of, given_deadline
 from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.refusal import SubmissionRefused, diagnostics_of, from_description
 from zoe_lib.workflows import CompiledStep, CompiledWorkflow, RunPlace, compile_workflow
@@ -60,7 +61,11 @@ def _located(step: CompiledStep, why: SubmissionRefused) -> list[Finding]:
 def execution_of(
     execution_id: str, step: CompiledStep, fit: Checked, conditions: Conditions, principal: Principal, now_s: float
 ) -> Execution:
-    """Return the execution of a step."""
+    """Return the execution of a step. Its description may wish an earlier deadline; SubmissionRefused if that has
+    passed.
+    """
+    place = f"/steps/{step.origin}/application/deadline"
+    own_s, warnings = deadline_of(None, None, fit.application, now_s, place)
     return Execution(
         id=execution_id,
         name=step.name,
@@ -69,8 +74,8 @@ def execution_of(
         application=fit.application,
         submitted_at_s=now_s,
         priority=fit.priority,
-        deadline_s=conditions.end_by_s,
-        notes=fit.notes,
+        deadline_s=min((one for one in (conditions.end_by_s, own_s) if one is not None), default=None),
+        notes=(*fit.notes, *warnings),
         conditions=conditions,
     )
 
@@ -79,14 +84,18 @@ def step_conditions(
     step: CompiledStep, ids: Sequence[str], now_s: float, kept: set[str] | frozenset[str] = frozenset()
 ) -> Conditions:
     """Return what a step runs after. What has succeeded in an earlier run is met: its execution may have been removed
-    when this one is looked at.
+    when this one is looked at. SubmissionRefused if a deadline has passed.
     """
     after = [
         Dependency(need.kind, ids[need.position])
         for need in step.after
         if ids[need.position] not in kept or need.kind is DependencyKind.FAIL
     ]
-    end_by_s = None if step.deadline_s is None else now_s + step.deadline_s
+    ends_s = [] if step.deadline_s is None else [now_s + step.deadline_s]
+    for text in step.deadlines:
+        given = given_deadline(text, None, now_s, f"/steps/{step.origin}/deadline")
+        ends_s += [] if given is None else [given.at_s]
+    end_by_s = min(ends_s, default=None)
     return Conditions(after=tuple(after), any_of=step.on_failure, end_by_s=end_by_s)
 
 

@@ -12,9 +12,11 @@ from zoe_client.documents.diagnostics import (
     Code,
     DescriptionError,
     Diagnostic,
+    pointer,
 )
 from zoe_client.documents.reading import mapping, objects, text
 from zoe_lib.descriptions import parse
+from zoe_lib.descriptions.rules import check_one_deadline
 from zoe_lib.descriptions.shape import check_shape
 from zoe_lib.descriptions.structure import read_model
 from zoe_lib.workflows import model
@@ -33,7 +35,7 @@ def compile_workflow(document: object, given: Mapping[str, object], place: RunPl
     usable = _usable(document)
     read, found = read_model(model.Workflow, usable)
     parameters, wrong = parameters_of(usable, given)
-    found += [*wrong, *islice(check_graph(usable), DIAGNOSTICS_MAX), *check_sizes(usable)]
+    found += [*wrong, *islice(check_graph(usable), DIAGNOSTICS_MAX), *check_sizes(usable), *_check_deadlines(usable)]
     maker = StepMaker(usable, parameters, place)
     found += islice(_check_steps(usable, maker), DIAGNOSTICS_MAX)
     if found or read is None:
@@ -82,13 +84,26 @@ def _compiled(document: dict[str, Any], read: model.Workflow, maker: StepMaker) 
             made, found = maker.make(i, step, full, values)
             if made is None or found:
                 raise DescriptionError(found)
-            yield made.compiled(after, on_failure, _deadline_s(read, read.steps[i], on_failure))
+            compiled = made.compiled(after, on_failure, _deadline_s(read, read.steps[i], on_failure))
+            yield replace(compiled, deadlines=_deadlines(read, read.steps[i], on_failure))
 
 
 def _deadline_s(workflow: model.Workflow, step: model.Step, on_failure: bool) -> float | None:
     """Return the deadline of a step. That of the whole is not that of steps after a failure, such as its passing."""
     of_whole = None if on_failure else workflow.deadline_s
     return min((one for one in (of_whole, step.deadline_s) if one is not None), default=None)
+
+
+def _deadlines(workflow: model.Workflow, step: model.Step, on_failure: bool) -> tuple[str, ...]:
+    """Return the deadlines that are given as times, as `_deadline_s`."""
+    of_whole = None if on_failure else workflow.deadline
+    return tuple(one for one in (of_whole, step.deadline) if one is not None)
+
+
+def _check_deadlines(document: dict[str, Any]) -> Iterator[Diagnostic]:
+    yield from check_one_deadline(pointer("deadline"), document)
+    for i, step in objects(document, "steps"):
+        yield from check_one_deadline(pointer("steps", i, "deadline"), step)
 
 
 def _ordered(found: list[Diagnostic], document: dict[str, Any]) -> list[Diagnostic]:

@@ -70,6 +70,9 @@ class Step(Model):
     deadline_s: Annotated[
         s.Seconds | None, Field(description="seconds after the workflow's submission by which it must have ended")
     ] = None
+    deadline: Annotated[
+        s.Deadline | None, Field(description="the same as a time: `+3h`, `08:00 Europe/Paris` or ISO 8601")
+    ] = None
     application: Annotated[dict[str, Any] | None, Field(description="a description, format version 4")] = None
     # The short form: one component with one instance.
     image: Annotated[Any, Field(description="image of the command, instead of `application`")] = None
@@ -92,6 +95,9 @@ class Workflow(Model):
     description: Annotated[s.Description, Field(description="free text for people")] = ""
     deadline_s: Annotated[
         s.Seconds | None, Field(description="seconds after the submission by which all steps must have ended")
+    ] = None
+    deadline: Annotated[
+        s.Deadline | None, Field(description="the same as a time: `+3h`, `08:00 Europe/Paris` or ISO 8601")
     ] = None
     params: Annotated[
         dict[s.Label, Parameter], Field(max_length=PARAMETERS_MAX, description="values that a run may give")

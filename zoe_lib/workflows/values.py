@@ -60,7 +60,8 @@ class CompiledStep:
 
     `name` is unique: that of the step in the document, and with a matrix its number behind a dot. `values`: those of
     the matrix. `after`: the positions of steps that stand before this one. `on_failure`: it runs once one of these has
-    failed. `deadline_s`: seconds after the submission by which it must have ended. `origin`: its index in the document.
+    failed. `deadline_s`: seconds after the submission by which it must have ended; `deadlines`: the same as times, read
+    at the submission. `origin`: its index in the document.
     `paths`: of its results below the workspace, by name. `script`: the component whose command a script runs, and how
     many arguments stand before it.
     """
@@ -76,6 +77,7 @@ class CompiledStep:
     deadline_s: float | None
     short: bool
     script: tuple[int, int] | None = None
+    deadlines: tuple[str, ...] = ()
 
     def located(self, found: Diagnostic) -> Diagnostic:
         """Return a finding about its description with its place in the document of the workflow."""

@@ -149,6 +149,7 @@ class Master:
             oldest_s,
             policy=self._cache.policy,
             forecasts=self._cache.record,
+            expected=self._cache.expected,
             unfinished=any(
                 (
                     self._cache.behind,

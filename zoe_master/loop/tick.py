@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from secrets import token_hex
 
@@ -14,7 +14,7 @@ from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.values import value
-from zoe_master.scheduler.ordering.estimate import RunTime
+from zoe_master.scheduler.ordering.estimate import RunKey, RunTime, run_key
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, never
 from zoe_master.scheduler.what_if.dry_run import DryRun, dry_run
@@ -24,6 +24,10 @@ from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, SEARCH_S, CpuBudget
 from zoe_master.state.forecasts import EndForecast, ForecastRecord, end_forecast, forecast
 
 
+def _unknown(kind: RunKey) -> float | None:  # noqa: ARG001 - of the kinds about which nothing is known
+    return None
+
+
 @value(frozen=True, slots=True)
 class Tick:
     """What a tick saw and decided, under which policy, and how long the plan took. Other threads read it.
@@ -31,7 +35,8 @@ class Tick:
     `waited_s`: queue time of each execution that started. `oldest_wait_s`: time since the oldest submission that still
     waits. `outcomes`: executions that ended, by terminal state. `missed`: deadlines that passed, by cause. `raced`:
     users changed executions meanwhile. `unfinished`: there was more than one tick takes. In both cases another tick is
-    due at once. `forecasts`: how earlier forecasts turned out; the loop adds to it.
+    due at once. `forecasts`: how earlier forecasts turned out; the loop adds to it. `expected`: the run time in seconds
+    that past runs of any kind show; the snapshot has only those of the kinds that are there.
     """
 
     snapshot: Snapshot
@@ -46,6 +51,7 @@ class Tick:
     unfinished: bool = False
     outcomes: Mapping[ExecutionState, int] = field(default_factory=dict)
     missed: Mapping[DeadlineCause, int] = field(default_factory=dict)
+    expected: Callable[[RunKey], float | None] = _unknown
 
     @property
     def again(self) -> bool:
@@ -73,13 +79,20 @@ class Tick:
             f"plan-{token_hex(16)}", application.name, tenant, user, application, now_s, priority=priority
         )
         queued = apply(apply(fresh, Submitted(at_s=now_s)), Queued(at_s=now_s))
-        proposal = propose(self.snapshot, self.policy, queued, budget.spent(PASS_S), budget.spent(SEARCH_S))
+        snapshot = self._knowing(run_key(queued))
+        proposal = propose(snapshot, self.policy, queued, budget.spent(PASS_S), budget.spent(SEARCH_S))
         if proposal.starts_now:
-            return proposal, None, end_forecast(self.snapshot, queued, self.forecasts, None)
-        with_it = replace(self.snapshot, queued=(*self.snapshot.queued, queued))
+            return proposal, None, end_forecast(snapshot, queued, self.forecasts, None)
+        with_it = replace(snapshot, queued=(*snapshot.queued, queued))
         start = forecast(with_it, self.policy, queued.id, self.forecasts, budget.spent(FORECAST_S))
         unknown = Forecast(now_s, None, None)
         return proposal, start, end_forecast(with_it, queued, self.forecasts, start or unknown)
+
+    def _knowing(self, kind: RunKey) -> Snapshot:
+        """Return the snapshot with the expected run time of a kind, as if one of it had been submitted."""
+        known = self.snapshot.past_runs
+        expected_s = None if kind in known else self.expected(kind)
+        return self.snapshot if expected_s is None else replace(self.snapshot, past_runs={**known, kind: expected_s})
 
     def dry_run(self, policy: Policy, give_up: GiveUp = never) -> tuple[DryRun, DryRun]:
         """Return what the policy in force and another one would do with the present queue. Raises OutOfBudget."""

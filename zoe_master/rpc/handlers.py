@@ -26,6 +26,7 @@ from zoe_master.plugins import Plugins
 from zoe_master.scheduler.placement.budget import OutOfBudget, never
 from zoe_master.scheduler.what_if.dry_run import DryRun
 from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, CpuBudget
+from zoe_master.state.forecasts import end_by_learned
 from zoe_master.storage.report import BandwidthReport
 from zoe_master.waker import TickWaker
 
@@ -201,10 +202,13 @@ class RpcHandlers:
         question = _read(_AboutPlan, body)
         budget, application = CpuBudget(left), decode(Application, question.application)
         with _in_time():
-            proposal, forecast, end = self._tick().propose(
+            tick = self._tick()
+            proposal, forecast, end = tick.propose(
                 application, question.tenant, question.user, question.priority, budget
             )
         run_times = self._master.run_times.choices(application, question.tenant, question.user)
+        starts_at_s = tick.snapshot.now_s if proposal.starts_now else None
+        end = end_by_learned(end, run_times[-1] if run_times else None, forecast, starts_at_s)
         learned = {"run_times": [encode(one) for one in run_times]}
         return {**encode(proposal), "forecast": encode(forecast), "end": encode(end), **learned}
 

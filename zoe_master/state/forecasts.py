@@ -13,6 +13,7 @@ from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, never
 from zoe_master.scheduler.what_if.calibration import ForecastCalibration
 from zoe_master.scheduler.what_if.forecast import wait_of
+from zoe_master.state.run_times import RunTimeChoice
 
 # Stands for an unknown time: a node may be held without an end, and times in the journal are finite.
 _UNKNOWN_S = 100 * 365 * 86_400.0
@@ -98,6 +99,18 @@ def end_forecast(
         return EndForecast(run_s, known.source, p50_s, p90_s)
     run = record.runs.spread(run_s)
     return EndForecast(run_s, known.source, snapshot.now_s + run.p50_s, snapshot.now_s + run.p90_s)
+
+
+def end_by_learned(
+    end: EndForecast, learned: RunTimeChoice | None, start: Forecast | None, starts_at_s: float | None
+) -> EndForecast:
+    """Return the end by what was learned of run times, if anything was; it starts at `starts_at_s`, or as forecast."""
+    if learned is None:
+        return end
+    p50_s, p90_s = (starts_at_s, starts_at_s) if start is None else (start.start_p50_s, start.start_p90_s)
+    if p50_s is None or p90_s is None:
+        return EndForecast(learned.p50_s, EstimateSource.PAST_RUNS)
+    return EndForecast(learned.p50_s, EstimateSource.PAST_RUNS, p50_s + learned.p50_s, p90_s + learned.p90_s)
 
 
 def _cores(execution: Execution) -> float:

@@ -37,7 +37,7 @@ from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.values import ArrayChange, ExecutionChange, ExecutionQuery, JournalEntry
 from zoe_master.scheduler.ordering.capacity import capacity_of
-from zoe_master.scheduler.ordering.estimate import run_key
+from zoe_master.scheduler.ordering.estimate import RunKey, run_key
 from zoe_master.scheduler.ordering.orders import SIZED_ORDERS
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.state.arrays import ArraysKept
@@ -213,6 +213,10 @@ class StateCache:
     def record(self) -> ForecastRecord:
         """Return how forecasts have turned out."""
         return self._history.record
+
+    def expected(self, kind: RunKey) -> float | None:
+        """Return the run time in seconds that past runs of a kind show; other threads may ask."""
+        return self._history.expected(kind)
 
     def take_raced(self) -> bool:
         """Return whether an append lost a race since the last call."""

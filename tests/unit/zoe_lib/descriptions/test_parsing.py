@@ -288,3 +288,21 @@ def test_the_files_of_all_components_are_bounded_in_bytes() -> None:
     assert parse(document).components[1].files == (("a", "ä" * 2**16),)
     document["components"][1]["files"] = {"a": "ä" * 2**16, "b": "x"}
     assert ("/components", Code.TOO_BIG) in found(document)
+
+
+@pytest.mark.parametrize("text", ["+3h", "08:00 Europe/Paris", "2026-12-01T08:00+01:00", "2020-01-01 08:00 UTC"])
+def test_a_deadline_is_kept_as_it_is_written(text: str) -> None:
+    """What it means is known at each submission; one that has passed is refused then."""
+    application = parse({**small(), "deadline": text})
+    assert (application.default_deadline, application.default_deadline_s) == (text, None)
+    assert to_document(application)["deadline"] == text
+    assert parse(to_document(application)) == application
+
+
+def test_a_deadline_that_is_none_or_of_no_zone_is_told() -> None:
+    for text in ("soon", "08:00", "2026-12-01", "08:00 Mars/Base", "08:00 ../../etc/passwd"):
+        assert found({**small(), "deadline": text}) == [("/deadline", Code.BAD_FORMAT)], text
+    assert found({**small(), "deadline": ""}) == [("/deadline", Code.OUT_OF_RANGE)]
+    assert found({**small(), "deadline": "9" * 1000}) == [("/deadline", Code.OUT_OF_RANGE)]
+    assert found({**small(), "deadline": 30}) == [("/deadline", Code.WRONG_TYPE)]
+    assert found({**small(), "deadline": "+3h", "deadline_s": 30}) == [("/deadline", Code.CONFLICT)]

@@ -35,9 +35,15 @@ def test_few_runs_are_wide() -> None:
     assert first.p90_s == pytest.approx(300)
     for _ in range(FEW):
         learn(times, 100)
+    still = times.answer(("t", "u", "a"), SETTING)
+    assert still is not None
+    assert still.wide, "nine of ten cannot be told from five"
+    for _ in range(4):
+        learn(times, 100)
     later = times.answer(("t", "u", "a"), SETTING)
     assert later is not None
     assert not later.wide
+    assert later.p90_s == pytest.approx(100)
     elsewhere = times.answer(("t", "u", "a"), RunSetting(16.0))
     assert elsewhere is not None
     assert elsewhere.wide

@@ -155,3 +155,12 @@ def test_documents_of_another_shape_are_refused(document: object) -> None:
 def test_a_value_of_a_matrix_that_is_none_is_one_finding(value: object) -> None:
     [message] = findings({"name": "a", **STEP, "matrix": {"x": [value]}})
     assert message.startswith("/steps/0/matrix/x/0: ")
+
+
+def test_deadlines_of_the_whole_and_of_steps_are_kept_as_they_are_written() -> None:
+    steps = ({"name": "a", **STEP}, {"name": "b", "deadline": "+1h", "on_failure": ["a"], **STEP})
+    found = compiled({**steps[0], "deadline": "+2h"}, steps[1], deadline="08:00 Europe/Paris")
+    assert [one.deadlines for one in found.steps] == [("08:00 Europe/Paris", "+2h"), ("+1h",)]
+    assert "/deadline: " in findings(steps[0], deadline="08:00")[0]
+    both = findings({**steps[0], "deadline": "+2h", "deadline_s": 5}, deadline="+2h", deadline_s=5)
+    assert [one.partition(":")[0] for one in both] == ["/steps/0/deadline", "/deadline"]

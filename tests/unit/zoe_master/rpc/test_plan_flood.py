@@ -30,6 +30,7 @@ from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.what_if import proposal
 from zoe_master.state.cpu_budget import PASS_S, SEARCH_S, CpuBudget
+from zoe_master.state.run_times import RunTimesKept
 
 NODES = tuple(node(f"n{i:04}", cores=16, memory_gib=64) for i in range(200))
 BUSY = tuple(
@@ -73,6 +74,7 @@ def master() -> Master:
     """One that has seen the cluster, without a store."""
     made = Master.__new__(Master)
     made.latest = Tick(Snapshot(10.0, NODES, (), BUSY), Plan(), "plan-1", 0.0, raced=False)
+    made.run_times = RunTimesKept()
     return made
 
 

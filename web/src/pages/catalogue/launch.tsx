@@ -118,7 +118,7 @@ function Launch({ entry }: { entry: Entry }) {
               </button>
             )}
             {document && (
-              <Link className="button" to="/new" state={{ document }}>
+              <Link className="button" to="/new" state={{ document: withDeadline(document, deadline) }}>
                 Edit as JSON
               </Link>
             )}
@@ -134,6 +134,11 @@ function Launch({ entry }: { entry: Entry }) {
       </div>
     </>
   );
+}
+
+function withDeadline(document: Record<string, unknown>, given: string): Record<string, unknown> {
+  const deadline = withZone(given);
+  return deadline === "" ? document : { ...document, deadline_s: undefined, deadline };
 }
 
 interface FieldSchema {

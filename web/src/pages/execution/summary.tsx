@@ -3,7 +3,7 @@ import { useOutage } from "../../api/outage";
 import type { Link as StreamLink } from "../../api/stream";
 import { useNow } from "../../components/now";
 import { StateBadge } from "../../components/state";
-import { deadlineSentence } from "../../deadline";
+import { deadlineInFull, deadlineSentence } from "../../deadline";
 import { moment } from "../../format";
 import { placesText } from "./places";
 import { stateSentence } from "./sentence";
@@ -110,13 +110,10 @@ export function Details({ execution }: { execution: Execution }) {
             <dd>{execution.priority}</dd>
           </>
         )}
-        {execution.deadline_s !== null && (
+        {execution.deadline && (
           <>
             <dt>Deadline</dt>
-            <dd>
-              {moment(execution.deadline_s)}
-              {execution.deadline?.status === "met" && ", met"}
-            </dd>
+            <dd>{deadlineInFull(execution.deadline)}</dd>
           </>
         )}
       </dl>

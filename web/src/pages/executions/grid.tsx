@@ -126,6 +126,7 @@ const Row = memo(function Row({ row, index, top, chosen, selectable, onSelect }:
         {deadlineCell(row.deadline)}
       </span>
       <span role="cell" className="in-story">
+        {row.deadline?.status && <span className="in-narrow">{deadlineCell(row.deadline)} · </span>}
         {story(row)}
       </span>
     </div>
