@@ -84,7 +84,6 @@ class RunTimes:
                 for chance, (levels, most) in zip(CHANCES, told.factors, strict=True):
                     levels.learn(chance, factor > most)
             told.pool.factors.append(factor)
-            runs.factors.append(factor)
         runs.add(sample)
 
     def ended(self, run_id: str) -> None:
@@ -133,7 +132,7 @@ class RunTimes:
     def _own_are_enough(runs: RunsOfKind, setting: RunSetting, chance: float) -> bool:
         """Return whether the kind's own factors have a quantile at this chance; for rare ones, 20 and the levels do."""
         seen = runs.model is not None and runs.model.seen(setting)
-        return seen and len(runs.factors) >= min(max(math.ceil(chance / (1 - chance) - 1e-9), FEW), _SOME)
+        return seen and len(runs.samples) > min(max(math.ceil(chance / (1 - chance) - 1e-9), FEW), _SOME)
 
     def _pool(self, kind: Kind, runs: RunsOfKind, setting: RunSetting) -> Pool:
         """Return the factors of runs of all kinds of the tenant, and of no other, of which as much was known."""

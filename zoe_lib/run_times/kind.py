@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
@@ -25,9 +26,13 @@ class RunsOfKind:
     """
 
     samples: deque[RunSample] = field(default_factory=lambda: deque(maxlen=SAMPLES_MAX))
-    factors: deque[float] = field(default_factory=lambda: deque(maxlen=SAMPLES_MAX))
-    """How many times their expected run time the newest runs took."""
     model: RunTimeModel | None = None
+    factors: Sequence[float] = ()
+    """How many times what is expected now of their settings the newest runs took.
+
+    What was told of them at their submission says less: runs that were submitted together were all told what the one
+    before them had taken.
+    """
     _ended: int = 0
     _fitted_at: int = 0
     _lately: deque[float] = field(default_factory=lambda: deque(maxlen=_LATEST))
@@ -41,7 +46,7 @@ class RunsOfKind:
 
     def add(self, sample: RunSample) -> None:
         """Add a run; the model is fitted again after a sixteenth more runs, since a fit takes milliseconds."""
-        took_s = max(sample.start_s + sample.work_s, _SHORTEST_S)
+        took_s = _took_s(sample)
         if self.model is not None:
             for number, told_s in enumerate(self._predictions(self.model, sample.setting)):
                 error = abs(math.log(took_s / max(told_s, _SHORTEST_S)))
@@ -51,13 +56,15 @@ class RunsOfKind:
         if self.model is None or self._ended - self._fitted_at > min(self._fitted_at, SAMPLES_MAX) // 16:
             self.model, self._fitted_at = learned(tuple(self.samples)), self._ended
         self._lately = deque(
-            (
-                max(one.start_s + one.work_s, _SHORTEST_S) / max(self.model.run_s(one.setting), _SHORTEST_S)
-                for one in list(self.samples)[-_LATEST:]
-            ),
+            (_took_s(one) / max(self.model.run_s(one.setting), _SHORTEST_S) for one in list(self.samples)[-_LATEST:]),
             maxlen=_LATEST,
         )
+        self.factors = [_took_s(one) / max(self.expected_s(one.setting), _SHORTEST_S) for one in self.samples]
 
     def _predictions(self, model: RunTimeModel, setting: RunSetting) -> tuple[float, float]:
         plain_s = model.run_s(setting)
         return plain_s, plain_s * fmean(self._lately)
+
+
+def _took_s(sample: RunSample) -> float:
+    return max(sample.start_s + sample.work_s, _SHORTEST_S)

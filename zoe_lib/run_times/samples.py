@@ -45,10 +45,24 @@ def sample_of(execution: Execution) -> RunSample | None:
         return None
     if placed_s is None or ended_s is None or ended_s < placed_s:
         return None
+    ended_s = max(min(ended_s, _programs_end_s(execution, ended_s)), placed_s)
     ready_s = min(max(execution.marks.get(Mark.READY, placed_s), placed_s), ended_s)
     cores = _average_cores(execution, ready_s, ended_s)
     rate = _rate(execution.application) if Mark.STORAGE_GRANTED in execution.marks else None
     return RunSample(RunSetting(cores, None, rate), ready_s - placed_s, ended_s - ready_s)
+
+
+def _programs_end_s(execution: Execution, otherwise_s: float) -> float:
+    """Return when the program that ends the application ended, else the last one: a master that was away notes the end
+    of the execution late.
+    """
+    ending = execution.application.ending_component
+    ends = [
+        one.ended_at_s
+        for one in execution.services
+        if one.ended_at_s is not None and (ending is None or one.component == ending.name)
+    ]
+    return max(ends, default=otherwise_s)
 
 
 def _average_cores(execution: Execution, from_s: float, to_s: float) -> float:

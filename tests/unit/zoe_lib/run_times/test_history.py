@@ -96,3 +96,17 @@ def test_what_is_kept_is_bounded() -> None:
 
 def test_a_chance_is_rounded_up() -> None:
     assert [nearest_chance(one) for one in (0.1, 0.5, 0.81, 0.9, 0.991)] == [0.5, 0.5, 0.9, 0.9, 0.99]
+
+
+def test_runs_that_were_submitted_together_are_not_judged_by_what_they_were_told() -> None:
+    """The first run was slow, and thirty others were told so."""
+    times, kind = RunTimes(), ("t", "u", "a")
+    learn(times, 8.0, kind, "first")
+    for number in range(30):
+        times.submitted(str(number), kind, SETTING)
+    for number in range(30):
+        learn(times, 6.0 + number % 3 / 20, kind, str(number))
+    answer = times.answer(kind, SETTING)
+    assert answer is not None
+    assert 5.95 < answer.p50_s < 6.1
+    assert 6.05 < answer.p90_s < 6.5

@@ -58,3 +58,9 @@ def test_elastic_services_count_in_the_order_in_which_they_start() -> None:
     assert setting_of(WORK) == RunSetting(8.0)
     assert [setting_of(WORK, number).cores for number in (0, 1, 3, 9)] == [2.0, 4.0, 8.0, 8.0]
     assert setting_of(application(component(reservation=Resources(1500, 1)))).cores == 1.5
+
+
+def test_the_end_of_the_program_counts_not_when_it_was_noted() -> None:
+    late = sample_of(ended(marks={Mark.PLACED: 10.0, Mark.READY: 20.0, Mark.ENDED: 900.0}))
+    assert late is not None
+    assert late.work_s == 100.0
