@@ -17,7 +17,7 @@ from typing import Any
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
-from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, TransferKind
+from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, TransferKind, execution_of, tenant_of
 from storage_bridge.bandwidth.meter import Meter, TransferProgress
 from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, TransferReport
 from storage_bridge.model import AchievedBandwidth, MissedBandwidth
@@ -97,18 +97,23 @@ class Regulation:
 
     def achieved(self) -> Mapping[str, AchievedBandwidth]:
         """Return what each tenant recently moved, from the reports that are not too old."""
-        return self._rates(self._reports)
+        return self._rates(self._reports, tenant_of)
+
+    def achieved_by_execution(self) -> Mapping[str, AchievedBandwidth]:
+        """Return the same by execution, of those that move anything with credentials of their own."""
+        by_execution = self._rates(self._reports, execution_of)
+        return {execution: rates for execution, rates in by_execution.items() if execution}
 
     def clients(self) -> Mapping[str, AchievedBandwidth]:
         """Return what was recently moved to and from each address, for the proxies that report it."""
-        return self._rates(self._client_reports)
+        return self._rates(self._client_reports, str)
 
-    def _rates(self, reports: Mapping[str, TransferReport]) -> dict[str, AchievedBandwidth]:
+    def _rates(self, reports: Mapping[str, TransferReport], name: Callable[[str], str]) -> dict[str, AchievedBandwidth]:
         with self._lock:
             fresh = [r for r in reports.values() if time.monotonic() - r.at_s <= self._hold_s]
         found: dict[str, dict[TransferKind, float]] = {}
         for one in (transfers for report in fresh for transfers in report.transfers):
-            rates = found.setdefault(one.tenant, {})
+            rates = found.setdefault(name(one.tenant), {})
             rates[one.traffic] = rates.get(one.traffic, 0.0) + (one.rate or 0.0)
         return {
             t: AchievedBandwidth(r.get(TransferKind.READ, 0.0), r.get(TransferKind.WRITE, 0.0))
@@ -125,8 +130,9 @@ class Regulation:
     def missed(self) -> Mapping[str, MissedBandwidth]:
         """Return the missing amounts of active tenants' SLOs in the last epoch."""
         found: dict[str, dict[TransferKind, int]] = {}
-        for (tenant, traffic), amount in self._regulator.missed.items():
-            found.setdefault(tenant, {})[traffic] = amount
+        for (name, traffic), amount in self._regulator.missed.items():
+            amounts = found.setdefault(tenant_of(name), {})
+            amounts[traffic] = amounts.get(traffic, 0) + amount
         return {t: MissedBandwidth(m.get(TransferKind.READ, 0), m.get(TransferKind.WRITE, 0)) for t, m in found.items()}
 
     def _run(self) -> None:
@@ -170,11 +176,12 @@ class Regulation:
                 raise ValueError(f"moved within {seconds} s")
             amounts = _amounts(fields["accounts"], self._tenant)
             of_clients = _amounts(fields.get("clients", {}), str)
+            waiting = frozenset((self._tenant(one), _DIRECTIONS[way]) for one, way in fields.get("waiting", []))
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
             _log.error("invalid report of a proxy: %s", error)
             return None
         self._newest[proxy].heard(order, now_s)
-        report = self._meters[proxy].add(TransferProgress(seconds, amounts), time.monotonic())
+        report = self._meters[proxy].add(TransferProgress(seconds, amounts, waiting), time.monotonic())
         client_report = self._of_clients[proxy].add(TransferProgress(seconds, of_clients), time.monotonic())
         with self._lock:
             self._reports[proxy] = report

@@ -1,9 +1,9 @@
 """The proxy's connection to the storage controller: receives limits and reports what was moved, for all workers.
 
-Both are JSON over ZeroMQ with CURVE. Reports are by account, and by the address of the client. Limits are always
-complete, for proxies by name: an account without a limit may move what `others` may, or any amount if that is missing.
-A proxy that is not named keeps its limits. Some limits come with the list of executions that may
-use the store.
+Both are JSON over ZeroMQ with CURVE. Reports are by account, or execution of one, and by the address of the client.
+Limits are always complete, for proxies by name: an account without a limit may move what `others` may, or any amount if
+that is missing. A proxy that is not named keeps its limits. Some limits come with the list of executions that may use
+the store.
 """
 
 from __future__ import annotations
@@ -126,6 +126,7 @@ class LimitsAgent:
                 "seq": number,
                 "seconds": now_s - at_s,
                 "accounts": _moved(before, now),
+                "waiting": [place for place, use in now.items() if use.waits],
                 "clients": _moved(clients_before, clients),
             }
             for usage in usages:
@@ -141,7 +142,8 @@ def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for (name, direction), use in now.items():
         known = before.get((name, direction))
-        moved = use.total - (known.total if known else 0)
+        # A name that left the table and came back counts from zero again.
+        moved = use.total - (known.total if known and known.total <= use.total else 0)
         if moved or use.waits:
             found.setdefault(name, {})[direction] = moved
     return found

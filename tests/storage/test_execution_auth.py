@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 
@@ -12,9 +13,11 @@ from storage_filters.execution_names import ExecutionUser, token_of
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
 from tests.support.store_executions import SECRET, as_execution, s3_of, secret_file, sign_in, store_key
+from tests.support.waiting import until
 from zoe_embedded.swift.store import ObjectStore
 
 ACCOUNT = "AUTH_acme"
+MB = 10**6
 X1, X2, GONE = (ExecutionUser("acme", one, 3) for one in ("x1", "a2_12r3", "x3"))
 OF_BETA = ExecutionUser("beta", "x1", 3)
 ALIVE = {ACCOUNT: {X1.execution: 3, X2.execution: 3}, "AUTH_beta": {"x1": 3}}
@@ -171,3 +174,39 @@ def test_key_and_token_end_with_the_execution_and_stay_out_after_a_restart(
         store.restart("proxy")
         assert with_token(store, token) == 401, "the proxy has not heard the controller again"
         assert two.call("GET", "data/object").status_code == 200, "tokens are valid for all proxies and after restarts"
+
+
+def test_limits_and_reports_are_of_executions_too(store: ObjectStore, connected: tuple[ObjectStore, Pusher]) -> None:
+    pusher, content = connected[1], os.urandom(6 * MB)
+    pusher.push(**{f"{ACCOUNT}/{X1.execution}": {"get": 2.0 * MB, "put": 2.0 * MB}})
+    pusher.listen()
+    pusher.moved.clear()
+    with (
+        as_execution(store, X1) as one,
+        as_execution(store, X2) as two,
+        s3_of(store, X1.login, store_key(X1)) as by_s3,
+        logged_in(store, "acme:ann") as ann,
+    ):
+        began_s = time.monotonic()
+        two.put("data/large", content)
+        assert ann.call("GET", "data/large").content == content
+        assert two.call("GET", "data/large").content == content
+        fast_s = time.monotonic() - began_s
+        for slow in (
+            lambda: one.call("GET", "data/large"),
+            lambda: by_s3.call("GET", "data/large"),
+            lambda: one.call("COPY", "data/large", headers={"Destination": "data/copied"}),
+        ):
+            began_s = time.monotonic()
+            slow()
+            assert time.monotonic() - began_s > 2.0, "six megabytes at two a second, half a second of burst"
+        assert fast_s < 2.0
+
+    def told() -> bool:
+        pusher.listen()
+        return pusher.moved.get((f"{ACCOUNT}/{X1.execution}", "put"), 0) >= 6 * MB
+
+    until(told)
+    assert pusher.moved[f"{ACCOUNT}/{X1.execution}", "get"] == pytest.approx(18 * MB, rel=0.01)
+    assert pusher.moved[f"{ACCOUNT}/{X2.execution}", "put"] == 6 * MB
+    assert pusher.moved[ACCOUNT, "get"] == 6 * MB

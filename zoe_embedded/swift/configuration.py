@@ -120,8 +120,8 @@ pool_timeout = 10
 io_timeout = 10
 error_suppression_interval = 0"""
 _PROXY_PIPELINE = (
-    "catch_errors gatekeeper healthcheck proxy-logging cache list-endpoints listing_formats bulk {s3}{executions}tempauth "
-    "copy {bandwidth}{views}slo dlo {encryption}proxy-logging proxy-server"
+    "catch_errors gatekeeper healthcheck proxy-logging cache list-endpoints listing_formats bulk {s3}{executions}"
+    "tempauth copy {bandwidth}{views}slo dlo {encryption}proxy-logging proxy-server"
 )
 
 
