@@ -16,6 +16,7 @@ from storage_bridge.http import ControllerSettings
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, View, ViewSample
 from storage_controller.answers import Promisable, Refused
 from storage_controller.app import make_app
+from storage_controller.executions import ExecutionKeys
 from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import Ledger
@@ -77,7 +78,7 @@ class Served:
 
 
 @contextmanager
-def served_controller(database_url: str) -> Iterator[Served]:
+def served_controller(database_url: str, keys: ExecutionKeys | None = None) -> Iterator[Served]:
     engine = sa.create_engine(database_url)
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
@@ -92,8 +93,9 @@ def served_controller(database_url: str) -> Iterator[Served]:
         lambda: served.missed,
         served.views,
         lambda _: served.sampled,
+        achieved_by_execution=lambda: served.achieved,
     )
-    app = make_app(ledger, works, TOKEN)
+    app = make_app(ledger, works, TOKEN, keys=keys)
     server = uvicorn.Server(uvicorn.Config(app, http="h11", loop="asyncio", log_level="warning"))
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()

@@ -53,9 +53,12 @@ def whole_storage(database_url: str, capacity: int = CAPACITY, **changes: Any) -
         sites.append(ControllerSite(apart, TOKEN, account))
         return sites[0].line
 
+    def secret(_: Path, account: Account | None) -> str:
+        return str(sites[0].executions_secret)
+
     plain = database_url.replace("postgresql+psycopg2:", "postgresql:")  # as the documentation names it
     with ExitStack() as undo:
-        store = undo.enter_context(object_store(**{**_SMALL, **changes}, controller=line))
+        store = undo.enter_context(object_store(**{**_SMALL, "executions_secret": secret, **changes}, controller=line))
         [site] = sites
         undo.callback(site.close)
         url = undo.enter_context(site.serve(store, ADMIN, plain, BandwidthSlo(capacity, capacity)))

@@ -46,7 +46,14 @@ def storage_site(home: Home, rates: BandwidthSlo, given: Mapping[str, object] | 
         token = home.secret("storage-controller-token")
         controller = undo.enter_context(closing(ControllerSite(directory, token, account)))
         line = controller.line
-        configuration = StoreConfiguration([admin, user], nodes=1, replicas=1, run_as=run_as, controller=line)
+        configuration = StoreConfiguration(
+            [admin, user],
+            nodes=1,
+            replicas=1,
+            run_as=run_as,
+            controller=line,
+            executions_secret=str(controller.executions_secret),
+        )
         store = undo.enter_context(ObjectStore(home, directory / "swift", configuration))
         settings: dict[str, object] = {
             **(given or {}),
