@@ -37,11 +37,15 @@ class Whole:
     controller: ZoeController
 
     @property
-    def services(self) -> dict[str, dict[str, str]]:
-        """As in the settings of master and API."""
+    def services(self) -> dict[str, dict[str, Any]]:
+        """As in the settings of master and API; services accept credentials of executions."""
         swift, endpoint = self.store.auth_url, self.store.auth_url.removesuffix("/auth/v1.0")
-        by_s3 = {"s3a": {"url": endpoint, "swift_url": swift}} if self.store.configuration.s3 else {}
-        return {"zoe": {"url": swift, "region": REGION}, **by_s3}
+        by_s3 = (
+            {"s3a": {"url": endpoint, "swift_url": swift, "execution_credentials": True}}
+            if self.store.configuration.s3
+            else {}
+        )
+        return {"zoe": {"url": swift, "region": REGION, "execution_credentials": True}, **by_s3}
 
 
 @contextmanager

@@ -59,7 +59,7 @@ def storage_site(home: Home, rates: BandwidthSlo, given: Mapping[str, object] | 
             **(given or {}),
             "storage_url": controller.url,
             "storage_token_file": str(controller.token_file),
-            "storage_services": {SERVICE: {"url": store.auth_url, "region": REGION}},
+            "storage_services": {SERVICE: {"url": store.auth_url, "region": REGION, "execution_credentials": True}},
             "storage_jars": readable_jars(home),
             "storage_interval_s": 1.0,
         }
