@@ -182,6 +182,7 @@ __getattr__ = lazy_names(
             "BandwidthOverTimeView",
             "BandwidthPointView",
             "BandwidthView",
+            "ExecutionBandwidthView",
             "StorageCaveatView",
             "StorageView",
             "StorageWaitView",
