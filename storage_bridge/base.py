@@ -10,12 +10,15 @@ from storage_bridge.model import (
     BandwidthDemand,
     BandwidthSlo,
     DemandFeasibility,
+    ExecutionBandwidth,
     MissedBandwidth,
     StorageCapacity,
+    StoreExecution,
     View,
     ViewSample,
 )
 from zoe_lib.domain.locality import Places
+from zoe_lib.domain.storage import Credential
 
 
 class StorageController(Protocol):
@@ -74,6 +77,20 @@ class StorageController(Protocol):
 
     def clients(self) -> Mapping[str, AchievedBandwidth] | None:
         """Return what was recently moved to and from each address; None if the controller does not report it."""
+        ...
+
+    def executions(self) -> Mapping[str, ExecutionBandwidth] | None:
+        """Return this Zoe's executions with credentials; None if the controller offers none."""
+        ...
+
+    def set_execution(self, execution: StoreExecution) -> Credential:
+        """Create an execution's credential, or change its guarantee; return the credential, which stays the same.
+        StorageRefusedError.
+        """
+        ...
+
+    def drop_execution(self, execution_id: str) -> None:
+        """End an execution's credential; do nothing if there is none."""
         ...
 
     def circuit_open(self) -> bool:

@@ -16,10 +16,12 @@ from storage_bridge.model import (
     DemandFeasibility,
     StorageCapacity,
     StorageUnavailableError,
+    StoreExecution,
     View,
     ViewSample,
     feasibility,
 )
+from zoe_lib.domain.storage import Credential
 
 
 class CrystalController:
@@ -79,6 +81,16 @@ class CrystalController:
 
     def clients(self) -> None:
         """Not reported."""
+
+    def executions(self) -> None:
+        """Return None: Crystal knows tenants only."""
+
+    def set_execution(self, execution: StoreExecution) -> Credential:
+        """Refuse: Crystal knows tenants only."""
+        raise StorageUnavailableError(f"this storage controller has no credentials of executions ({execution.id})")
+
+    def drop_execution(self, execution_id: str) -> None:
+        """Do nothing: Crystal knows tenants only."""
 
     def circuit_open(self) -> bool:
         """Return whether it is left alone for a while."""

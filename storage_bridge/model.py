@@ -184,11 +184,34 @@ class ViewVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreExecution:
+    """An execution as a user of its tenant's account, and what it is guaranteed.
+
+    owner and generation of its credential: as the controller keeps them.
+    """
+
+    id: str
+    tenant: str
+    slo: BandwidthSlo
+    owner: str = ""
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class AchievedBandwidth:
     """What a tenant recently got, in bytes per second."""
 
     read_bytes_per_s: float
     write_bytes_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionBandwidth:
+    """What an execution of a tenant is guaranteed and recently got."""
+
+    tenant: str
+    slo: BandwidthSlo
+    achieved: AchievedBandwidth
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,17 @@ from storage_bridge.model import (
     BandwidthDemand,
     BandwidthSlo,
     DemandFeasibility,
+    ExecutionBandwidth,
     MissedBandwidth,
     StorageCapacity,
     StorageUnavailableError,
+    StoreExecution,
     View,
     ViewSample,
     feasibility,
 )
 from zoe_lib.domain.locality import Places
+from zoe_lib.domain.storage import Credential
 
 
 class SimulatedController:
@@ -42,6 +45,8 @@ class SimulatedController:
         self._floor = floor
         self._slos: dict[str, BandwidthSlo] = {}
         self._views: dict[str, View] = {}
+        self._executions: dict[str, StoreExecution] = {}
+        self.with_credentials = False
         self.sampled = ViewSample(10**9, 10**7, 10**5, 2 * 10**5, 0.1, 0.05)
         self.by_address: Mapping[str, AchievedBandwidth] | None = None
         self.down = False
@@ -126,6 +131,24 @@ class SimulatedController:
         """Return what `by_address` says."""
         self._answer()
         return self.by_address
+
+    def executions(self) -> Mapping[str, ExecutionBandwidth] | None:
+        """Return the executions with credentials, if `with_credentials` is set."""
+        self._answer()
+        nothing = AchievedBandwidth(0.0, 0.0)
+        kept = {one.id: ExecutionBandwidth(one.tenant, one.slo, nothing) for one in self._executions.values()}
+        return kept if self.with_credentials else None
+
+    def set_execution(self, execution: StoreExecution) -> Credential:
+        """Keep an execution."""
+        self._answer()
+        self._executions[execution.id] = execution
+        return Credential(f"{execution.tenant}:execution_{execution.id}_1", f"key-of-{execution.id}")
+
+    def drop_execution(self, execution_id: str) -> None:
+        """Remove an execution."""
+        self._answer()
+        self._executions.pop(execution_id, None)
 
     def circuit_open(self) -> bool:
         """Return False."""

@@ -16,12 +16,15 @@ from storage_bridge.model import (
     BandwidthDemand,
     BandwidthSlo,
     DemandFeasibility,
+    ExecutionBandwidth,
     MissedBandwidth,
     StorageCapacity,
+    StoreExecution,
     View,
     ViewSample,
 )
 from zoe_lib.domain.locality import InputObjects, Places
+from zoe_lib.domain.storage import Credential
 
 
 class ZoeController:
@@ -101,6 +104,21 @@ class ZoeController:
             else understood(lambda: {a: AchievedBandwidth(**rates) for a, rates in clients.items()})
         )
 
+    def executions(self) -> Mapping[str, ExecutionBandwidth] | None:
+        """Return Zoe's executions with credentials; None for a controller without them."""
+        rows = self._http.ask("GET", f"{self._mine}/executions", absent=None)
+        return None if rows is None else understood(lambda: {one: _bandwidth(row) for one, row in rows.items()})
+
+    def set_execution(self, execution: StoreExecution) -> Credential:
+        """Create an execution's credential, or change its guarantee."""
+        wanted = {"tenant": execution.tenant, **asdict(execution.slo), **self._lease}
+        answer = self._http.ask("PUT", f"{self._mine}/executions/{quote(execution.id, safe='')}", wanted)
+        return understood(lambda: Credential(str(answer["user"]), str(answer["key"])))
+
+    def drop_execution(self, execution_id: str) -> None:
+        """End an execution's credential."""
+        self._http.ask("DELETE", f"{self._mine}/executions/{quote(execution_id, safe='')}")
+
     def circuit_open(self) -> bool:
         """Return whether requests are suspended after too many failures."""
         return self._http.circuit_open
@@ -120,6 +138,14 @@ def _with_token(token: str) -> dict[str, str]:
 
 def _view(row: Mapping[str, Any]) -> View:
     return View(row["id"], row["tenant"], row["source"], tuple(row["columns"]), row["where"], **View.read_as(row))
+
+
+def _bandwidth(row: Mapping[str, Any]) -> ExecutionBandwidth:
+    return ExecutionBandwidth(
+        str(row["tenant"]),
+        BandwidthSlo(row["read_bytes_per_s"], row["write_bytes_per_s"]),
+        AchievedBandwidth(float(row["achieved_read_bytes_per_s"]), float(row["achieved_write_bytes_per_s"])),
+    )
 
 
 def _sample(answer: Mapping[str, Any]) -> ViewSample:

@@ -19,6 +19,7 @@ from storage_bridge.bandwidth.regulator import RateSettings
 from storage_bridge.model import BandwidthSlo, View, ViewSample
 from storage_controller.answers import Promisable, Refused, bounded
 from storage_controller.app import make_app
+from storage_controller.executions import ExecutionKeys
 from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
 from storage_controller.lead import Lead
@@ -47,6 +48,8 @@ def main() -> int:
         token = settings.token_file.read_text().strip()
         endpoints = _endpoints(settings)
         views = _views(settings)
+        secret = settings.executions_secret_file
+        keys = None if secret is None else ExecutionKeys.read(secret, settings.account_prefix)
     except (OSError, ValueError) as error:
         print(f"zoe-storage: {error}", file=sys.stderr)
         return 2
@@ -67,6 +70,7 @@ def main() -> int:
         settings.account_prefix,
         RateSettings(hold_s=settings.hold_s, decay_s=settings.decay_s),
         lambda: lead.epoch,
+        keys is not None,
     )
     promisable = promisable_by(settings, views.has_account if views else lambda _: True)
     kept_views = KeptViews(ledger, views.make if views else _no_views, views.remove if views else lambda _: None)
@@ -78,13 +82,14 @@ def main() -> int:
         _sampling(views, regulation, promisable.capacity.read_bytes_per_s or 0) if views else _no_views,
         _places(settings, views, ledger) if views else None,
         regulation.clients,
+        regulation.achieved_by_execution,
     )
     sweeper = ViewSweeper(lambda: kept_views.sweep() if lead.epoch is not None else None)
     lead.begin()
     regulation.begin()
     sweeper.begin()
     try:
-        app = make_app(ledger, works, token, lambda: lead.epoch is not None)
+        app = make_app(ledger, works, token, lambda: lead.epoch is not None, keys)
         uvicorn.run(app, host=settings.host, port=settings.port, http="h11", loop="asyncio", log_level="warning")
     finally:
         sweeper.close()

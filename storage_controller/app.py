@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
 from storage_controller.answers import answer_errors
+from storage_controller.executions import ExecutionKeys, execution_routes
 from storage_controller.extensions import Works, extension_routes, locality_routes
 from storage_controller.filters import BODY_BYTES_MAX, filter_routes, policy_routes, project_routes
 from storage_controller.lead import STANDBY
@@ -18,8 +19,15 @@ from storage_controller.slos import appendix_routes, later_routes
 _OPEN = "/health"
 
 
-def make_app(ledger: Ledger, works: Works, token: str, leads: Callable[[], bool] = lambda: True) -> FastAPI:
-    """Return all routes; only `/health` needs no token. Without a token, no body is read.
+def make_app(
+    ledger: Ledger,
+    works: Works,
+    token: str,
+    leads: Callable[[], bool] = lambda: True,
+    keys: ExecutionKeys | None = None,
+) -> FastAPI:
+    """Return all routes; only `/health` needs no token. Without a token, no body is read. Without keys, executions have
+    no credentials.
 
     A controller that stands by answers 503 to everything but `/health`.
     """
@@ -47,6 +55,8 @@ def make_app(ledger: Ledger, works: Works, token: str, leads: Callable[[], bool]
         extension_routes(ledger, works),
     ):
         app.include_router(routes)
+    if keys is not None:
+        app.include_router(execution_routes(ledger, works, keys))
 
     @app.get(_OPEN)
     def health() -> dict[str, str]:

@@ -77,6 +77,7 @@ class Works:
         sample_view: Callable[[View], ViewSample],
         places: SwiftPlaces | None = None,
         clients: Callable[[], Mapping[str, AchievedBandwidth]] = dict,
+        achieved_by_execution: Callable[[], Mapping[str, AchievedBandwidth]] = dict,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -85,6 +86,7 @@ class Works:
         self.sample_view = sample_view
         self.places = places
         self.clients = clients
+        self.achieved_by_execution = achieved_by_execution
 
 
 def extension_routes(ledger: Ledger, works: Works) -> APIRouter:

@@ -11,8 +11,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from storage_bridge.model import BandwidthSlo, View
-from storage_controller.tables import filters, leases, policies, projects, slos, views
+from storage_bridge.model import BandwidthSlo, StoreExecution, View
+from storage_controller.tables import executions, filters, leases, policies, projects, slos, views
 
 READ, WRITE = "get_bw", "put_bw"
 Clock = Callable[[], float]
@@ -85,12 +85,52 @@ class Ledger:
             connection.execute(sa.delete(slos).where(wanted))
 
     def by_tenant(self) -> dict[str, BandwidthSlo]:
-        """Return the promise of each tenant: the greatest of its policies, since that covers the smaller ones."""
+        """Return the promise of each tenant: the greatest of its policies, since that covers the smaller ones, or the
+        sum of what its executions are guaranteed, if that is more.
+        """
         found: dict[str, dict[str, int]] = {}
+        for tenant, sums in self._guaranteed().items():
+            found[tenant] = dict(sums)
         for row in self.slos():
             rates = found.setdefault(row["project_id"], {})
             rates[row["slo_name"]] = max(rates.get(row["slo_name"], 0), row["bytes_per_s"])
         return {tenant: BandwidthSlo(rates.get(READ), rates.get(WRITE)) for tenant, rates in found.items()}
+
+    # Executions
+
+    def executions(self) -> list[StoreExecution]:
+        """Return the executions of all owners that have a credential, by id."""
+        with self._begin() as connection:
+            self._sweep(connection)
+            return [_execution(row) for row in connection.execute(sa.select(executions).order_by(executions.c.id))]
+
+    def keep_execution(self, wanted: StoreExecution) -> StoreExecution | None:
+        """Store an execution, or its new guarantee; return the stored one, with its generation. None if it is there
+        with another owner or tenant.
+        """
+        rates = {"get_bw": wanted.slo.read_bytes_per_s, "put_bw": wanted.slo.write_bytes_per_s}
+        row = {"id": wanted.id, "tenant": wanted.tenant, "owner": wanted.owner, **rates}
+        same = sa.and_(executions.c.tenant == wanted.tenant, executions.c.owner == wanted.owner)
+        upsert = insert(executions).values(row).on_conflict_do_update(index_elements=["id"], set_=rates, where=same)
+        with self._begin() as connection:
+            found = connection.execute(upsert.returning(executions)).first()
+            return None if found is None else _execution(found)
+
+    def drop_execution(self, owner: str, execution_id: str) -> None:
+        """Forget an execution that has ended; do nothing if the owner has none of that id."""
+        its = sa.and_(executions.c.id == execution_id, executions.c.owner == owner)
+        with self._begin() as connection:
+            connection.execute(sa.delete(executions).where(its))
+
+    def _guaranteed(self) -> dict[str, dict[str, int]]:
+        """Return the sums of guarantees, by tenant and name."""
+        found: dict[str, dict[str, int]] = {}
+        for one in self.executions():
+            for name, rate in ((READ, one.slo.read_bytes_per_s), (WRITE, one.slo.write_bytes_per_s)):
+                if rate:
+                    sums = found.setdefault(one.tenant, {})
+                    sums[name] = sums.get(name, 0) + rate
+        return found
 
     # Views
 
@@ -148,6 +188,9 @@ class Ledger:
     def _sweep(self, connection: sa.Connection) -> None:
         over = sa.select(leases.c.owner).where(leases.c.until_s < self._clock())
         connection.execute(sa.delete(slos).where(slos.c.owner.in_(over)))
+        # Credentials stay: what runs goes on while its owner is away.
+        ended = sa.update(executions).where(executions.c.owner.in_(over)).values(get_bw=None, put_bw=None)
+        connection.execute(ended)
         connection.execute(sa.delete(leases).where(leases.c.until_s < self._clock()))
 
     # Projects, filters, policies
@@ -225,6 +268,10 @@ def _set_slo(
     ]
     if rows:
         connection.execute(sa.insert(slos), rows)
+
+
+def _execution(row: sa.Row[Any]) -> StoreExecution:
+    return StoreExecution(row.id, row.tenant, BandwidthSlo(row.get_bw, row.put_bw), row.owner, row.generation)
 
 
 def _views(connection: sa.Connection, wanted: sa.ColumnElement[bool]) -> list[View]:

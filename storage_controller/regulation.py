@@ -10,23 +10,24 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
-from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, TransferKind
+from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, TransferKind, claimant, execution_of, tenant_of
 from storage_bridge.bandwidth.meter import Meter, TransferProgress
 from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, TransferReport
-from storage_bridge.model import AchievedBandwidth, MissedBandwidth
+from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, StoreExecution
 from storage_controller.ledger import Ledger
 from storage_filters.newest import NewestMessage
 from zoe_lib.messaging.keys import Only
 
 _log = logging.getLogger(__name__)
 EPOCH_S = 0.25
+_EPOCHS_A_LIST = 4  # the list of executions is sent when it changes, and each second
 _DIRECTIONS = {"get": TransferKind.READ, "put": TransferKind.WRITE}
 _NAMES = {traffic: name for name, traffic in _DIRECTIONS.items()}
 
@@ -46,7 +47,8 @@ class Endpoints:
 
 class Regulation:
     """The thread of the loop. `capacity` is what all proxies can move together and each of them alone, in bytes per
-    second. `epoch` is that of the lead; without the lead, reports are read and no limits are sent.
+    second. `epoch` is that of the lead; without the lead, reports are read and no limits are sent. `executions`:
+    whether executions have credentials, so that proxies have to know which may use the store.
     """
 
     def __init__(
@@ -57,12 +59,17 @@ class Regulation:
         account_prefix: str,
         settings: RateSettings,
         epoch: Callable[[], int | None],
+        executions: bool = False,
     ) -> None:
         self._ledger = ledger
         self._regulator = RateRegulator(capacity, settings)
         self._hold_s = settings.hold_s
         self._prefix = account_prefix
         self._slos: Mapping[ClaimKey, int] = {}
+        self._promised: Mapping[str, BandwidthSlo] = {}
+        self._executions = executions
+        self._alive: Mapping[str, Mapping[str, int]] | None = None
+        self._told: Mapping[str, Mapping[str, int]] | None = None
         self._newest = {proxy: NewestMessage(settings.hold_s) for proxy in capacity.nodes}
         self._meters = {proxy: Meter(proxy) for proxy in capacity.nodes}
         self._reports: dict[str, TransferReport] = {}
@@ -97,18 +104,23 @@ class Regulation:
 
     def achieved(self) -> Mapping[str, AchievedBandwidth]:
         """Return what each tenant recently moved, from the reports that are not too old."""
-        return self._rates(self._reports)
+        return self._rates(self._reports, tenant_of)
+
+    def achieved_by_execution(self) -> Mapping[str, AchievedBandwidth]:
+        """Return the same by execution, of those that move anything with credentials of their own."""
+        by_execution = self._rates(self._reports, execution_of)
+        return {execution: rates for execution, rates in by_execution.items() if execution}
 
     def clients(self) -> Mapping[str, AchievedBandwidth]:
         """Return what was recently moved to and from each address, for the proxies that report it."""
-        return self._rates(self._client_reports)
+        return self._rates(self._client_reports, str)
 
-    def _rates(self, reports: Mapping[str, TransferReport]) -> dict[str, AchievedBandwidth]:
+    def _rates(self, reports: Mapping[str, TransferReport], name: Callable[[str], str]) -> dict[str, AchievedBandwidth]:
         with self._lock:
             fresh = [r for r in reports.values() if time.monotonic() - r.at_s <= self._hold_s]
         found: dict[str, dict[TransferKind, float]] = {}
         for one in (transfers for report in fresh for transfers in report.transfers):
-            rates = found.setdefault(one.tenant, {})
+            rates = found.setdefault(name(one.tenant), {})
             rates[one.traffic] = rates.get(one.traffic, 0.0) + (one.rate or 0.0)
         return {
             t: AchievedBandwidth(r.get(TransferKind.READ, 0.0), r.get(TransferKind.WRITE, 0.0))
@@ -119,14 +131,15 @@ class Regulation:
         """Return bytes per second that a tenant would get now if it read as fast as it may; None while no proxy
         reports.
         """
-        key = tenant, TransferKind.READ
-        return self._regulator.attainable(key, self._slos.get(key))
+        promised = self._promised.get(tenant, BandwidthSlo()).read_bytes_per_s
+        return self._regulator.attainable((tenant, TransferKind.READ), promised)
 
     def missed(self) -> Mapping[str, MissedBandwidth]:
         """Return the missing amounts of active tenants' SLOs in the last epoch."""
         found: dict[str, dict[TransferKind, int]] = {}
-        for (tenant, traffic), amount in self._regulator.missed.items():
-            found.setdefault(tenant, {})[traffic] = amount
+        for (name, traffic), amount in self._regulator.missed.items():
+            amounts = found.setdefault(tenant_of(name), {})
+            amounts[traffic] = amounts.get(traffic, 0) + amount
         return {t: MissedBandwidth(m.get(TransferKind.READ, 0), m.get(TransferKind.WRITE, 0)) for t, m in found.items()}
 
     def _run(self) -> None:
@@ -170,11 +183,12 @@ class Regulation:
                 raise ValueError(f"moved within {seconds} s")
             amounts = _amounts(fields["accounts"], self._tenant)
             of_clients = _amounts(fields.get("clients", {}), str)
+            waiting = frozenset((self._tenant(one), _DIRECTIONS[way]) for one, way in fields.get("waiting", []))
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
             _log.error("invalid report of a proxy: %s", error)
             return None
         self._newest[proxy].heard(order, now_s)
-        report = self._meters[proxy].add(TransferProgress(seconds, amounts), time.monotonic())
+        report = self._meters[proxy].add(TransferProgress(seconds, amounts, waiting), time.monotonic())
         client_report = self._of_clients[proxy].add(TransferProgress(seconds, of_clients), time.monotonic())
         with self._lock:
             self._reports[proxy] = report
@@ -185,18 +199,16 @@ class Regulation:
         """Read the promises; while the database is away, the last ones hold."""
         try:
             promised = self._ledger.by_tenant()
+            executions = self._ledger.executions() if self._executions else []
         except Exception as error:
             _log.warning("cannot read the promises: %s", error)
             return
-        rates = {
-            (tenant, traffic): rate
-            for tenant, slo in promised.items()
-            for traffic, rate in (
-                (TransferKind.READ, slo.read_bytes_per_s),
-                (TransferKind.WRITE, slo.write_bytes_per_s),
-            )
-        }
-        self._slos = {key: rate for key, rate in rates.items() if rate is not None}
+        self._promised, self._slos = promised, divided(promised, executions)
+        if self._executions:
+            alive: dict[str, dict[str, int]] = {}
+            for one in executions:
+                alive.setdefault(self._prefix + one.tenant, {})[one.id] = one.generation
+            self._alive = alive
 
     def _push(self, epoch: int) -> None:
         """Always send everything: a proxy that was away needs no history."""
@@ -207,10 +219,29 @@ class Regulation:
             accounts = proxies.setdefault(proxy, {})
             accounts.setdefault(self._prefix + tenant, {})[_NAMES[traffic]] = max(rate, 1)
         self._number += 1
-        self._limits.send_json({"epoch": epoch, "seq": self._number, "proxies": proxies, "others": others})
+        message: dict[str, Any] = {"epoch": epoch, "seq": self._number, "proxies": proxies, "others": others}
+        if self._alive is not None and (self._alive != self._told or self._number % _EPOCHS_A_LIST == 0):
+            self._told = message["executions"] = self._alive
+        self._limits.send_json(message)
 
     def _tenant(self, account: str) -> str:
         return account.removeprefix(self._prefix)
+
+
+def divided(promised: Mapping[str, BandwidthSlo], executions: Sequence[StoreExecution]) -> dict[ClaimKey, int]:
+    """Return what each claim is promised: executions their guarantees, and each tenant what is left of its promise."""
+    found: dict[ClaimKey, int] = {}
+    left = {(tenant, traffic): rate for tenant, slo in promised.items() for traffic, rate in _by_traffic(slo)}
+    for one in executions:
+        for traffic, rate in _by_traffic(one.slo):
+            found[claimant(one.tenant, one.id), traffic] = rate
+            left[one.tenant, traffic] = left.get((one.tenant, traffic), 0) - rate
+    return found | {key: rate for key, rate in left.items() if rate > 0}
+
+
+def _by_traffic(slo: BandwidthSlo) -> list[tuple[TransferKind, int]]:
+    both = (TransferKind.READ, slo.read_bytes_per_s), (TransferKind.WRITE, slo.write_bytes_per_s)
+    return [(traffic, rate) for traffic, rate in both if rate is not None]
 
 
 def _amounts(

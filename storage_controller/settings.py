@@ -46,6 +46,11 @@ class ControllerSettings(FileSettings):
     )
     proxies: dict[str, int] = Field(description="Bandwidth of each proxy, by proxy_name.")
     account_prefix: str = Field(default="AUTH_", description="Prefix of a tenant's name in Swift's accounts.")
+    executions_secret_file: Path | None = Field(
+        default=None,
+        description="File with the secret from which credentials of executions follow, as the proxies have it; without "
+        "it, executions have none.",
+    )
     hold_s: float = Field(default=5.0, gt=0, description="How long limits hold without a report before they decay.")
     decay_s: float = Field(default=30.0, ge=0, description="Time in which they then fall to the shares of the SLOs.")
     swift_auth_url: str | None = Field(

@@ -58,6 +58,18 @@ views = sa.Table(
     sa.Column("owner", sa.Text),
     sa.Column("reading", JSONB, nullable=False, server_default=sa.text("'{}'")),
 )
+# Users of the store. Rates are guarantees; a credential made again has a higher generation.
+executions = sa.Table(
+    "executions",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("tenant", sa.Text, nullable=False),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("generation", sa.BigInteger, sa.Identity(), nullable=False),
+    sa.Column("get_bw", sa.BigInteger),
+    sa.Column("put_bw", sa.BigInteger),
+    sa.CheckConstraint("get_bw > 0 AND put_bw > 0"),
+)
 # One row. Its key changes with the leader, so that holding the key holds the lead.
 lead = sa.Table(
     "lead",

@@ -1,5 +1,7 @@
 """A filter of the proxy: bytes per second of each account, for GET and for PUT, shared by all workers of this proxy.
 
+An execution that signs in as one (`execution_auth.py`) is limited and counted apart from the rest of its account.
+
     [pipeline:main]
     pipeline = ... s3api <authentication> zoe_bandwidth zoe_views ... slo dlo ... proxy-logging proxy-server
     [filter:zoe_bandwidth]
@@ -31,8 +33,9 @@ from typing import Any
 from eventlet import sleep, spawn_n
 from swift.common.utils import close_if_possible, config_true_value, get_logger
 
+from storage_filters.execution_auth import execution_of
 from storage_filters.limits import LimitsAgent
-from storage_filters.rate_table import Direction, RateTable
+from storage_filters.rate_table import Direction, RateTable, name_in_table
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -65,7 +68,7 @@ class Bandwidth:
         parts = env["PATH_INFO"].split("/", _ACCOUNT_PATH_PARTS)
         if len(parts) < _ACCOUNT_PATH_PARTS or parts[1] not in _VERSIONS or not parts[2]:
             return self._unpaced(env, start_response)
-        account, client = parts[2], str(env.get("REMOTE_ADDR", ""))
+        account, client = name_in_table(parts[2], execution_of(env)), str(env.get("REMOTE_ADDR", ""))
         if env["REQUEST_METHOD"] in ("PUT", "POST"):
             stream, server_input = env["wsgi.input"], env.get("eventlet.input")
             env["wsgi.input"] = PacedInput(

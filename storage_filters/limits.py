@@ -1,8 +1,9 @@
 """The proxy's connection to the storage controller: receives limits and reports what was moved, for all workers.
 
-Both are JSON over ZeroMQ with CURVE. Reports are by account, and by the address of the client. Limits are always
-complete, for proxies by name: an account without a limit may move what `others` may, or any amount if that is missing.
-A proxy that is not named keeps its limits.
+Both are JSON over ZeroMQ with CURVE. Reports are by account, or execution of one, and by the address of the client.
+Limits are always complete, for proxies by name: an account without a limit may move what `others` may, or any amount if
+that is missing. A proxy that is not named keeps its limits. Some limits come with the list of executions that may use
+the store.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 from eventlet import sleep, spawn_n
 from eventlet.green import zmq
 
+from storage_filters.alive_executions import AliveFile, alive_file
 from storage_filters.newest import NewestMessage
 from storage_filters.rate_table import DIRECTIONS, Direction, RateTable, Use
 
@@ -44,6 +46,7 @@ class LimitsAgent:
         self._conf = conf
         self._logger = logger
         self._name = conf.get("proxy_name", socket.gethostname())
+        self._alive = AliveFile(alive_file(conf["rates_file"]))
         self._lock = Path(conf["rates_file"]).with_suffix(".lock")
         self._epoch = time.time_ns()
         self._newest = NewestMessage(_SILENCE_S)
@@ -94,6 +97,8 @@ class LimitsAgent:
         order, now_s = (int(message["epoch"]), int(message["seq"])), time.monotonic()
         if self._newest.outdated(order, now_s):
             return
+        if "executions" in message:
+            self._alive.write(message["executions"])
         if self._name not in message["proxies"]:
             return
         rates = {
@@ -121,6 +126,7 @@ class LimitsAgent:
                 "seq": number,
                 "seconds": now_s - at_s,
                 "accounts": _moved(before, now),
+                "waiting": [place for place, use in now.items() if use.waits],
                 "clients": _moved(clients_before, clients),
             }
             for usage in usages:
@@ -136,7 +142,8 @@ def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for (name, direction), use in now.items():
         known = before.get((name, direction))
-        moved = use.total - (known.total if known else 0)
+        # A name that left the table and came back counts from zero again.
+        moved = use.total - (known.total if known and known.total <= use.total else 0)
         if moved or use.waits:
             found.setdefault(name, {})[direction] = moved
     return found

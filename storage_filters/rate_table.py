@@ -4,6 +4,9 @@ The pace is the generic cell rate algorithm (ITU-T I.371) in seconds: each accou
 booked; a piece waits until then and moves it on by its length over the rate. An idle account may be ahead by a burst.
 When the rate changes, booked bytes stay booked, and so do waiting pieces: each piece knows how many bytes of its
 account were counted before it, and its turn comes after those, at whatever rates.
+
+An execution that signs in as one has a pace of its own, by the name `ACCOUNT/EXECUTION`. Its place is free again when
+it has been idle for a minute.
 """
 
 from __future__ import annotations
@@ -29,8 +32,18 @@ _OTHERS = struct.Struct("<d d")
 _KEY_BYTES = 16
 _NAME_BYTES = 80
 _FREE = b"\0" * _KEY_BYTES
+# A place that was used: searches go on behind it, unlike behind a free one.
+_LEFT = b"\xff" * _KEY_BYTES
+_IDLE_S = 60.0
+_EXECUTION = "/"  # no account has it in its name
 ALL_FURTHER = "*"
 """Stands for all accounts for which no slot was left. They share one pace."""
+
+
+def name_in_table(account: str, execution: str) -> str:
+    """Return the name of a request's pace: its execution's, if it has one and the table has room for the name."""
+    name = f"{account}{_EXECUTION}{execution}"
+    return name if execution and len(f"get {name}".encode()) <= _NAME_BYTES else account
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +68,7 @@ class RateTable:
 
     def __init__(self, path: Path, burst_s: float = 0.5) -> None:
         self._burst_s = burst_s
-        self._slots: dict[tuple[str, Direction], int] = {}
+        self._slots: dict[tuple[str, Direction], tuple[int, bytes]] = {}
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         with self._locked(0, 1):
             if os.fstat(self._file).st_size < _SLOTS * _SLOT.size:
@@ -103,6 +116,8 @@ class RateTable:
                 self._set(slot, rate, now_s)
         for slot, name in self._used():
             if slot not in limited or slot in self._further:
+                if _EXECUTION in name and self._leave(slot, now_s - _IDLE_S):
+                    continue
                 self._set(slot, rest[DIRECTIONS.index(_direction(name))], now_s)
 
     def uses(self, now_s: float) -> Mapping[tuple[str, Direction], Use]:
@@ -124,12 +139,21 @@ class RateTable:
                     ahead_s = ahead_s * old / rate if rate > 0 else 0.0
                 self._write(slot, key, rate, now_s + ahead_s, total, name)
 
+    def _leave(self, slot: int, before_s: float) -> bool:
+        """Free a place that was last used before that time; return whether it was."""
+        with self._locked(0), self._locked(slot):
+            if self._read(slot)[2] >= before_s:
+                return False
+            self._write(slot, _LEFT, 0.0, 0.0, 0, b"")
+        return True
+
     def _slot_of(self, account: str, direction: Direction) -> int:
-        known = self._slots.get((account, direction))
-        if known is None:
-            known = self._find(f"{direction} {account}".encode())
-            self._slots[account, direction] = known
-        return known
+        """Return the place of that name, which may be another one than before if it was left in between."""
+        slot, key = self._slots.get((account, direction), (0, b""))
+        if not slot or self._read(slot)[0] != key:
+            slot = self._find(f"{direction} {account}".encode())
+            self._slots[account, direction] = slot, self._read(slot)[0]
+        return slot
 
     def _find(self, name: bytes) -> int:
         """Return the slot of that name, allocating one if there is none; if none is left, the slot shared by all
@@ -139,22 +163,27 @@ class RateTable:
         """
         key = hashlib.blake2b(name, digest_size=_KEY_BYTES).digest()
         first = int.from_bytes(key[:8], "little")
+        open_slot = 0
         with self._locked(0):
-            for step in range(_SLOTS):
+            for step in range(_SLOTS - 1):
                 slot = 1 + (first + step) % (_SLOTS - 1)
                 stored = self._read(slot)[0]
                 if stored == key:
                     return slot
+                if stored in (_FREE, _LEFT):
+                    open_slot = open_slot or slot
                 if stored == _FREE:
-                    rate = _OTHERS.unpack_from(self._memory)[DIRECTIONS.index(_direction(name.decode()))]
-                    self._write(slot, key, rate, 0.0, 0, name[:_NAME_BYTES])
-                    return slot
+                    break
+            if open_slot:
+                rate = _OTHERS.unpack_from(self._memory)[DIRECTIONS.index(_direction(name.decode()))]
+                self._write(open_slot, key, rate, 0.0, 0, name[:_NAME_BYTES])
+                return open_slot
         return self._slot_of(ALL_FURTHER, _direction(name.decode()))
 
     def _used(self) -> Iterator[tuple[int, str]]:
         for slot in range(1, _SLOTS):
             fields = self._read(slot)
-            if fields[0] != _FREE:
+            if fields[0] not in (_FREE, _LEFT):
                 yield slot, fields[4].rstrip(b"\0").decode(errors="replace")
 
     def _read(self, slot: int) -> tuple[bytes, float, float, int, bytes]:

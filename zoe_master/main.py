@@ -271,7 +271,8 @@ def keeper_of(settings: Settings, accounts: AccountStore, waker: TickWaker, hit:
 def connectors_of(settings: Settings, accounts: AccountStore) -> SparkConfig:
     """Return the configuration of the object store for services."""
     places = {
-        name: Place(place.url, place.region, bool(place.swift_url)) for name, place in settings.storage_services.items()
+        name: Place(place.url, place.region, bool(place.swift_url), place.execution_credentials)
+        for name, place in settings.storage_services.items()
     }
     return SparkConfig(places, settings.storage_jars, credentials_of(settings, accounts))
 

@@ -3,6 +3,10 @@
 A cleaned-up form of Algorithm 1 of the IOStack toolkit (bandwidth differentiation in Crystal): unused bandwidth is
 promised to no tenant; a floor keeps every transfer alive; then come SLOs, scaled by the largest common fraction if they
 do not all fit; then the rest in equal shares. Pure and deterministic; whole bytes per second.
+
+An execution of a tenant can have a claim of its own, under the name `tenant/execution`. Its SLO is its guarantee, which
+comes before the SLO of the rest of its tenant; the equal shares are those of tenants, and all claims of one divide its
+share.
 """
 
 from __future__ import annotations
@@ -25,13 +29,29 @@ class TransferKind(StrEnum):
     REPLICATION = "replication"
 
 
-# Tenant and kind of traffic, which have their own limits.
+# Tenant, or execution of one, and kind of traffic, which have their own limits.
 ClaimKey = tuple[str, TransferKind]
+_EXECUTION = "/"
+
+
+def claimant(tenant: str, execution: str) -> str:
+    """Return the name under which an execution of a tenant claims bandwidth."""
+    return f"{tenant}{_EXECUTION}{execution}"
+
+
+def tenant_of(name: str) -> str:
+    """Return the tenant of a claim's name."""
+    return name.partition(_EXECUTION)[0]
+
+
+def execution_of(name: str) -> str:
+    """Return the execution of a claim's name; empty for what a tenant moves besides."""
+    return name.partition(_EXECUTION)[2]
 
 
 @dataclass(frozen=True, slots=True)
 class TransferClaim:
-    """One tenant's present transfers of one kind.
+    """One tenant's or execution's present transfers of one kind.
 
     slo: promised bytes per second; None and 0 both promise nothing. demand: the most that it can use, as measured;
     None: as much as it gets. Its share of the floor does not depend on these.
@@ -86,9 +106,13 @@ def assign(claims: Sequence[TransferClaim], capacity: Capacity, floor: int) -> B
     nothing = [0] * len(active)
     wants = [max(_promised(claim) - least, 0) for claim, least in zip(active, floors, strict=True)]
     promised = raise_fairly(network, nothing, wants, [Fraction(want) for want in wants])
+    promised = _guarantees_first(network, active, wants, promised)
     most = [_most(claim, capacity, least) for claim, least in zip(active, floors, strict=True)]
     headroom = [max(limit - has, 0) for limit, has in zip(most, promised, strict=True)]
     spare = raise_fairly(network, promised, headroom, _weights(active))
+    if any(execution_of(claim.tenant) for claim in active):
+        hungry = [more < limit for more, limit in zip(spare, headroom, strict=True)]
+        spare = raise_fairly(network, promised, headroom, _weights(active, hungry))
     totals = [has + more for has, more in zip(promised, spare, strict=True)]
     rates = {
         claim.key: {names[node]: floor_kept + part for node, part in zip(path.nodes, parts, strict=True)}
@@ -109,10 +133,33 @@ def _most(claim: TransferClaim, capacity: Capacity, floor: int) -> int:
     return nodes if claim.demand is None else min(max(claim.demand - floor, 0), nodes)
 
 
-def _weights(active: Sequence[TransferClaim]) -> list[Fraction]:
-    """Tenants share equally, so a tenant that reads and writes has half a share for each."""
-    kinds = Counter(claim.tenant for claim in active)
-    return [Fraction(1, kinds[claim.tenant]) for claim in active]
+def _weights(active: Sequence[TransferClaim], hungry: Sequence[bool] | None = None) -> list[Fraction]:
+    """Tenants share equally, so a tenant that reads and writes has half a share for each.
+
+    hungry: which claims can use more than their part. Those of one tenant divide its share, so that many executions
+    with little to move do not cost their tenant its share.
+    """
+    every = hungry or [True] * len(active)
+    kinds = Counter(tenant_of(claim.tenant) for claim, counts in zip(active, every, strict=True) if counts)
+    return [Fraction(1, max(kinds[tenant_of(claim.tenant)], 1)) for claim in active]
+
+
+def _guarantees_first(
+    network: BandwidthNetwork, active: Sequence[TransferClaim], wants: Sequence[int], promised: Sequence[int]
+) -> list[int]:
+    """Where SLOs do not fit, give executions what the rest of their tenant was given, as far as paths allow."""
+    amounts = list(promised)
+    rest = {claim.key: i for i, claim in enumerate(active) if not execution_of(claim.tenant)}
+    for i, claim in enumerate(active):
+        giver = rest.get((tenant_of(claim.tenant), claim.traffic), i)
+        moved = min(wants[i] - amounts[i], amounts[giver])
+        if giver == i or moved <= 0:
+            continue
+        changed = list(amounts)
+        changed[i], changed[giver] = amounts[i] + moved, amounts[giver] - moved
+        if network.tightest(changed) is None:
+            amounts = changed
+    return amounts
 
 
 def _liveness(active: Sequence[TransferClaim], capacity: Capacity, floor: int) -> int:

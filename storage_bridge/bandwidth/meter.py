@@ -21,10 +21,14 @@ disks.
 
 @dataclass(frozen=True, slots=True)
 class TransferProgress:
-    """Bytes that each claim moved within `seconds`; zero for one that only waited for its turn."""
+    """Bytes that each claim moved within `seconds`; zero for one that only waited for its turn.
+
+    waiting: claims of which some bytes waited in the end.
+    """
 
     seconds: float
     amounts: Mapping[ClaimKey, int]
+    waiting: frozenset[ClaimKey] = frozenset()
 
 
 class Meter:
@@ -51,4 +55,4 @@ class Meter:
         if not moving or sum(seconds[moving[-1] + 1 :]) >= ACTIVE_S:
             return None
         rate = sum(amounts) / sum(seconds[moving[0] :])
-        return Transfers(key[0], self._node, rate, key[1])
+        return Transfers(key[0], self._node, rate, key[1], key in self._lately[-1].waiting)

@@ -8,7 +8,15 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, TransferClaim, TransferKind, assign
+from storage_bridge.bandwidth.assignment import (
+    Capacity,
+    ClaimKey,
+    TransferClaim,
+    TransferKind,
+    assign,
+    execution_of,
+    tenant_of,
+)
 
 # A tenant that uses less than this share of its limit is held back by something else.
 _USES_ITS_LIMIT = 0.9
@@ -18,12 +26,17 @@ _ROOM_TO_GROW = 1.25
 
 @dataclass(frozen=True, slots=True)
 class Transfers:
-    """What one tenant moves through one node, as measured: bytes per second, none if it has just begun."""
+    """What one tenant, or execution of one, moves through one node, as measured.
+
+    rate: bytes per second, none if it has just begun.
+    waits: whether its bytes waited for their turn when it was last measured.
+    """
 
     tenant: str
     node: str
     rate: float | None = None
     traffic: TransferKind = TransferKind.READ
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +157,7 @@ class RateRegulator:
 
     def _beside(self, claims: Sequence[TransferClaim], capacity: Capacity, wanting: TransferClaim) -> Mapping[str, int]:
         """Return what this claim would get of each node beside other tenants."""
-        others = [claim for claim in claims if claim.tenant != wanting.tenant]
+        others = [claim for claim in claims if tenant_of(claim.tenant) != tenant_of(wanting.tenant)]
         return assign([*others, wanting], capacity, self._settings.floor).rates[wanting.key]
 
     def _standing(self, rates: Limits, fresh: frozenset[str], slos: Mapping[ClaimKey, int]) -> Limits:
@@ -168,12 +181,15 @@ class RateRegulator:
     def _claim(self, key: ClaimKey, transfers: Sequence[Transfers], slo: int | None) -> TransferClaim:
         nodes = frozenset(one.node for one in transfers)
         lately = self._demands.setdefault(key, deque(maxlen=self._settings.memory_epochs))
-        lately.append(self._demand(key, transfers))
+        lately.append(self._demand(key, transfers, slo or 0))
         known = [one for one in lately if one is not None]
         return TransferClaim(key[0], nodes, slo, max(known) if len(known) == len(lately) else None, key[1])
 
-    def _demand(self, key: ClaimKey, transfers: Sequence[Transfers]) -> int | None:
-        """Return what the tenant can use: a little more than it does, unless its limits hold it back."""
+    def _demand(self, key: ClaimKey, transfers: Sequence[Transfers], slo: int) -> int | None:
+        """Return what the tenant can use: a little more than it does, unless its limits hold it back.
+
+        An execution that waits below its guarantee gets it back at once; by its average rate that would take seconds.
+        """
         used, limit = 0.0, 0
         for one in transfers:
             its_limit = self._limits.get((key, one.node))
@@ -181,6 +197,8 @@ class RateRegulator:
                 return None
             used += one.rate
             limit += its_limit
+        if execution_of(key[0]) and limit < slo and any(one.waits for one in transfers):
+            return None
         return None if used >= _USES_ITS_LIMIT * limit else max(int(used * _ROOM_TO_GROW), 2 * self._settings.floor)
 
     def _faded(self, now_s: float, slos: Mapping[ClaimKey, int]) -> Limits:

@@ -13,8 +13,11 @@ from tests.support.api import Api, problem
 from tests.support.documents import job
 from tests.support.people import ALL_SCOPES, make_token
 from tests.support.waiting import until
+from zoe_api.routers.storage import may_see
+from zoe_client.wire import BandwidthView, ExecutionBandwidthView
 from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.domain.promises import Rates, StoreCapacity, TenantBandwidth
+from zoe_lib.store.people import Principal
 
 PATH = "/api/v1/storage/over-time"
 MB = 10**6
@@ -202,3 +205,10 @@ def test_inputs_by_s3_are_said_to_be_read_plainly_unless_that_service_is_a_swift
         assert all(one.startswith(begin) for one, begin in zip(plainly, notes, strict=True))
     finally:
         made.close()
+
+
+def test_executions_are_listed_for_their_owners_and_operators() -> None:
+    nothing = BandwidthView(read_bytes_per_s=0, write_bytes_per_s=0)
+    one = ExecutionBandwidthView(execution_id="x1", tenant="red", user="ann", granted=nothing, achieved=nothing)
+    clients = [("ann", "red", "user"), ("bob", "red", "user"), ("ann", "blue", "user"), ("olga", "blue", "operator")]
+    assert [may_see(Principal.of(*client), one) for client in clients] == [True, False, False, True]

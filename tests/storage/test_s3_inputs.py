@@ -18,6 +18,7 @@ from tests.support.long import of_storage
 from tests.support.object_store import logged_in
 from tests.support.s3 import s3_client
 from tests.support.spark import s3a_driver, spark_driver
+from tests.support.store_executions import s3_of
 from tests.support.waiting import until
 from tests.support.whole_storage import Whole, whole_storage
 from zoe_client import Client
@@ -79,8 +80,22 @@ def test_an_input_by_s3_is_read_through_a_view_that_is_a_bucket(
         found = b"".join(gzip.decompress(by_s3.call("GET", f"{bucket}/{name}").content) for name in names)
         wanted = content[1].replace(b"\n", b",Nice\n")
         assert found == wanted
-        client.cancel(execution.id)
-        client.wait(execution.id, 60)
+        places = (installation.base / "scratch").glob("*/zoe-storage/core-site.xml")
+        [keys] = [place.read_text() for place in places]
+        user, key = (re.findall(f"fs.s3a.{name}.key</name><value>(.*?)<", keys)[0] for name in ("access", "secret"))
+        assert user.startswith(f"acme:execution_{execution.id}_")
+        with s3_of(whole.store, user, key) as own:
+            assert own.call("GET", f"{bucket}/{names[0]}").status_code == 200
+
+            def moved() -> list[tuple[str, bool]]:
+                own.call("GET", f"{bucket}/{names[0]}")
+                executions = client.storage().executions
+                return [(one.execution_id, one.achieved.read_bytes_per_s > 0) for one in executions]
+
+            until(lambda: moved() == [(execution.id, True)])
+            client.cancel(execution.id)
+            client.wait(execution.id, 60)
+            until(lambda: own.call("GET", bucket).status_code == 403)
         until(lambda: by_s3.call("GET", bucket).status_code == 404)
 
 

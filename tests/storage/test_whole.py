@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import random
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ from tests.support.installation import Installation
 from tests.support.long import of_storage
 from tests.support.object_store import logged_in
 from tests.support.postgres import connect
+from tests.support.store_executions import sign_in
 from tests.support.waiting import until
 from tests.support.whole_storage import Whole, client_of, installation_with
 from zoe_client import Client
@@ -127,14 +129,19 @@ def test_spark_reads_a_view_with_credentials_that_nobody_sees(
         assert rows in output(client, execution.id, driver.id)
         places = sorted((installation.base / "scratch").glob("*/zoe-storage/core-site.xml"))
         assert len(places) == len(execution.services)
+        user, own_key = own_credential(places)
+        assert user.startswith(f"acme:execution_{execution.id}_"), "Spark read with the credential of its execution"
+        assert sign_in(whole.store, user, own_key).status_code == 200
         for place in places:
-            assert key in place.read_text()
+            assert key not in place.read_text()
             assert stat.S_IMODE(place.stat().st_mode) == 0o600
         told = everything(installation, client, execution.id, postgres_url, whole)
         assert "fs.swift2d.service.zoe.auth.url" in told["spark"]
-        assert [name for name, text in told.items() if key in text or key.encode().hex() in text] == []
+        for one in (key, own_key):
+            assert [name for name, text in told.items() if one in text or one.encode().hex() in text] == []
         (places[0].parents[1].parent / driver.id / "go-on").touch()
         assert client.wait(execution.id, 60).state is ExecutionState.SUCCEEDED
+        until(lambda: sign_in(whole.store, user, own_key).status_code == 401)
         until(lambda: not list((installation.base / "scratch").iterdir()))
         until(lambda: ann.call("GET", f"zoe-view-{execution.id}-1-meters").status_code == 404)
 
@@ -166,6 +173,17 @@ def test_what_would_not_pay_is_read_plainly_with_its_whole_schema(
     assert f"rows {rows} columns ['id', 'city', 'kwh', 'note']" in output(client, execution.id, driver.id)
     assert client.cancel(execution.id).id == execution.id
     client.wait(execution.id, 60)
+
+
+def own_credential(places: list[Path]) -> tuple[str, str]:
+    """User and key that all services have."""
+    texts = [place.read_text() for place in places]
+    found = {
+        tuple(re.findall(f"service.zoe.{name}</name><value>(.*?)<", text)[0] for name in ("username", "password"))
+        for text in texts
+    }
+    [(user, key)] = found
+    return user, key
 
 
 def output(client: Client, execution_id: str, service_id: str) -> str:

@@ -34,8 +34,10 @@ def object_store(
     account = home.server_account
     with tempfile.TemporaryDirectory(prefix="zoe-swift-") as apart:
         Path(apart).chmod(0o711)
-        if "controller" in changes:
-            changes["controller"] = changes["controller"](Path(apart), account)
+        for name in sorted(
+            {"controller", "executions_secret"} & changes.keys()
+        ):  # the controller first: it has the secret
+            changes[name] = changes[name](Path(apart), account)
         configuration = StoreConfiguration(users, run_as=account.name if account else None, **changes)
         with make(home, Path(apart) / "swift", configuration) as store:
             yield store

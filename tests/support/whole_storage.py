@@ -37,11 +37,15 @@ class Whole:
     controller: ZoeController
 
     @property
-    def services(self) -> dict[str, dict[str, str]]:
-        """As in the settings of master and API."""
+    def services(self) -> dict[str, dict[str, Any]]:
+        """As in the settings of master and API; services accept credentials of executions."""
         swift, endpoint = self.store.auth_url, self.store.auth_url.removesuffix("/auth/v1.0")
-        by_s3 = {"s3a": {"url": endpoint, "swift_url": swift}} if self.store.configuration.s3 else {}
-        return {"zoe": {"url": swift, "region": REGION}, **by_s3}
+        by_s3 = (
+            {"s3a": {"url": endpoint, "swift_url": swift, "execution_credentials": True}}
+            if self.store.configuration.s3
+            else {}
+        )
+        return {"zoe": {"url": swift, "region": REGION, "execution_credentials": True}, **by_s3}
 
 
 @contextmanager
@@ -53,9 +57,12 @@ def whole_storage(database_url: str, capacity: int = CAPACITY, **changes: Any) -
         sites.append(ControllerSite(apart, TOKEN, account))
         return sites[0].line
 
+    def secret(_: Path, account: Account | None) -> str:
+        return str(sites[0].executions_secret)
+
     plain = database_url.replace("postgresql+psycopg2:", "postgresql:")  # as the documentation names it
     with ExitStack() as undo:
-        store = undo.enter_context(object_store(**{**_SMALL, **changes}, controller=line))
+        store = undo.enter_context(object_store(**{**_SMALL, "executions_secret": secret, **changes}, controller=line))
         [site] = sites
         undo.callback(site.close)
         url = undo.enter_context(site.serve(store, ADMIN, plain, BandwidthSlo(capacity, capacity)))

@@ -12,9 +12,15 @@ from zoe_api.dependencies import MasterDep, StoreDep, ask
 from zoe_api.routing import api_router
 from zoe_api.spans import FromS, ToS, stretch_of
 from zoe_api.wire_forms import bandwidth_view, known_bandwidth
-from zoe_client.wire import BandwidthOverTimeView, BandwidthPointView, StorageView, StorageWaitView
+from zoe_client.wire import (
+    BandwidthOverTimeView,
+    BandwidthPointView,
+    ExecutionBandwidthView,
+    StorageView,
+    StorageWaitView,
+)
 from zoe_lib.domain.roles import Scope
-from zoe_lib.domain.sharing import ALL
+from zoe_lib.domain.sharing import ALL, ExecutionShares
 from zoe_lib.store.people import Principal
 
 router = api_router(tag="storage")
@@ -29,6 +35,7 @@ def get_storage(principal: Reader, store: StoreDep, master: MasterDep, request: 
         update={
             "tenants": [one for one in storage.tenants if principal.operator or one.tenant == principal.tenant],
             "caveats": [one for one in storage.caveats if principal.operator or one.tenant == principal.tenant],
+            "executions": [one for one in storage.executions if may_see(principal, one)],
             "waiting": [StorageWaitView.model_validate(one) for one in waiting],
         }
     )
@@ -60,6 +67,11 @@ def storage_over_time(
         for point in store.bandwidth_over_time(from_s, until_s, stretch_s, _seen_by(principal, tenant))
     ]
     return BandwidthOverTimeView(from_s=from_s, to_s=until_s, stretch_s=stretch_s, points=points)
+
+
+def may_see(principal: Principal, one: ExecutionBandwidthView) -> bool:
+    """Return whether it is an execution of the principal, or all are visible; shared ones are not listed here."""
+    return principal.operator or principal.visibility.includes(ExecutionShares(one.tenant, one.user, {}))
 
 
 def _seen_by(principal: Principal, tenant: str | None) -> str | None:

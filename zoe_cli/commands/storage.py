@@ -41,6 +41,9 @@ def status(context: typer.Context) -> None:
     write("".join(f"{label:<{_LABEL_WIDTH}}{printable(text)}\n" for label, text in _facts(answer)))
     if answer.tenants:
         write("\n" + table(tenants))
+    if answer.executions:
+        moved = [(e.execution_id, e.tenant, e.user, both(e.granted), both(e.achieved)) for e in answer.executions]
+        write("\n" + table(Rows(("execution", "tenant", "user", "granted", "achieved"), moved)))
     for caveat in answer.caveats:
         note(f"note: {caveat.sentence}")
     if answer.waiting:
@@ -56,7 +59,12 @@ def bandwidth_of(client: Client, execution: Execution) -> Iterator[tuple[str, st
     wanted = execution["description"]["storage"]["bandwidth"]
     demand = ", ".join(f"{rate(wanted[way])} to {way}" for way in ("read", "write") if wanted.get(way))
     yield "bandwidth", f"{demand} {_granted(execution)}"
-    rates = {one.tenant: one for one in client.storage().tenants}.get(execution["tenant"])
+    answer = client.storage()
+    for one in answer.executions:
+        if one.execution_id == execution["id"]:
+            yield "achieved", f"{both(one.achieved)} by this execution"
+            return
+    rates = {one.tenant: one for one in answer.tenants}.get(execution["tenant"])
     if rates is not None:
         subject = (
             f"{both(rates.achieved)} by" if rates.achieved is not None else "not reported by the storage controller, of"

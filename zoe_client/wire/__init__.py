@@ -185,6 +185,7 @@ __getattr__ = lazy_names(
             "BandwidthOverTimeView",
             "BandwidthPointView",
             "BandwidthView",
+            "ExecutionBandwidthView",
             "StorageCaveatView",
             "StorageView",
             "StorageWaitView",

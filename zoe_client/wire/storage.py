@@ -60,6 +60,16 @@ class StorageCaveatView(Wire):
     sentence: str
 
 
+class ExecutionBandwidthView(Wire):
+    """What an execution with a credential of its own is granted, and what it moved lately."""
+
+    execution_id: str
+    tenant: str
+    user: str
+    granted: BandwidthView
+    achieved: BandwidthView
+
+
 class StorageView(Wire):
     """Bandwidth as of the master's last poll of the storage controller."""
 
@@ -76,5 +86,8 @@ class StorageView(Wire):
         default=None, description="Bandwidth that the controller has guaranteed, to this Zoe and to others."
     )
     tenants: list[TenantBandwidthView] = Field(default=[], description="Your tenant, or all tenants for operators.")
+    executions: list[ExecutionBandwidthView] = Field(
+        default=[], description="Those that you see of the executions with credentials of their own."
+    )
     caveats: list[StorageCaveatView] = Field(default=[], description="Of your tenant, or of all tenants for operators.")
     waiting: list[StorageWaitView] = Field(default=[], description="Of your tenant, or of all tenants for operators.")

@@ -98,6 +98,10 @@ use = egg:swift#keymaster
 encryption_root_secret = {root_secret}
 [filter:encryption]
 use = egg:swift#encryption
+[filter:zoe_executions]
+paste.filter_factory = storage_filters.execution_auth:filter_factory
+rates_file = {swift_dir}/rates
+secret_file = {secret_file}
 [filter:zoe_views]
 paste.filter_factory = storage_filters.views:filter_factory
 [filter:zoe_bandwidth]
@@ -116,8 +120,8 @@ pool_timeout = 10
 io_timeout = 10
 error_suppression_interval = 0"""
 _PROXY_PIPELINE = (
-    "catch_errors gatekeeper healthcheck proxy-logging cache list-endpoints listing_formats bulk {s3}tempauth copy "
-    "{bandwidth}{views}slo dlo {encryption}proxy-logging proxy-server"
+    "catch_errors gatekeeper healthcheck proxy-logging cache list-endpoints listing_formats bulk {s3}{executions}"
+    "tempauth copy {bandwidth}{views}slo dlo {encryption}proxy-logging proxy-server"
 )
 
 
@@ -162,8 +166,9 @@ class StoreConfiguration:
     `filters` False leaves Zoe's filters out, for comparison; `s3` adds the S3 protocol. `encrypted`: data on disks are
     encrypted, with a key derived from the hash prefix. `erasure_coded`: objects are stored as two fragments of data and
     one of parity, which needs three nodes. `autocreate` False: a reseller admin has to create accounts. `pipeline`: of
-    the proxy, replacing the one derived from the other options. `hosts`: the addresses of the nodes' servers, which the
-    rings use; loopback if not given.
+    the proxy, replacing the one derived from the other options. `executions_secret`: the file of the secret from which
+    the credentials of executions follow; without it, executions have none. `hosts`: the addresses of the nodes'
+    servers, which the rings use; loopback if not given.
     """
 
     users: Sequence[StoreUser]
@@ -180,6 +185,7 @@ class StoreConfiguration:
     run_as: str | None = None
     pipeline: str | None = None
     controller: ControllerLine | None = None
+    executions_secret: str | None = None
     hosts: Sequence[str] = ()
 
     def host(self, node: int) -> str:
@@ -238,10 +244,12 @@ def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Port
         name=PROXY_NAME,
         root_secret=base64.b64encode(hashlib.sha256(hash_prefix.encode()).digest()).decode(),
         s3_region=S3_REGION,
+        secret_file=configuration.executions_secret or "",
         pipeline=configuration.pipeline
         or _PROXY_PIPELINE.format(
             s3="s3api " if configuration.s3 else "",
             views="zoe_views " if configuration.filters else "",
+            executions="zoe_executions " if configuration.executions_secret else "",
             bandwidth="zoe_bandwidth " if configuration.filters else "",
             encryption="keymaster encryption " if configuration.encrypted else "",
         ),

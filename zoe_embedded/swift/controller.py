@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import subprocess
 import sys
 import time
@@ -62,6 +63,9 @@ class ControllerSite:
         limits = ",".join(_at(place.limits) for place in self._places)
         usages = ",".join(_at(place.usage) for place in self._places)
         self.line = ControllerLine(limits, usages, str(keys))
+        self.executions_secret = self._private("executions.secret", secrets.token_hex(32))
+        if store_account is not None:
+            os.chown(self.executions_secret, store_account.uid, store_account.gid)
         self.token = token
         self.token_file = self._private("token", token)
         self.urls = [f"http://127.0.0.1:{place.web}" for place in self._places]
@@ -86,6 +90,7 @@ class ControllerSite:
             "read_bytes_per_s": read,
             "write_bytes_per_s": write,
             "proxies": {PROXY_NAME: max(read, write)},
+            **self._for_executions(store),
             "swift_auth_url": store.auth_url,
             "swift_user": admin.login,
             "swift_key_file": str(self._private("swift.key", admin.key)),
@@ -117,6 +122,11 @@ class ControllerSite:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+    def _for_executions(self, store: ObjectStore) -> dict[str, str]:
+        """Return the setting with which executions get credentials, if the store accepts them."""
+        secret = store.configuration.executions_secret
+        return {"executions_secret_file": secret} if secret else {}
 
     def _private(self, name: str, text: str) -> Path:
         path = self._directory / name

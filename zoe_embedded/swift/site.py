@@ -46,13 +46,20 @@ def storage_site(home: Home, rates: BandwidthSlo, given: Mapping[str, object] | 
         token = home.secret("storage-controller-token")
         controller = undo.enter_context(closing(ControllerSite(directory, token, account)))
         line = controller.line
-        configuration = StoreConfiguration([admin, user], nodes=1, replicas=1, run_as=run_as, controller=line)
+        configuration = StoreConfiguration(
+            [admin, user],
+            nodes=1,
+            replicas=1,
+            run_as=run_as,
+            controller=line,
+            executions_secret=str(controller.executions_secret),
+        )
         store = undo.enter_context(ObjectStore(home, directory / "swift", configuration))
         settings: dict[str, object] = {
             **(given or {}),
             "storage_url": controller.url,
             "storage_token_file": str(controller.token_file),
-            "storage_services": {SERVICE: {"url": store.auth_url, "region": REGION}},
+            "storage_services": {SERVICE: {"url": store.auth_url, "region": REGION, "execution_credentials": True}},
             "storage_jars": readable_jars(home),
             "storage_interval_s": 1.0,
         }

@@ -24,6 +24,12 @@ class StorageServiceSettings(BaseModel):
         "used to authenticate there, too.",
     )
 
+    execution_credentials: bool = Field(
+        default=False,
+        description="Whether the service accepts credentials of executions (filter `zoe_executions`) that the storage "
+        "controller gives. Services then get one of their execution instead of the tenant's.",
+    )
+
     @field_validator("url", "swift_url")
     @classmethod
     def _check_url(cls, url: str) -> str:

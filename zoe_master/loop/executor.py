@@ -137,7 +137,7 @@ class PlanExecutor:
         self, execution: Execution, observations: Mapping[ServiceId, Observation], tick: TickContext
     ) -> None:
         to_start = [s for s in execution.services if s.state is ServiceState.STARTING and s.id not in observations]
-        if to_start:
+        if to_start and not self._connectors.own.awaited(execution, tick.now_s, self._cache.policy.storage_patience_s):
             access, needs_secret = (
                 self._connectors.access(execution),
                 any(c.has_secret for c in execution.application.components),

@@ -89,7 +89,11 @@ class Master:
         self._reasons = ReasonWriter(self._cache)
         self._culling = ExecutionCulling(self._cache, last_uses or store.last_uses)
         self._grants = GuaranteeGrants(
-            self._cache, storage, hit, InputViews(spark_config.view_schemes, spark_config.services)
+            self._cache,
+            storage,
+            hit,
+            InputViews(spark_config.view_schemes, spark_config.services),
+            spark_config.own,
         )
         self._locator = InputLocator(self._cache, storage)
         self._paths = paths or PathUses(storage).look

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from storage_bridge.model import AchievedBandwidth, BandwidthSlo
 from zoe_client.plain_errors import sentences
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import ExecutionId
@@ -282,9 +283,25 @@ class RpcHandlers:
             "resting": report.resting,
             "at_s": report.at_s or None,
             "tenants": tenants,
+            "executions": self._of_executions(report),
             "caveats": [{"tenant": tenant, "sentence": text} for tenant, text in report.caveats.items()],
             **amounts,
         }
+
+    def _of_executions(self, report: BandwidthReport) -> list[dict[str, Any]]:
+        """Return what executions are granted and move, of those that have not ended since the poll."""
+        known = ((one, self._master.execution(one)) for one in sorted(report.executions))
+        return [
+            {
+                "execution_id": one,
+                "tenant": execution.tenant,
+                "user": execution.user,
+                "granted": _both_ways(report.executions[one].slo),
+                "achieved": _both_ways(report.executions[one].achieved),
+            }
+            for one, execution in known
+            if execution is not None
+        ]
 
     def address(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the address of a named port of a service."""
@@ -316,6 +333,13 @@ def _in_time() -> Iterator[None]:
 
 def _rates(rates: Rates) -> dict[str, int]:
     return {"read_bytes_per_s": rates.read, "write_bytes_per_s": rates.write}
+
+
+def _both_ways(rates: BandwidthSlo | AchievedBandwidth) -> dict[str, int]:
+    return {
+        "read_bytes_per_s": int(rates.read_bytes_per_s or 0),
+        "write_bytes_per_s": int(rates.write_bytes_per_s or 0),
+    }
 
 
 def _shown(answer: DryRun) -> dict[str, Any]:

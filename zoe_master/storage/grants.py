@@ -28,6 +28,8 @@ from zoe_master.crash_points import CrashPoint, Hit
 from zoe_master.scheduler.ordering.snapshot import Plan
 from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
+from zoe_master.storage.execution_credentials import ExecutionCredentials
+from zoe_master.storage.own_credentials import OwnCredentials
 from zoe_master.storage.reconciler import StorageReconciler
 from zoe_master.storage.slo_reconciler import DesiredSlos, StorageState
 from zoe_master.storage.view_reconciler import InputViews
@@ -42,8 +44,14 @@ class GuaranteeGrants:
     """Connects the state cache to the reconciler; without a reconciler nothing is guaranteed."""
 
     def __init__(
-        self, cache: StateCache, reconciler: StorageReconciler | None, hit: Hit, views: InputViews | None = None
+        self,
+        cache: StateCache,
+        reconciler: StorageReconciler | None,
+        hit: Hit,
+        views: InputViews | None = None,
+        own: OwnCredentials | None = None,
     ) -> None:
+        self._own = own or OwnCredentials(lambda _: False, enabled=False)
         self._cache = cache
         self._views = views or InputViews(view_schemes(False))
         self._reconciler = reconciler
@@ -68,7 +76,9 @@ class GuaranteeGrants:
         how its inputs are read.
         """
         active = self._cache.active()
+        users = self._own.wanted(active)
         if self._reconciler is None or storage is None:
+            self._own.take(ExecutionCredentials(offered=False))
             for execution in filter(_to_be_decided, active):
                 self._decide(execution, StorageState(), "no storage controller is configured", tick)
             return
@@ -82,8 +92,10 @@ class GuaranteeGrants:
         granted = [execution for execution in active if _has_grant(execution)]
         withheld = frozenset(execution.id for execution in granted) - promised.keys()
         observed = self._reconciler.set_desired(
-            DesiredSlos(desired, views=views, undecided=undecided, withheld=withheld)
+            DesiredSlos(desired, views=views, undecided=undecided, withheld=withheld, users=users)
         )
+        if not observed.supply.problem:
+            self._own.take(observed.credentials)
         self._hit(CrashPoint.STORAGE_SYNCED)
         self.capacity = observed.capacity or self.capacity
         for execution in granted:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from storage_bridge.base import StorageController
-from storage_bridge.model import AchievedBandwidth, MissedBandwidth, StorageCapacity
+from storage_bridge.model import AchievedBandwidth, ExecutionBandwidth, MissedBandwidth, StorageCapacity
 from zoe_lib.domain.promises import Rates, StoreCapacity, TenantBandwidth, not_always_kept_together
 from zoe_lib.store.errors import Unstorable
 
@@ -27,7 +27,8 @@ class BandwidthReport:
 
     `resting`: requests are paused for some seconds after several failures. `measured`: whether the controller reports
     what tenants move; if not, `achieved` and `missed` are None. `moved`: bytes per second to and from each address.
-    `caveats`: by tenant, which of its guarantees the proxies cannot always move.
+    `caveats`: by tenant, which of its guarantees the proxies cannot always move. `executions`: what
+    those with credentials of their own are guaranteed and move, by id.
     """
 
     at_s: float = 0.0
@@ -39,6 +40,7 @@ class BandwidthReport:
     tenants: Mapping[str, TenantBandwidth] = field(default_factory=dict)
     moved: Mapping[str, float] | None = None
     caveats: Mapping[str, str] = field(default_factory=dict)
+    executions: Mapping[str, ExecutionBandwidth] = field(default_factory=dict)
 
 
 def report(controller: StorageController, granted: Mapping[str, Rates], capacity: StorageCapacity) -> BandwidthReport:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import structlog
 
@@ -26,6 +26,7 @@ from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.promises import BandwidthGuarantee, BandwidthSupply, Rates, StoreCapacity, by_tenant
 from zoe_lib.domain.storage import Located
 from zoe_master.crash_points import CrashPoint, Hit
+from zoe_master.storage.execution_credentials import CredentialReconciler, ExecutionCredentials
 from zoe_master.storage.report import BandwidthReport, report, store_capacity
 
 log = structlog.get_logger(__name__)
@@ -41,7 +42,8 @@ class StorageState:
 
     `refused`: why the controller refused others, in its words, by execution. `verdicts`: whether undecided views pay,
     by id. `missing`: executions whose guarantee was requested or withheld, and is known not to be in force.
-    `capacity`: what the store can guarantee in total, to other clients, too; None while unknown.
+    `capacity`: what the store can guarantee in total, to other clients, too; None while unknown. `credentials`: those
+    of executions.
     """
 
     supply: BandwidthSupply = _NOT_ASKED
@@ -50,6 +52,7 @@ class StorageState:
     verdicts: Mapping[str, ViewVerdict] = field(default_factory=dict)
     missing: frozenset[ExecutionId] = frozenset()
     capacity: StoreCapacity | None = None
+    credentials: ExecutionCredentials = field(default_factory=ExecutionCredentials)
 
     @property
     def looked(self) -> bool:
@@ -62,7 +65,8 @@ class DesiredSlos:
     """What should be in force: guarantees in the order in which to request them, and exactly these views, by id.
 
     `undecided`: views to measure, to find out whether they pay. `withheld`: executions that had a guarantee of
-    preferred bandwidth, and get none now. `inputs`: inputs whose places to ask for.
+    preferred bandwidth, and get none now. `inputs`: inputs whose places to ask for. `users`: the tenants of executions
+    that need credentials of their own; None if no service accepts any.
     """
 
     promises: tuple[BandwidthGuarantee, ...] = ()
@@ -70,6 +74,7 @@ class DesiredSlos:
     views: Mapping[str, View] = field(default_factory=dict)
     undecided: frozenset[str] = frozenset()
     withheld: frozenset[ExecutionId] = frozenset()
+    users: Mapping[ExecutionId, str] | None = None
 
     def missing(self, held: frozenset[ExecutionId]) -> frozenset[ExecutionId]:
         """Return the executions without a guarantee, if only those of `held` are in force."""
@@ -82,6 +87,7 @@ class SloReconciler:
     def __init__(self, controller: StorageController, hit: Hit) -> None:
         self._controller = controller
         self._hit = hit
+        self._credentials = CredentialReconciler(controller)
         self.report = BandwidthReport(problem=_NOT_ASKED.problem)
 
     def look(self, desired: DesiredSlos | None) -> StorageState:
@@ -104,7 +110,12 @@ class SloReconciler:
         supply = BandwidthSupply(everything.rates - promised + sum(there.values(), Rates()))
         held = asking.held(there)
         missing = desired.missing(held) if desired is not None else frozenset()
-        return StorageState(supply, held, asking.refused, missing=missing, capacity=everything)
+        guaranteed = (
+            {one.execution_id: one.rates for one in desired.promises if one.execution_id in held} if desired else {}
+        )
+        credentials = self._credentials.look(desired.users if desired is not None else None, guaranteed)
+        self.report = replace(self.report, executions=self._credentials.moved)
+        return StorageState(supply, held, asking.refused, missing=missing, capacity=everything, credentials=credentials)
 
     def _told(self, granted: Mapping[str, Rates], capacity: StorageCapacity) -> BandwidthReport:
         """Return the report for users; a controller that does not report delays nothing else."""

@@ -21,6 +21,7 @@ from zoe_lib.domain.promises import view_schemes
 from zoe_lib.domain.storage import Credential, InputRead, StorageDemand, service_of
 from zoe_master.backends.base import ServiceStorage
 from zoe_master.storage import input_document as told_inputs
+from zoe_master.storage.own_credentials import OwnCredentials
 
 _NOTHING = ServiceStorage()
 
@@ -29,12 +30,14 @@ _NOTHING = ServiceStorage()
 class Place:
     """Where a service of the object store is: Swift's authentication (v1), or the endpoint of an S3 service.
 
-    swift: whether an S3 service is a Swift, which has views.
+    swift: whether an S3 service is a Swift, which has views. own_credentials: whether it accepts credentials of
+    executions.
     """
 
     url: str
     region: str = ""
     swift: bool = False
+    own_credentials: bool = False
 
 
 class SparkConfig:
@@ -52,8 +55,11 @@ class SparkConfig:
         self.services = None if places is None else frozenset(places)
         """The names of the services of the object store; None: unknown."""
         self._places = places or {}
+        self._accepting = frozenset(name for name, place in self._places.items() if place.own_credentials)
         self._jars = jars
         self._credentials = credentials
+        self.own = OwnCredentials(lambda execution: bool(self._replaced(execution)), bool(self._accepting))
+        """The credentials of executions."""
 
     @property
     def view_schemes(self) -> tuple[str, ...]:
@@ -69,11 +75,27 @@ class SparkConfig:
         inputs |= {read.name: read for read in execution.inputs}
         outputs = {one.name: one.uri for one in storage.outputs}
         used = sorted(services_of(storage) & self._places.keys())
-        files = dict(self._files(used, execution.tenant)) if used else {}
+        files = dict(self._files(used, self._known(execution))) if used else {}
         return ServiceStorage(inputs, outputs, files | dict(told_inputs.files(storage.inputs, inputs)))
 
-    def _files(self, used: Sequence[str], tenant: str) -> Mapping[str, str]:
-        known = self._credentials(tenant)
+    def _known(self, execution: Execution) -> Mapping[str, Credential]:
+        """Return the credentials of the tenant, by service; the execution's own ones instead, where it has them."""
+        known, own = self._credentials(execution.tenant), self.own.of(execution)
+        return known if own is None else {**known, **dict.fromkeys(self._replaced(execution), own)}
+
+    def _replaced(self, execution: Execution) -> frozenset[str]:
+        """Return the services for which an execution gets a credential of its own: those that accept them, and where
+        its tenant's stored credential is of the tenant's own account.
+        """
+        storage = execution.application.storage
+        if storage is None or not self._accepting:
+            return frozenset()
+        used = services_of(storage) & self._accepting
+        known = self._credentials(execution.tenant) if used else {}
+        own = f"{execution.tenant}:"
+        return frozenset(name for name in used if name in known and known[name].user.startswith(own))
+
+    def _files(self, used: Sequence[str], known: Mapping[str, Credential]) -> Mapping[str, str]:
         swift = {
             name: SwiftService(name, self._places[name].url, self._places[name].region) for name in used if name != S3
         }

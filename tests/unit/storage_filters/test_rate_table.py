@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from storage_filters.rate_table import ALL_FURTHER, Direction, RateTable, Turn, Use
+from storage_filters.rate_table import ALL_FURTHER, Direction, RateTable, Turn, Use, name_in_table
 
 RATE = 1000.0
 SLOTS_OF_ACCOUNTS = 2045
@@ -122,3 +122,34 @@ def test_accounts_beyond_the_table_share_one_pace_and_are_never_refused(table: R
     uses = table.uses(NOW)
     assert len(uses) == SLOTS_OF_ACCOUNTS + 2
     assert (uses[ALL_FURTHER, "get"].total, uses[ALL_FURTHER, "put"].total) == (200, 100)
+
+
+def test_executions_have_a_pace_of_their_own_and_leave_the_table_when_idle(tmp_path: Path) -> None:
+    one, other = RateTable(tmp_path / "rates"), RateTable(tmp_path / "rates")
+    name = name_in_table("acme", "x1")
+    one.set_rates({(name, "get"): RATE}, NOW)
+    one.turn(name, "get", 10_000, NOW)
+    assert one.turn("acme", "get", 10_000, NOW).wait_s == 0
+    assert other.turn(name, "get", 1, NOW).wait_s > 5
+    one.set_rates({}, NOW + 30)
+    assert (name, "get") in one.uses(NOW + 30), "a limit that is lifted is not the end"
+    one.set_rates({}, NOW + 90)
+    assert set(one.uses(NOW + 90)) == {("acme", "get")}, "accounts stay"
+    assert other.turn(name, "get", 7, NOW + 91) == Turn(0.0, 0.0, 0), "by the other process it is found again"
+    assert one.uses(NOW + 91)[name, "get"].total == 7
+
+
+def test_many_executions_one_after_the_other_never_fill_the_table(table: RateTable) -> None:
+    for number in range(SLOTS_OF_ACCOUNTS + 200):
+        at_s = NOW + number
+        table.turn(f"acme/x{number}", "get", 1, at_s)
+        if number % 50 == 0:
+            table.set_rates({}, at_s)
+    assert (ALL_FURTHER, "get") not in table.uses(at_s)
+    assert table.uses(at_s)[f"acme/x{number}", "get"].total == 1
+
+
+def test_a_name_that_does_not_fit_counts_for_its_account() -> None:
+    assert name_in_table("acme", "") == "acme"
+    assert name_in_table("a" * 60, "x" * 15) == "a" * 60 + "/" + "x" * 15
+    assert name_in_table("a" * 61, "x" * 15) == "a" * 61

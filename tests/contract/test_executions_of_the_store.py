@@ -1,0 +1,135 @@
+"""Credentials and guarantees of executions, as the storage controller keeps them in a real database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from storage_bridge.bandwidth.assignment import TransferKind, claimant
+from storage_bridge.connect import connect
+from storage_bridge.model import (
+    AchievedBandwidth,
+    BandwidthSlo,
+    ExecutionBandwidth,
+    StorageRefusedError,
+    StoreExecution,
+)
+from storage_bridge.zoe_controller import ZoeController
+from storage_controller.executions import ExecutionKeys
+from storage_controller.regulation import divided
+from storage_filters.execution_names import key_of, user_of
+from tests.support.storage_controller import MB, Served, served_controller
+
+SECRET = b"s" * 32
+READ, WRITE = TransferKind.READ, TransferKind.WRITE
+NOTHING = AchievedBandwidth(0.0, 0.0)
+
+
+@pytest.fixture
+def served(postgres_url: str) -> Iterator[Served]:
+    with served_controller(postgres_url, ExecutionKeys(SECRET, "AUTH_")) as controller:
+        yield controller
+
+
+@pytest.fixture
+def zoe(served: Served) -> ZoeController:
+    return client(served, "zoe")
+
+
+def client(served: Served, owner: str) -> ZoeController:
+    found = connect(served.settings(owner))
+    assert isinstance(found, ZoeController)
+    return found
+
+
+def test_a_credential_stays_the_same_until_it_is_ended_and_is_another_one_then(zoe: ZoeController) -> None:
+    assert zoe.executions() == {}
+    first = zoe.set_execution(StoreExecution("a1_12r3", "acme", BandwidthSlo()))
+    user = user_of(first.user)
+    assert user is not None
+    assert (user.tenant, user.execution) == ("acme", "a1_12r3")
+    assert first.key == key_of(SECRET, "AUTH_acme", user)
+    assert zoe.set_execution(StoreExecution("a1_12r3", "acme", BandwidthSlo(5 * MB))) == first
+    assert zoe.executions() == {"a1_12r3": ExecutionBandwidth("acme", BandwidthSlo(5 * MB), NOTHING)}
+    zoe.drop_execution("a1_12r3")
+    zoe.drop_execution("a1_12r3")
+    assert zoe.executions() == {}
+    again = zoe.set_execution(StoreExecution("a1_12r3", "acme", BandwidthSlo()))
+    assert again.user != first.user
+    assert again.key != first.key
+
+
+def test_owners_see_and_end_their_own_executions_only(served: Served, zoe: ZoeController) -> None:
+    other = client(served, "other")
+    zoe.set_execution(StoreExecution("x1", "acme", BandwidthSlo(MB)))
+    assert other.executions() == {}
+    other.drop_execution("x1")
+    for taken, by in (
+        (StoreExecution("x1", "acme", BandwidthSlo()), other),
+        (StoreExecution("x1", "b", BandwidthSlo()), zoe),
+    ):
+        with pytest.raises(StorageRefusedError, match="belongs to another"):
+            by.set_execution(taken)
+    assert zoe.executions() == {"x1": ExecutionBandwidth("acme", BandwidthSlo(MB), NOTHING)}
+
+
+def test_the_promise_of_a_tenant_covers_its_executions(served: Served, zoe: ZoeController) -> None:
+    zoe.set_execution(StoreExecution("x1", "acme", BandwidthSlo(10 * MB)))
+    zoe.set_execution(StoreExecution("x2", "acme", BandwidthSlo(5 * MB, MB)))
+    zoe.set_execution(StoreExecution("x3", "acme", BandwidthSlo()))
+    assert served.ledger.by_tenant() == {"acme": BandwidthSlo(15 * MB, MB)}
+    assert zoe.capacity().promised_read_bytes_per_s == 15 * MB
+    zoe.set_slo("acme", BandwidthSlo(15 * MB, MB))
+    assert served.ledger.by_tenant() == {"acme": BandwidthSlo(15 * MB, MB)}, "it is the same promise"
+    served.ledger.set_slo("acme", "of-an-admin", {"get_bw": 40 * MB})
+    promised = served.ledger.by_tenant()
+    assert promised == {"acme": BandwidthSlo(40 * MB, MB)}
+    assert divided(promised, served.ledger.executions()) == {
+        (claimant("acme", "x1"), READ): 10 * MB,
+        (claimant("acme", "x2"), READ): 5 * MB,
+        (claimant("acme", "x2"), WRITE): MB,
+        ("acme", READ): 25 * MB,
+    }
+
+
+def test_guarantees_end_with_the_lease_and_credentials_do_not(served: Served, zoe: ZoeController) -> None:
+    before = zoe.set_execution(StoreExecution("x1", "acme", BandwidthSlo(10 * MB)))
+    served.now_s[0] += 10_000
+    assert served.ledger.by_tenant() == {}
+    assert [(one.id, one.slo) for one in served.ledger.executions()] == [("x1", BandwidthSlo())]
+    assert zoe.set_execution(StoreExecution("x1", "acme", BandwidthSlo(10 * MB))) == before
+
+
+def test_more_than_the_store_can_move_and_strangers_are_refused(served: Served, zoe: ZoeController) -> None:
+    served.strangers.add("nobody")
+    for wanted in (
+        StoreExecution("x1", "acme", BandwidthSlo(101 * MB)),
+        StoreExecution("x1", "nobody", BandwidthSlo(1)),
+    ):
+        with pytest.raises(StorageRefusedError):
+            zoe.set_execution(wanted)
+    assert zoe.executions() == {}
+
+
+@pytest.mark.parametrize("execution", ["a b", "x" * 65, "x;y", "x.1", "%00", "%C3%A4"])
+def test_names_that_proxies_would_not_understand_are_refused(served: Served, execution: str) -> None:
+    with served.http() as http:
+        answer = http.put(f"/v1/owners/zoe/executions/{execution}", json={"tenant": "acme", "lease_s": 60})
+        assert answer.status_code == 400, answer.text
+
+
+def test_what_an_execution_moves_is_shown_and_its_key_is_not(served: Served, zoe: ZoeController) -> None:
+    credential = zoe.set_execution(StoreExecution("x1", "acme", BandwidthSlo(MB)))
+    served.achieved["x1"] = AchievedBandwidth(3.0, 4.0)
+    with served.http() as http:
+        answer = http.get("/v1/owners/zoe/executions/x1")
+        assert answer.json()["achieved_read_bytes_per_s"] == 3.0
+        listed = http.get("/v1/owners/zoe/executions")
+        assert credential.key not in answer.text + listed.text
+        assert http.get("/v1/owners/zoe/executions/x2").status_code == 404
+
+
+def test_a_controller_without_the_secret_offers_none(postgres_url: str) -> None:
+    with served_controller(postgres_url) as served:
+        assert client(served, "zoe").executions() is None

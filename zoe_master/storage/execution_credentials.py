@@ -1,0 +1,91 @@
+"""Credentials of the object store that belong to one execution, and end with it.
+
+Level-triggered, as SLOs are: each poll makes the controller's executions equal to those that are active and use the
+store, with the guarantees that are in force. A master that starts asks for all of them again, and gets the same
+credentials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import structlog
+
+from storage_bridge.base import StorageController
+from storage_bridge.model import (
+    BandwidthSlo,
+    ExecutionBandwidth,
+    StorageRefusedError,
+    StorageUnavailableError,
+    StoreExecution,
+)
+from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.domain.promises import Rates
+from zoe_lib.domain.storage import Credential
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionCredentials:
+    """The credentials that a controller gave, by execution.
+
+    offered: whether the controller gives any; None while unknown.
+    """
+
+    offered: bool | None = None
+    known: Mapping[ExecutionId, Credential] = field(default_factory=dict)
+
+
+class CredentialReconciler:
+    """Polls the executions of a controller."""
+
+    def __init__(self, controller: StorageController) -> None:
+        self._controller = controller
+        self._last = ExecutionCredentials()
+        self.moved: Mapping[ExecutionId, ExecutionBandwidth] = {}
+        """What executions were guaranteed and moved at the last poll."""
+
+    def look(
+        self, tenants: Mapping[ExecutionId, str] | None, guaranteed: Mapping[ExecutionId, Rates]
+    ) -> ExecutionCredentials:
+        """Make the controller's executions equal to these, by their tenants (None: not known, or no service accepts
+        such credentials, so ask nothing).
+
+        guaranteed: the rates of those whose guarantee is in force. While the controller is away, what was known holds.
+        """
+        try:
+            self._last = self._last if tenants is None else self._looked(tenants, guaranteed)
+        except StorageUnavailableError as error:
+            log.warning("cannot reconcile the credentials of executions", why=str(error))
+        return self._last
+
+    def _looked(
+        self, tenants: Mapping[ExecutionId, str], guaranteed: Mapping[ExecutionId, Rates]
+    ) -> ExecutionCredentials:
+        there = self._controller.executions()
+        self.moved = there or {}
+        if there is None:
+            return ExecutionCredentials(offered=False)
+        for one in sorted(there.keys() - tenants.keys()):
+            self._controller.drop_execution(one)
+        known = {one: credential for one, credential in self._last.known.items() if one in tenants and one in there}
+        for one, tenant in sorted(tenants.items()):
+            rates = guaranteed.get(one, Rates())
+            slo = BandwidthSlo(rates.read or None, rates.write or None)
+            if one in known and there[one].slo == slo:
+                continue
+            credential = self._asked(StoreExecution(one, tenant, slo))
+            if credential is not None:
+                known[one] = credential
+        return ExecutionCredentials(True, known)
+
+    def _asked(self, execution: StoreExecution) -> Credential | None:
+        """Return the credential; without the guarantee if that is refused, None if the execution is."""
+        for slo in dict.fromkeys((execution.slo, BandwidthSlo())):
+            try:
+                return self._controller.set_execution(StoreExecution(execution.id, execution.tenant, slo))
+            except StorageRefusedError as error:
+                log.warning("the storage controller refuses an execution", execution=execution.id, why=str(error))
+        return None

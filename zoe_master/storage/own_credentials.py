@@ -1,0 +1,68 @@
+"""Which credential the services of an execution get: its own, once it is there, or that of its tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import structlog
+
+from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.storage import Credential
+from zoe_master.storage.execution_credentials import ExecutionCredentials
+
+log = structlog.get_logger(__name__)
+
+
+class OwnCredentials:
+    """Holds what the last poll brought, for those who start services.
+
+    needs: whether an execution would use a credential of its own; asked once for each. enabled: whether any service
+    accepts such credentials. An execution waits for its own, but not longer than for other answers of the controller
+    (`storage_patience_s`); then its services get the tenant's, and the log says so.
+    """
+
+    def __init__(self, needs: Callable[[Execution], bool], enabled: bool = True) -> None:
+        self._decide = needs
+        self._enabled = enabled
+        self._needed: dict[ExecutionId, bool] = {}
+        self._now = ExecutionCredentials()
+        self._since_s: dict[ExecutionId, float] = {}
+        self._without: set[ExecutionId] = set()
+
+    def wanted(self, active: Sequence[Execution]) -> Mapping[ExecutionId, str] | None:
+        """Return the tenants of the active executions that need one, by execution; None if no service accepts any."""
+        if not self._enabled:
+            return None
+        self._needed = {one.id: self._needs(one) for one in active}
+        found = {one.id: one.tenant for one in active if self._needs(one)}
+        self._since_s = {one: at_s for one, at_s in self._since_s.items() if one in found}
+        self._without &= found.keys()
+        return found
+
+    def take(self, brought: ExecutionCredentials) -> None:
+        """Take in what a poll brought."""
+        self._now = brought
+
+    def of(self, execution: Execution) -> Credential | None:
+        """Return the execution's own credential, if it is there."""
+        return self._now.known.get(execution.id) if self._enabled else None
+
+    def awaited(self, execution: Execution, now_s: float, patience_s: float) -> bool:
+        """Return whether to start its services later, because its credential may still come."""
+        if self._now.offered is False or execution.id in self._now.known or not self._needs(execution):
+            return False
+        if now_s < self._since_s.setdefault(execution.id, now_s) + patience_s:
+            return True
+        if execution.id not in self._without:
+            self._without.add(execution.id)
+            log.warning(
+                "an execution uses the credential of its tenant: none of its own came in time", execution=execution.id
+            )
+        return False
+
+    def _needs(self, execution: Execution) -> bool:
+        if not self._enabled:
+            return False
+        if execution.id not in self._needed:
+            self._needed[execution.id] = self._decide(execution)
+        return self._needed[execution.id]
