@@ -132,7 +132,8 @@ def test_explain_names_those_ahead_of_the_own_tenant_and_counts_the_others(
     until_state(client, client.submit(big).id, ExecutionState.RUNNING)
     stranger = api.client(make_token(api.store, "bob", "blue"))
     ahead, others, last = client.submit(big), stranger.submit(big), client.submit(big)
-    until(lambda: client.execution(last.id).reason)
+    # The reason is stored a moment before the tick is published that explanations are about.
+    until(lambda: client.explain(last.id).ahead is not None)
     answer = client.explain(last.id)
     assert (answer.ahead, answer.ahead_of_tenant, answer.ahead_ids) == (2, 1, [ahead.id])
     of_stranger = stranger.explain(others.id)

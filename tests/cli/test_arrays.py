@@ -22,6 +22,12 @@ def array_of(zoe: Zoe, app_file: Path, *more: str) -> str:
     return done.out.strip()
 
 
+def test_its_deadline_is_shown(zoe: Zoe, app_file: Path) -> None:
+    array_id = array_of(zoe, app_file, "--deadline", "2060-12-01 08:00")
+    shown = [line.split() for line in zoe("array", "show", array_id).out.splitlines()]
+    assert ["deadline", "2060-12-01"] in [words[:2] for words in shown]
+
+
 def test_an_array_is_one_row(zoe: Zoe, app_file: Path) -> None:
     array_id = array_of(zoe, app_file)
     row = next(line for line in zoe("ls").out.splitlines() if line.startswith(array_id))

@@ -80,7 +80,7 @@ def test_before_a_maintenance_window_only_what_ends_in_time_begins(stack: Stack,
 def test_a_plan_keeps_nothing(stack: Stack, zoe: Zoe) -> None:
     before = zoe("ls", "-o", "name").out
     planned = zoe("plan", BATCH)
-    assert (planned.code, planned.out) == (0, "It would start now.\n")
+    assert (planned.code, planned.out.splitlines()[0]) == (0, "It would start now.")
     assert zoe("ls", "-o", "name").out == before
 
 

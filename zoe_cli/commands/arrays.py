@@ -97,6 +97,9 @@ def _facts(array: ArrayView) -> list[tuple[str, str]]:
         ("at once", "any number" if array.at_once_max is None else str(array.at_once_max)),
         ("submitted", clock(array.submitted_at_s)),
     ]
+    if array.deadline_s is not None:
+        late = "" if array.late_count is None else f"; missed by {array.late_count} that had not begun"
+        lines.append(("deadline", clock(array.deadline_s) + late))
     if array.run > 1:
         lines.append(("run", str(array.run)))
     if array.reason is not None:
