@@ -106,9 +106,14 @@ class ObjectStore:
             self._held = None
 
     def restart(self, name: str) -> None:
-        """Restart a server that ended or was killed."""
-        self._processes[name].kill()
-        self._processes[name].wait()
+        """Restart a server, whether it runs or was killed."""
+        process = self._processes[name]
+        process.terminate()  # with its workers, which a kill would leave behind
+        try:
+            process.wait(_STOP_S_MAX)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
         self._begin(self._home.runtime / "swift", name, name.partition("-")[0])
         self._wait_until_healthy()
 
