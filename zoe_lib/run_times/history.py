@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from zoe_lib.domain.values import value
 from zoe_lib.run_times.kind import RunsOfKind
-from zoe_lib.run_times.model import RunTimeModel
 from zoe_lib.run_times.samples import Kind
 from zoe_lib.run_times.spread import CHANCES, Levels, Pool, nearest_chance
 from zoe_lib.run_times.values import RunSample, RunSetting
@@ -89,11 +88,6 @@ class RunTimes:
     def ended(self, run_id: str) -> None:
         """Forget what was expected of a run that taught nothing."""
         self._told.pop(run_id, None)
-
-    def model(self, kind: Kind) -> RunTimeModel | None:
-        """Return what was learned of a kind; None without any run."""
-        runs = self._kinds.get(kind)
-        return None if runs is None else runs.model
 
     def answer(self, kind: Kind, setting: RunSetting) -> RunTimeAnswer | None:
         """Return how long a run with this setting takes; None without any run of its kind."""
