@@ -32,7 +32,7 @@ from zoe_lib.domain.values import changed
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
-from zoe_lib.submission.deadlines import deadline_of
+from zoe_lib.submission.deadlines import check_no_promise, deadline_of
 from zoe_lib.submission.ids import new_array_id
 
 log = structlog.get_logger(__name__)
@@ -53,6 +53,7 @@ def new_array(body: ArrayRequest, services: Services, principal: Principal, requ
     if body.keep:
         conditions = changed(conditions, keep=True)
     with as_problems():
+        check_no_promise(fit.application, "an array")
         deadline_s, warnings = deadline_of(body.deadline, body.deadline_s, fit.application, now_s)
     return Array(
         id=array_id,

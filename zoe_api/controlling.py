@@ -103,6 +103,9 @@ def modify(
         after = _requested(body, execution, services, principal)
         if after == before:
             return None
+        if execution.promise is not None and replace(after, priority=before.priority) != before:
+            hint = "cancel it, and submit it again"
+            raise ApiProblem(Code.ILLEGAL_STATE, "what is promised to it depends on this, so it stays as it is", hint)
         return ev.Modified(
             at_s=time.time(),
             cause_id=request.state.request_id,
@@ -110,6 +113,37 @@ def modify(
             after=after,
             user=principal.user,
             what="; ".join(_differences(before, after)),
+        )
+
+    return change(services, principal, execution_id, request, if_match, decide)
+
+
+def accept(
+    services: Services,
+    principal: Principal,
+    execution_id: str,
+    number: int,
+    request: Request,
+    if_match: str | None = None,
+) -> Execution:
+    """Return the execution with the promise of this offer; unchanged if it has that already. 409 if it has another one,
+    or if the offer does not exist or is over.
+    """
+
+    def decide(execution: Execution) -> ev.Event | None:
+        if execution.promise is not None:
+            if execution.promise.offer == number:
+                return None
+            raise ApiProblem(Code.ILLEGAL_STATE, "it has another promise already")
+        now_s, offers = time.time(), execution.offers
+        if execution.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:
+            raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
+        terms = offers.terms(number)
+        if terms is None:
+            hint = f"it has the offers 1 to {len(offers.offers)}" if offers.offers else ""
+            raise ApiProblem(Code.ILLEGAL_STATE, f"there is no offer {number}", hint)
+        return ev.Promised(
+            at_s=now_s, cause_id=request.state.request_id, terms=terms, offer=number, user=principal.user
         )
 
     return change(services, principal, execution_id, request, if_match, decide)

@@ -14,26 +14,35 @@ from zoe_client.wire import (
     DeadlineView,
     ExecutionSummary,
     ExecutionView,
+    FinishTermsView,
     ForecastView,
     HeldView,
     InputPlacesView,
     InputReadView,
     NodeHoldView,
     NodeView,
+    OffersView,
+    OfferView,
     PolicyView,
+    PromiseOutlookView,
+    PromiseView,
     ReasonView,
     ServiceView,
 )
+from zoe_lib.domain.clock import utc_text
 from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, reason_of
 from zoe_lib.domain.deadline_misses import expected_run_s, status_of
 from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, Mark, ServiceState
+from zoe_lib.domain.finish_times import Promise, PromiseOffers
+from zoe_lib.domain.guaranteed import awaits_promise
 from zoe_lib.domain.locality import InputObjects, InputPlaces
 from zoe_lib.domain.policy import Policy, shown_limits, with_shown_limits
 from zoe_lib.domain.promises import Rates, pushed_down, refused
-from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import InputRead, StorageObject
+from zoe_lib.store.codec import decode
 
 
 def execution_summary(execution: Execution) -> ExecutionSummary:
@@ -58,8 +67,22 @@ def execution_view(execution: Execution, description: Mapping[str, Any]) -> Exec
 def waits_for(execution: Execution) -> Reason | None:
     """Return why an execution waits, from what is stored; None if it does not, or the master has not said it yet."""
     if execution.state is ExecutionState.SUBMITTED:
-        return reason_of(execution.conditions, time.time())
+        return reason_of(execution.conditions, time.time()) or _unpromised(execution)
     return execution.reason or refused(execution)
+
+
+def _unpromised(execution: Execution) -> Reason | None:
+    """Return that it waits for a promise, or for its user to accept an offer."""
+    if not awaits_promise(execution):
+        return None
+    if execution.offers is None:
+        return Reason(ReasonCode.PROMISE, "The scheduler decides whether it can be promised to end in time.")
+    until = utc_text(execution.offers.ends_s)
+    return Reason(
+        ReasonCode.PROMISE,
+        f"{execution.offers.why}. Offers wait for an answer until {until}.",
+        hint="`zoe show` shows the offers, and `zoe accept ID NUMBER` accepts one",
+    )
 
 
 def reason_view(reason: Reason) -> ReasonView:
@@ -162,6 +185,8 @@ def _summary(execution: Execution) -> dict[str, Any]:
         "priority": execution.priority,
         "deadline_s": execution.deadline_s,
         "deadline": deadline_view(execution),
+        "promise": promise_view(execution.promise),
+        "offers": offers_view(execution.offers),
         "submitted_at_s": execution.submitted_at_s,
         "marks": {mark: execution.marks[mark] for mark in Mark if mark in execution.marks},
         "outcome": execution.outcome,
@@ -191,6 +216,31 @@ def deadline_view(execution: Execution) -> DeadlineView | None:
         costs_s=dict(missed.costs_s),
         expected_run_s=missed.expected_s,
     )
+
+
+def promise_view(promise: Promise | None) -> PromiseView | None:
+    """Return a promise."""
+    return None if promise is None else PromiseView.model_validate(promise)
+
+
+def promise_outlook(told: Mapping[str, Any] | None) -> PromiseOutlookView | None:
+    """Return what the master would promise (`PromiseAnswer` as JSON); None if it was not asked."""
+    if told is None:
+        return None
+    offers = None if told["offers"] is None else decode(PromiseOffers, told["offers"])
+    terms = None if told["terms"] is None else FinishTermsView.model_validate(told["terms"])
+    return PromiseOutlookView(terms=terms, offers=offers_view(offers))
+
+
+def offers_view(offers: PromiseOffers | None) -> OffersView | None:
+    """Return offers with their numbers."""
+    if offers is None:
+        return None
+    several = [
+        OfferView(number=number, kind=one.kind, terms=FinishTermsView.model_validate(one.terms))
+        for number, one in enumerate(offers.offers, start=1)
+    ]
+    return OffersView(why=offers.why, ends_s=offers.ends_s, offers=several)
 
 
 def conditions_view(conditions: Conditions) -> ConditionsView | None:

@@ -38,6 +38,7 @@ MODULES = {
     "modify": "controlling",
     "requeue": "controlling",
     "scale": "controlling",
+    "accept": "promising",
     "array": "arrays",
     "explain": "why",
     "eta": "why",

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from zoe_client import wire
+from zoe_client.promises import asking
 from zoe_client.times import sent_deadline
 from zoe_client.transport import Transport, path_part
 from zoe_client.vocabulary import DeadlineStatus, ExecutionState, ShareLevel
@@ -30,6 +31,9 @@ class Calls(Transport):
         priority: int | None = None,
         deadline_s: float | None = None,
         deadline: str | None = None,
+        finish_by: str | None = None,
+        confidence: float | None = None,
+        budget: float | None = None,
         hold: bool = False,
         begin_at_s: float | None = None,
         begin_in_s: float | None = None,
@@ -44,9 +48,12 @@ class Calls(Transport):
         executions of `after` have ended: `ok:ID` successfully, `fail:ID` otherwise, `any:ID` in any way. If that can no
         longer be, it ends as failed, or is held with `keep`. `deadline`: by when it should have ended, such as `+3h`,
         `08:00` (the next one in this machine's zone) or ISO 8601; or `deadline_s`, in seconds from now. BadTime.
+        `finish_by`: the same, as a promise, with a `confidence` from 0.5 to 0.99 [0.9], and a `budget` in the currency
+        of the price list: it runs once it is promised to end by then, or an offer is accepted.
         """
+        deadline = finish_by or deadline
         body = wire.SubmitRequest(
-            application=application,
+            application=asking(application, confidence, budget) if finish_by else application,
             name=name,
             priority=priority,
             deadline_s=deadline_s,
@@ -121,6 +128,11 @@ class Calls(Transport):
         """Change how many instances of components an execution has; only elastic services come and go."""
         body = wire.ScaleRequest(total_counts=dict(total_counts))
         path = f"/executions/{path_part(execution_id)}/scale"
+        return self.call(wire.ExecutionView, "POST", path, body=body, again=True)
+
+    def accept(self, execution_id: str, offer: int = 1) -> wire.ExecutionView:
+        """Accept an offer of an execution that cannot be promised to end as it asked for; twice is once."""
+        path, body = f"/executions/{path_part(execution_id)}/accept", wire.AcceptRequest(offer=offer)
         return self.call(wire.ExecutionView, "POST", path, body=body, again=True)
 
     def modify(self, execution_id: str, changes: wire.ModifyRequest) -> wire.ExecutionView:
@@ -262,12 +274,21 @@ class Calls(Transport):
         )
 
     def plan(
-        self, application: dict[str, Any], priority: int | None = None, *, deadline: str | None = None
+        self,
+        application: dict[str, Any],
+        priority: int | None = None,
+        *,
+        deadline: str | None = None,
+        finish_by: str | None = None,
+        confidence: float | None = None,
+        budget: float | None = None,
     ) -> wire.PlanView:
         """Return what would happen if it were submitted now, and whether a deadline would be met (`deadline` of the
         answer); NeverFits if it can never run, BadTime.
         """
+        deadline = finish_by or deadline
         wanted = None if deadline is None else sent_deadline(deadline, time.time())
+        application = asking(application, confidence, budget) if finish_by else application
         body = wire.PlanRequest(application=application, priority=priority, deadline=wanted)
         return self.call(wire.PlanView, "POST", "/plan", body=body, again=True)
 

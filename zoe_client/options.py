@@ -13,6 +13,9 @@ class SubmitOptions(TypedDict, total=False):
     priority: int | None
     deadline_s: float | None
     deadline: str | None
+    finish_by: str | None
+    confidence: float | None
+    budget: float | None
     hold: bool
     begin_at_s: float | None
     begin_in_s: float | None

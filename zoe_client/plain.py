@@ -63,6 +63,8 @@ class Summary(TypedDict):
     priority: int
     deadline_s: float | None
     deadline: Deadline | None
+    promise: dict[str, Any] | None
+    offers: dict[str, Any] | None
     submitted_at_s: float
     marks: dict[str, float]
     outcome: str | None

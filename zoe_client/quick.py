@@ -100,6 +100,11 @@ class QuickClient:
         path, body = f"/executions/{_part(execution_id)}/scale", {"total_counts": total_counts}
         return self._read(Execution, "ExecutionView", "POST", path, body=body)
 
+    def accept(self, execution_id: str, offer: int) -> Execution:
+        """Accept an offer of an execution."""
+        path, body = f"/executions/{_part(execution_id)}/accept", {"offer": offer}
+        return self._read(Execution, "ExecutionView", "POST", path, body=body)
+
     def modify(self, execution_id: str, changes: dict[str, Any], version: int | None = None) -> Execution:
         """Change an execution that waits; `changes`: fields of `wire.ModifyRequest`. Conflict if it does not have the
         version any more that was read before.

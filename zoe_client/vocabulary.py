@@ -122,6 +122,34 @@ class DeadlineCause(TextEnum):
     RUN_TIME_UNKNOWN = "run_time_unknown"
 
 
+class OfferKind(TextEnum):
+    """In what an offer differs from what was asked for."""
+
+    EARLIEST = "earliest"
+    """The earliest end with the confidence that was asked for."""
+    LESS_SURE = "less_sure"
+    """The time that was asked for, with less confidence."""
+    CHEAPEST = "cheapest"
+    """Later, for the lowest price."""
+    DEARER = "dearer"
+    """The time that was asked for, for more than the budget."""
+
+
+class PromiseRisk(TextEnum):
+    """Why a promise is expected to be broken; stable names."""
+
+    NO_ROOM = "no_room"
+    """It waits, and the room for it is not free in time."""
+    SLOWER = "slower"
+    """It runs, and takes longer than expected."""
+    FAILED = "failed"
+    """An attempt failed, and another does not end in time."""
+    NODES_LOST = "nodes_lost"
+    """Nodes with guaranteed services were lost."""
+    STORE = "store"
+    """The object store grants less than was promised."""
+
+
 class IndexState(TextEnum):
     """Where an index of an array is; the last three are terminal."""
 
@@ -210,6 +238,7 @@ class Cause(TextEnum):
     DEPENDENCY_FAILED = "dependency_failed"
     REQUEUED = "requeued"
     SCALED_DOWN = "scaled_down"
+    NO_PROMISE = "no_promise"
 
 
 ACTIVE_STATES = frozenset({ExecutionState.STARTING, ExecutionState.RUNNING, ExecutionState.STOPPING})
@@ -237,6 +266,8 @@ class ReasonCode(TextEnum):
     HELD = "held"
     BEGIN_TIME = "begin_time"
     DEPENDENCIES = "dependencies"
+    PROMISE = "promise"
+    BOOKED = "booked"
 
 
 class WaitCause(StrEnum):

@@ -39,6 +39,7 @@ from zoe_master.background.forecast_thread import ForecastThread
 from zoe_master.background.leader_pauses import LeaderPauses
 from zoe_master.background.lease import LeaderLease, LeaderProgress, LeaderWatch
 from zoe_master.background.metrics import observe_storage
+from zoe_master.background.promise_thread import PromiseThread
 from zoe_master.background.readings import ScalingAmounts
 from zoe_master.background.retention import ExecutionRetention, removal_interval_s
 from zoe_master.background.run_times_thread import RunTimesThread
@@ -47,6 +48,7 @@ from zoe_master.background.schedule_thread import ScheduleThread
 from zoe_master.crash_points import Hit, crash_point_of
 from zoe_master.loop.master import Master
 from zoe_master.loop.port_secrets import PURPOSE, PortSecrets
+from zoe_master.loop.promise_decisions import PromiseDecisions
 from zoe_master.loop.secret_values import ExecutionSecrets
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick_recorder import TickRecorder
@@ -57,6 +59,7 @@ from zoe_master.notifications.webhook import NotificationWebhooks
 from zoe_master.plugins import PluginRefused, Plugins, load_plugins
 from zoe_master.rpc.handlers import RpcHandlers
 from zoe_master.rpc.server import RpcServer
+from zoe_master.state.promise_prices import StoredPrices
 from zoe_master.storage.reconciler import ThreadedReconciler
 from zoe_master.storage.report import keep
 from zoe_master.storage.spark_config import Place, SparkConfig
@@ -164,12 +167,15 @@ class Process:
             )
             report = storage.report if storage is not None else None
             name = self._settings.master_name
-            answers = RpcHandlers(master, backend, self._waker, name, epoch, report, self._plugins, numbers)
+            prices = StoredPrices(lambda: [one.prices for one in self._store.billing.price_lists()])
+            decisions = PromiseDecisions(master.run_times, prices)
+            answers = RpcHandlers(master, backend, self._waker, name, epoch, report, self._plugins, numbers, decisions)
             endpoint, keys_dir = self._settings.master_endpoint, self._settings.keys_dir
             with RpcServer(endpoint, keys_dir, answers.handlers(), answers.slow()) as answering:
                 metrics.LEADER.set(1)
                 foretelling = ForecastThread(master, self._waker)
                 learning = RunTimesThread(master.run_times, self._store)
+                promising = PromiseThread(master, decisions, self._waker)
                 upkeep = ExecutionRetention(self._store, removal_interval_s(self._settings.retention_s))
                 amounts = ScalingAmounts(self._settings.prometheus_url, backend.address)
                 self._scaling = ScalingThread(master, self._store, epoch, amounts, self._waker)
@@ -182,6 +188,7 @@ class Process:
                     notifying.close()
                     self._scaling.close()
                     upkeep.close()
+                    promising.close()
                     learning.close()
                     foretelling.close()
         finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from scripts.reference.tables import page, table
-from zoe_client.vocabulary import DeadlineCause
+from zoe_client.vocabulary import DeadlineCause, PromiseRisk
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import (
     PLATFORM_CAUSES,
@@ -94,6 +94,7 @@ CAUSES = {
     Cause.NEVER_FITS: "it can never fit",
     Cause.DISK_FULL: "there was no space for its files",
     Cause.DEPENDENCY_FAILED: "an execution that it was to run after ended otherwise",
+    Cause.NO_PROMISE: "it could not be promised to end by its deadline, and no offer was accepted in time",
     Cause.SCALED_DOWN: "a user asked for fewer elastic services",
     Cause.REQUEUED: "a user asked for another attempt",
     Cause.STORAGE_UNAVAILABLE: "the storage controller did not put the bandwidth in force that it requires",
@@ -109,6 +110,15 @@ DEADLINE_CAUSES = {
     DeadlineCause.QUEUE: "it waited in the queue",
     DeadlineCause.SLOWER: "it ran for longer than expected",
     DeadlineCause.RUN_TIME_UNKNOWN: "no run time was known, and nothing cost more time than it ran",
+}
+
+
+PROMISE_RISKS = {
+    PromiseRisk.NO_ROOM: "it waits, and the room for it is not free in time",
+    PromiseRisk.SLOWER: "it runs, and takes longer than expected",
+    PromiseRisk.FAILED: "an attempt failed, and another does not end in time",
+    PromiseRisk.NODES_LOST: "nodes with guaranteed services were lost",
+    PromiseRisk.STORE: "the object store grants less than was promised",
 }
 
 
@@ -133,6 +143,8 @@ def lifecycle_page() -> str:
         "`too_short` if it holds; else the first\nbelow that alone took more than the time to spare, which is what the "
         "deadline leaves beyond the expected run time; else\nthe one that took most.\n",
         table(("cause", "meaning"), [(f"`{cause.value}`", DEADLINE_CAUSES[cause]) for cause in DeadlineCause]),
+        "## Why a promise is at risk\n",
+        table(("risk", "meaning"), [(f"`{risk.value}`", PROMISE_RISKS[risk]) for risk in PromiseRisk]),
     )
 
 

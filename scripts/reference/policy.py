@@ -47,6 +47,9 @@ FIELDS = {
     "`reserve` with `--for`",
     "filters": "filters that leave out nodes, in this order; see below",
     "weighers": "weighers that choose among the remaining nodes, by the sum of scores times weights; see below",
+    "promise_share": "promises may hold at most this share of the cluster's cores, all of them together; with 0 none "
+    "is made",
+    "promise_offer_s": "how long offers of other promises can be accepted, and their room is kept, in seconds",
     "queue_scan_max": "maximum executions considered in one pass; the others have the reason `scan_limit`",
     "placements_per_tick_max": "maximum services placed in one pass",
     "start_attempts_max": "maximum attempts of an execution that the platform ended",
@@ -166,6 +169,9 @@ REASONS = {
     "scan_limit": "the queue is longer than one pass considers, or the pass has placed as many services as it may",
     "held": "its user or an operator holds it, or it can no longer run after the executions that it names",
     "begin_time": "it is not to begin before a certain time",
+    "promise": "it is not decided yet whether it can be promised to end in time, or offers wait for an answer",
+    "booked": "the room for it is kept for promised executions that begin before it is expected to end; it blocks no "
+    "others",
     "dependencies": "it runs after other executions, which have not ended",
 }
 FILTERS_TEXT = """\

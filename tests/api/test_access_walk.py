@@ -324,6 +324,7 @@ class Walk:
             ("POST", "/executions:batch"): lambda: {"executions": [{"application": job}]},
             ("POST", "/plan"): lambda: {"application": job},
             ("PUT", "/executions/{execution_id}/shares"): lambda: {"level": "look"},
+            ("POST", "/executions/{execution_id}/accept"): lambda: {"offer": 1},
             ("POST", "/executions/{execution_id}/scale"): lambda: {"total_counts": {"main": 1}},
             ("PATCH", "/executions/{execution_id}"): lambda: {"priority": 0},
             ("PUT", "/policy"): lambda: policy().json(),
@@ -415,6 +416,7 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         "POST /executions/{execution_id}/services/{service_id}/ports/{port}/open",
         # They are for what waits, and those of the walk run; tests/api/test_conditions.py does them.
         "PATCH /executions/{execution_id}", "POST /executions/{execution_id}/hold",
+        "POST /executions/{execution_id}/accept",
         "POST /executions/{execution_id}/scale",
         # The walk may have cancelled what runs before; tests/api/test_conditions.py does it.
         "POST /executions/{execution_id}/requeue",

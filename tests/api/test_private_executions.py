@@ -28,6 +28,7 @@ NAME, SECRET = "hidden-name", "hidden-value"
 BODIES: dict[tuple[str, str], Any] = {
     ("put", "/executions/{execution_id}/shares"): {"level": "look", "user": "eve"},
     ("patch", "/executions/{execution_id}"): {"priority": 0},
+    ("post", "/executions/{execution_id}/accept"): {"offer": 1},
     ("post", "/executions/{execution_id}/scale"): {"total_counts": {"main": 1}},
 }
 LOOKS = {
@@ -49,6 +50,7 @@ CONTROLS = {
     ("post", "/executions/{execution_id}/hold"),
     ("post", "/executions/{execution_id}/release"),
     ("post", "/executions/{execution_id}/requeue"),
+    ("post", "/executions/{execution_id}/accept"),
     ("post", "/executions/{execution_id}/scale"),
     ("patch", "/executions/{execution_id}"),
 }

@@ -69,6 +69,7 @@ def test_the_reference_lists_every_route() -> None:
 BODIES = {
     ("PUT", "shares"): {"level": "look"},
     ("PATCH", "{execution_id}"): {"priority": 0},
+    ("POST", "accept"): {"offer": 1},
     ("POST", "scale"): {"total_counts": {"main": 1}},
 }
 

@@ -21,7 +21,7 @@ from zoe_lib.domain.promises import BandwidthSupply, Rates, required
 from zoe_lib.domain.reasons import ReasonCode, holds_up_others
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.storage import Bandwidth, Guarantee, StorageDemand
-from zoe_master.scheduler.backfill.elastic import give_elastic
+from zoe_master.scheduler.backfill.elastic import ElasticGiving
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.capacity import capacity_of
 from zoe_master.scheduler.ordering.limits import TenantReservations
@@ -111,7 +111,8 @@ def _check_nothing_left_behind(snapshot: Snapshot, policy: Policy, plan: Plan) -
         for execution in snapshot.queued:
             if execution.id in plan.reserved:
                 holdings.take(execution, execution.application.core_resources())
-        assert not give_elastic(snapshot.active, beside, holdings, snapshot.now_s, policy.placements_per_tick_max)
+        giving = ElasticGiving(beside, holdings, snapshot.now_s)
+        assert not giving.in_order(snapshot.active, policy.placements_per_tick_max)
 
 
 def _after(snapshot: Snapshot, policy: Policy, plan: Plan) -> ServicePlacer:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from tests.support.applications import GIB
+from zoe_client.vocabulary import OfferKind, PromiseRisk
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.deadline_misses import miss_of
 from zoe_lib.domain.execution import Cause, Execution, Outcome, Service
+from zoe_lib.domain.finish_times import FinishTerms, Offer, PromiseOffers, RiskNotice
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.locality import InputObjects, InputPlaces, Places
@@ -45,6 +47,11 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     waits = Reason(ReasonCode.NO_RESOURCES, f"no room at {at_s}", {"resources": 3}, "wait")
     yield ev.Queued(at_s=at_s, cause_id="tick")
     yield ev.ReasonChanged(at_s=at_s, reason=waits)
+    terms = FinishTerms(at_s + 90.0, 0.9, 1, 40.0, at_s + 50.0, GIB, "1.25", "EUR", 7)
+    offered = PromiseOffers("There is no room", at_s + 60.0, (Offer(OfferKind.EARLIEST, terms),))
+    yield ev.PromiseOffered(at_s=at_s, offers=offered)
+    yield ev.Promised(at_s=at_s, terms=terms, user="ada")
+    yield ev.PromiseAtRisk(at_s=at_s, notice=RiskNotice(PromiseRisk.SLOWER, at_s + 99.0, at_s))
     yield ev.Forecasted(at_s=at_s, forecast=Forecast(at_s, 5.0, None, at_s + 4.0, at_s + 9.0, samples=30))
     held = InputObjects(3, int(at_s * 100))
     places = (InputPlaces("a", Places(held, held, {"n1": held}, complete=False)), InputPlaces("b"))

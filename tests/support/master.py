@@ -17,10 +17,13 @@ from zoe_master.backends.base import Backend, ServiceStart
 from zoe_master.backends.simulated import ServiceBehaviour, SimulatedBackend
 from zoe_master.background import metrics
 from zoe_master.background.forecast_thread import ForecastThread
+from zoe_master.background.promise_thread import PromiseThread
 from zoe_master.loop.master import Master
+from zoe_master.loop.promise_decisions import PromiseDecisions
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick_recorder import TickRecorder
 from zoe_master.rpc.handlers import RpcHandlers
+from zoe_master.state.promise_prices import StoredPrices
 from zoe_master.waker import TickWaker
 
 GIB = 2**30
@@ -55,17 +58,23 @@ class TickingMaster:
         # The server frees the lock of the one before when it sees that its connection has ended.
         epoch = until(lambda: store.try_lead("test"))
         self.master = Master(store, self.backend, epoch, tick_recorder=TickRecorder(store, epoch))
-        answers = RpcHandlers(self.master, self.backend, self._waker, "test", epoch, system_users=system_users)
+        prices = StoredPrices(lambda: [one.prices for one in store.billing.price_lists()])
+        decisions = PromiseDecisions(self.master.run_times, prices)
+        answers = RpcHandlers(
+            self.master, self.backend, self._waker, "test", epoch, system_users=system_users, decisions=decisions
+        )
         self._store = store
         self._server = Server(endpoint, keys_dir, answers.handlers(), answers.slow())
         self._stopping = threading.Event()
         self.failure: Exception | None = None
         self._foretelling = ForecastThread(self.master, self._waker)
+        self._promising = PromiseThread(self.master, decisions, self._waker)
         self._thread = threading.Thread(target=self._run, name="master")
         self._thread.start()
 
     def stop(self) -> None:
         """End it, and let the next one lead."""
+        self._promising.close()
         self._foretelling.close()
         self._stopping.set()
         self._waker.wake()

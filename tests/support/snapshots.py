@@ -15,7 +15,7 @@ from zoe_lib.domain.gateway import NO_GATEWAY
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import BACKFILLS, ORDERS, TENANCIES, Policy
 from zoe_lib.domain.resources import Resources
-from zoe_master.scheduler.backfill.elastic import give_elastic
+from zoe_master.scheduler.backfill.elastic import ElasticGiving
 from zoe_master.scheduler.ordering.limits import TenantReservations
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import admit
@@ -36,9 +36,9 @@ def random_snapshot(chance: random.Random, gateway: Resources = NO_GATEWAY) -> t
         placements = admit(execution, ServicePlacer(Ledger(nodes, active), Policy()))
         if isinstance(placements, tuple):
             active.append(apply(execution, StartPlanned(at_s=1.0, placements=placements)))
-            extra = give_elastic(
-                active[-1:], ServicePlacer(Ledger(nodes, active), Policy()), TenantReservations([], Policy()), 10.0, 10
-            ).get(execution.id)
+            placer = ServicePlacer(Ledger(nodes, active), Policy())
+            giving = ElasticGiving(placer, TenantReservations([], Policy()), 10.0)
+            extra = giving.in_order(active[-1:], 10).get(execution.id)
             if extra:
                 active[-1] = apply(active[-1], ElasticPlaced(at_s=1.0, placements=extra))
     policy = Policy(

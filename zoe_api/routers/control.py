@@ -6,12 +6,12 @@ from fastapi import Request, Response
 
 from zoe_api.access import Submitter
 from zoe_api.cancelling import cancel
-from zoe_api.controlling import hold, modify, release, requeue, scale
+from zoe_api.controlling import accept, hold, modify, release, requeue, scale
 from zoe_api.dependencies import IfMatch, ServicesDep
 from zoe_api.representation import viewed
 from zoe_api.routing import api_router
 from zoe_api.visibility import may_see_secrets
-from zoe_client.wire import ExecutionView, ModifyRequest, ScaleRequest
+from zoe_client.wire import AcceptRequest, ExecutionView, ModifyRequest, ScaleRequest
 
 router = api_router("/executions", tag="executions")
 
@@ -79,6 +79,23 @@ def requeue_execution(
     not run.
     """
     execution = requeue(services, principal, execution_id, request, if_match)
+    return viewed(execution, response, may_see_secrets(principal, execution))
+
+
+@router.post("/{execution_id}/accept", response_model=ExecutionView)
+def accept_offer(
+    execution_id: str,
+    body: AcceptRequest,
+    request: Request,
+    response: Response,
+    principal: Submitter,
+    services: ServicesDep,
+    if_match: IfMatch = None,
+) -> ExecutionView:
+    """Accept one of the offers of an execution that cannot be promised to end as it asked for. Accepting the same one
+    again changes nothing; 409 if offers are over, or another one was accepted.
+    """
+    execution = accept(services, principal, execution_id, body.offer, request, if_match)
     return viewed(execution, response, may_see_secrets(principal, execution))
 
 

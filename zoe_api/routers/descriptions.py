@@ -19,6 +19,7 @@ from zoe_api.dependencies import (
 from zoe_api.problems import as_problems, from_description
 from zoe_api.routing import api_router
 from zoe_api.submission import checked
+from zoe_api.wire_forms import promise_outlook
 from zoe_client.wire import (
     AmountView,
     CatalogueEntryView,
@@ -44,7 +45,7 @@ from zoe_lib.store.codec import encode
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_counts, with_time_limit
-from zoe_lib.submission.deadlines import deadline_of, wanted_deadline
+from zoe_lib.submission.deadlines import check_promise, deadline_of, wanted_deadline
 from zoe_lib.submission.outlook import outlook_view
 
 router = api_router(tag="descriptions")
@@ -74,12 +75,14 @@ def plan_application(body: PlanRequest, principal: Reader, request: Request, ser
         application, notes, priority = _as_submitted(body.application, principal, services, body.priority)
         with as_problems():
             given = wanted_deadline(body.deadline, body.deadline_s, application, time.time())
+            check_promise(application, given, time.time())
         demand = _demand(services.store, principal, application)
         question = {
             "application": encode(application),
             "tenant": principal.tenant,
             "user": principal.user,
             "priority": priority,
+            "deadline_s": None if given is None or application.promise is None else given.at_s,
         }
         notes += check_budget(services, principal)
     answer = ask(services.master, "plan", question, request, principal.user)
@@ -88,7 +91,9 @@ def plan_application(body: PlanRequest, principal: Reader, request: Request, ser
     end = answer.pop("end", None)  # a master of an earlier version has none
     deadline = None if given is None else outlook_view(given, end, application, time.time())
     run_times = run_times_of(services, principal, application, answer.pop("run_times", ()))
-    return PlanView(notes=notes, demand=demand, price=price, deadline=deadline, run_times=run_times, **answer)
+    promise = promise_outlook(answer.pop("promise", None))
+    answer |= {"price": price, "deadline": deadline, "promise": promise, "run_times": run_times}
+    return PlanView(notes=notes, demand=demand, **answer)
 
 
 @router.post("/convert", response_model=ConvertResponse)

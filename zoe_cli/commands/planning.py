@@ -10,6 +10,8 @@ import typer
 from zoe_cli.commands import dates
 from zoe_cli.commands.changes import change_words
 from zoe_cli.commands.documents import File, Settings, load_description
+from zoe_cli.commands.promise_words import offer_lines, terms_words
+from zoe_cli.commands.promising import Budget, Confidence, FinishBy, put_in
 from zoe_cli.commands.submitting import Deadline
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
@@ -19,7 +21,7 @@ from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, duration
 from zoe_client.vocabulary import DeadlineOutlook
-from zoe_client.wire import EstimateView, PlanView, RunTimeView
+from zoe_client.wire import EstimateView, PlanView, PromiseOutlookView, RunTimeView
 
 
 def register(app: typer.Typer) -> None:
@@ -32,6 +34,7 @@ def register(app: typer.Typer) -> None:
             "zoe plan app.json",
             "zoe plan app.json --set worker.resources.memory=4GiB",
             "zoe plan app.json --deadline 08:00",
+            "zoe plan app.json --finish-by 08:00 --confidence 95% --budget 12",
         ),
     )
 
@@ -44,11 +47,17 @@ def plan(
         int | None, typer.Option(help="Priority; executions with a higher one are considered first.")
     ] = None,
     deadline: Deadline = None,
+    finish_by: FinishBy = None,
+    confidence: Confidence = None,
+    budget: Budget = None,
 ) -> None:
     """Say whether an application would start now; if not, when, why not, and what would help; and whether it would end
     by its deadline. Nothing is submitted.
     """
-    say_plan(context, load_description(file, settings), priority, deadline)
+    if finish_by is not None and deadline is not None:
+        raise typer.BadParameter("give --deadline or --finish-by, not both")
+    document = put_in(load_description(file, settings), finish_by, confidence, budget)
+    say_plan(context, document, priority, finish_by or deadline)
 
 
 def say_plan(
@@ -70,6 +79,10 @@ def say_plan(
         write("".join(f"{printable(line)}\n" for line in _sentences(answer)))
     else:
         emit(answer, form, Rows(("starts now",), [(str(answer.starts_now).lower(),)]))
+    if answer.promise is not None:
+        if answer.promise.terms is None:
+            raise typer.Exit(Exit.DEADLINE)
+        return
     if answer.deadline is not None and answer.deadline.outlook is DeadlineOutlook.CANNOT_BE_MET:
         raise typer.Exit(Exit.DEADLINE)
     if not answer.starts_now:
@@ -93,9 +106,18 @@ def _sentences(answer: PlanView) -> Iterator[str]:
     if answer.price is not None:
         yield f"It would cost {price_words(answer.price)}, with all services."
     yield from _start(answer)
-    if answer.deadline is not None:
+    if answer.promise is not None:
+        yield from _promise(answer.promise)
+    elif answer.deadline is not None:
         yield answer.deadline.sentence
     yield from _run_times(answer.run_times)
+
+
+def _promise(found: PromiseOutlookView) -> Iterator[str]:
+    if found.terms is not None:
+        yield f"It would be promised: {terms_words(found.terms.model_dump())}."
+    if found.offers is not None:
+        yield from offer_lines(found.offers.model_dump())
 
 
 def _run_times(choices: Sequence[RunTimeView]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from zoe_cli.commands.arguments import ExitCodeFromApp
 from zoe_cli.commands.documents import Settings, load_description, set_in
 from zoe_cli.commands.ending import Timeout
 from zoe_cli.commands.packages import packages_of
+from zoe_cli.commands.promising import Budget, Confidence, FinishBy, put_in
 from zoe_cli.commands.repositories import sources_of
 from zoe_cli.commands.retrying import MemoryGrow, Retries, RetryExitCodes, RetryOptions, RetryPause
 from zoe_cli.commands.submitting import (
@@ -49,6 +50,7 @@ _EXAMPLES = (
     "id=$(zoe run app.json -o name)",
     "zoe run report.py --after ok:$id --begin 06:00",
     "zoe run train.py --array 0-999%50 -- --seed {index}",
+    "zoe run app.json --finish-by 08:00 --confidence 90%",
     "zoe run train.py --retries 3 --retry-pause 1m --memory-grow 2x",
 )
 Words = Annotated[
@@ -105,6 +107,9 @@ def run(
         int | None, typer.Option(help="Priority; executions with a higher one are considered first.")
     ] = None,
     deadline: Deadline = None,
+    finish_by: FinishBy = None,
+    confidence: Confidence = None,
+    budget: Budget = None,
     retries: Retries = None,
     retry_pause: RetryPause = None,
     retry_exit_codes: RetryExitCodes = None,
@@ -146,6 +151,9 @@ def run(
     document = RetryOptions(retries, retry_pause, tuple(retry_exit_codes or ()), memory_grow).put_in(document)
     if array is not None:
         document = counting_instances(document)
+    if finish_by is not None and deadline is not None:
+        raise typer.BadParameter("give --deadline or --finish-by, not both")
+    document = put_in(document, finish_by, confidence, budget)
     if notify is not None:
         from zoe_cli.commands.notifying import kinds_of
 
@@ -154,7 +162,7 @@ def run(
     how = Submission(
         name=name,
         priority=priority,
-        deadline=deadline,
+        deadline=finish_by or deadline,
         key=key,
         shares=tuple(share or ()),
         conditions=conditions,

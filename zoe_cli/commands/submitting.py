@@ -13,6 +13,7 @@ from zoe_cli.commands.array_rows import array_rows
 from zoe_cli.commands.dates import coming, deadline, duration
 from zoe_cli.commands.documents import data_format
 from zoe_cli.commands.ending import array_exit_code, finish, wait_for, wait_for_array
+from zoe_cli.commands.promising import decided, exit_of_offers
 from zoe_cli.commands.views import rows_of
 from zoe_cli.context import options
 from zoe_cli.output import emit, emit_data, note
@@ -154,17 +155,22 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
     wanted = _shares(how.shares)
     by = None if how.deadline is None else deadline(how.deadline)
     settings = {"name": how.name, "priority": how.priority, "deadline": by, **how.conditions.fields()}
-    outlook = _outlook(context, document, how, by)
+    outlook = "" if document.get("promise") is not None else _outlook(context, document, how, by)
     if how.conditions.array is not None:
         _submit_array(context, {"application": document, **settings}, how, outlook)
         return
+    asks = document.get("promise") is not None
     with options(context).quick() as client:
         execution = client.submit(document, settings, idempotency_key=how.key)
+        if asks:
+            execution = decided(client, execution)
     if wanted:
         _share(context, execution["id"], wanted)
     _say_notes(execution["notes"], outlook)
     if not how.waits:
         emit(execution, options(context).output, rows_of([execution]))
+        if asks:
+            exit_of_offers(execution)
         return
     note(f"{execution['name']} is {execution['id']}")
     execution = _wait(context, execution, how)

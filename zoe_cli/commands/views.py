@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from zoe_cli.commands.deadline_words import deadline_cell, deadline_words
 from zoe_cli.commands.places import places_words
+from zoe_cli.commands.promise_words import promise_lines
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration
 from zoe_client.plain import Execution, Service, Summary
@@ -82,9 +83,7 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
     yield from _conditions(execution)
     if execution["priority"]:
         yield "priority", str(execution["priority"])
-    if execution["deadline_s"] is not None:
-        deadline = execution.get("deadline")
-        yield "deadline", clock(execution["deadline_s"]) if deadline is None else deadline_words(deadline)
+    yield from _times(execution)
     if execution["attempt"] > 1:
         yield "try", str(execution["attempt"])
     for read in execution["inputs"]:
@@ -93,6 +92,15 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
         yield f"places {one['name']}", places_words(one)
     for text in execution["notes"]:
         yield "note", text
+
+
+def _times(execution: Execution) -> Iterator[tuple[str, str]]:
+    """Return its deadline, and what is promised."""
+    if execution["deadline_s"] is not None:
+        deadline = execution.get("deadline")
+        yield "deadline", clock(execution["deadline_s"]) if deadline is None else deadline_words(deadline)
+    for line in promise_lines(execution):
+        yield "promise", line
 
 
 def _conditions(execution: Execution) -> Iterator[tuple[str, str]]:

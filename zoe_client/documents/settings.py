@@ -15,7 +15,7 @@ from zoe_client.documents.reading import objects, text
 # A test compares both with the models of format version 4.
 KEYS_OF_APPLICATION = (
     "name", "kind", "description", "size", "time_limit_s", "retries", "retry", "notify", "priority", "deadline_s",
-    "deadline", "results", "storage",
+    "deadline", "promise", "results", "storage",
 )  # fmt: skip
 KEYS_OF_COMPONENT = (
     "name", "image", "command", "work_dir", "environment", "secrets", "volumes", "resources", "essential_count",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.places import *  # noqa: F403
     from zoe_client.wire.policy import *  # noqa: F403
     from zoe_client.wire.prices import *  # noqa: F403
+    from zoe_client.wire.promises import *  # noqa: F403
     from zoe_client.wire.replays import *  # noqa: F403
     from zoe_client.wire.schedules import *  # noqa: F403
     from zoe_client.wire.secrets import *  # noqa: F403
@@ -155,6 +156,15 @@ __getattr__ = lazy_names(
             "PriceView",
             "StatementLineView",
             "StatementView",
+        ),
+        "promises": (
+            "AcceptRequest",
+            "FinishTermsView",
+            "OfferView",
+            "OffersView",
+            "PromiseOutlookView",
+            "PromiseView",
+            "RiskNoticeView",
         ),
         "replays": ("ReplayPointView", "ReplayRequest", "ReplayView"),
         "machines": (

@@ -12,6 +12,7 @@ from zoe_client.wire.base import SECONDS_MAX, Numbers, Wire
 from zoe_client.wire.deadlines import DEADLINE, DeadlineOutlookView, DeadlineText, check_one_deadline
 from zoe_client.wire.executions import ChangeView, ForecastView, ReasonView
 from zoe_client.wire.prices import EstimateView
+from zoe_client.wire.promises import PromiseOutlookView
 
 
 class ValidateRequest(Wire):
@@ -97,6 +98,9 @@ class PlanView(Wire):
     )
     deadline: DeadlineOutlookView | None = Field(
         default=None, description="Whether it would end by its deadline; null without one."
+    )
+    promise: PromiseOutlookView | None = Field(
+        default=None, description="What would be promised; null if it asks for no promise."
     )
     run_times: list[RunTimeView] = Field(
         default=[],

@@ -20,6 +20,7 @@ from zoe_client.vocabulary import (
 from zoe_client.wire.base import NUMBER, SECONDS_MAX, Numbers, PrintableName, Wire
 from zoe_client.wire.deadlines import DEADLINE, DeadlineText, DeadlineView, check_one_deadline
 from zoe_client.wire.places import InputPlacesView
+from zoe_client.wire.promises import OffersView, PromiseView
 
 DETAIL = "The platform's own message if it says more; operators only, for one execution."
 AFTER_PATTERN = r"^(ok|fail|any):(#[0-9]{1,4}|[A-Za-z0-9_-]+)$"
@@ -210,6 +211,10 @@ class ExecutionSummary(Wire):
     priority: int
     deadline_s: float | None
     deadline: DeadlineView | None = Field(default=None, description="How it stands to its deadline; null without one.")
+    promise: PromiseView | None = Field(default=None, description="By when it ends, if that is promised.")
+    offers: OffersView | None = Field(
+        default=None, description="What can be promised instead of what it asked for, until one is accepted."
+    )
     submitted_at_s: float
     marks: dict[Mark, float]
     outcome: Outcome | None

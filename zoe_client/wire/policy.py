@@ -90,6 +90,8 @@ class PolicyView(Numbers):
     )
     filters: list[str] = Field(default=[])
     weighers: dict[str, Annotated[float, Field(ge=-WEIGHT_MAX, le=WEIGHT_MAX), NUMBER]] = Field(default={})
+    promise_share: float = Field(default=0.8, ge=0, le=1)
+    promise_offer_s: float = Field(default=120.0, ge=1, le=86400)
     queue_scan_max: int = Field(default=100_000, ge=1, le=INTEGER_MAX)
     placements_per_tick_max: int = Field(default=10_000, ge=1, le=INTEGER_MAX)
     start_attempts_max: int = Field(default=3, ge=1, le=100)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from zoe_client.vocabulary import NotificationKind
 from zoe_lib.descriptions import bounds
 from zoe_lib.descriptions import scalars as s
+from zoe_lib.domain.finish_times import CONFIDENCE, CONFIDENCE_LEAST, CONFIDENCE_MOST
 
 
 class Model(BaseModel):
@@ -333,6 +334,24 @@ class RetryRule(Model):
     ] = None
 
 
+class PromiseWish(Model):
+    """Asks for a promise that an execution ends by its deadline."""
+
+    confidence: Annotated[
+        float,
+        Field(ge=CONFIDENCE_LEAST, le=CONFIDENCE_MOST, description="how sure it must be that it ends in time"),
+    ] = CONFIDENCE
+    budget: Annotated[
+        float | None,
+        Field(
+            gt=0,
+            le=1e12,
+            allow_inf_nan=False,
+            description="what it may cost at most, in the currency of the price list, or in core-hours without one",
+        ),
+    ] = None
+
+
 class Document(Model):
     """An application description of Zoe, format version 4."""
 
@@ -365,6 +384,10 @@ class Document(Model):
         Field(
             description="the same as a time: `+3h`, `08:00 Europe/Paris` (the next one after a submission), ISO 8601"
         ),
+    ] = None
+    promise: Annotated[
+        PromiseWish | None,
+        Field(description="do not run it unless it is promised to end by its deadline, or an offer is accepted"),
     ] = None
     frameworks: Annotated[
         list[FrameworkUse], Field(max_length=bounds.FRAMEWORKS_MAX, description="groups of components from frameworks")

@@ -18,6 +18,7 @@ from zoe_lib.domain.application import (
     RetryRule,
     Volume,
 )
+from zoe_lib.domain.finish_times import PromiseWish
 from zoe_lib.domain.storage import CsvInput, StorageDemand, StorageObject
 
 _Json = dict[str, Any]
@@ -39,11 +40,19 @@ def to_document(application: Application) -> _Json:
         "priority": application.default_priority,
         "deadline_s": application.default_deadline_s,
         "deadline": application.default_deadline,
+        "promise": _promise(application.promise),
         "components": [_component(component) for component in application.components],
         "results": list(application.results),
         "storage": _storage(application.storage) if application.storage else None,
     }
     return _without(document, {"description": "", "retries": 0, "priority": 0})
+
+
+def _promise(wish: PromiseWish | None) -> _Json | None:
+    if wish is None:
+        return None
+    budget = {} if wish.budget is None else {"budget": float(wish.budget)}
+    return {"confidence": wish.confidence, **budget}
 
 
 def _retry(rule: RetryRule) -> _Json | None:

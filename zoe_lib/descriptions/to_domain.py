@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 
 from zoe_lib.descriptions import model
 from zoe_lib.domain.application import (
@@ -20,6 +21,7 @@ from zoe_lib.domain.application import (
     RetryRule,
     Volume,
 )
+from zoe_lib.domain.finish_times import PromiseWish
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.scaling import ScalingRule
 from zoe_lib.domain.sources import default_directory
@@ -42,9 +44,16 @@ def application_of(document: model.Document) -> Application:
         default_priority=document.priority,
         default_deadline_s=document.deadline_s,
         default_deadline=document.deadline,
+        promise=_promise(document.promise),
         results=tuple(document.results),
         storage=_storage(document.storage) if document.storage and document.storage != model.Storage() else None,
     )
+
+
+def _promise(wish: model.PromiseWish | None) -> PromiseWish | None:
+    if wish is None:
+        return None
+    return PromiseWish(wish.confidence, None if wish.budget is None else f"{Decimal(str(wish.budget)):f}")
 
 
 def _retry(rule: model.RetryRule | None) -> RetryRule:

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from enum import StrEnum
 
 from zoe_client.vocabulary import NotificationKind
+from zoe_lib.domain.finish_times import PromiseWish
 from zoe_lib.domain.resources import MEMORY_BYTES_MAX, Resources, total
 from zoe_lib.domain.scaling import ScalingRule
 from zoe_lib.domain.storage import StorageDemand
@@ -188,7 +189,8 @@ class Application:
     `expected_run_s` is the size hint of size-based policies: the run time expected with all services.
     `results`: paths of files that it leaves in the workspace; `*`, `?` and `[...]` stand for parts of a name.
     Priority and deadline are only defaults; they belong to the Execution. `default_deadline`: the deadline as a time
-    that is read at each submission, instead of `default_deadline_s`."""
+    that is read at each submission, instead of `default_deadline_s`. `promise`: asks for a promise that it ends by its
+    deadline."""
 
     name: str
     components: tuple[Component, ...]
@@ -204,6 +206,7 @@ class Application:
     storage: StorageDemand | None = None
     results: tuple[str, ...] = ()
     default_deadline: str | None = None
+    promise: PromiseWish | None = None
 
     def component(self, name: str) -> Component:
         """Return the component of that name; KeyError when there is none."""

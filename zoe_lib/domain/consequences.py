@@ -21,6 +21,7 @@ from zoe_lib.domain.execution import (
     Service,
     ServiceState,
 )
+from zoe_lib.domain.guaranteed import awaits_promise
 from zoe_lib.domain.lifecycle import apply, outcome_of
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import awaits_grant, awaits_inputs
@@ -102,7 +103,7 @@ def _enters_queue(execution: Execution, now_s: float, cause_id: str) -> ev.Event
     """It enters the queue when its conditions are met; when they no longer can be, it ends, or is held if so wished."""
     conditions = execution.conditions
     if conditions.met(now_s):
-        return ev.Queued(at_s=now_s, cause_id=cause_id)
+        return _unpromised(execution, now_s, cause_id) if awaits_promise(execution) else _queued(now_s, cause_id)
     if not conditions.impossible:
         return None
     if conditions.keep:
@@ -116,6 +117,19 @@ def _enters_queue(execution: Execution, now_s: float, cause_id: str) -> ev.Event
         cause=Cause.DEPENDENCY_FAILED,
         message=NOT_NEEDED if conditions.any_of else OTHERWISE,
     )
+
+
+def _queued(now_s: float, cause_id: str) -> ev.Event:
+    return ev.Queued(at_s=now_s, cause_id=cause_id)
+
+
+def _unpromised(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
+    """Without a promise it runs only if its user accepts an offer in time."""
+    offers = execution.offers
+    if offers is None or now_s < offers.ends_s:
+        return None
+    why = f"{offers.why}; no offer was accepted in time" if offers.offers else offers.why
+    return ev.Refused(at_s=now_s, cause_id=cause_id, outcome=Outcome.FAILED, cause=Cause.NO_PROMISE, message=why)
 
 
 def _too_late(now_s: float, cause_id: str) -> ev.Event:

@@ -11,6 +11,7 @@ from zoe_lib.domain.application import Application
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.deadlines import DeadlineMiss
 from zoe_lib.domain.execution import Cause, Execution, Outcome, ServiceId
+from zoe_lib.domain.finish_times import FinishTerms, PromiseOffers, RiskNotice
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
@@ -119,6 +120,35 @@ class Scaled(Event):
     total_counts: Mapping[str, int]
     user: str = ""
     why: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class Promised(Event):
+    """It is promised to end by a time; what that rests on is guaranteed to it from now on.
+
+    offer: the number of the offer that its user accepted; 0: it is promised as it was asked for.
+    """
+
+    kind: ClassVar[str] = "promised"
+    terms: FinishTerms
+    offer: int = 0
+    user: str = ""
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class PromiseOffered(Event):
+    """What it asked for cannot be promised, and why; this can, if its user accepts it in time."""
+
+    kind: ClassVar[str] = "promise_offered"
+    offers: PromiseOffers
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class PromiseAtRisk(Event):
+    """Its promise is expected to be broken; it goes on."""
+
+    kind: ClassVar[str] = "promise_at_risk"
+    notice: RiskNotice
 
 
 @value(frozen=True, slots=True, kw_only=True)
@@ -363,6 +393,9 @@ EVENT_TYPES: dict[str, type[Event]] = {
         DependencyEnded,
         Modified,
         Scaled,
+        Promised,
+        PromiseOffered,
+        PromiseAtRisk,
         ReasonChanged,
         Forecasted,
         StartPlanned,

@@ -9,6 +9,7 @@ from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, Cause, Executi
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.deadlines import NO_EARLIER, DeadlineMiss, EarlierAttempts
+from zoe_lib.domain.finish_times import Promise, PromiseOffers
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
@@ -101,7 +102,8 @@ class Execution:
     last one until this one is placed. `granted_s`: for how many seconds of each day (since the epoch, UTC) it was
     granted before the present grant, in all attempts. `places`: what nodes held of its inputs when this attempt was
     placed. `conditions`: what keeps, or kept, it from the queue. `earlier`: the time that it lost before its present
-    attempt. `missed`: its deadline, if it was missed.
+    attempt. `missed`: its deadline, if it was missed. `promise`: by when it
+    ends, if that is promised. `offers`: what can be promised instead of what it asked for, while none is accepted.
     """
 
     id: ExecutionId
@@ -133,6 +135,8 @@ class Execution:
     conditions: Conditions = NO_CONDITIONS
     earlier: EarlierAttempts = NO_EARLIER
     missed: DeadlineMiss | None = None
+    promise: Promise | None = None
+    offers: PromiseOffers | None = None
 
     @property
     def terminal(self) -> bool:
@@ -142,8 +146,9 @@ class Execution:
     @property
     def times_s(self) -> tuple[float, ...]:
         """Return the times at which something may follow while it waits, in seconds since the epoch."""
-        deadline_s = self.deadline_s
-        return self.conditions.times_s if deadline_s is None or self.missed else (*self.conditions.times_s, deadline_s)
+        own_s = () if self.deadline_s is None or self.missed else (self.deadline_s,)
+        offers_s = () if self.offers is None else (self.offers.ends_s,)
+        return (*self.conditions.times_s, *own_s, *offers_s)
 
     def service(self, service_id: ServiceId) -> Service:
         """Return the service of that id; KeyError when it is another execution's."""

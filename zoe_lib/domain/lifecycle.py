@@ -27,6 +27,8 @@ from zoe_lib.domain.execution import (
 )
 from zoe_lib.domain.execution import ExecutionState as E
 from zoe_lib.domain.execution import ServiceState as S
+from zoe_lib.domain.finish_times import Promise
+from zoe_lib.domain.storage import Bandwidth, Guarantee
 from zoe_lib.domain.use import granted_by_day
 from zoe_lib.domain.values import changed
 
@@ -39,6 +41,9 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.DependencyEnded: frozenset({E.SUBMITTED}),
     ev.Modified: frozenset({E.SUBMITTED, E.QUEUED}),
     ev.Scaled: frozenset({E.SUBMITTED, E.QUEUED, E.STARTING, E.RUNNING}),
+    ev.Promised: frozenset({E.SUBMITTED}),
+    ev.PromiseOffered: frozenset({E.SUBMITTED}),
+    ev.PromiseAtRisk: frozenset(E) - TERMINAL_STATES,
     ev.ReasonChanged: frozenset({E.QUEUED}),
     ev.Forecasted: frozenset({E.QUEUED}),
     ev.StartPlanned: frozenset({E.QUEUED}),
@@ -221,6 +226,51 @@ def _out_of_queue(execution: Execution, at_s: float) -> Execution:
             failed_s=earlier.failed_s + pause_s,
         )
     return changed(execution, state=E.SUBMITTED, reason=None, forecast=None, marks=marks, earlier=earlier)
+
+
+@_change.register
+def _(event: ev.Promised, execution: Execution, version: int) -> Execution:
+    """The deadline is that of the promise from now on."""
+    if execution.promise is not None:
+        raise IllegalTransition(execution, event, "it has a promise already")
+    if event.offer and (execution.offers is None or execution.offers.terms(event.offer) != event.terms):
+        raise IllegalTransition(execution, event, f"it has no offer {event.offer} with these terms")
+    deadline_s = event.terms.finish_s
+    return changed(
+        execution,
+        version=version,
+        promise=Promise(event.terms, event.at_s, event.offer),
+        offers=None,
+        deadline_s=deadline_s,
+        missed=execution.missed if deadline_s == execution.deadline_s else None,
+        application=_with_bandwidth(execution.application, event.terms.read_bytes_per_s),
+        forecast=None,
+    )
+
+
+def _with_bandwidth(application: Application, read_bytes_per_s: int | None) -> Application:
+    """Return the application with this bandwidth to read required."""
+    if read_bytes_per_s is None or application.storage is None:
+        return application
+    before = application.storage.bandwidth or Bandwidth()
+    wanted = changed(before, read_bytes_per_s=read_bytes_per_s, guarantee=Guarantee.REQUIRED)
+    return changed(application, storage=changed(application.storage, bandwidth=wanted))
+
+
+@_change.register
+def _(event: ev.PromiseOffered, execution: Execution, version: int) -> Execution:
+    if execution.promise is not None:
+        raise IllegalTransition(execution, event, "it has a promise already")
+    return changed(execution, version=version, offers=event.offers)
+
+
+@_change.register
+def _(event: ev.PromiseAtRisk, execution: Execution, version: int) -> Execution:
+    """It is said once."""
+    promise = execution.promise
+    if promise is None or promise.notice is not None:
+        raise IllegalTransition(execution, event, "it has no promise, or this was said already")
+    return changed(execution, version=version, promise=changed(promise, notice=event.notice))
 
 
 @_change.register

@@ -35,6 +35,8 @@ _BY_REASON = {
     ReasonCode.SCAN_LIMIT: WaitCause.POLICY,
     ReasonCode.HELD: WaitCause.CONDITIONS,
     ReasonCode.BEGIN_TIME: WaitCause.CONDITIONS,
+    ReasonCode.PROMISE: WaitCause.CONDITIONS,
+    ReasonCode.BOOKED: WaitCause.OTHERS_AHEAD,
     ReasonCode.DEPENDENCIES: WaitCause.CONDITIONS,
 }
 

@@ -53,6 +53,8 @@ executions = Table(
     Column("conditions", JSONB(none_as_null=True)),  # what keeps, or kept, it from the queue; NULL: nothing
     Column("earlier", JSONB(none_as_null=True)),  # what it lost before its present attempt; NULL: nothing
     Column("missed", JSONB(none_as_null=True)),  # its deadline, if that was missed
+    Column("promise", JSONB(none_as_null=True)),  # by when it ends, if that is promised
+    Column("offers", JSONB(none_as_null=True)),  # what can be promised instead
     Column("array_id", Text),  # the array that it was made for
 )
 NEWEST_FIRST = (executions.c.submitted_at_s, executions.c.id)

@@ -11,6 +11,7 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.deadlines import NO_EARLIER, DeadlineMiss, EarlierAttempts
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark, Outcome, Service
+from zoe_lib.domain.finish_times import Promise, PromiseOffers
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
@@ -64,6 +65,8 @@ _CHANGING: Mapping[str, tuple[str, Callable[[Execution], Any]]] = {
     "granted_s": ("granted_s", lambda e: encode(e.granted_s)),
     "earlier": ("earlier", lambda e: None if e.earlier == NO_EARLIER else encode(e.earlier)),
     "missed": ("missed", lambda e: encode(e.missed)),
+    "promise": ("promise", lambda e: encode(e.promise)),
+    "offers": ("offers", lambda e: encode(e.offers)),
 }
 
 
@@ -113,6 +116,8 @@ def to_execution(row: Row, application: Application, services: Sequence[Service]
         granted_s={int(day): float(seconds) for day, seconds in row.granted_s.items()},
         earlier=NO_EARLIER if row.earlier is None else decode(EarlierAttempts, row.earlier),
         missed=None if row.missed is None else decode(DeadlineMiss, row.missed),
+        promise=None if row.promise is None else decode(Promise, row.promise),
+        offers=None if row.offers is None else decode(PromiseOffers, row.offers),
         conditions=NO_CONDITIONS if row.conditions is None else decode(Conditions, row.conditions),
     )
 

@@ -18,10 +18,11 @@ def deadline_of(
     It is what the request says, else what the description says. SubmissionRefused if it has passed, or is no time.
     """
     given = wanted_deadline(text, after_s, application, now_s, place)
+    check_promise(application, given, now_s)
     if given is None:
         return None, ()
     notes = [given.note] if given.note else []
-    if (warning := too_soon(given, application, now_s)) is not None:
+    if application.promise is None and (warning := too_soon(given, application, now_s)) is not None:
         notes.append(warning)
     return given.at_s, tuple(notes)
 
@@ -46,6 +47,22 @@ def given_deadline(text: str | None, after_s: float | None, now_s: float, place:
     except BadTime as error:
         wrong = Diagnostic(pointer=place, code="invalid", message=str(error))
         raise SubmissionRefused("invalid_request", str(error), errors=[wrong]) from None
+
+
+def check_no_promise(application: Application, what: str, place: str = "/application/promise") -> None:
+    """Raise SubmissionRefused if a promise is asked for what gets none: arrays, and steps of workflows."""
+    if application.promise is not None:
+        why = f"{what} cannot be promised to end by a time; without `promise`, the deadline is a wish"
+        raise SubmissionRefused("invalid_request", why, errors=[Diagnostic(pointer=place, code="invalid", message=why)])
+
+
+def check_promise(application: Application, given: GivenTime | None, now_s: float) -> None:
+    """Raise SubmissionRefused if a promise is asked for no time, or for one that has passed."""
+    if application.promise is None or (given is not None and given.at_s > now_s):
+        return
+    why = "a promise needs the time by which it ends: a deadline" if given is None else "the time has passed"
+    wrong = Diagnostic(pointer="/application/promise", code="invalid", message=why)
+    raise SubmissionRefused("invalid_request", why, errors=[wrong])
 
 
 def too_soon(given: GivenTime, application: Application, now_s: float) -> str | None:

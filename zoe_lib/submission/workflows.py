@@ -14,7 +14,7 @@ from zoe_lib.store.people import Principal
 from zoe_lib.store.sql.installation import TermsVersions
 from zoe_lib.store.workflow_values import NewStep
 from zoe_lib.submission.checking import Checked, checked
-from zoe_lib.submission.deadlines import deadline_of, given_deadline
+from zoe_lib.submission.deadlines import check_no_promise, deadline_of, given_deadline
 from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.refusal import SubmissionRefused, diagnostics_of, from_description
 from zoe_lib.workflows import CompiledStep, CompiledWorkflow, RunPlace, compile_workflow
@@ -65,6 +65,7 @@ def execution_of(
     passed.
     """
     place = f"/steps/{step.origin}/application/deadline"
+    check_no_promise(fit.application, "a step of a workflow", f"/steps/{step.origin}/application/promise")
     own_s, warnings = deadline_of(None, None, fit.application, now_s, place)
     return Execution(
         id=execution_id,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from queue import SimpleQueue
 from secrets import token_hex
 
@@ -28,6 +29,8 @@ from zoe_master.loop.executor import PlanExecutor
 from zoe_master.loop.image_gate import ImageGate
 from zoe_master.loop.observer import ServiceObserver
 from zoe_master.loop.port_secrets import PortSecrets
+from zoe_master.loop.promise_answers import PromiseAnswers
+from zoe_master.loop.promise_decisions import PromiseDecision
 from zoe_master.loop.reason_writer import ReasonWriter
 from zoe_master.loop.retry_limit import RetryLimit
 from zoe_master.loop.secret_values import ExecutionSecrets
@@ -102,6 +105,7 @@ class Master:
         self._can: tuple[BackendCapabilities, StoreCapacity | None] | None = None
         self._told: SimpleQueue[tuple[ExecutionId, Forecast]] = SimpleQueue()
         self.run_times = self._cache.run_times
+        self._answers = PromiseAnswers(self._cache)
         self.latest: Tick | None = None
 
     def tick(self) -> Tick:
@@ -125,7 +129,9 @@ class Master:
         held = {**self._locator.held(now_s), **self._image_gate.check(tick)}
         paths = self._paths(nodes, self._cache.policy)
         supply = storage.supply if storage is not None else None
-        snapshot = self._cache.snapshot(now_s, nodes, held, supply, locality, paths)
+        look = partial(self._cache.snapshot, now_s, nodes, held, supply, locality, paths)
+        self._answers.settle(tick, look)
+        snapshot = look()
         # 3. Decide.
         began_s = time.perf_counter()
         plan = schedule(snapshot, self._cache.policy)
@@ -165,6 +171,9 @@ class Master:
             ),
             outcomes=self._cache.take_outcomes(),
             missed=self._cache.take_missed(),
+            asking=self._cache.promises.asking(),
+            unplaced=self._cache.promises.unplaced(),
+            answers_taken=self._answers.taken,
         )
         if plan.placements:
             counts = {"starts": len(plan.starts), "elastic": len(plan.elastic), "waiting": len(plan.reasons)}
@@ -174,6 +183,10 @@ class Master:
     def tell(self, execution_id: ExecutionId, forecast: Forecast) -> None:
         """Note a forecast that a user was given; the next tick journals it. Callable from any thread."""
         self._told.put((execution_id, forecast))
+
+    def tell_promises(self, decisions: Iterable[PromiseDecision]) -> None:
+        """Note decisions on promises; the next tick journals those that still hold. Callable from any thread."""
+        self._answers.tell(decisions)
 
     def next_due_s(self, now_s: float) -> float | None:
         """Return when the next tick is due because of time alone, in seconds since the epoch; None if it is not.

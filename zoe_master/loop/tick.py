@@ -33,10 +33,12 @@ class Tick:
     """What a tick saw and decided, under which policy, and how long the plan took. Other threads read it.
 
     `waited_s`: queue time of each execution that started. `oldest_wait_s`: time since the oldest submission that still
-    waits. `outcomes`: executions that ended, by terminal state. `missed`: deadlines that passed, by cause. `raced`:
-    users changed executions meanwhile. `unfinished`: there was more than one tick takes. In both cases another tick is
-    due at once. `forecasts`: how earlier forecasts turned out; the loop adds to it. `expected`: the run time in seconds
-    that past runs of any kind show; the snapshot has only those of the kinds that are there.
+    waits. `outcomes`: executions that ended, by terminal state. `missed`: deadlines that passed, by cause. `asking`:
+    executions that wait for a decision on a promise; `unplaced`: promised ones without room; `answers_taken`: how many
+    decisions are in it. `raced`: users changed executions meanwhile. `unfinished`: there was more than one tick takes.
+    In both cases another tick is due at once. `forecasts`: how earlier forecasts turned out; the loop adds to it.
+    `expected`: the run time in seconds that past runs of any kind show; the snapshot has only those of the kinds that
+    are there.
     """
 
     snapshot: Snapshot
@@ -51,6 +53,9 @@ class Tick:
     unfinished: bool = False
     outcomes: Mapping[ExecutionState, int] = field(default_factory=dict)
     missed: Mapping[DeadlineCause, int] = field(default_factory=dict)
+    asking: tuple[Execution, ...] = ()
+    unplaced: tuple[Execution, ...] = ()
+    answers_taken: int = 0
     expected: Callable[[RunKey], float | None] = _unknown
 
     @property
@@ -75,10 +80,8 @@ class Tick:
         Raises OutOfBudget if the queue is too long for a pass within the budget, or if the client has gone.
         """
         now_s = self.snapshot.now_s
-        fresh = Execution(
-            f"plan-{token_hex(16)}", application.name, tenant, user, application, now_s, priority=priority
-        )
-        queued = apply(apply(fresh, Submitted(at_s=now_s)), Queued(at_s=now_s))
+        fresh = replace(self.fresh(application, tenant, user), priority=priority)
+        queued = apply(fresh, Queued(at_s=now_s))
         snapshot = self._knowing(run_key(queued))
         proposal = propose(snapshot, self.policy, queued, budget.spent(PASS_S), budget.spent(SEARCH_S))
         if proposal.starts_now:
@@ -87,6 +90,12 @@ class Tick:
         start = forecast(with_it, self.policy, queued.id, self.forecasts, budget.spent(FORECAST_S))
         unknown = Forecast(now_s, None, None)
         return proposal, start, end_forecast(with_it, queued, self.forecasts, start or unknown)
+
+    def fresh(self, application: Application, tenant: str, user: str, deadline_s: float | None = None) -> Execution:
+        """Return an execution as if it were submitted now."""
+        now_s, name = self.snapshot.now_s, f"plan-{token_hex(16)}"
+        fresh = Execution(name, application.name, tenant, user, application, now_s, deadline_s=deadline_s)
+        return apply(fresh, Submitted(at_s=now_s))
 
     def _knowing(self, kind: RunKey) -> Snapshot:
         """Return the snapshot with the expected run time of a kind, as if one of it had been submitted."""

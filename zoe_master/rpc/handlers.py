@@ -21,12 +21,13 @@ from zoe_lib.messaging.slow_lane import Lane, Left
 from zoe_lib.store.codec import decode, encode
 from zoe_master.backends.base import Backend, BackendError, TerminalRequest, WorkspaceMove
 from zoe_master.loop.master import Master
+from zoe_master.loop.promise_decisions import PromiseDecisions
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick import Tick
 from zoe_master.plugins import Plugins
 from zoe_master.scheduler.placement.budget import OutOfBudget, never
 from zoe_master.scheduler.what_if.dry_run import DryRun
-from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, CpuBudget
+from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, PROMISES_S, CpuBudget
 from zoe_master.state.forecasts import end_by_learned
 from zoe_master.storage.report import BandwidthReport
 from zoe_master.waker import TickWaker
@@ -58,6 +59,7 @@ class _AboutPlan(BaseModel):
     tenant: str
     user: str
     priority: int = 0
+    deadline_s: float | None = None
 
 
 class _AboutPolicy(BaseModel):
@@ -114,7 +116,9 @@ class RpcHandlers:
         storage: Callable[[], BandwidthReport] | None = None,
         plugins: Plugins | None = None,
         system_users: SystemUsers | None = None,
+        decisions: PromiseDecisions | None = None,
     ) -> None:
+        self._decisions = decisions
         self._master = master
         self._backend = backend
         self._waker = waker
@@ -211,7 +215,19 @@ class RpcHandlers:
         starts_at_s = tick.snapshot.now_s if proposal.starts_now else None
         end = end_by_learned(end, run_times[-1] if run_times else None, forecast, starts_at_s)
         learned = {"run_times": [encode(one) for one in run_times]}
-        return {**encode(proposal), "forecast": encode(forecast), "end": encode(end), **learned}
+        promise = self._promise(tick, question, application, budget)
+        return {**encode(proposal), "forecast": encode(forecast), "end": encode(end), "promise": promise, **learned}
+
+    def _promise(
+        self, tick: Tick, question: _AboutPlan, application: Application, budget: CpuBudget
+    ) -> dict[str, Any] | None:
+        """Return what would be promised; None if no promise is asked for."""
+        if question.deadline_s is None or application.promise is None or self._decisions is None:
+            return None
+        wanted = tick.fresh(application, question.tenant, question.user, question.deadline_s)
+        with _in_time():
+            found = self._decisions.would_be(tick, wanted, budget.spent(PASS_S + PROMISES_S))
+        return {"terms": encode(found.terms), "offers": encode(found.offers)}
 
     def dry_run(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return what another policy would do with the present queue."""

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 
 from zoe_lib.domain.execution import Execution, ExecutionState
 from zoe_lib.domain.policy import Policy
-from zoe_master.scheduler.backfill.elastic import give_elastic, give_elastic_in_turns
+from zoe_master.scheduler.backfill.elastic import ElasticGiving
 from zoe_master.scheduler.backfill.reclaim import ElasticReclaim
+from zoe_master.scheduler.backfill.replacing import replace_missing
+from zoe_master.scheduler.ordering.booked import booked_ledger, due_first
 from zoe_master.scheduler.ordering.limits import TenantReservations
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence, ranked, turns_of_elastic, turns_of_tenants
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
@@ -24,10 +26,10 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
     """Decide which executions start, which elastic services they get, and why the others wait; OutOfBudget."""
     # 1. Account for what runs.
     present, holdings = Pass.of(snapshot, policy), TenantReservations(snapshot.active, policy)
-    placer = ServicePlacer(snapshot.ledger(), policy, present.span, give_up)
+    placer = ServicePlacer(booked_ledger(snapshot, policy), policy, present.span, give_up)
     # 2. Order what waits, and what runs: earlier executions get elastic services first and give them back last. Rigid
     # ones do neither, and of them only those matter whose room comes free.
-    ordered = queue_sequence(present)
+    ordered = due_first(queue_sequence(present), snapshot.bookings, snapshot.now_s)
     placer.go_on()
     leaving = ExecutionState.STOPPING
     give_back = (e for e in snapshot.active if e.application.malleable or e.state is leaving)
@@ -38,6 +40,7 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
     turns_of_running = turns_of_elastic(running, snapshot, policy)
     reclaim = ElasticReclaim(placer, running, policy.preemption, turns_of_running, holdings.holders)
     walk = QueuePass(placer, reclaim, present, holdings)
+    replaced = replace_missing(snapshot.active, placer, reclaim, snapshot.now_s)
     walk.walk(ordered)
     starts = walk.starts
     # 4. What no core can use goes to elastic services in policy order, or in turns of tenants; a core takes it back
@@ -51,10 +54,10 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
     # waits.
     growth = walk.growth() if policy.preemption == "none" else None
     turns = turns_of_tenants(candidates, holdings, snapshot, policy)
-    if turns is None:
-        elastic = give_elastic(candidates, placer, holdings, snapshot.now_s, placements_left, growth)
-    else:
-        elastic = give_elastic_in_turns(candidates, placer, holdings, turns, snapshot.now_s, placements_left, growth)
+    giving = ElasticGiving(placer, holdings, snapshot.now_s, growth, gives_way=policy.preemption == "elastic")
+    elastic = giving.in_order(candidates, placements_left, turns)
+    for execution_id, placements in replaced.items():
+        elastic[execution_id] = placements + elastic.get(execution_id, ())
     # 5. An execution that starts gets its elastic services with its core.
     for execution_id in starts.keys() & elastic.keys():
         starts[execution_id] += elastic.pop(execution_id)

@@ -22,7 +22,14 @@ from zoe_master.scheduler.ordering.limits import TenantReservations
 from zoe_master.scheduler.ordering.queue import Pass
 from zoe_master.scheduler.ordering.ranking import kept_apart
 from zoe_master.scheduler.ordering.reasons import Reasons
-from zoe_master.scheduler.placement.admission import admit, core_requests, lasting_refusal, refusal, surely_refused
+from zoe_master.scheduler.placement.admission import (
+    admit,
+    core_requests,
+    lasting_refusal,
+    places_in,
+    refusal,
+    surely_refused,
+)
 from zoe_master.scheduler.placement.placement import ServicePlacer
 from zoe_master.scheduler.placement.request import Request
 
@@ -38,6 +45,14 @@ _NOT_SCANNED = Reason(
     "The queue is longer than one pass considers.",
     hint="it is considered when executions ahead of it have left the queue",
 )
+
+_BOOKED = Reason(
+    ReasonCode.BOOKED,
+    "The room for it is kept for promised executions that begin before it is expected to end.",
+    hint="with a shorter run time or time limit it may start earlier",
+)
+# Executions that are asked in one pass whether only bookings are in their way.
+_BOOKED_MAX = 200
 
 # An execution that waits for one of these blocks no other, nor do equal ones in the same pass: no end of others would
 # help.
@@ -80,6 +95,8 @@ class QueuePass:
         self._profile: CapacityProfile | None = None
         takes_back = policy.preemption == "elastic"
         self._lines = LimitLines(snapshot, holdings, present.estimates, takes_back)
+        self._booked = placer.ledger.booked
+        self._asked_of_bookings = 0
         self._lasting: dict[Hashable, Reason] = {}  # by what equal cores have in common
 
     def walk(self, ordered: Sequence[Execution]) -> None:
@@ -93,11 +110,19 @@ class QueuePass:
                 self._blocked = execution
                 self._pass_by(execution, ordered[position + 1 : end])
                 break
+        if self._booked is not None:
+            self._booked.set_apart(None)
+
+    def _set_own_apart(self, execution: Execution) -> None:
+        """What is booked for an execution itself is not in its way."""
+        if self._booked is not None:
+            self._booked.set_apart(execution.id if execution.promise is not None else None)
 
     def _admit(self, execution: Execution) -> bool:
         """Start it or set the reason; False if it ends the walk."""
         reason = self._kept_back(execution) or self._known_to_last(execution)
         if reason is None:
+            self._set_own_apart(execution)
             answer = admit(execution, self._placer)
             if isinstance(answer, tuple):
                 self._give(execution, answer)
@@ -105,13 +130,21 @@ class QueuePass:
             if self._reclaim.make_room(execution, giving=self._giving(execution)):
                 self._keep_room(execution)
                 return True
-            reason = self._refuse(execution, answer, self._placer)
+            reason = _BOOKED if self._only_booked(execution) else self._refuse(execution, answer, self._placer)
             if reason.code in _LASTING or reason.hint == NOT_SHOWN_TO_FIT:
                 self._lasting[self._alike(execution)] = reason
             else:
                 self._guarantees.take(execution)
         self.reasons.give(execution.id, reason)
         return not holds_up_others(reason)
+
+    def _only_booked(self, execution: Execution) -> bool:
+        """Return whether there would be room for it without bookings; then it holds up no other."""
+        if self._booked is None or self._asked_of_bookings >= _BOOKED_MAX:
+            return False
+        self._asked_of_bookings += 1
+        with self._booked.ignored():
+            return any(places_in(room, execution) is not None for room in self._reclaim.rooms())
 
     def _pass_by(self, blocked: Execution, rest: Sequence[Execution]) -> None:
         kept_back = {e.id: reason for e in self._may_be_kept_back(rest) if (reason := self._kept_back(e)) is not None}
@@ -169,6 +202,7 @@ class QueuePass:
         The latter also if the free places would delay the blocked execution. The places chosen as if elastic services
         were absent stay the same while these come and go, so a core is not refused what was taken back for it.
         """
+        self._set_own_apart(execution)
         giving = self._giving(execution)
         found = None if giving else reservation.find(execution, self._placer)
         if found is not None:
@@ -186,6 +220,7 @@ class QueuePass:
             self._placer.go_on()
             if self._is_kept_back(execution):
                 continue
+            self._set_own_apart(execution)
             reservation = profile.reserve(execution, run_s(execution))
             if reservation is None:
                 reserved += 1
@@ -313,6 +348,8 @@ class QueuePass:
         """Count what an execution gets for its tenant, its user and the object store, now or soon."""
         self._holdings.take(execution, execution.application.core_resources())
         self._guarantees.take(execution)
+        if self._booked is not None:
+            self._booked.drop(execution.id)
         if self._holdings.limited:
             self._lines.take(execution)
 

@@ -9,6 +9,7 @@ from typing import Generic, Protocol, TypeVar
 
 from zoe_lib.domain.conditions import Conditions, Dependency
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.guaranteed import awaits_promise
 
 # At least this many entries of executions that no longer wait for a time are collected before they go together.
 _GONE_MAX = 1000
@@ -19,7 +20,7 @@ def is_conditional(execution: Execution) -> bool:
     conditions = execution.conditions
     if execution.state is not ExecutionState.SUBMITTED:
         return False
-    return bool(conditions.held or conditions.after or conditions.times_s)
+    return bool(conditions.held or conditions.after or conditions.times_s or awaits_promise(execution))
 
 
 def may_be_late(execution: Execution) -> bool:

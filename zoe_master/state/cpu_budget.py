@@ -12,6 +12,8 @@ from zoe_master.scheduler.placement.budget import GiveUp, never
 PASS_S = 1.0
 SEARCH_S = 0.5
 FORECAST_S = 0.8
+# For the decisions that are made together.
+PROMISES_S = 3.0
 
 
 class CpuBudget:

@@ -27,6 +27,15 @@ class RunTimeChoice:
     wide: bool
 
 
+@value(frozen=True, slots=True)
+class RunTimeWithin:
+    """In how many seconds a run ends with a chance; samples: 0 if that is what is declared."""
+
+    seconds: float
+    samples: int
+    wide: bool
+
+
 class RunTimesKept:
     """One for each leader; several threads may use it. News beyond 20,000 push out the oldest."""
 
@@ -73,6 +82,23 @@ class RunTimesKept:
                 return ()
             found.append(RunTimeChoice(elastic, setting.cores, answer.p50_s, answer.p90_s, answer.samples, answer.wide))
         return found
+
+    def within(
+        self, application: Application, tenant: str, user: str, elastic: int, chance: float
+    ) -> RunTimeWithin | None:
+        """Return in what time a run with so many of its elastic services ends with a chance; None if nothing is known.
+
+        What nothing was learned of takes as long as it declares, and more in proportion with fewer cores.
+        """
+        kind, setting = (tenant, user, application.name), setting_of(application, elastic)
+        with self._lock:
+            seconds, known = self._times.within_s(kind, setting, chance), self._times.answer(kind, setting)
+        if seconds is not None and known is not None:
+            return RunTimeWithin(seconds, known.samples, known.wide)
+        if not application.expected_run_s:
+            return None
+        longer = max(setting_of(application).cores / setting.cores, 1.0)
+        return RunTimeWithin(application.expected_run_s * longer, 0, wide=True)
 
     def _learn(self, execution: Execution, *, ended: bool) -> None:
         kind = kind_of(execution)

@@ -25,6 +25,7 @@ from zoe_lib.domain.execution import (
     ServiceId,
     ServiceState,
 )
+from zoe_lib.domain.guaranteed import as_guaranteed
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.locality import Places
 from zoe_lib.domain.path_use import PathUse
@@ -45,6 +46,7 @@ from zoe_master.state.conditional import ConditionalExecutions, is_conditional, 
 from zoe_master.state.forecasts import ForecastRecord
 from zoe_master.state.kept_ledger import KeptLedger
 from zoe_master.state.pending_queue import PendingQueue
+from zoe_master.state.promise_bookings import PromiseBookings
 from zoe_master.state.run_history import KindEstimates, RunTimeHistory
 from zoe_master.state.run_times import RunTimesKept
 from zoe_master.state.tick_context import TickContext
@@ -101,13 +103,14 @@ class StateCache:
             self.run_times.note(execution)
         self.conditional = ConditionalExecutions[Execution]()
         """Executions that do not count as waiting before their conditions are met."""
+        self.promises = PromiseBookings(self._executions.values())
         self.arrays = ArraysKept(store)
         waiting: list[Execution] = []
         for execution in self._executions.values():
             if is_conditional(execution):
                 self.conditional.put(execution)
             elif execution.state in WAITING_STATES:
-                waiting.append(execution)
+                waiting.append(as_guaranteed(execution))
                 if may_be_late(execution):
                     self.conditional.put(execution)
         self.backlog = PendingQueue(waiting, self.policy, self._kinds.known)
@@ -249,6 +252,9 @@ class StateCache:
     ) -> Snapshot:
         """Return the immutable snapshot on which the scheduler decides."""
         active = self.active()
+        self.promises.look(nodes)
+        if started := self.promises.started:
+            active = tuple(started.get(execution.id, execution) for execution in active)
         by_usage = self.policy.order == "fair-share"
         capacity = capacity_of(nodes) if self.policy.order in SIZED_ORDERS else Resources()
         with_holds = bool(self.policy.node_holds or self.policy.node_windows)
@@ -266,6 +272,7 @@ class StateCache:
             locality=locality,
             paths=paths,
             correct_estimates=self.correct_estimates,
+            bookings=self.promises.frozen(),
             accounts=self._ledger.at(nodes, active, locality, paths),
         )
 
@@ -367,6 +374,7 @@ class StateCache:
             self._kinds.enter(run_key(execution))
             self.run_times.note(execution)
         self._executions[execution.id] = execution
+        self.promises.keep(execution)
         if execution.state in WAITING_STATES:
             self._keep_waiting(execution)
         else:
@@ -392,7 +400,7 @@ class StateCache:
             self.conditional.remove(execution.id)
             if may_be_late(execution):
                 self.conditional.put(execution)
-            self.backlog.put(execution)
+            self.backlog.put(as_guaranteed(execution))
         self._moving.pop(execution.id, None)
         self._leave(execution.id)
 
@@ -401,6 +409,7 @@ class StateCache:
         known = self._executions.pop(execution_id, None)
         if known is None:
             return False
+        self.promises.drop(execution_id)
         self.backlog.remove(known)
         self.conditional.remove(execution_id)
         self._leave(execution_id)

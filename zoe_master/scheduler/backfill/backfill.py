@@ -149,6 +149,7 @@ def _first_fit(blocked: Execution, placer: ServicePlacer, releases: Iterable[Rel
     while low < high:
         after = bisect_right(ordered, ordered[probe][0], key=_end)
         ledger = too_early.copy()
+        ledger.booked = None  # which of these keep it waiting is seen when its time has come
         for _, holdings in ordered[counted:after]:
             for node, amount in holdings:
                 ledger.give_back(node, amount)

@@ -20,98 +20,82 @@ from zoe_master.scheduler.placement.request import Request
 Given = dict[ExecutionId, tuple[Placement, ...]]
 
 
-def give_elastic(
-    executions: Iterable[Execution],
-    placer: ServicePlacer,
-    holdings: TenantReservations,
-    now_s: float,
-    placements_max: int,
-    growth: ElasticGrowth | None = None,
-) -> Given:
-    """Place as many elastic services as fit, execution by execution in policy order, at most `placements_max`.
+class ElasticGiving:
+    """Gives places to elastic services in one pass.
 
-    Without `growth`, every place is allowed.
+    Without `growth`, every place is allowed. gives_way: they are taken back when their room is needed.
     """
-    result: Given = {}
-    for execution in executions:
-        placements = tuple(_of_one(execution, placer, holdings, now_s, placements_max, growth))
-        if placements:
-            result[execution.id] = placements
+
+    def __init__(
+        self,
+        placer: ServicePlacer,
+        holdings: TenantReservations,
+        now_s: float,
+        growth: ElasticGrowth | None = None,
+        *,
+        gives_way: bool = True,
+    ) -> None:
+        self._placer = placer
+        self._holdings = holdings
+        self._now_s = now_s
+        self._growth = growth
+        self._gives_way = gives_way
+
+    def in_order(self, executions: Iterable[Execution], placements_max: int, turns: TenantTurns | None = None) -> Given:
+        """Place as many as fit, `placements_max` at most: execution by execution in policy order, or one a turn, each
+        tenant's in policy order.
+        """
+        return (
+            self._each(executions, placements_max) if turns is None else self._turns(executions, placements_max, turns)
+        )
+
+    def _each(self, executions: Iterable[Execution], placements_max: int) -> Given:
+        result: Given = {}
+        for execution in executions:
+            placements = tuple(self._of_one(execution, placements_max))
+            if placements:
+                result[execution.id] = placements
+                placements_max -= len(placements)
+            if placements_max <= 0:
+                break
+        return result
+
+    def _turns(self, executions: Iterable[Execution], placements_max: int, turns: TenantTurns) -> Given:
+        offers = {tenant: self._one_by_one(several) for tenant, several in by_tenant(executions).items()}
+        result: dict[ExecutionId, list[Placement]] = defaultdict(list)
+        for execution_id, placement in islice(in_turns(offers, turns), max(placements_max, 0)):
+            result[execution_id].append(placement)
+        return {execution_id: tuple(placements) for execution_id, placements in result.items()}
+
+    def _of_one(self, execution: Execution, placements_max: int) -> Iterable[Placement]:
+        for component, services in wants_elastic(execution, self._now_s):
+            placements = self._place(execution, component, services[: max(placements_max, 0)])
             placements_max -= len(placements)
-        if placements_max <= 0:
-            break
-    return result
+            yield from placements
 
+    def _one_by_one(self, executions: Iterable[Execution]) -> Iterator[tuple[tuple[ExecutionId, Placement], Resources]]:
+        """Yield the elastic services of one tenant.
 
-def give_elastic_in_turns(
-    executions: Iterable[Execution],
-    placer: ServicePlacer,
-    holdings: TenantReservations,
-    turns: TenantTurns,
-    now_s: float,
-    placements_max: int,
-    growth: ElasticGrowth | None = None,
-) -> Given:
-    """Place one elastic service a turn, each tenant's in policy order, at most `placements_max`."""
-    offers = {
-        tenant: _one_by_one(tenant_executions, placer, holdings, now_s, growth)
-        for tenant, tenant_executions in by_tenant(executions).items()
-    }
-    result: dict[ExecutionId, list[Placement]] = defaultdict(list)
-    for execution_id, placement in islice(in_turns(offers, turns), max(placements_max, 0)):
-        result[execution_id].append(placement)
-    return {execution_id: tuple(placements) for execution_id, placements in result.items()}
+        A service that finds no place now finds none later in the pass, nor does an equal one.
+        """
+        for execution in executions:
+            for component, services in wants_elastic(execution, self._now_s):
+                for service in services:
+                    placements = self._place(execution, component, [service])
+                    if not placements:
+                        break
+                    yield (execution.id, placements[0]), component.reservation
 
-
-def _of_one(
-    execution: Execution,
-    placer: ServicePlacer,
-    holdings: TenantReservations,
-    now_s: float,
-    placements_max: int,
-    growth: ElasticGrowth | None,
-) -> Iterable[Placement]:
-    for component, services in wants_elastic(execution, now_s):
-        placements = _place(execution, component, services[: max(placements_max, 0)], placer, holdings, growth)
-        placements_max -= len(placements)
-        yield from placements
-
-
-def _one_by_one(
-    executions: Iterable[Execution],
-    placer: ServicePlacer,
-    holdings: TenantReservations,
-    now_s: float,
-    growth: ElasticGrowth | None,
-) -> Iterator[tuple[tuple[ExecutionId, Placement], Resources]]:
-    """Yield the elastic services of one tenant.
-
-    A service that finds no place now finds none later in the pass, nor does an equal one.
-    """
-    for execution in executions:
-        for component, services in wants_elastic(execution, now_s):
-            for service in services:
-                placements = _place(execution, component, [service], placer, holdings, growth)
-                if not placements:
-                    break
-                yield (execution.id, placements[0]), component.reservation
-
-
-def _place(
-    execution: Execution,
-    component: Component,
-    services: list[Service],
-    placer: ServicePlacer,
-    holdings: TenantReservations,
-    growth: ElasticGrowth | None,
-) -> list[Placement]:
-    """Place as many as fit within all limits and in allowed places."""
-    allowed = holdings.room_for(execution, component.reservation)
-    count = len(services) if allowed is None else min(len(services), allowed)
-    begins_s, ends_s = placer.span(execution)
-    request = Request(component, count, execution.tenant, execution.application.storage, begins_s, ends_s)
-    nodes = placer.place(request) if growth is None else growth.place(execution, services, request, placer)
-    names = (placer.ledger.nodes[node].name for node in nodes)
-    placements = [Placement(service_id=service.id, node=name) for service, name in zip(services, names, strict=False)]
-    holdings.take(execution, component.reservation * len(placements))
-    return placements
+    def _place(self, execution: Execution, component: Component, services: list[Service]) -> list[Placement]:
+        """Place as many as fit within all limits and in allowed places."""
+        placer, storage = self._placer, execution.application.storage
+        allowed = self._holdings.room_for(execution, component.reservation)
+        count = len(services) if allowed is None else min(len(services), allowed)
+        begins_s, ends_s = placer.span(execution)
+        request = Request(component, count, execution.tenant, storage, begins_s, ends_s, self._gives_way)
+        growth = self._growth
+        nodes = placer.place(request) if growth is None else growth.place(execution, services, request, placer)
+        names = (placer.ledger.nodes[node].name for node in nodes)
+        placements = [Placement(service_id=one.id, node=name) for one, name in zip(services, names, strict=False)]
+        self._holdings.take(execution, component.reservation * len(placements))
+        return placements

@@ -104,6 +104,8 @@ class CapacityProfile:
     def _room(self, execution: Execution, first: int, after: int) -> tuple[Placement, ...] | None:
         """Return places that are free in all these spans."""
         least = self._ledgers[first].copy()
+        if first >= self._present:
+            least.booked = None  # they are known for what starts now only
         for ledger in self._ledgers[first + 1 : after]:
             least.lower_to(ledger)
         placer = self._placer.on(least)

@@ -19,10 +19,11 @@ from zoe_lib.domain.events import Placement
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceId, ServiceState
 from zoe_lib.domain.gateway import held
 from zoe_lib.domain.limits import LimitSubject
-from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.values import value
+from zoe_master.scheduler.booking.bookings import BookedRoom
 from zoe_master.scheduler.placement.admission import places_in
-from zoe_master.scheduler.placement.ledger import Holding
+from zoe_master.scheduler.placement.ledger import Holding, Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 
 # Places that an execution may have in a room, which stays as it is.
@@ -72,12 +73,15 @@ class ElasticReclaim:
         self.reserved: dict[ExecutionId, tuple[Placement, ...]] = {}
         self._chosen: list[Elastic] = []
         # For each holder's limit: what is leaving or can be stopped, and what is leaving.
+        self._in_booked: Sequence[Mapping[int, Resources]] = ()
         self._may_leave: dict[LimitSubject, Resources] = defaultdict(Resources)
         self._leaves: dict[LimitSubject, Resources] = defaultdict(Resources)
         for rank, execution in enumerate(active):
             self._sort(rank, execution)
         for services in self._elastic.values():
             services.sort(key=_most_dispensable_first)
+        if placer.ledger.booked is not None:
+            self._tell_bookings(placer.ledger, placer.ledger.booked)
 
     def rooms(self) -> tuple[ServicePlacer, ...]:
         """Return what is free now; what is free when all that is leaving has gone; and what would be free without
@@ -134,13 +138,16 @@ class ElasticReclaim:
         for one in giving:
             self._let_go(one)
         ledger = self._placer.ledger
-        wanted = ledger.wanted(execution, placements)
+        self.hold(ledger.wanted(execution, placements))
+        self.reserved[execution.id] = placements
+
+    def hold(self, wanted: Sequence[Holding]) -> None:
+        """Take this off all rooms, and stop the elastic services in its way."""
         for node, amount in wanted:
-            ledger.take(node, amount)
+            self._placer.ledger.take(node, amount)
         self.follow(wanted)
         for node in sorted({node for node, _ in wanted}):
             self._choose(node)
-        self.reserved[execution.id] = placements
 
     def take_if_free(self, execution: Execution) -> tuple[Placement, ...] | None:
         """Return the places kept for an execution, and stop keeping them, if all of them are free now; else None."""
@@ -193,7 +200,23 @@ class ElasticReclaim:
         for node, services in self._elastic.items():
             for one in services:
                 absent.give_back(node, one.amount)
+        booked = self._placer.ledger.booked
+        if booked is not None:
+            soon.booked, absent.booked = (booked.with_returned(amounts) for amounts in self._in_booked[1:])
         return (self._placer, self._placer.on(soon), self._placer.on(absent))
+
+    def _tell_bookings(self, ledger: Ledger, booked: BookedRoom) -> None:
+        """What leaves and what can be stopped is no obstacle to what is booked; each room counts some of it as free."""
+        self._in_booked = [self._amounts(self._leaving, elastic=True), self._amounts((), elastic=True), {}]
+        ledger.booked = booked.with_returned(self._in_booked[0])
+
+    def _amounts(self, leaving: Iterable[Holding], *, elastic: bool) -> dict[int, Resources]:
+        amounts: dict[int, Resources] = defaultdict(Resources)
+        for node, amount in leaving:
+            amounts[node] += amount
+        for node, services in self._elastic.items() if elastic else ():
+            amounts[node] += total(one.amount for one in services)
+        return amounts
 
     def _rooms_without(self, giving: Sequence[Elastic]) -> Sequence[ServicePlacer]:
         """Return the rooms without these services, the smallest first."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from itertools import chain, repeat
 
-from zoe_lib.domain.execution import Execution, Mark
+from zoe_lib.domain.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.values import value
 
 # The key of past runs: tenant, user, name of the application.
@@ -78,6 +78,17 @@ class Estimates:
             limit_s = execution.application.time_limit_s or math.inf
             expected_s = corrected_s(expected_s, now_s - placed_at_s, limit_s)
         return max(placed_at_s + expected_s, now_s)
+
+    def cautious_end_s(self, execution: Execution, now_s: float, caution: float) -> float:
+        """Return by when a placed execution has ended as far as one may rely on it: `caution` times what is expected
+        of those that nobody promises, but no more than the time limit.
+        """
+        if execution.state is ExecutionState.STOPPING:
+            return now_s
+        run_s = self.run_s(execution)
+        if execution.promise is None:
+            run_s = min(caution * run_s, execution.application.time_limit_s or math.inf)
+        return max(execution.marks[Mark.PLACED] + run_s, now_s)
 
     def _known(self, execution: Execution) -> tuple[float, EstimateSource]:
         """Return a plain pair: long queues are ranked by it at every tick."""

@@ -14,6 +14,7 @@ from zoe_lib.domain.promises import BandwidthSupply
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import Located
 from zoe_lib.domain.values import value
+from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.ordering.estimate import Estimates, RunKey
 from zoe_master.scheduler.ordering.reasons import Reasons
 from zoe_master.scheduler.ordering.virtual_time import ExecutionArrival
@@ -30,8 +31,9 @@ class Snapshot:
     each tenant, where older ones count less. `storage`: what the storage controller can guarantee; None without a
     controller. `locality`: by input, what each node holds of it; None if unknown. `departed`: the arrivals of
     executions that ended last. `correct_estimates`: backfill corrects run times that were exceeded. `paths`: what nodes
-    move to and from the object store, by name, where it is measured. `accounts`: the ledger of these nodes and active
-    executions, if it is known already; a snapshot with others computes its own.
+    move to and from the object store, by name, where it is measured. `bookings`: room
+    that is kept for promised executions that have not started, and for offers. `accounts`: the ledger of these nodes
+    and active executions, if it is known already; a snapshot with others computes its own.
     """
 
     now_s: float
@@ -46,6 +48,7 @@ class Snapshot:
     locality: Mapping[Located, Places | None] = field(default_factory=dict)
     correct_estimates: bool = False
     paths: Mapping[str, PathUse] = field(default_factory=dict)
+    bookings: tuple[Booking, ...] = ()
     accounts: Ledger | None = field(default=None, compare=False, repr=False)
 
     def ledger(self) -> Ledger:

@@ -22,7 +22,7 @@ def core_requests(execution: Execution, placer: ServicePlacer) -> list[Request]:
     begins_s, ends_s = placer.span(execution)
     tenant, storage = execution.tenant, execution.application.storage
     return [
-        Request(component, count, tenant, storage, begins_s, ends_s)
+        Request(component, count, tenant, storage, begins_s, ends_s, sure=execution.promise is not None)
         for component, count in core_groups(execution.application, placer.ledger.gateway)
     ]
 

@@ -18,6 +18,7 @@ from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Located
 from zoe_lib.domain.values import once
+from zoe_master.scheduler.booking.bookings import BookedRoom
 from zoe_master.scheduler.placement.paths import Paths, rates_of
 
 Scores = npt.NDArray[np.float64]
@@ -47,6 +48,8 @@ class Ledger:
         self.free_devices = [dict(node.usable.devices) if node.total.devices else {} for node in self.nodes]
         self.services = [0] * len(self.nodes)
         self.gateway = gateway_reservation(self.nodes)
+        self.booked: BookedRoom | None = None
+        """What must stay free for promised executions; None without bookings."""
         self.changes: list[int] = []
         """Nodes in the sequence in which their accounts changed."""
         self._holdings = {execution.id: self._held(execution) for execution in active}
@@ -127,6 +130,7 @@ class Ledger:
         twin.free_memory = [amount.memory_bytes for amount in there]
         twin.free_devices = [dict(amount.devices) for amount in there]
         twin.services = [0] * len(self.nodes)
+        twin.booked = None
         twin.free_cores_in_all = sum(cores for cores in twin.free_cores if cores > 0)
         return twin
 

@@ -15,6 +15,7 @@ from zoe_lib.domain.exact_packing import STEPS_OF_A_SEARCH, PlacementShortage, S
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.packing import pack_somehow
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
 from zoe_master.scheduler.placement.candidates import CandidateNodes
 from zoe_master.scheduler.placement.filters import ROOM_FILTERS, STATIC_FILTERS, filter_named
@@ -100,7 +101,8 @@ class ServicePlacer:
         self._give_up = give_up
         self.steps = StepBudget(_SEARCHES_OF_A_PASS * STEPS_OF_A_SEARCH)
         held = any(node.holds for node in ledger.nodes)
-        self.span = span if held else _for_ever  # no other filter needs it
+        # Nothing else needs it.
+        self.span = span if held or ledger.booked is not None else _for_ever
         rules = _rules(policy, held)
         self._static, self._dynamic, self._of_plugins = rules.static, rules.dynamic, rules.of_plugins
         self._named = rules.named
@@ -130,7 +132,8 @@ class ServicePlacer:
         weighing = self._weighing(request)
         if self._dynamic or not weighing.kept:
             return self._place_once(request)
-        kind = (request.component.demand, (request.tenant, request.storage) if weighing.by_storage else None)
+        by_storage = (request.tenant, request.storage) if weighing.by_storage else None
+        kind = (request.component.demand, by_storage, self._booked_key(request))
         candidates = self._candidates.get(kind)
         if candidates is None:
             if kind not in self._placed_before:
@@ -148,7 +151,7 @@ class ServicePlacer:
 
     def _place_once(self, request: Request) -> list[int]:
         """Place without keeping the scores of all nodes for the next time."""
-        candidates = self.ledger.with_room(self._eligible_nodes(request), request.component.reservation)
+        candidates = self._with_room(request, self._eligible_nodes(request))
         if self._dynamic:
             candidates = [i for i in candidates if self._passes(request, i, self._dynamic)]
         if not candidates:
@@ -168,11 +171,10 @@ class ServicePlacer:
         return placed
 
     def _make_candidates(self, request: Request) -> CandidateNodes:
-        reservation = request.component.reservation
         return CandidateNodes(
             self._eligible_nodes(request),
             self.ledger,
-            lambda nodes: self.ledger.with_room(nodes, reservation),
+            lambda nodes: self._with_room(request, nodes),
             lambda nodes: self._scores(request, nodes),
         )
 
@@ -199,7 +201,7 @@ class ServicePlacer:
 
         packed = pack_somehow(
             [(request.component, request.count) for request in requests],
-            {node.name: ledger.free(i) for i, node in enumerate(ledger.nodes)},
+            {node.name: self._unbooked(i, requests[0]) for i, node in enumerate(ledger.nodes)},
             allowed,
             self.steps,
         )
@@ -210,6 +212,12 @@ class ServicePlacer:
             for node in nodes:
                 ledger.take(node, request.component.reservation)
         return indices
+
+    def _unbooked(self, node: int, request: Request) -> Resources:
+        free, booked = self.ledger.free(node), self.ledger.booked
+        if booked is None:
+            return free
+        return free - booked.shortfall(node, request.begins_s, request.stays_until_s)
 
     def undo(self, request: Request, placed: Sequence[int]) -> None:
         """Give all the room of a `place` back."""
@@ -233,7 +241,7 @@ class ServicePlacer:
         reservation = request.component.reservation
         nodes: Iterable[Node] = self.ledger.nodes
         counts: Counter[str] = Counter()
-        if not self._dynamic and not reservation.devices:
+        if not self._dynamic and not reservation.devices and self.ledger.booked is None:
             # Eligible nodes can lack only room, of which the ledger knows most nodes at once.
             eligible = self._eligible_nodes(request)
             counts["resources"] = len(eligible) - len(self.ledger.with_room(eligible, reservation))
@@ -244,7 +252,10 @@ class ServicePlacer:
 
     def _refusal(self, request: Request, node: Node) -> tuple[str, str] | None:
         answers = ((name, check(request, node, self.ledger)) for name, check in self._named)
-        return next(((name, text) for name, text in answers if text is not None), None)
+        refused = next(((name, text) for name, text in answers if text is not None), None)
+        if refused is not None or self._with_room(request, (self.ledger.index[node.name],)):
+            return refused
+        return "bookings", "what is free is kept for promised executions before this one is expected to end"
 
     def _eligible_nodes(self, request: Request) -> list[int]:
         key = request.component.labels
@@ -258,9 +269,21 @@ class ServicePlacer:
         return eligible
 
     def _fits(self, request: Request, node: int) -> bool:
-        if not self.ledger.with_room((node,), request.component.reservation):
+        if not self._with_room(request, (node,)):
             return False
         return not self._dynamic or self._passes(request, node, self._dynamic)
+
+    def _with_room(self, request: Request, nodes: Iterable[int]) -> list[int]:
+        """Return the nodes with room for one more that is not booked."""
+        ledger, amount = self.ledger, request.component.reservation
+        found = ledger.with_room(nodes, amount)
+        if ledger.booked is None or request.gives_way:
+            return found
+        return ledger.booked.leaves(found, amount, request.begins_s, request.stays_until_s, ledger.free)
+
+    def _booked_key(self, request: Request) -> Hashable:
+        booked = self.ledger.booked
+        return None if booked is None or request.gives_way else booked.key(request.begins_s, request.stays_until_s)
 
     def _passes(self, request: Request, node: int, filters: Sequence[Filter]) -> bool:
         value = self.ledger.nodes[node]

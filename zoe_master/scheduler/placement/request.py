@@ -9,12 +9,17 @@ from zoe_lib.domain.application import Component
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.storage import StorageDemand
 from zoe_lib.domain.values import value
+from zoe_master.scheduler.booking.bookings import cautious
 from zoe_master.scheduler.placement.ledger import Ledger, Nodes, Scores
 
 
 @value(frozen=True, slots=True)
 class Request:
-    """A group of `count` identical services to be placed at once, from `begins_s` until `ends_s` as is expected."""
+    """A group of `count` identical services to be placed at once, from `begins_s` until `ends_s` as is expected.
+
+    gives_way: they are taken back when their room is needed, so they may use what is booked. sure: they end in time,
+    because that is promised; else they may take longer than expected.
+    """
 
     component: Component
     count: int
@@ -22,6 +27,13 @@ class Request:
     storage: StorageDemand | None = None
     begins_s: float = 0.0
     ends_s: float = math.inf
+    gives_way: bool = False
+    sure: bool = False
+
+    @property
+    def stays_until_s(self) -> float:
+        """Return until when they may stay, seen with caution."""
+        return self.ends_s if self.sure else cautious(self.begins_s, self.ends_s)
 
 
 # None accepts the node; a text says why it cannot take one more of these services.

@@ -11,6 +11,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.cycle import schedule
+from zoe_master.scheduler.ordering.booked import booked_ledger
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import admit, core_requests
@@ -65,7 +66,7 @@ def explain(
     plan = schedule(snapshot, policy, too_late)
     present = Pass.of(snapshot, policy)
     ordered = queue_sequence(present)
-    placer = ServicePlacer(snapshot.ledger(), policy, present.span, too_late)
+    placer = ServicePlacer(booked_ledger(snapshot, policy), policy, present.span, too_late)
     nodes = {} if isinstance(admit(execution, placer), tuple) else _refusals(execution, placer)
     reason = plan.reasons.get(execution_id)
     position = ordered.index(execution)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.scheduling import component, queued, started
-from zoe_client.vocabulary import DeadlineCause, Holder
+from zoe_client.vocabulary import DeadlineCause, Holder, PromiseRisk
 from zoe_lib.domain import events as ev
 from zoe_lib.domain import lifecycle
 from zoe_lib.domain.deadlines import DeadlineMiss
@@ -21,6 +21,7 @@ from zoe_lib.domain.execution import (
     ServiceState,
     service_id,
 )
+from zoe_lib.domain.finish_times import FinishTerms, PromiseOffers, RiskNotice
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import (
     EXECUTION_TRANSITIONS,
@@ -33,6 +34,7 @@ from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import InputRead
 
 SERVICE = service_id("x", "c", 0, 1)
+TERMS = FinishTerms(finish_s=9.0, confidence=0.9, elastic=0, run_s=5.0, begin_by_s=3.0)
 REQUESTED = ev.Requested.of(queued("x"))
 SAMPLES: dict[type[ev.Event], ev.Event] = {
     ev.Submitted: ev.Submitted(at_s=1.0),
@@ -42,6 +44,9 @@ SAMPLES: dict[type[ev.Event], ev.Event] = {
     ev.DependencyEnded: ev.DependencyEnded(at_s=1.0, on="other", state=ExecutionState.FAILED),
     ev.Scaled: ev.Scaled(at_s=1.0, before={"c": 1}, total_counts={"c": 2}),
     ev.Modified: ev.Modified(at_s=1.0, before=REQUESTED, after=REQUESTED),
+    ev.Promised: ev.Promised(at_s=1.0, terms=TERMS),
+    ev.PromiseOffered: ev.PromiseOffered(at_s=1.0, offers=PromiseOffers("no room", 2.0)),
+    ev.PromiseAtRisk: ev.PromiseAtRisk(at_s=1.0, notice=RiskNotice(PromiseRisk.SLOWER, 9.0, 1.0)),
     ev.ReasonChanged: ev.ReasonChanged(at_s=1.0, reason=Reason(ReasonCode.NO_NODES, "none")),
     ev.StartPlanned: ev.StartPlanned(at_s=1.0, placements=(ev.Placement(service_id=SERVICE, node="n"),)),
     ev.StorageGranted: ev.StorageGranted(at_s=1.0),

@@ -1,0 +1,62 @@
+"""What is said of promises and offers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from zoe_cli.units import duration, rate
+from zoe_client.plain import Execution
+from zoe_client.times import in_full
+from zoe_client.vocabulary import OfferKind
+
+_IN_WHAT = {
+    OfferKind.EARLIEST: "the earliest end that sure",
+    OfferKind.LESS_SURE: "in time, less surely",
+    OfferKind.CHEAPEST: "the cheapest",
+    OfferKind.DEARER: "in time, beyond the budget",
+}
+
+
+def promise_lines(execution: Execution) -> Iterator[str]:
+    """Return what was decided, as sentences."""
+    yield from _promise(execution)
+    offers = execution.get("offers")
+    if offers is not None:
+        yield from offer_lines(offers, execution["id"])
+    elif execution["cause"] == "no_promise":
+        yield f"No promise: {execution['message']}."
+
+
+def _promise(execution: Execution) -> Iterator[str]:
+    promise = execution.get("promise")
+    if promise is None:
+        return
+    yield f"Promised: {terms_words(promise['terms'])}."
+    if promise["notice"] is not None:
+        notice = promise["notice"]
+        yield f"At risk ({notice['risk']}): it is expected to end {in_full(notice['end_s'])}."
+
+
+def offer_lines(offers: Mapping[str, Any], execution_id: str = "") -> Iterator[str]:
+    """Return why there is no promise, and what is offered instead."""
+    yield f"It cannot be promised: {offers['why']}."
+    for one in offers["offers"]:
+        yield f"Offer {one['number']} ({_IN_WHAT[OfferKind(one['kind'])]}): {terms_words(one['terms'])}."
+    if offers["offers"] and execution_id:
+        yield f"`zoe accept {execution_id} NUMBER` accepts one until {in_full(offers['ends_s'])}."
+
+
+def terms_words(terms: Mapping[str, Any]) -> str:
+    """Return by when it ends, how sure that is, what is guaranteed for it, and what it costs."""
+    with_what = [f"{terms['elastic']} elastic {'service' if terms['elastic'] == 1 else 'services'}"]
+    if terms["read_bytes_per_s"]:
+        with_what.append(f"{rate(terms['read_bytes_per_s'])} to read")
+    price = "" if terms["price"] is None else f", for about {terms['price']} {terms['currency']}"
+    basis = f"{terms['runs']} runs" if terms["runs"] else "its declared run time"
+    wide = "; a guess" if terms["wide"] else ""
+    return (
+        f"it ends by {in_full(terms['finish_s'])} with {terms['confidence']:.0%} confidence, with "
+        f"{' and '.join(with_what)} guaranteed{price}; it begins by {in_full(terms['begin_by_s'])} and takes "
+        f"{duration(terms['run_s'])} (by {basis}{wide})"
+    )

@@ -1,0 +1,108 @@
+"""--finish-by and accept: promises that an execution ends by a time, and offers of other ones."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from zoe_cli.commands.arguments import Id
+from zoe_cli.commands.promise_words import promise_lines
+from zoe_cli.commands.views import rows_of
+from zoe_cli.context import options
+from zoe_cli.exits import Exit
+from zoe_cli.output import emit, note
+from zoe_cli.registry import add
+from zoe_client.plain import Execution
+from zoe_client.vocabulary import TERMINAL_STATES
+
+if TYPE_CHECKING:
+    from zoe_client.quick import QuickClient
+
+FinishBy = Annotated[
+    str | None,
+    typer.Option(
+        "--finish-by",
+        metavar="TIME",
+        help="Run it if it is promised to end by then: +3h, 08:00 (the next), or a date. Else Zoe makes offers.",
+    ),
+]
+Confidence = Annotated[
+    str | None, typer.Option(metavar="SHARE", help="How sure the promise must be: 90% or 0.9 [90%].")
+]
+Budget = Annotated[
+    float | None,
+    typer.Option(min=0.0, help="What it may cost at most, in the currency of the price list (else core-hours)."),
+]
+_DECIDED_S = 15.0
+_LOOK_S = 0.2
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    add(app, "accept", accept, ("zoe accept x1m7xhnzn3f4144", "zoe accept x1m7xhnzn3f4144 2"))
+
+
+def accept(
+    context: typer.Context,
+    execution_id: Id,
+    offer: Annotated[int, typer.Argument(min=1, max=10, metavar="NUMBER", help="Which of its offers.")] = 1,
+) -> None:
+    """Accept an offer of an execution that cannot be promised to end as it asked for."""
+    with options(context).quick() as client:
+        execution = client.accept(execution_id, offer)
+    for line in promise_lines(execution):
+        note(line)
+    emit(execution, options(context).output, rows_of([execution]))
+
+
+def put_in(
+    document: dict[str, Any], finish_by: str | None, confidence: str | None, budget: float | None
+) -> dict[str, Any]:
+    """Return a description that asks for a promise, if one of these options is given."""
+    if finish_by is None:
+        if confidence is not None or budget is not None:
+            raise typer.BadParameter("--confidence and --budget belong to --finish-by")
+        return document
+    wish: dict[str, Any] = dict(document.get("promise") or {})
+    if confidence is not None:
+        wish["confidence"] = _share(confidence)
+    if budget is not None:
+        if not budget > 0:
+            raise typer.BadParameter("a budget is more than 0")
+        wish["budget"] = budget
+    return {**document, "promise": wish}
+
+
+def _share(text: str) -> float:
+    number, percent = (text[:-1], 100) if text.endswith("%") else (text, 1)
+    try:
+        share = float(number) / percent
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no share: write 90% or 0.9") from None
+    if not 0.5 <= share <= 0.99:
+        raise typer.BadParameter("a confidence is from 50% to 99%")
+    return share
+
+
+def decided(client: QuickClient, execution: Execution) -> Execution:
+    """Return the execution once its promise is decided, or as it is after some seconds; say what was decided."""
+    until_s = time.monotonic() + _DECIDED_S
+    while _undecided(execution) and time.monotonic() < until_s:
+        time.sleep(_LOOK_S)
+        execution = client.execution(execution["id"])
+    for line in promise_lines(execution):
+        note(line)
+    return execution
+
+
+def exit_of_offers(execution: Execution) -> None:
+    """End with the exit code for deadlines that cannot be met if no promise was made."""
+    if execution.get("promise") is None and (execution.get("offers") or execution["state"] in TERMINAL_STATES):
+        raise typer.Exit(Exit.DEADLINE)
+
+
+def _undecided(execution: Execution) -> bool:
+    waits = execution["state"] == "submitted" and execution["conditions"] is None
+    return waits and execution.get("promise") is None and execution.get("offers") is None

@@ -1,0 +1,92 @@
+"""Promises that an execution ends by a time, with a stated confidence, and offers of such promises."""
+
+from __future__ import annotations
+
+from zoe_client.vocabulary import OfferKind, PromiseRisk
+from zoe_lib.domain.values import value
+
+CONFIDENCE = 0.9
+"""The confidence of a promise that names none."""
+CONFIDENCE_LEAST, CONFIDENCE_MOST = 0.5, 0.99
+
+
+@value(frozen=True, slots=True)
+class PromiseWish:
+    """What a user asks of a promise beside its time, which is the deadline.
+
+    confidence: how sure it must be, from 0.5 to 0.99. budget: what it may cost at most, as a decimal number in the
+    currency of the price list, or in core-hours without one; None: any price.
+    """
+
+    confidence: float = CONFIDENCE
+    budget: str | None = None
+
+
+@value(frozen=True, slots=True)
+class FinishTerms:
+    """By when an execution ends, and what is guaranteed to it for that.
+
+    finish_s: seconds since the epoch. elastic: how many of its elastic services are guaranteed, in the order in which
+    they start. run_s: seconds from its placement in which it ends with this confidence. begin_by_s: when it is placed
+    at the latest. read_bytes_per_s: bandwidth of the object store to read; None: none beyond what it requires. price:
+    what it costs if it runs for `run_s`, as a decimal number; None: not known. runs: ended runs of its kind behind
+    this; 0: its declared run time. wide: these are few, or had other numbers of cores.
+    """
+
+    finish_s: float
+    confidence: float
+    elastic: int
+    run_s: float
+    begin_by_s: float
+    read_bytes_per_s: int | None = None
+    price: str | None = None
+    currency: str = ""
+    runs: int = 0
+    wide: bool = False
+
+
+@value(frozen=True, slots=True)
+class RiskNotice:
+    """That a promise is expected to be broken: why, when the execution is now expected to end, and when this was said;
+    seconds since the epoch.
+    """
+
+    risk: PromiseRisk
+    end_s: float
+    at_s: float
+
+
+@value(frozen=True, slots=True)
+class Promise:
+    """Terms that are in force since `at_s`. offer: the number of the offer that they were; 0: they were asked for.
+    notice: that they are expected to be broken, which is said once.
+    """
+
+    terms: FinishTerms
+    at_s: float
+    offer: int = 0
+    notice: RiskNotice | None = None
+
+
+@value(frozen=True, slots=True)
+class Offer:
+    """Other terms than those that were asked for; kind: in what they differ."""
+
+    kind: OfferKind
+    terms: FinishTerms
+
+
+@value(frozen=True, slots=True)
+class PromiseOffers:
+    """What can be promised instead of what was asked for, and why that cannot be; the first has number 1.
+
+    Each of them can be accepted until `ends_s`, seconds since the epoch; room is kept for all of them until then.
+    """
+
+    why: str
+    ends_s: float
+    offers: tuple[Offer, ...] = ()
+
+    def terms(self, number: int) -> FinishTerms | None:
+        """Return the terms of the offer with this number; None if there is none."""
+        return self.offers[number - 1].terms if 1 <= number <= len(self.offers) else None

@@ -1,0 +1,69 @@
+"""The thread that decides promises, without holding up the loop."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+import structlog
+
+from zoe_master.loop.master import Master
+from zoe_master.loop.promise_decisions import PromiseDecisions
+from zoe_master.state.cpu_budget import PROMISES_S, CpuBudget
+from zoe_master.waker import TickWaker
+
+log = structlog.get_logger(__name__)
+
+# It rests four times as long as it works, since it shares one core with the loop.
+_REST = 4.0
+_LOOK_S = 0.1
+
+
+class PromiseThread:
+    """Runs beside one master until it is closed. `clock` counts the CPU time of the calling thread."""
+
+    def __init__(
+        self,
+        master: Master,
+        decisions: PromiseDecisions,
+        waker: TickWaker,
+        clock: Callable[[], float] = time.thread_time,
+    ) -> None:
+        self._master = master
+        self._decisions = decisions
+        self._waker = waker
+        self._clock = clock
+        self._told = 0
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="zoe-promises", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closing.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        pause_s = _LOOK_S
+        while not self._closing.wait(pause_s):
+            pause_s = self.work_once()
+
+    def work_once(self) -> float:
+        """Decide what waits for a decision, once the loop has taken those before; return how long to rest."""
+        began_s = self._clock()
+        try:
+            self._decide()
+        except Exception:  # one execution that cannot be decided must not end the thread
+            log.exception("deciding promises failed")
+        return max((self._clock() - began_s) * _REST, _LOOK_S)
+
+    def _decide(self) -> None:
+        tick = self._master.latest
+        if tick is None or tick.answers_taken < self._told:
+            return
+        made = self._decisions.made_on(tick, CpuBudget(clock=self._clock).spent(PROMISES_S))
+        if made:
+            self._told += len(made)
+            self._master.tell_promises(made)
+            self._waker.wake()

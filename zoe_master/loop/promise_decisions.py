@@ -1,0 +1,177 @@
+"""Decide promises on what a tick saw, beside the loop, which checks each answer before it journals it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Protocol
+
+from zoe_client.vocabulary import PromiseRisk
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.finish_times import PromiseOffers, RiskNotice
+from zoe_lib.domain.guaranteed import as_guaranteed
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.values import value
+from zoe_lib.run_times.samples import with_elastic
+from zoe_lib.run_times.spread import CHANCES
+from zoe_master.loop.tick import Tick
+from zoe_master.scheduler.booking.bookings import Booking
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
+from zoe_master.scheduler.promising.choosing import (
+    Choice,
+    ChoiceRunTime,
+    PriceTold,
+    PromiseAnswer,
+    answer,
+    numbers_of,
+)
+from zoe_master.scheduler.promising.future import NodesLater
+from zoe_master.state.run_times import RunTimesKept
+
+DECISIONS_MAX = 50
+"""Decisions on one tick; those that follow see a newer one."""
+_TOO_LARGE = "Looking for room takes longer than a decision may take"
+_SLOWEST = 1.25  # times what it has taken, for a run that has taken longer than nearly all
+
+
+class PromisePrices(Protocol):
+    """What applications cost."""
+
+    def price(self, application: Application, tenant: str, user: str, run_s: float) -> PriceTold:
+        """Return what an application costs if all its services run for that time."""
+        ...
+
+
+@value(frozen=True, slots=True)
+class PromiseDecision:
+    """What was decided for an execution at this version: an answer, room for its promise, or that this is at risk."""
+
+    execution: Execution
+    answer: PromiseAnswer | None = None
+    booking: Booking | None = None
+    notice: RiskNotice | None = None
+
+
+class PromiseDecisions:
+    """Makes decisions; it keeps nothing, so any thread may use one."""
+
+    def __init__(self, run_times: RunTimesKept, prices: PromisePrices) -> None:
+        self._run_times = run_times
+        self._prices = prices
+
+    def made_on(self, tick: Tick, give_up: GiveUp = never) -> list[PromiseDecision]:
+        """Return decisions for those that wait for one, the oldest promises first."""
+        made = [PromiseDecision(one, notice=notice) for one, notice in self._risks(tick.snapshot)]
+        now_s = tick.snapshot.now_s
+        ready = [one for one in tick.asking if one.conditions.met(now_s)]
+        if not tick.unplaced and not ready:
+            return made
+        later = NodesLater(tick.snapshot, tick.policy, give_up)
+        for execution in tick.unplaced[:DECISIONS_MAX]:
+            booking = _room_again(execution, later)
+            if booking is not None:
+                later.with_bookings([booking])
+                made.append(PromiseDecision(execution, booking=booking))
+        for number, execution in enumerate(ready[:DECISIONS_MAX]):
+            try:
+                found = self._answer(execution, later, tick.policy)
+            except OutOfBudget:
+                if number:
+                    break  # the others are decided on the next tick
+                found = PromiseAnswer(offers=PromiseOffers(_TOO_LARGE, now_s))
+            later.with_bookings(found.bookings)
+            made.append(PromiseDecision(execution, answer=found))
+        return made
+
+    def would_be(self, tick: Tick, execution: Execution, give_up: GiveUp = never) -> PromiseAnswer:
+        """Return what would be decided if this execution were submitted now; OutOfBudget."""
+        later = NodesLater(tick.snapshot, tick.policy, give_up)
+        return self._answer(execution, later, tick.policy)
+
+    def _answer(self, execution: Execution, later: NodesLater, policy: Policy) -> PromiseAnswer:
+        application, tenant, user = execution.application, execution.tenant, execution.user
+
+        def run_time(choice: Choice, chance: float) -> ChoiceRunTime | None:
+            known = self._run_times.within(application, tenant, user, choice.elastic, chance)
+            return None if known is None else ChoiceRunTime(known.seconds, known.samples, known.wide)
+
+        def price(choice: Choice, run_s: float) -> PriceTold:
+            return self._prices.price(with_elastic(application, choice.elastic), tenant, user, run_s)
+
+        choices = [Choice(number) for number in numbers_of(application)]
+        offers_end_s = later.now_s + policy.promise_offer_s
+        return answer(execution, choices, run_time, price, later, offers_end_s)
+
+    def _risks(self, snapshot: Snapshot) -> Iterator[tuple[Execution, RiskNotice]]:
+        """Yield promises that are now expected to be broken, of those of which nobody said so."""
+        late = {one.execution_id for one in snapshot.bookings if one.begins_s < snapshot.now_s or not one.places}
+        waiting = (one for one in snapshot.queued if one.id in late) if late else ()
+        for execution in (*waiting, *(one for one in snapshot.active if one.promise is not None)):
+            promise = execution.promise
+            if promise is None or promise.notice is not None or execution.state is ExecutionState.STOPPING:
+                continue
+            end_s = self.expected_end_s(execution, snapshot.now_s)
+            if end_s > promise.terms.finish_s:
+                yield execution, RiskNotice(_risk_of(execution), end_s, snapshot.now_s)
+
+    def expected_end_s(self, execution: Execution, now_s: float) -> float:
+        """Return when half of such promised executions would have ended that have come as far as this one."""
+        assert execution.promise is not None
+        elastic, application = execution.promise.terms.elastic, execution.application
+        takes = [
+            (chance, known.seconds)
+            for chance in CHANCES
+            if (known := self._run_times.within(application, execution.tenant, execution.user, elastic, chance))
+        ]
+        if not takes:
+            takes = [(0.5, execution.promise.terms.run_s)]
+        placed_s = execution.marks.get(Mark.PLACED)
+        if placed_s is None:
+            return now_s + takes[0][1]
+        return placed_s + median_beyond(takes, now_s - placed_s)
+
+
+def median_beyond(takes: Sequence[tuple[float, float]], ran_s: float) -> float:
+    """Return the median of the run time of what has run for so long; `takes`: chances, and the times that belong to
+    them, in seconds, both rising.
+    """
+    before = (0.0, 0.8 * takes[0][1])
+    points = [before, *takes]
+    chance = _between(ran_s, [(seconds, chance) for chance, seconds in points])
+    wanted = (1 + max(chance, 0.0)) / 2
+    if ran_s >= points[-1][1] or wanted > points[-1][0]:
+        return max(_SLOWEST * ran_s, points[-1][1])
+    return max(_between(wanted, points), ran_s)
+
+
+def _between(at: float, points: Sequence[tuple[float, float]]) -> float:
+    """Return the value at a place, linear between points; those of the ends beyond them."""
+    if at <= points[0][0]:
+        return points[0][1]
+    for (left, low), (right, high) in pairwise(points):
+        if at <= right:
+            return low if right <= left else low + (high - low) * (at - left) / (right - left)
+    return points[-1][1]
+
+
+def _room_again(execution: Execution, later: NodesLater) -> Booking | None:
+    """Return room for a promise that has none, because a node was lost or another master made it."""
+    assert execution.promise is not None
+    terms = execution.promise.terms
+    wanted = as_guaranteed(execution)
+    booking = later.latest(wanted, max(terms.begin_by_s, later.now_s), terms.finish_s)
+    if booking is None:
+        booking = later.earliest(wanted, terms.run_s)
+    return None if booking is None else replace(booking, read_bytes_per_s=terms.read_bytes_per_s or 0)
+
+
+def _risk_of(execution: Execution) -> PromiseRisk:
+    if execution.attempt > 1:
+        return PromiseRisk.FAILED
+    assert execution.promise is not None
+    placed_s = execution.marks.get(Mark.PLACED, math.inf)
+    return PromiseRisk.NO_ROOM if placed_s > execution.promise.terms.begin_by_s + 60 else PromiseRisk.SLOWER

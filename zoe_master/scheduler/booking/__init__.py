@@ -1,0 +1,1 @@
+"""Room that is kept on nodes for promised executions until they start."""

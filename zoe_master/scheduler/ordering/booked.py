@@ -1,0 +1,45 @@
+"""Bookings in a pass: what they leave of the room, and whose turn has come by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from zoe_lib.domain.execution import Execution, ExecutionState, ServiceState
+from zoe_lib.domain.gateway import held
+from zoe_lib.domain.policy import Policy
+from zoe_master.scheduler.booking.bookings import CAUTION, BookedRoom, Booking, Leaving
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.placement.ledger import Ledger
+
+
+def booked_ledger(snapshot: Snapshot, policy: Policy) -> Ledger:
+    """Return the accounts of the nodes as they are, with what is booked on them."""
+    ledger = snapshot.ledger()
+    if snapshot.bookings:
+        leaving = leaving_later(snapshot, ledger, takes_back=policy.preemption == "elastic")
+        ledger.booked = BookedRoom(snapshot.bookings, ledger.index, leaving)
+    return ledger
+
+
+def leaving_later(snapshot: Snapshot, ledger: Ledger, *, takes_back: bool) -> Iterator[Leaving]:
+    """Yield what leaves the nodes when executions end; not what leaves now, nor elastic services if these are taken
+    back.
+    """
+    estimates = snapshot.estimates()
+    for execution in snapshot.active:
+        if execution.state is ExecutionState.STOPPING:
+            continue
+        ends_s = estimates.cautious_end_s(execution, snapshot.now_s, CAUTION)
+        for service, amount in held(execution, ledger.gateway):
+            stays = service.core or not takes_back
+            if service.node in ledger.index and stays and service.state is not ServiceState.STOPPING:
+                yield ends_s, ledger.index[service.node], amount
+
+
+def due_first(ordered: Sequence[Execution], bookings: Iterable[Booking], now_s: float) -> Sequence[Execution]:
+    """Return the queue with those at its head that must start now to keep their promise, the earliest first."""
+    due = {one.execution_id: one.begins_s for one in bookings if one.begins_s <= now_s or not one.places}
+    if not due:
+        return ordered
+    first = sorted((e for e in ordered if e.id in due), key=lambda e: (due[e.id], e.submitted_at_s, e.id))
+    return [*first, *(e for e in ordered if e.id not in due)] if first else ordered

@@ -1,0 +1,1 @@
+"""Promises: which guarantees make an execution end by a time, and what can be offered instead."""

@@ -1,0 +1,275 @@
+"""Which guarantees make an execution end by a time, for the lowest price; what can be offered where none do. Pure.
+
+The search is small: numbers of elastic services (none, 1, 2, 4, ... all) times rates of the object store (as it asks,
+and parts of what can be guaranteed), each at a bounded number of beginnings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
+
+from zoe_client.vocabulary import OfferKind
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.finish_times import CONFIDENCE_LEAST, FinishTerms, Offer, Promise, PromiseOffers, PromiseWish
+from zoe_lib.domain.guaranteed import as_guaranteed
+from zoe_lib.domain.values import changed, value
+from zoe_master.scheduler.booking.bookings import Booking
+from zoe_master.scheduler.promising.future import NodesLater
+
+OFFERS_MAX = 3
+_LESS_SURE = (0.95, 0.9, 0.8, 0.7, 0.6, CONFIDENCE_LEAST)
+# From a decision to the first program: a tick, and elastic services of others that have to stop.
+_START_S, _START_SHARE = 5.0, 0.02
+NOT_KNOWN = "Its run time is not known: it has not run before, and its description declares none (size.run_time_s)"
+
+
+@value(frozen=True, slots=True)
+class ChoiceRunTime:
+    """In what time a run ends with a chance; runs: ended runs behind it, 0 if it is declared; wide: they say little."""
+
+    seconds: float
+    runs: int
+    wide: bool
+
+
+@value(frozen=True, slots=True)
+class Choice:
+    """Guarantees that are possible: a number of elastic services, and bytes per second to read; None: none."""
+
+    elastic: int
+    read_bytes_per_s: int | None = None
+
+
+@value(frozen=True, slots=True)
+class PriceTold:
+    """A price, and its currency."""
+
+    amount: Decimal
+    currency: str
+
+
+# In what time a choice ends with a chance; None: nothing is known.
+RunTimeOf = Callable[[Choice, float], ChoiceRunTime | None]
+# What a choice costs if it runs for so many seconds; None: nothing has a price.
+PriceOf = Callable[[Choice, float], PriceTold | None]
+
+
+@value(frozen=True, slots=True)
+class PromiseAnswer:
+    """Either `terms`, which are promised, or `offers`. bookings: the room for the terms, or for each offer in turn."""
+
+    terms: FinishTerms | None = None
+    offers: PromiseOffers | None = None
+    bookings: tuple[Booking, ...] = ()
+
+
+@value(frozen=True, slots=True)
+class _Costed:
+    choice: Choice
+    run: ChoiceRunTime
+    price: PriceTold | None
+
+
+def answer(
+    execution: Execution,
+    choices: Sequence[Choice],
+    run_time: RunTimeOf,
+    price: PriceOf,
+    later: NodesLater,
+    offers_end_s: float,
+) -> PromiseAnswer:
+    """Return the cheapest terms by which it ends by its deadline, or else up to three offers. Raises OutOfBudget."""
+    return _Search(execution, choices, run_time, price, later, offers_end_s).answer()
+
+
+class _Search:
+    def __init__(
+        self,
+        execution: Execution,
+        choices: Sequence[Choice],
+        run_time: RunTimeOf,
+        price: PriceOf,
+        later: NodesLater,
+        offers_end_s: float,
+    ) -> None:
+        assert execution.deadline_s is not None
+        self._execution = execution
+        self._asked_s = execution.deadline_s
+        self._wish = execution.application.promise or PromiseWish()
+        self._choices = choices
+        self._run_time = run_time
+        self._price = price
+        self._later = later
+        self._offers_end_s = offers_end_s
+        self._budget = None if self._wish.budget is None else Decimal(self._wish.budget)
+
+    def answer(self) -> PromiseAnswer:
+        costed = self._costed(self._wish.confidence)
+        if not costed:
+            return self._none(NOT_KNOWN)
+        allowed = [one for one in costed if self._within_share(one.choice)]
+        if not allowed:
+            return self._none("It needs more of the cluster than promises may hold by the policy")
+        affordable = [one for one in allowed if self._affordable(one)]
+        found = self._in_time(affordable, self._wish.confidence)
+        if found is not None:
+            return PromiseAnswer(terms=found[0], bookings=(found[1],))
+        return self._counter(allowed, affordable)
+
+    def _none(self, why: str) -> PromiseAnswer:
+        return PromiseAnswer(offers=PromiseOffers(why, self._later.now_s))
+
+    def _costed(self, confidence: float) -> list[_Costed]:
+        """Return the choices with run times and prices, the cheapest first, and the quickest of equal ones."""
+        found = []
+        for choice in self._choices:
+            run = self._run_time(choice, confidence)
+            if run is not None:
+                found.append(_Costed(choice, run, self._price(choice, run.seconds)))
+        return sorted(found, key=_cheapest)
+
+    def _affordable(self, one: _Costed) -> bool:
+        return self._budget is None or (one.price is not None and one.price.amount <= self._budget)
+
+    def _within_share(self, choice: Choice) -> bool:
+        wanted = self._wanted(self._terms(_Costed(choice, ChoiceRunTime(1.0, 0, wide=True), None), 0.5, 0.0, 0.0))
+        return wanted.application.core_resources().cores_milli <= self._later.share_milli
+
+    def _in_time(
+        self, costed: Iterable[_Costed], confidence: float, not_before_s: float = 0.0
+    ) -> tuple[FinishTerms, Booking] | None:
+        """Return the first choice that ends by the time that was asked for, and begins no earlier than that."""
+        for one in costed:
+            begin_by_s = self._asked_s - _whole_s(one.run.seconds)
+            if begin_by_s < not_before_s:
+                continue
+            terms = self._terms(one, confidence, self._asked_s, begin_by_s)
+            booking = self._later.latest(self._wanted(terms), begin_by_s, self._asked_s)
+            if booking is not None:
+                terms = changed(terms, begin_by_s=booking.begins_s)
+                return terms, self._with_rate(booking, one.choice)
+        return None
+
+    def _soonest(self, costed: Sequence[_Costed]) -> tuple[FinishTerms, Booking] | None:
+        """Return the earliest end of all choices."""
+        best: tuple[FinishTerms, Booking] | None = None
+        for one in sorted(costed, key=lambda one: one.run.seconds):
+            whole_s = _whole_s(one.run.seconds)
+            if best is not None and self._offers_end_s + whole_s >= best[0].finish_s:
+                break
+            terms = self._terms(one, self._wish.confidence, 0.0, 0.0)
+            # It may be accepted at the last moment.
+            booking = self._later.earliest(self._wanted(terms), whole_s, self._offers_end_s)
+            if booking is not None and (best is None or booking.ends_s < best[0].finish_s):
+                terms = changed(terms, finish_s=booking.ends_s, begin_by_s=booking.begins_s)
+                best = terms, self._with_rate(booking, one.choice)
+        return best
+
+    def _counter(self, allowed: Sequence[_Costed], affordable: Sequence[_Costed]) -> PromiseAnswer:
+        found: list[tuple[OfferKind, FinishTerms, Booking]] = []
+        for kind, one in self._candidates(allowed, affordable):
+            if one is not None and all(one[0] != known for _, known, _ in found):
+                found.append((kind, *one))
+            if len(found) == OFFERS_MAX:
+                break
+        why = self._why(allowed, affordable, found)
+        if not found:
+            return self._none(why)
+        offers = PromiseOffers(why, self._offers_end_s, tuple(Offer(kind, terms) for kind, terms, _ in found))
+        bookings = [
+            changed(booking, execution_id=offer_booking_id(self._execution.id, number))
+            for number, (_, _, booking) in enumerate(found, start=1)
+        ]
+        return PromiseAnswer(offers=offers, bookings=tuple(bookings))
+
+    def _candidates(
+        self, allowed: Sequence[_Costed], affordable: Sequence[_Costed]
+    ) -> Iterator[tuple[OfferKind, tuple[FinishTerms, Booking] | None]]:
+        confidence = self._wish.confidence
+        yield OfferKind.EARLIEST, self._soonest(affordable)
+        if len(affordable) < len(allowed):
+            yield (
+                OfferKind.DEARER,
+                self._in_time((one for one in allowed if one not in affordable), confidence, self._offers_end_s),
+            )
+        yield OfferKind.LESS_SURE, self._less_sure()
+        yield OfferKind.CHEAPEST, self._soonest(affordable[:1])
+
+    def _less_sure(self) -> tuple[FinishTerms, Booking] | None:
+        for confidence in _LESS_SURE:
+            if confidence < self._wish.confidence:
+                costed = (one for one in self._costed(confidence) if self._affordable(one))
+                found = self._in_time(
+                    (one for one in costed if self._within_share(one.choice)), confidence, self._offers_end_s
+                )
+                if found is not None:
+                    return found
+        return None
+
+    def _why(
+        self,
+        allowed: Sequence[_Costed],
+        affordable: Sequence[_Costed],
+        found: Sequence[tuple[OfferKind, FinishTerms, Booking]],
+    ) -> str:
+        if not affordable:
+            return "All that would make it end costs more than its budget"
+        if any(kind is OfferKind.DEARER for kind, _, _ in found):
+            return "What would make it end in time costs more than its budget"
+        quickest = min(allowed, key=lambda one: one.run.seconds)
+        if self._later.now_s + _whole_s(quickest.run.seconds) > self._asked_s:
+            return (
+                f"It takes {quickest.run.seconds:.0f} s with {self._wish.confidence:.0%} confidence and "
+                f"{quickest.choice.elastic} elastic services, which is longer than there is time"
+            )
+        return "There is no room for it in time"
+
+    def _terms(self, one: _Costed, confidence: float, finish_s: float, begin_by_s: float) -> FinishTerms:
+        return FinishTerms(
+            finish_s=finish_s,
+            confidence=confidence,
+            elastic=one.choice.elastic,
+            run_s=one.run.seconds,
+            begin_by_s=begin_by_s,
+            read_bytes_per_s=one.choice.read_bytes_per_s,
+            price=None if one.price is None else f"{one.price.amount:f}",
+            currency="" if one.price is None else one.price.currency,
+            runs=one.run.runs,
+            wide=one.run.wide,
+        )
+
+    def _wanted(self, terms: FinishTerms) -> Execution:
+        """Return the execution as it would be placed under these terms."""
+        promised = changed(self._execution, promise=Promise(terms, self._later.now_s))
+        return as_guaranteed(promised)
+
+    @staticmethod
+    def _with_rate(booking: Booking, choice: Choice) -> Booking:
+        return changed(booking, read_bytes_per_s=choice.read_bytes_per_s or 0)
+
+
+def numbers_of(application: Application) -> list[int]:
+    """Return the numbers of elastic services to choose from: none, 1, 2, 4 and so on, and all."""
+    most = sum(component.elastic_count for component in application.components)
+    found, number = [0], 1
+    while number < most:
+        found.append(number)
+        number *= 2
+    return [*found, most] if most else found
+
+
+def offer_booking_id(execution_id: str, number: int) -> str:
+    """Return the name under which room is kept for an offer."""
+    return f"{execution_id}#{number}"
+
+
+def _whole_s(run_s: float) -> float:
+    """Return the seconds from a decision until the end of a run."""
+    return run_s * (1 + _START_SHARE) + _START_S
+
+
+def _cheapest(one: _Costed) -> tuple[Decimal, float, int]:
+    price = Decimal(0) if one.price is None else one.price.amount
+    return price, one.run.seconds, one.choice.elastic

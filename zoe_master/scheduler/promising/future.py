@@ -1,0 +1,169 @@
+"""The nodes at later times, as far as one may rely on it: what runs ends cautiously, and what is booked is kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from zoe_lib.domain.execution import Execution, ExecutionState, ServiceState
+from zoe_lib.domain.gateway import held
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.resources import Resources
+from zoe_master.scheduler.booking.bookings import BookedRoom, Booking, Leaving
+from zoe_master.scheduler.ordering.booked import leaving_later
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+from zoe_master.scheduler.placement.admission import admit
+from zoe_master.scheduler.placement.budget import GiveUp, never
+from zoe_master.scheduler.placement.ledger import Ledger
+from zoe_master.scheduler.placement.placement import ServicePlacer
+
+# Beginnings that are tried for one choice; each costs a look at all nodes.
+_LATER_MAX = 6
+_EARLIER_MAX = 24
+
+
+class NodesLater:
+    """The nodes from a snapshot on. Others' elastic services count as absent where the policy takes them back.
+
+    Promises hold at most the share of all cores that the policy allows, at any time.
+    """
+
+    def __init__(self, snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> None:
+        self.now_s = snapshot.now_s
+        self.bookings = snapshot.bookings
+        self._policy = policy
+        self._give_up = give_up
+        takes_back = policy.preemption == "elastic"
+        self._base = snapshot.ledger()
+        self._leaving: Sequence[Leaving] = sorted(
+            leaving_later(snapshot, self._base, takes_back=takes_back), key=lambda one: one[:2]
+        )
+        for node, amount in _given_back(snapshot.active, self._base, takes_back=takes_back):
+            self._base.give_back(node, amount)
+        self._made: dict[float, tuple[Ledger, int]] = {}
+        cores_milli = sum(node.usable.cores_milli for node in self._base.nodes)
+        self.share_milli = int(policy.promise_share * cores_milli)
+        """Cores that promises may hold, in thousandths."""
+        estimates = snapshot.estimates()
+        self._promised = [
+            (estimates.cautious_end_s(one, self.now_s, 1.0), one.application.core_resources().cores_milli)
+            for one in snapshot.active
+            if one.promise is not None
+        ]
+
+    def latest(self, wanted: Execution, begin_by_s: float, finish_s: float) -> Booking | None:
+        """Return a booking that begins as late as possible, so that others are disturbed least; None if there is no
+        room for it.
+        """
+        if begin_by_s < self.now_s:
+            return None
+        earlier = [at_s for at_s in self._turns() if at_s < begin_by_s]
+        return self._first(wanted, _spread([begin_by_s, *reversed(earlier)], _LATER_MAX), lambda _: finish_s)
+
+    def earliest(self, wanted: Execution, run_s: float, from_s: float = 0.0) -> Booking | None:
+        """Return a booking for this long that begins as early as possible, not before `from_s`, and ends at a full
+        second; None if there is no room that can be relied on.
+        """
+        first_s = max(self.now_s, from_s)
+        begins = [first_s, *(at_s for at_s in self._turns() if at_s > first_s)]
+        return self._first(wanted, _spread(begins, _EARLIER_MAX), lambda begins_s: float(math.ceil(begins_s + run_s)))
+
+    def still_free(self, booking: Booking) -> bool:
+        """Return whether the room of a booking can be kept beside all others."""
+        others = [one for one in self.bookings if one.execution_id != booking.execution_id]
+        index = self._base.index
+        if not all(name in index and self._base.nodes[index[name]].ready for name, _ in booking.places):
+            return False
+        room = BookedRoom([*others, booking], index, self._leaving)
+        return all(
+            room.shortfall(index[name], max(booking.begins_s, self.now_s), booking.ends_s).fits_in(
+                self._base.free(index[name])
+            )
+            for name, _ in booking.places
+        )
+
+    def with_bookings(self, bookings: Iterable[Booking]) -> None:
+        """Keep this room, too, from now on."""
+        fresh = {one.execution_id: one for one in bookings}
+        kept = (one for one in self.bookings if one.execution_id not in fresh)
+        self.bookings = (*kept, *fresh.values())
+
+    def _turns(self) -> list[float]:
+        """Return the times at which room comes free."""
+        ends = {ends_s for ends_s, _, _ in self._leaving if ends_s > self.now_s}
+        return [self.now_s, *sorted(ends | {one.ends_s for one in self.bookings if one.ends_s > self.now_s})]
+
+    def _first(self, wanted: Execution, begins: Iterable[float], finish: Callable[[float], float]) -> Booking | None:
+        for begins_s in begins:
+            if begins_s == math.inf:
+                return None
+            ends_s = finish(begins_s)
+            if not self._within_share(wanted, begins_s, ends_s):
+                continue
+            ledger = self._at(begins_s)
+            placer = ServicePlacer(ledger, self._policy, _Span(begins_s, ends_s), self._give_up)
+            places = admit(wanted, placer)
+            if isinstance(places, tuple):
+                amounts = ledger.wanted(wanted, places)
+                named = tuple((ledger.nodes[node].name, amount) for node, amount in amounts)
+                return Booking(wanted.id, begins_s, ends_s, named)
+        return None
+
+    def _within_share(self, wanted: Execution, begins_s: float, ends_s: float) -> bool:
+        """Return whether promises hold no more than they may in all this time; an offer counts once it is accepted."""
+        own_milli = wanted.application.core_resources().cores_milli
+        held = sum(milli for until_s, milli in self._promised if until_s > begins_s)
+        changes: list[tuple[float, int]] = [
+            (until_s, -milli) for until_s, milli in self._promised if begins_s < until_s < ends_s
+        ]
+        for one in self.bookings:
+            if "#" in one.execution_id or one.execution_id == wanted.id or not one.begins_s < ends_s:
+                continue
+            if one.ends_s > begins_s:
+                changes += [(max(one.begins_s, begins_s), one.cores_milli), (one.ends_s, -one.cores_milli)]
+        for _, milli in sorted(changes):
+            if held + own_milli > self.share_milli:
+                return False
+            held += milli
+        return held + own_milli <= self.share_milli
+
+    def _at(self, begins_s: float) -> Ledger:
+        """Return the accounts at a later time; those of the nearest earlier one are continued."""
+        known = max((at_s for at_s in self._made if at_s <= begins_s), default=None)
+        ledger, done = (self._base.copy(), 0) if known is None else self._made[known]
+        ledger = ledger.copy()
+        while done < len(self._leaving) and self._leaving[done][0] <= begins_s:
+            _, node, amount = self._leaving[done]
+            ledger.give_back(node, amount)
+            done += 1
+        self._made[begins_s] = ledger.copy(), done
+        ledger.booked = BookedRoom(self.bookings, ledger.index, self._leaving[done:]) if self.bookings else None
+        return ledger
+
+
+class _Span:
+    """The same time for every execution that is asked about."""
+
+    def __init__(self, begins_s: float, ends_s: float) -> None:
+        self._span = begins_s, ends_s
+
+    def __call__(self, _execution: Execution) -> tuple[float, float]:
+        return self._span
+
+
+def _given_back(active: Iterable[Execution], ledger: Ledger, *, takes_back: bool) -> Iterator[tuple[int, Resources]]:
+    """Yield what is leaving, and what is taken back when it is needed."""
+    for execution in active:
+        stopping = execution.state is ExecutionState.STOPPING
+        for service, amount in held(execution, ledger.gateway):
+            goes = stopping or service.state is ServiceState.STOPPING or (takes_back and not service.core)
+            if goes and service.node in ledger.index:
+                yield ledger.index[service.node], amount
+
+
+def _spread(times: Sequence[float], most: int) -> Sequence[float]:
+    """Return at most so many of these times, evenly chosen, with the first and the last."""
+    if len(times) <= most:
+        return times
+    step = (len(times) - 1) / (most - 1)
+    return [times[round(number * step)] for number in range(most)]

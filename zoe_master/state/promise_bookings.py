@@ -1,0 +1,120 @@
+"""Promised executions, those that ask for a promise, and the room that is kept for them until they start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ExecutionId, ExecutionState
+from zoe_lib.domain.guaranteed import as_guaranteed, awaits_promise
+from zoe_lib.domain.values import changed
+from zoe_master.scheduler.booking.bookings import Booking
+
+
+class PromiseBookings:
+    """What the leader knows of promises; a tick costs as much as has changed.
+
+    Bookings are kept in memory only: a new leader finds them anew, and what it has not found yet comes first in the
+    queue.
+    """
+
+    def __init__(self, executions: Iterable[Execution] = ()) -> None:
+        self._asking: dict[ExecutionId, Execution] = {}
+        self._offered: dict[ExecutionId, Execution] = {}
+        self._waiting: dict[ExecutionId, Execution] = {}
+        self._started: dict[ExecutionId, Execution] = {}
+        self._places: dict[str, Booking] = {}
+        self._frozen: tuple[Booking, ...] | None = ()
+        for execution in executions:
+            self.keep(execution)
+
+    def keep(self, execution: Execution) -> None:
+        """Note an execution that has not ended, as it is now."""
+        promised, asks = execution.promise is not None, awaits_promise(execution)
+        if not promised and not asks:
+            return
+        submitted = execution.state is ExecutionState.SUBMITTED
+        _put(self._asking, execution, asks and submitted and execution.offers is None)
+        _put(self._offered, execution, asks and submitted and execution.offers is not None)
+        _put(self._waiting, execution, promised and execution.state is ExecutionState.QUEUED)
+        _put(self._started, as_guaranteed(execution), promised and execution.state in ACTIVE_STATES)
+        if execution.promise is not None and execution.promise.offer and execution.id not in self._places:
+            self._keep_offer(execution.id, execution.promise.offer)
+        self._frozen = None
+
+    def drop(self, execution_id: ExecutionId) -> None:
+        """Forget an execution that has ended."""
+        for some in (self._asking, self._offered, self._waiting, self._started):
+            if some.pop(execution_id, None) is not None:
+                self._frozen = None
+
+    def book(self, bookings: Iterable[Booking]) -> None:
+        """Keep room; for an execution that has some, instead of it."""
+        self._places |= {one.execution_id: one for one in bookings}
+        self._frozen = None
+
+    def look(self, nodes: Sequence[Node]) -> None:
+        """Give up bookings on nodes that are gone, and those that nobody needs any more."""
+        if not self._places:
+            return
+        ready = {node.name for node in nodes if node.ready}
+        needed = self._waiting.keys() | self._offered.keys()
+        lost = [
+            name
+            for name, booking in self._places.items()
+            if name.partition("#")[0] not in needed
+            or ("#" in name and name.partition("#")[0] in self._waiting)
+            or not all(node in ready for node, _ in booking.places)
+        ]
+        for name in lost:
+            del self._places[name]
+            self._frozen = None
+
+    def frozen(self) -> tuple[Booking, ...]:
+        """Return all bookings. A promised execution that waits and has no room yet has one without places."""
+        if self._frozen is None:
+            without = (_unplaced(one) for key, one in self._waiting.items() if key not in self._places)
+            self._frozen = (*self._places.values(), *without)
+        return self._frozen
+
+    def _keep_offer(self, execution_id: ExecutionId, offer: int) -> None:
+        """Keep the room of an offer for the execution, whose user has accepted it."""
+        booking = self._places.get(f"{execution_id}#{offer}")
+        if booking is not None:
+            self._places[execution_id] = changed(booking, execution_id=execution_id)
+
+    @property
+    def started(self) -> Mapping[ExecutionId, Execution]:
+        """Return promised executions that have started, as the scheduler sees them."""
+        return self._started
+
+    def asking(self) -> tuple[Execution, ...]:
+        """Return the executions that wait for a decision, the oldest first."""
+        return tuple(sorted(self._asking.values(), key=_age)) if self._asking else ()
+
+    def unplaced(self) -> tuple[Execution, ...]:
+        """Return promised executions that wait without room that is kept for them, the oldest promise first."""
+        without = (one for key, one in self._waiting.items() if key not in self._places)
+        return tuple(sorted(without, key=_age_of_promise)) if self._waiting else ()
+
+
+def _put(some: dict[ExecutionId, Execution], execution: Execution, belongs: bool) -> None:
+    if belongs:
+        some[execution.id] = execution
+    else:
+        some.pop(execution.id, None)
+
+
+def _unplaced(execution: Execution) -> Booking:
+    assert execution.promise is not None
+    terms = execution.promise.terms
+    return Booking(execution.id, terms.begin_by_s, terms.finish_s, read_bytes_per_s=terms.read_bytes_per_s or 0)
+
+
+def _age(execution: Execution) -> tuple[float, ExecutionId]:
+    return execution.submitted_at_s, execution.id
+
+
+def _age_of_promise(execution: Execution) -> tuple[float, ExecutionId]:
+    assert execution.promise is not None
+    return execution.promise.at_s, execution.id

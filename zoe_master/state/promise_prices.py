@@ -1,0 +1,46 @@
+"""What applications cost by the price list in force, or in core-hours where there is none."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.metering import microseconds
+from zoe_lib.pricing.estimate import estimate
+from zoe_lib.pricing.price_list import PriceList
+from zoe_lib.pricing.statement import in_force
+from zoe_master.scheduler.promising.choosing import PriceTold
+
+_KEPT_S = 30.0
+_HOUR_S = 3600
+CORE_HOURS = "core-hours"
+
+
+class StoredPrices:
+    """`lists` reads the price lists; they are read again after half a minute."""
+
+    def __init__(self, lists: Callable[[], Sequence[PriceList]], clock: Callable[[], float] = time.time) -> None:
+        self._lists = lists
+        self._clock = clock
+        self._known: tuple[float, PriceList | None] | None = None
+
+    def price(self, application: Application, tenant: str, user: str, run_s: float) -> PriceTold:
+        """Return what an application costs if all its services run for that time."""
+        prices = self._in_force()
+        if prices is None:
+            milli = application.total_resources().cores_milli
+            return PriceTold(_rounded(Decimal(milli) / 1000 * Decimal(run_s) / _HOUR_S), CORE_HOURS)
+        amount, _ = estimate(application, tenant, user, run_s, prices)
+        return PriceTold(_rounded(amount), prices.currency)
+
+    def _in_force(self) -> PriceList | None:
+        now_s = self._clock()
+        if self._known is None or not 0 <= now_s - self._known[0] < _KEPT_S:
+            self._known = now_s, in_force(self._lists(), microseconds(now_s))
+        return self._known[1]
+
+
+def _rounded(amount: Decimal) -> Decimal:
+    return round(amount, 4)
