@@ -58,7 +58,7 @@ class TickingMaster:
         # The server frees the lock of the one before when it sees that its connection has ended.
         epoch = until(lambda: store.try_lead("test"))
         self.master = Master(store, self.backend, epoch, tick_recorder=TickRecorder(store, epoch))
-        prices = StoredPrices(lambda: [one.prices for one in store.billing.price_lists()])
+        prices = StoredPrices(list)
         decisions = PromiseDecisions(self.master.run_times, prices)
         answers = RpcHandlers(
             self.master, self.backend, self._waker, "test", epoch, system_users=system_users, decisions=decisions

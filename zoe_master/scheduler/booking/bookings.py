@@ -7,9 +7,10 @@ over many.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from zoe_lib.domain.execution import ExecutionId
@@ -18,6 +19,7 @@ from zoe_lib.domain.values import value
 
 # Run times that nobody promises are taken to be this many times as long: half of all learned ones are exceeded.
 CAUTION = 1.5
+_ROUNDED = 1.25
 
 
 @value(frozen=True, slots=True)
@@ -55,11 +57,16 @@ class _Kept:
     amount: Resources
 
 
+# From when on how much must be free on a node at the most, by time.
+_Steps = tuple[list[float], list[Resources]]
+
+
 class BookedRoom:
     """What bookings leave of the room on nodes, seen from one state of the accounts.
 
     `leaving`: what ends, beyond what these accounts count as free. `returned`: what others give back whenever it is
-    needed, by node: elastic services.
+    needed, by node: elastic services. A node is looked at in detail once, and for executions with bookings of their
+    own there; a table for each time until which services stay says the rest, of which there are few (`cautious`).
     """
 
     def __init__(
@@ -70,33 +77,38 @@ class BookedRoom:
         returned: Mapping[int, Resources] | None = None,
     ) -> None:
         self._kept: dict[int, list[_Kept]] = defaultdict(list)
-        begins: set[float] = set()
+        self._nodes_of: dict[ExecutionId, set[int]] = defaultdict(set)
         for one in bookings:
-            begins.add(one.begins_s)
             for name, amount in one.places:
                 if name in index:
                     self._kept[index[name]].append(_Kept(one.execution_id, one.begins_s, one.ends_s, amount))
-        self._begins = sorted(begins)
+                    self._nodes_of[one.execution_id].add(index[name])
         self._leaving: dict[int, list[tuple[float, Resources]]] = defaultdict(list)
         for at_s, node, amount in leaving:
             if node in self._kept:
                 self._leaving[node].append((at_s, amount))
-        self._returned = returned or {}
-        # Shared with twins.
+        # Shared with twins: whose bookings do not count any more, and on which nodes; and whose do not count now.
         self._dropped: set[ExecutionId] = set()
+        self._dropped_nodes: set[int] = set()
         self._apart: list[ExecutionId | None] = [None]
         self._ignored = [False]
-        self._known: dict[tuple[object, ...], Resources] = {}
+        self._set_returned(returned or {})
 
     def with_returned(self, returned: Mapping[int, Resources]) -> BookedRoom:
         """Return the same bookings for accounts to which others give back this much, by node."""
         twin = BookedRoom.__new__(BookedRoom)
-        twin.__dict__ |= self.__dict__ | {"_returned": returned, "_known": {}}
+        twin.__dict__ |= self.__dict__
+        twin._set_returned(returned)
         return twin
+
+    def _set_returned(self, returned: Mapping[int, Resources]) -> None:
+        self._returned = returned
+        self._steps: dict[tuple[int, float], _Steps] = {}
+        self._tables: dict[tuple[float, float], dict[int, Resources]] = {}
 
     def set_apart(self, execution_id: ExecutionId | None) -> None:
         """Leave the booking of this execution out of account while it looks for its own room; None: of none."""
-        self._apart[0] = execution_id
+        self._apart[0] = execution_id if execution_id in self._nodes_of else None
 
     @contextmanager
     def ignored(self) -> Iterator[None]:
@@ -107,43 +119,63 @@ class BookedRoom:
 
     def drop(self, execution_id: ExecutionId) -> None:
         """Forget the booking of an execution that has got its room."""
-        self._dropped.add(execution_id)
+        if execution_id in self._nodes_of:
+            self._dropped.add(execution_id)
+            self._dropped_nodes |= self._nodes_of[execution_id]
 
     def key(self, begins_s: float, until_s: float) -> tuple[object, ...]:
-        """Return a key that is the same for services for which the same room is left."""
-        return (
-            self._ignored[0],
-            self._apart[0],
-            len(self._dropped),
-            begins_s,
-            bisect_left(self._begins, until_s),
-        )
+        """Return a key that is the same for services for which about the same room is left."""
+        return self._ignored[0], self._apart[0], begins_s, until_s
 
     def leaves(
         self, nodes: Sequence[int], amount: Resources, begins_s: float, until_s: float, free: _Free
     ) -> list[int]:
         """Return those of these nodes that have this much left beside the bookings, for this time."""
+        if self._ignored[0]:
+            return list(nodes)
+        table, special = self._table(begins_s, until_s), self._special()
         return [
             node
             for node in nodes
-            if node not in self._kept or (amount + self.shortfall(node, begins_s, until_s)).fits_in(free(node))
+            if (node not in table and node not in special)
+            or (amount + self.shortfall(node, begins_s, until_s)).fits_in(free(node))
         ]
 
     def shortfall(self, node: int, begins_s: float, until_s: float) -> Resources:
         """Return how much of what is free on a node must stay free between two times."""
         if node not in self._kept or self._ignored[0]:
             return NOTHING
-        key = (node, begins_s, until_s, self._apart[0], len(self._dropped))
-        known = self._known.get(key)
+        if node in self._special():
+            gone = {self._apart[0], *self._dropped}
+            return _at(self._steps_of(node, begins_s, gone), until_s)
+        return self._table(begins_s, until_s).get(node, NOTHING)
+
+    def _special(self) -> set[int]:
+        """Return the nodes of which the tables say too much."""
+        apart = self._apart[0]
+        return self._dropped_nodes if apart is None else self._dropped_nodes | self._nodes_of[apart]
+
+    def _table(self, begins_s: float, until_s: float) -> dict[int, Resources]:
+        """Return what must stay free, on the nodes where that is anything."""
+        known = self._tables.get((begins_s, until_s))
         if known is None:
-            known = self._known[key] = self._shortfall(node, begins_s, until_s)
+            known = {}
+            for node in self._kept:
+                steps = self._steps.get((node, begins_s))
+                if steps is None:
+                    steps = self._steps[node, begins_s] = self._steps_of(node, begins_s, ())
+                amount = _at(steps, until_s)
+                if amount is not NOTHING:
+                    known[node] = amount
+            self._tables[begins_s, until_s] = known
         return known
 
-    def _shortfall(self, node: int, begins_s: float, until_s: float) -> Resources:
-        apart = {self._apart[0], *self._dropped}
-        kept = [one for one in self._kept[node] if one.execution_id not in apart]
-        most = NOTHING
-        for at_s in {max(one.begins_s, begins_s) for one in kept if one.begins_s < until_s and one.ends_s > begins_s}:
+    def _steps_of(self, node: int, begins_s: float, without: Collection[ExecutionId | None]) -> _Steps:
+        """Return the times from which on more must be free than before, and how much."""
+        kept = [one for one in self._kept[node] if one.ends_s > begins_s and one.execution_id not in without]
+        times, most = [], NOTHING
+        amounts: list[Resources] = []
+        for at_s in sorted({max(one.begins_s, begins_s) for one in kept}):
             lacks = NOTHING
             for one in kept:
                 if one.begins_s <= at_s < one.ends_s:
@@ -152,13 +184,30 @@ class BookedRoom:
             for ends_s, amount in self._leaving.get(node, ()):
                 if ends_s <= at_s:
                     lacks -= amount
-            most = _greater(most, lacks)
-        return most
+            more = _greater(most, lacks)
+            if more != most:
+                most = more
+                times.append(at_s)
+                amounts.append(most)
+        return times, amounts
+
+
+def _at(steps: _Steps, until_s: float) -> Resources:
+    """Return how much must be free before this time."""
+    times, amounts = steps
+    number = bisect_left(times, until_s)
+    return amounts[number - 1] if number else NOTHING
 
 
 def cautious(begins_s: float, ends_s: float) -> float:
-    """Return the time until which something is taken to stay, if it is expected to end at `ends_s`."""
-    return begins_s + CAUTION * (ends_s - begins_s)
+    """Return the time until which something is taken to stay that is expected to end at `ends_s`.
+
+    There are few of them: how long it stays is rounded up to a power of 1.25.
+    """
+    stays_s = CAUTION * (ends_s - begins_s)
+    if not 0 < stays_s < math.inf:
+        return begins_s + max(stays_s, 0.0)
+    return begins_s + _ROUNDED ** math.ceil(math.log(stays_s, _ROUNDED) - 1e-9)
 
 
 def _greater(one: Resources, other: Resources) -> Resources:

@@ -12,7 +12,7 @@ from zoe_lib.domain.resources import Resources
 from zoe_master.scheduler.booking.bookings import BookedRoom, Booking, Leaving
 from zoe_master.scheduler.ordering.booked import leaving_later
 from zoe_master.scheduler.ordering.snapshot import Snapshot
-from zoe_master.scheduler.placement.admission import admit
+from zoe_master.scheduler.placement.admission import admit, surely_refused
 from zoe_master.scheduler.placement.budget import GiveUp, never
 from zoe_master.scheduler.placement.ledger import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
@@ -102,7 +102,7 @@ class NodesLater:
                 continue
             ledger = self._at(begins_s)
             placer = ServicePlacer(ledger, self._policy, _Span(begins_s, ends_s), self._give_up)
-            places = admit(wanted, placer)
+            places = None if surely_refused(wanted, placer) else admit(wanted, placer)
             if isinstance(places, tuple):
                 amounts = ledger.wanted(wanted, places)
                 named = tuple((ledger.nodes[node].name, amount) for node, amount in amounts)
