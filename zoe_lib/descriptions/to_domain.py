@@ -20,6 +20,7 @@ from zoe_lib.domain.application import (
     RetryRule,
     Volume,
 )
+from zoe_lib.domain.progress import ProgressProbe
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.scaling import ScalingRule
 from zoe_lib.domain.sources import default_directory
@@ -74,6 +75,7 @@ def _component(component: model.Component) -> Component:
         ports=tuple(_port(port) for port in component.ports),
         readiness=_probe(component.readiness) if component.readiness else None,
         scaling=_scaling(component) if component.scaling else None,
+        progress=ProgressProbe(**component.progress.model_dump()) if component.progress else None,
         ends_application=component.ends_application,
         read_only_root=component.read_only_root,
         stop_grace_s=component.stop_grace_s,

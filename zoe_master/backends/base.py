@@ -17,6 +17,10 @@ Left = Callable[[], bool]
 """Returns whether the client that waits for the answer has left."""
 
 
+PROGRESS_BYTES_MAX = 4096
+"""How much of a file that tells progress is read: its last line."""
+
+
 def nobody_left() -> bool:
     """Return False: wait as long as it takes."""
     return False
@@ -320,6 +324,13 @@ class Backend(Protocol):
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
         """Return where a program serves the user's workspace and the tenant's shared one, starting it if it is not
         there. BackendError if it cannot be had. May wait for seconds, so it is never called within a tick.
+        """
+        ...
+
+    def progress_file(self, service: ServiceId, path: str) -> bytes:
+        """Return the end of a file below the service's working directory, at most `PROGRESS_BYTES_MAX`; BackendError.
+
+        Its user can put anything there: only an ordinary file is read, and no link is followed.
         """
         ...
 
