@@ -284,3 +284,11 @@ def _wish(application: Application, guarantee: Guarantee) -> Rates | None:
     if storage is None or storage.bandwidth is None or storage.bandwidth.guarantee is not guarantee:
         return None
     return Rates(storage.bandwidth.read_bytes_per_s or 0, storage.bandwidth.write_bytes_per_s or 0)
+
+
+def is_promised(execution: Execution) -> bool:  # noqa: ARG001
+    """Return whether the cores of an execution are promised: none are, before there are promises of a time.
+
+    It becomes `execution.promise is not None`.
+    """
+    return False

@@ -104,7 +104,8 @@ class ServiceStart:
     into labels and logs. `secret`: authenticates the proxy at the service's ports; only the service's user may read it,
     from the file that `{secret_file}` names, and it is stored nowhere else. Empty if no port needs one. `system_user`:
     what the service runs as, where the back-end may choose; None if no number is left. `secrets`: what the component
-    asks for; only the service's user may read them, and they are stored nowhere else.
+    asks for; only the service's user may read them, and they are stored nowhere else. `promised`: others beside it slow
+    its reserved cores by at most a twentieth, and use what it leaves idle.
     """
 
     service_id: ServiceId
@@ -122,6 +123,7 @@ class ServiceStart:
     secret: str = field(default="", repr=False)
     system_user: SystemUser | None = None
     secrets: ServiceSecrets = field(default_factory=ServiceSecrets)
+    promised: bool = False
 
 
 class ObservedState(TextEnum):

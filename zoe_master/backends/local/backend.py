@@ -306,6 +306,7 @@ class LocalBackend:
     def _look_at_all(self) -> None:
         with self._lock:
             changed = self._add_late()
+            self._layout.tell_promised(any(one.promised and not one.final for one in self._records.values()))
             for record in self._records.values():
                 if record.stage is not RecordStage.SUPERVISED:
                     continue
