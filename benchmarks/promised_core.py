@@ -1,9 +1,9 @@
 """How much services beside it slow one whose cores are promised, on the local back-end with its real supervisors.
 
-`python -m benchmarks.promised_core`. A fixed work of one core runs alone, and beside four services that never rest, all
-on the same one or two processors; promised and not, with control groups and without (priorities only). In turns, so
-that what else the machine does meets all of them. The group of all services together gets the greatest weight, so that
-other programs of the machine disturb less.
+`python -m benchmarks.promised_core [groups|priorities]`. A fixed work of one core runs alone, and beside four services
+that never rest, all on the same one or two processors; promised and not, with control groups and without (priorities
+only). In turns, so that what else the machine does meets all of them. The group of all services together gets the
+greatest weight, so that other programs of the machine disturb less.
 """
 
 from __future__ import annotations
@@ -136,7 +136,8 @@ def _row(world: _World, promised: bool, cpus: list[int]) -> None:
 def main() -> None:
     """Print the ratios."""
     print(machine())
-    for cgroups in (True, False):
+    asked = sys.argv[1] if len(sys.argv) > 1 else ""
+    for cgroups in (one for name, one in (("groups", True), ("priorities", False)) if asked in ("", name)):
         print("with control groups" if cgroups else "without: priorities only", flush=True)
         with _world(cgroups) as world:
             for cpus in ([0], [0, 1]):

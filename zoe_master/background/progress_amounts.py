@@ -18,7 +18,7 @@ from zoe_master.backends.base import PROGRESS_BYTES_MAX, PortAddress
 from zoe_master.background.probe_answers import NoReading, ProbeAnswers
 
 # A job takes some 700 bytes, and a driver keeps 1,000 (`spark.ui.retainedJobs`).
-_JOBS_BYTES_MAX = 2 << 20
+_JOBS_BYTES_MAX = 1 << 20
 _APPLICATION_ID_MAX = 100
 TASKS = "tasks known so far"
 

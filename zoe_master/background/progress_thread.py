@@ -34,9 +34,11 @@ _AT_ONCE_MAX = 64
 class _Followed:
     """What is known of one attempt."""
 
-    def __init__(self, attempt: int, before: ExecutionProgress | None) -> None:
-        same = before is not None and before.attempt == attempt
-        self.attempt = attempt
+    def __init__(self, execution: Execution, before: ExecutionProgress | None) -> None:
+        component = execution.application.progress_component
+        same = before is not None and before.attempt == execution.attempt
+        self.attempt = execution.attempt
+        self.by_file = component is not None and component.progress is not None and component.progress.file is not None
         self.history = ProgressHistory(before.readings if before is not None and same else ())
         self.next_s = 0.0
         self.asked: Future[None] | None = None
@@ -93,23 +95,24 @@ class ProgressThread:
             return
         telling = {e.id: (e, component, service) for e, component, service in _telling(tick.snapshot.active)}
         self._follow({one: execution for one, (execution, _, _) in telling.items()})
-        room = _AT_ONCE_MAX - sum(one.asked is not None and not one.asked.done() for one in self._followed.values())
+        asked = [one for one in self._followed.values() if one.asked is not None and not one.asked.done()]
+        room = {by_file: _AT_ONCE_MAX - sum(one.by_file is by_file for one in asked) for by_file in (False, True)}
         for execution_id, one in sorted(self._followed.items(), key=lambda pair: pair[1].next_s):
-            if room <= 0 or one.next_s > now_s:
+            if one.next_s > now_s:
                 return
-            if one.asked is None or one.asked.done():
+            if room[one.by_file] > 0 and (one.asked is None or one.asked.done()):
                 execution, component, service = telling[execution_id]
                 one.next_s = now_s + self._interval_s
-                pool = self._files if component.progress is not None and component.progress.file else self._pool
+                pool = self._files if one.by_file else self._pool
                 one.asked = pool.submit(self._one, execution, component, service, one)
-                room -= 1
+                room[one.by_file] -= 1
 
     def _follow(self, telling: Mapping[ExecutionId, Execution]) -> None:
         """Forget what does not tell any more, and go on with what an earlier leader has read."""
         known = {i: one for i, one in self._followed.items() if i in telling and one.attempt == telling[i].attempt}
         new = [one for one in telling if one not in known]
         before = self._store.progress_of(new) if new else {}
-        self._followed = known | {one: _Followed(telling[one].attempt, before.get(one)) for one in new}
+        self._followed = known | {one: _Followed(telling[one], before.get(one)) for one in new}
         with self._lock:
             self._read = {one: progress for one, progress in self._read.items() if one in telling}
 

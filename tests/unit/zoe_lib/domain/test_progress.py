@@ -8,10 +8,14 @@ from random import Random
 
 import pytest
 
+from tests.support.applications import application, component
+from zoe_lib.domain.feasibility import findings
+from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.progress import (
     READINGS_MAX,
     NoProgress,
     ProgressHistory,
+    ProgressProbe,
     ProgressReading,
     not_less,
     reading_of,
@@ -145,3 +149,18 @@ def test_tasks_that_are_added_count_for_earlier_readings_too() -> None:
     rest = remaining_s(readings, 55.0)
     assert rest is not None
     assert rest.seconds == pytest.approx((400 - 110) / 2)
+
+
+def test_files_are_refused_where_none_are_read() -> None:
+    able = BackendCapabilities(why_no_progress_files="files of containers are not read here")
+    by_file, by_port = (
+        application(component(progress=probe)) for probe in (ProgressProbe(file="p"), ProgressProbe(port="http"))
+    )
+    (found,) = findings(by_file, Platform(capabilities=able))
+    assert (found.code, found.certain, found.place) == (
+        "no_progress_files",
+        True,
+        ("components", 0, "progress", "file"),
+    )
+    assert findings(by_port, Platform(capabilities=able)) == []
+    assert findings(by_file, Platform()) == []

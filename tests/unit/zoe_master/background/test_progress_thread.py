@@ -119,6 +119,21 @@ def test_one_that_hangs_or_fails_holds_up_no_other(follows: _Follows) -> None:
         go_on.set()
 
 
+def test_files_that_hang_hold_up_no_port(follows: _Follows) -> None:
+    """More of them than may be asked at once."""
+    go_on, spark = threading.Event(), running(1, told=SPARK)
+    hanging = [running(number) for number in range(2, 90)]
+    follows.active = [*hanging, spark]
+    follows.tells = dict.fromkeys((one.id for one in hanging), lambda *_: cast(None, go_on.wait(60) and None))
+    follows.tells[spark.id] = lambda _, at_s: reading_of(at_s, 3, 9)
+    thread = follows.begin()
+    try:
+        until(lambda: (told := thread.latest().get(spark.id)) is not None and len(told.readings) > 2)
+        assert [follows.told(one) for one in hanging] == [None] * len(hanging)
+    finally:
+        go_on.set()
+
+
 def test_nothing_is_told_of_a_program_that_may_just_begin(follows: _Follows) -> None:
     begins, late = running(1, ready_at_s=time.time()), running(2)
     follows.active = [begins, late]
