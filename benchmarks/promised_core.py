@@ -33,6 +33,7 @@ WORK_S = 1.0
 # They sleep until all are there, and those without a control group were seen by their supervisors.
 _WAIT_S = 2.0
 _USER = SystemUser(450_001, 450_009)
+_SHARE_S = 8.0
 _PYTHON = shutil.which("python3", path="/usr/local/bin:/usr/bin") or sys.executable
 _WORK = """
 import os, sys, time
@@ -90,6 +91,10 @@ class _World:
                 raise TimeoutError(f"{service} is not {state} after 120 s")
             time.sleep(0.05)
 
+    def cpu_s(self) -> dict[str, float]:
+        """Return the CPU seconds of each service, of at most a second ago."""
+        return {one.service_id: one.cpu_s for one in self.backend.usage()}
+
     def end(self, services: list[str]) -> None:
         self.backend.stop(services)
         for service in services:
@@ -121,6 +126,23 @@ def took_s(world: _World, promised: bool, beside: int, cpus: list[int]) -> float
     return took
 
 
+def share(world: _World, promised: bool) -> float:
+    """Return which share a busy service gets of what it and the others beside it get together, on one processor.
+
+    Other programs of the machine change that little, so it can be measured beside them.
+    """
+    busy = [world.start(_BUSY.format(cpus=[0]), 1000 // BESIDE, promised=False) for _ in range(BESIDE)]
+    work = world.start(_BUSY.format(cpus=[0]), 1000, promised)
+    for one in (*busy, work):
+        world.until(one, ObservedState.READY)
+    time.sleep(_WAIT_S)
+    before = world.cpu_s()
+    time.sleep(_SHARE_S)
+    got = {one: used_s - before.get(one, 0.0) for one, used_s in world.cpu_s().items()}
+    world.end([*busy, work])
+    return got[work] / sum(got.values())
+
+
 def _row(world: _World, promised: bool, cpus: list[int]) -> None:
     alone, beside, ratios = [], [], []
     for _ in range(RUNS):
@@ -140,6 +162,10 @@ def main() -> None:
     for cgroups in (one for name, one in (("groups", True), ("priorities", False)) if asked in ("", name)):
         print("with control groups" if cgroups else "without: priorities only", flush=True)
         with _world(cgroups) as world:
+            for promised in (False, True):
+                shares = [share(world, promised) for _ in range(RUNS)]
+                name, spread = ("promised" if promised else "not promised"), f"{min(shares):.3f} to {max(shares):.3f}"
+                print(f"  {name:<28}share on one processor {statistics.median(shares):.3f} ({spread})", flush=True)
             for cpus in ([0], [0, 1]):
                 for promised in (False, True):
                     _row(world, promised, cpus)
