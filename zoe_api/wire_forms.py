@@ -24,6 +24,7 @@ from zoe_client.wire import (
     OffersView,
     OfferView,
     PolicyView,
+    ProgressView,
     PromiseOutlookView,
     PromiseView,
     ReasonView,
@@ -38,6 +39,7 @@ from zoe_lib.domain.finish_times import Promise, PromiseOffers
 from zoe_lib.domain.guaranteed import awaits_promise
 from zoe_lib.domain.locality import InputObjects, InputPlaces
 from zoe_lib.domain.policy import Policy, shown_limits, with_shown_limits
+from zoe_lib.domain.progress import ExecutionProgress, remaining_s
 from zoe_lib.domain.promises import Rates, pushed_down, refused
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources
@@ -61,6 +63,20 @@ def execution_view(execution: Execution, description: Mapping[str, Any]) -> Exec
         conditions=conditions_view(execution.conditions),
         storage_problem=execution.storage_problem,
         description=dict(description),
+    )
+
+
+def progress_view(progress: ExecutionProgress, now_s: float | None = None) -> ProgressView:
+    """Return how far an execution is; with the time, also how long the rest takes."""
+    rest = None if now_s is None else remaining_s(progress.readings, now_s)
+    return ProgressView(
+        share=progress.share,
+        at_s=progress.at_s,
+        text=progress.text,
+        problem=progress.problem,
+        remaining_s=None if rest is None else rest.seconds,
+        remaining_low_s=None if rest is None else rest.low_s,
+        remaining_high_s=None if rest is None else rest.high_s,
     )
 
 

@@ -48,6 +48,18 @@ class Deadline(TypedDict):
     expected_run_s: float | None
 
 
+class Progress(TypedDict):
+    """How far an execution is, by what its program tells."""
+
+    share: float | None
+    at_s: float
+    text: str
+    problem: str
+    remaining_s: float | None
+    remaining_low_s: float | None
+    remaining_high_s: float | None
+
+
 class Summary(TypedDict):
     """One execution as a line of a list."""
 
@@ -77,6 +89,7 @@ class Summary(TypedDict):
     core_ready: int
     elastic_total: int
     elastic_ready: int
+    progress: Progress | None
 
 
 class Array(TypedDict):

@@ -39,6 +39,8 @@ from zoe_master.background.forecast_thread import ForecastThread
 from zoe_master.background.leader_pauses import LeaderPauses
 from zoe_master.background.lease import LeaderLease, LeaderProgress, LeaderWatch
 from zoe_master.background.metrics import observe_storage
+from zoe_master.background.progress_amounts import ProgressAmounts
+from zoe_master.background.progress_thread import ProgressThread
 from zoe_master.background.promise_thread import PromiseThread
 from zoe_master.background.readings import ScalingAmounts
 from zoe_master.background.retention import ExecutionRetention, removal_interval_s
@@ -175,10 +177,11 @@ class Process:
                 metrics.LEADER.set(1)
                 foretelling = ForecastThread(master, self._waker)
                 learning = RunTimesThread(master.run_times, self._store)
-                promising = PromiseThread(master, decisions, self._waker)
                 upkeep = ExecutionRetention(self._store, removal_interval_s(self._settings.retention_s))
                 amounts = ScalingAmounts(self._settings.prometheus_url, backend.address)
                 self._scaling = ScalingThread(master, self._store, epoch, amounts, self._waker)
+                following = ProgressThread(master, self._store, ProgressAmounts(backend.address, backend.progress_file))
+                promising = PromiseThread(master, decisions, self._waker, following.latest)
                 notifying = NotificationThread(self._store.accounts, senders_of(self._settings))
                 scheduling = ScheduleThread(LeaderPlace(self._settings, self._store), self._waker.wake)
                 try:
@@ -186,9 +189,10 @@ class Process:
                 finally:
                     scheduling.close()
                     notifying.close()
+                    promising.close()
+                    following.close()
                     self._scaling.close()
                     upkeep.close()
-                    promising.close()
                     learning.close()
                     foretelling.close()
         finally:

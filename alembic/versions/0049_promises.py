@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from alembic import op
 
 revision = "0049"
-down_revision = "0046"
+down_revision = "0048"
 branch_labels = None
 depends_on = None
 

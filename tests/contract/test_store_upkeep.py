@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.support.applications import GIB, execution
 from tests.support.stores import LIMITS
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Cause, Outcome
+from zoe_lib.domain.progress import ExecutionProgress, ProgressReading
 from zoe_lib.domain.use import DAY_S, DayOfUser, ResourceSeconds
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import NotFound, NotLeader
@@ -114,6 +117,27 @@ def test_the_last_use_of_an_application_goes_with_it(any_store: ExecutionStore) 
     any_store.add_use_of("nobody", 1.0)
     any_store.add_use_of("nul\0", 1.0)
     assert any_store.last_uses([execution(1).id, "nobody"]) == {execution(1).id: 7.0}
+
+
+def test_progress_is_replaced_and_goes_with_its_execution(any_store: ExecutionStore) -> None:
+    for number in (1, 2):
+        any_store.submit(execution(number), "request", f"key {number}")
+    ids = [execution(1).id, execution(2).id, "nobody"]
+    first = ExecutionProgress(ids[0], 1, 5.0, (ProgressReading(5.0, 1, 8),), "1 of 8", "")
+    any_store.set_progress(
+        [first, ExecutionProgress(ids[1], 2, 5.0, (), "", "it is negative"), replace(first, execution_id="nobody")]
+    )
+    newer = replace(first, at_s=9.0, readings=(*first.readings, ProgressReading(9.0, 2, 8)))
+    any_store.set_progress([newer, ExecutionProgress(ids[1], 1, 7.0, (ProgressReading(7.0, 0.5),))])
+    any_store.set_progress([])
+    assert any_store.progress_of(ids) == {
+        ids[0]: newer,
+        ids[1]: ExecutionProgress(ids[1], 2, 5.0, (), "", "it is negative"),
+    }
+    assert any_store.progress_of([]) == {}
+    any_store.append(ids[0], [ev.Refused(at_s=50.0, outcome=Outcome.CANCELLED, cause=Cause.CANCELLED)], 1, None)
+    assert any_store.prune(now_s=51.0 + RETENTION_S) == 1
+    assert list(any_store.progress_of(ids)) == [ids[1]]
 
 
 def test_the_use_of_what_is_removed_is_kept_by_day(any_store: ExecutionStore) -> None:

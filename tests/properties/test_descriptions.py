@@ -286,6 +286,8 @@ def components(draw: st.DrawFn, name: str) -> dict[str, Any]:
 
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
+    parts = [draw(components(name)) for name in draw(st.lists(names, unique=True, min_size=1, max_size=3))]
+    parts[0]["progress"] = draw(st.none() | st.just({"file": "out/progress"}))
     return {
         "version": 4,
         "name": draw(names),
@@ -307,7 +309,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
             st.fixed_dictionaries({"deadline_s": st.none() | st.floats(1, 10**6)})
             | st.fixed_dictionaries({"deadline": st.sampled_from(["+3h", "1d2h", "08:00 Europe/Paris"])})
         ),
-        "components": [draw(components(name)) for name in draw(st.lists(names, unique=True, min_size=1, max_size=3))],
+        "components": parts,
         "storage": draw(st.none() | st.just({}) | st.just({"bandwidth": {"read": "1MB/s"}})),
     }
 

@@ -39,3 +39,18 @@ def test_services_that_compete_get_what_they_have_reserved(harness: SwarmHarness
 def cpu_s(api: Any, container: str) -> float:
     """By the container's control group."""
     return float(api.stats(container, stream=False, one_shot=True)["cpu_stats"]["cpu_usage"]["total_usage"]) / 1e9
+
+
+def test_a_promised_core_is_a_core_beside_others_that_reserve_more(harness: SwarmHarness, swarm: Cluster) -> None:
+    """Swarm cannot say so; the engine of the node can, once the container runs."""
+    api: Any = swarm.host("node-2").api
+    for service, cores_milli in {"e.c.0.1": 500, "e.d.0.1": 1500}.items():
+        component = small(SPIN, name=service[2], reservation=Resources(cores_milli, 32 * MIB), cores_limit_milli=None)
+        harness.start(component, service, "node-2", promised=service == "e.c.0.1")
+    for service in ("e.c.0.1", "e.d.0.1"):
+        harness.reach(service, ObservedState.READY)
+    containers = {one["Labels"][labels.SERVICES]: one["Id"] for one in api.containers()}
+    before = {service: cpu_s(api, one) for service, one in containers.items()}
+    time.sleep(SECONDS)
+    used = {service: cpu_s(api, one) - before[service] for service, one in containers.items()}
+    assert used["e.c.0.1"] / sum(used.values()) >= 0.95, used

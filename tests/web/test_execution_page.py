@@ -46,6 +46,24 @@ def test_it_leads_with_one_button_and_the_state_in_a_sentence(admin: Visitor, cl
     assert admin.violations() == []
 
 
+def test_progress_is_a_bar_that_moves_and_says_what_is_not_understood(admin: Visitor, client: Client) -> None:
+    page, where = admin.page, "while [ ! -e go-on ]; do sleep 0.1; done"
+    script = f"mkdir -p far; echo 1 4 > far/p; {where}; echo 3 4 > far/p; sleep 7; echo lies > far/p; sleep 600"
+    tells = document(part("main", "sh", "-c", script, work_dir="{workspace}", progress={"file": "far/p"}), name="tells")
+    execution = client.submit(tells)
+    admin.open(f"/executions/{execution.id}")
+    bar = page.get_by_role("progressbar", name="Progress")
+    expect(bar).to_have_attribute("value", "0.25", timeout=30_000)
+    expect(page.get_by_text("25 %; 1 of 4")).to_be_visible()
+    assert admin.violations() == []
+    client.files.make_directory("go-on")
+    expect(bar).to_have_attribute("value", "0.75", timeout=30_000)
+    expect(page.get_by_text("Progress not understood: it is not a number")).to_be_visible(timeout=30_000)
+    expect(bar).to_have_attribute("value", "0.75")
+    client.files.delete("go-on", recursive=True)
+    client.files.delete("far", recursive=True)
+
+
 def test_results_are_listed_seen_and_downloaded(admin: Visitor, client: Client) -> None:
     page = admin.page
     script = "mkdir -p out; sleep 2; printf 'city,people\\nNice,343000\\n' > out/cities.csv"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import structlog
@@ -18,6 +19,7 @@ from zoe_api.wire_forms import (
     deadline_view,
     execution_summary,
     input_reads,
+    progress_view,
     reason_view,
     reported_places,
     stored_places,
@@ -38,9 +40,11 @@ from zoe_client.wire.base import SECONDS_MAX
 from zoe_lib.domain.execution import (
     WAITING_STATES,
     Execution,
+    ExecutionId,
     ExecutionState,
 )
 from zoe_lib.domain.locality import InputPlaces
+from zoe_lib.domain.progress import ExecutionProgress
 from zoe_lib.domain.promises import refused
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.roles import Scope
@@ -54,6 +58,7 @@ from zoe_lib.submission.checking import secret_access
 log = structlog.get_logger(__name__)
 router = api_router("/executions", tag="executions")
 _AHEAD_IDS_MAX = 10
+_GOES_ON = frozenset({ExecutionState.RUNNING, ExecutionState.STOPPING})
 
 
 @router.get("", response_model=ExecutionList)
@@ -97,8 +102,12 @@ def list_executions(
         cursor=cursor,
     )
     page = services.store.executions(query)
+    told = _progress(services, page.executions)
+    summaries = [execution_summary(e) for e in page.executions]
+    for one in (one for one in summaries if one.id in told):
+        one.progress = progress_view(told[one.id])
     return ExecutionList(
-        executions=[execution_summary(e) for e in page.executions],
+        executions=summaries,
         next_cursor=page.next_cursor,
         searched_to_s=page.searched_to_s,
     )
@@ -113,6 +122,8 @@ def show_execution(
     """
     execution = visible_execution(services, principal, execution_id, request)
     view = viewed(execution, response, may_see_secrets(principal, execution))
+    if (progress := _progress(services, [execution]).get(execution.id)) is not None:
+        view.progress = progress_view(progress, time.time())
     view.access = levels_of(services, principal, [execution])[execution.id]
     return with_details(view, all_entries(services.store, execution_id) if principal.operator else (), principal)
 
@@ -174,6 +185,13 @@ def execution_usage(execution_id: str, request: Request, principal: Reader, serv
     visible_execution(services, principal, execution_id, request)
     samples = [UsageView.model_validate(s) for s in services.store.usage(execution_id)]
     return UsageList(usage=samples, interval_s=services.settings.usage_interval_s)
+
+
+def _progress(services: Services, executions: Sequence[Execution]) -> Mapping[ExecutionId, ExecutionProgress]:
+    """Return how far those are that run and tell it, in their present attempt."""
+    attempts = {e.id: e.attempt for e in executions if e.state in _GOES_ON and e.application.progress_component}
+    found = services.store.progress_of(list(attempts)) if attempts else {}
+    return {one: progress for one, progress in found.items() if progress.attempt == attempts[one]}
 
 
 def _missing_secrets(services: Services, execution: Execution) -> str:

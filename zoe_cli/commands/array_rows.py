@@ -46,13 +46,13 @@ def array_rows(arrays: Sequence[Array]) -> Rows:
 def all_rows(arrays: Sequence[Array], executions: Sequence[Summary]) -> Rows:
     """Return arrays, one row each, and executions as a table, newest first."""
     table = rows_of(executions, any(one["deadline_s"] is not None for one in arrays))
-    with_deadline = "deadline" in table.columns
+    with_progress, with_deadline = "progress" in table.columns, "deadline" in table.columns
     aged = [(one["submitted_at_s"], row) for one, row in zip(executions, table.rows, strict=True)]
-    aged += [(one["submitted_at_s"], _row(one, with_deadline)) for one in arrays]
+    aged += [(one["submitted_at_s"], _row(one, with_progress, with_deadline)) for one in arrays]
     return Rows(table.columns, [row for _, row in sorted(aged, key=lambda pair: -pair[0])])
 
 
-def _row(array: Array, with_deadline: bool) -> Sequence[object]:
+def _row(array: Array, with_progress: bool, with_deadline: bool) -> Sequence[object]:
     """Return the row of an array: READY is how many indices have ended of all."""
     now_s, counts = time.time(), array["counts"]
     end_s = now_s if array["ended_at_s"] is None else array["ended_at_s"]
@@ -66,6 +66,7 @@ def _row(array: Array, with_deadline: bool) -> Sequence[object]:
         f"{ended}/{array['size']}",
         duration(now_s - array["submitted_at_s"]),
         duration(end_s - array["submitted_at_s"]) if array["state"] != "submitted" else "",
+        *([""] if with_progress else []),
         *([array_deadline_cell(array)] if with_deadline else []),
         reason["sentence"] if reason else counted(counts),
     )

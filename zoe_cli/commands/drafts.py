@@ -100,6 +100,7 @@ def spark_draft(line: Sequence[str], wishes: Wishes) -> dict[str, Any]:
         },
         "resources": _DRIVER_MEMORY,
         "ports": [{"name": "ui", "number": 4040, "protocol": "http", "proxied": True}],
+        "progress": {"spark": "ui"},
     }
     parameters: dict[str, Any] = {"core_workers": 1, "elastic_workers": workers - 1, "worker_memory": memory}
     parameters |= {} if wishes.cores is None else {"worker_cores": wishes.cores}

@@ -92,9 +92,9 @@ def ls(
     """List executions, newest first, or files.
 
     READY: ready essential services of all, and elastic services after a plus. AGE: time since the submission. RAN: time
-    from the placement to the end. DEADLINE: met, missed and why, at risk, or the time that is left. WHY: the reason for
-    waiting, or the cause of a failure. --sort and --format apply to the executions listed, and leave arrays out; the
-    names for --format are those of -o json.
+    from the placement to the end. PROGRESS: the share that is done, as the program tells it. DEADLINE: met, missed and
+    why, at risk, or the time that is left. WHY: the reason for waiting, or the cause of a failure. --sort and --format
+    apply to the executions listed, and leave arrays out; the names for --format are those of -o json.
     """
     if place is not None:
         from zoe_cli.commands.listing_files import list_files

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from zoe_cli.commands.deadline_words import deadline_cell, deadline_words
 from zoe_cli.commands.places import places_words
+from zoe_cli.commands.progress_words import progress_cell, progress_words
 from zoe_cli.commands.promise_words import promise_lines
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration
@@ -15,8 +16,9 @@ from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, ExecutionState
 
 
 def rows_of(executions: Sequence[Summary], with_deadline: bool = False) -> Rows:
-    """Return executions as a table; with a column for deadlines if any of them has one."""
+    """Return executions as a table; with columns for deadlines and progress if any of them has one."""
     now_s = time.time()
+    with_progress = any(e.get("progress") is not None for e in executions)
     with_deadline = with_deadline or any(e["deadline_s"] is not None for e in executions)
     rows = [
         (
@@ -27,13 +29,14 @@ def rows_of(executions: Sequence[Summary], with_deadline: bool = False) -> Rows:
             _ready(e),
             duration(now_s - e["submitted_at_s"]),
             _ran(e, now_s),
+            *([progress_cell(e)] if with_progress else []),
             *([deadline_cell(e)] if with_deadline else []),
             _why(e),
         )
         for e in executions
     ]
-    columns = ("id", "name", "user", "state", "ready", "age", "ran", *(["deadline"] if with_deadline else []), "why")
-    return Rows(columns, rows)
+    more = [*(["progress"] if with_progress else []), *(["deadline"] if with_deadline else [])]
+    return Rows(("id", "name", "user", "state", "ready", "age", "ran", *more, "why"), rows)
 
 
 def service_rows(execution: Execution) -> Rows:
@@ -68,6 +71,7 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
     yield "owner", f"{execution['user']} of {execution['tenant']}"
     yield from _results(execution)
     yield "state", execution["state"]
+    yield from _progress(execution)
     if execution["reason"] is not None:
         yield "waits", execution["reason"]["sentence"]
         if execution["reason"]["hint"]:
@@ -101,6 +105,11 @@ def _times(execution: Execution) -> Iterator[tuple[str, str]]:
         yield "deadline", clock(execution["deadline_s"]) if deadline is None else deadline_words(deadline)
     for line in promise_lines(execution):
         yield "promise", line
+
+
+def _progress(execution: Execution) -> Iterator[tuple[str, str]]:
+    if (progress := execution.get("progress")) is not None:
+        yield "progress", progress_words(progress)
 
 
 def _conditions(execution: Execution) -> Iterator[tuple[str, str]]:

@@ -79,6 +79,7 @@ __getattr__ = lazy_names(
             "ForecastView",
             "InputReadView",
             "ModifyRequest",
+            "ProgressView",
             "ReasonView",
             "ScaleRequest",
             "ServiceView",

@@ -196,6 +196,23 @@ class ChangeView(Wire):
     after: int
 
 
+class ProgressView(Wire):
+    """How far an execution is, by what its program tells; nobody checks that.
+
+    share: from 0 to 1; null before the first reading. text: what it is of. problem: why the last reading, at `at_s`,
+    was not understood. remaining_s: how long the rest takes at the pace of late; `remaining_low_s` and
+    `remaining_high_s` are quartiles; all are null where that is not known, and in lists.
+    """
+
+    share: float | None
+    at_s: float
+    text: str = ""
+    problem: str = ""
+    remaining_s: float | None = None
+    remaining_low_s: float | None = None
+    remaining_high_s: float | None = None
+
+
 class ExecutionSummary(Wire):
     """One execution as a line of a list."""
 
@@ -229,6 +246,9 @@ class ExecutionSummary(Wire):
     core_ready: int
     elastic_total: int
     elastic_ready: int
+    progress: ProgressView | None = Field(
+        default=None, description="How far it is; null if it does not run, or its description has no `progress`."
+    )
 
 
 class InputReadView(Wire):

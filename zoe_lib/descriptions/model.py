@@ -126,6 +126,24 @@ class Scaling(Model):
     ] = 120.0
 
 
+class Progress(Model):
+    """How the progress of an execution is read: exactly one of `file`, `port` and `spark` says from where."""
+
+    file: Annotated[
+        s.FileName | None,
+        Field(description="a file below the working directory; its last line is a share such as 0.42, or `done total`"),
+    ] = None
+    port: Annotated[
+        s.Label | None, Field(description='name of an HTTP port that answers the same, or JSON: {"progress": 0.42}')
+    ] = None
+    path: Annotated[
+        str, Field(pattern=r"^/[\x21-\x7e]*$", max_length=1000, description="path of that request (default: /)")
+    ] = "/"
+    spark: Annotated[
+        s.Label | None, Field(description="name of the port of a Spark driver's pages: completed of known tasks")
+    ] = None
+
+
 class Component(Model):
     """One container template; the first `essential_count` instances are essential, the rest elastic."""
 
@@ -159,6 +177,10 @@ class Component(Model):
     ports: Annotated[list[Port], Field(max_length=bounds.PORTS_MAX, description="ports by name")] = []
     scaling: Annotated[
         Scaling | None, Field(description="by what the number of instances changes while it runs; only elastic ones do")
+    ] = None
+    progress: Annotated[
+        Progress | None,
+        Field(description="where its first instance tells how far the execution is; at most one component has it"),
     ] = None
     readiness: Annotated[Readiness | None, Field(description="when an instance is ready")] = None
     ends_application: Annotated[bool, Field(description="the application ends when this component ends")] = False

@@ -26,6 +26,9 @@ def check_rules(document: dict[str, Any], complete: bool) -> Iterator[Diagnostic
     yield from check_one_deadline(pointer("deadline"), document)
     yield from _check_reserved_names(components)
     yield from _check_end(components)
+    telling = [pointer("components", i, "progress") for i, c in components if c.get("progress") is not None]
+    for place in telling[1:]:
+        yield Diagnostic(place, Code.CONFLICT, "another component already tells the progress")
     for index, component in components:
         yield from check_component(pointer("components", index), component)
     yield from check_storage(document.get("storage"))

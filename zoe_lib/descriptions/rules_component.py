@@ -35,6 +35,7 @@ def check_component(place: str, component: dict[str, Any]) -> Iterator[Diagnosti
     yield from _check_ports(place, component)
     yield from _check_readiness(place, component)
     yield from _check_scaling(place, component)
+    yield from _check_progress(place, component)
     yield from _check_volumes(place, component)
     yield from _check_secrets(place, component)
     yield from _check_limits(place + "/resources", mapping(component, "resources"))
@@ -100,13 +101,29 @@ def _check_scaling(place: str, component: dict[str, Any]) -> Iterator[Diagnostic
         yield Diagnostic(place + "/maximum", Code.CONFLICT, message)
     if low is not None and low < least:
         yield Diagnostic(place + "/minimum", Code.CONFLICT, f"{least} instances are essential, and stay")
-    named = text(scaling, "port")
+    yield from _check_http_port(place + "/port", component, text(scaling, "port"))
+
+
+def _check_progress(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:
+    if not isinstance(component.get("progress"), dict):
+        return
+    place, progress = place + "/progress", component["progress"]
+    kinds = [kind for kind in ("file", "port", "spark") if progress.get(kind) is not None]
+    if len(kinds) != 1:
+        yield Diagnostic(place, Code.CONFLICT, "progress needs exactly one of 'file', 'port' and 'spark'")
+    if "path" in progress and "port" not in kinds:
+        yield Diagnostic(place + "/path", Code.CONFLICT, "'path' is allowed with 'port' only")
+    for kind in ("port", "spark"):
+        yield from _check_http_port(f"{place}/{kind}", component, text(progress, kind))
+
+
+def _check_http_port(place: str, component: dict[str, Any], named: str | None) -> Iterator[Diagnostic]:
     ports = {text(port, "name"): port for _, port in objects(component, "ports")}
     if named is not None and named not in ports:
         hint = did_you_mean(named, [name for name in ports if name])
-        yield Diagnostic(place + "/port", Code.UNKNOWN_REFERENCE, f"the component has no port {named!r}", hint)
+        yield Diagnostic(place, Code.UNKNOWN_REFERENCE, f"the component has no port {named!r}", hint)
     elif named is not None and ports[named].get("protocol", "tcp") != "http":
-        yield Diagnostic(place + "/port", Code.CONFLICT, f"port {named!r} is not an http port")
+        yield Diagnostic(place, Code.CONFLICT, f"port {named!r} is not an http port")
 
 
 def _check_readiness(place: str, component: dict[str, Any]) -> Iterator[Diagnostic]:

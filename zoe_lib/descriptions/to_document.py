@@ -79,6 +79,7 @@ def _component(component: Component) -> _Json:
         "ports": [_port(port) for port in component.ports],
         "readiness": _readiness(component.readiness) if component.readiness else None,
         "scaling": _without(asdict(component.scaling), _SCALING) if component.scaling else None,
+        "progress": _without(asdict(component.progress), {"path": "/"}) if component.progress else None,
         "ends_application": component.ends_application,
         "read_only_root": component.read_only_root,
         "stop_grace_s": component.stop_grace_s,

@@ -22,6 +22,7 @@ from zoe_lib.domain.application import (
     Volume,
 )
 from zoe_lib.domain.finish_times import PromiseWish
+from zoe_lib.domain.progress import ProgressProbe
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.scaling import ScalingRule
 from zoe_lib.domain.sources import default_directory
@@ -83,6 +84,7 @@ def _component(component: model.Component) -> Component:
         ports=tuple(_port(port) for port in component.ports),
         readiness=_probe(component.readiness) if component.readiness else None,
         scaling=_scaling(component) if component.scaling else None,
+        progress=ProgressProbe(**component.progress.model_dump()) if component.progress else None,
         ends_application=component.ends_application,
         read_only_root=component.read_only_root,
         stop_grace_s=component.stop_grace_s,

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from zoe_client.vocabulary import NotificationKind
 from zoe_lib.domain.finish_times import PromiseWish
+from zoe_lib.domain.progress import ProgressProbe
 from zoe_lib.domain.resources import MEMORY_BYTES_MAX, Resources, total
 from zoe_lib.domain.scaling import ScalingRule
 from zoe_lib.domain.storage import StorageDemand
@@ -113,7 +114,8 @@ class Component:
     name and text of each file that its services find below `{files}`. `requirements`: Python packages in normal form,
     sorted, that its services find installed; `build_requirements`: those without a wheel may be built. `sources`:
     repositories that Zoe clones into the workspace before a service starts. `scaling`: by what the number of instances
-    changes while it runs; only elastic ones come and go."""
+    changes while it runs; only elastic ones come and go.
+    `progress`: where its first instance tells how far the execution is."""
 
     name: str
     image: str
@@ -132,6 +134,7 @@ class Component:
     ports: tuple[Port, ...] = ()
     readiness: Probe | None = None
     scaling: ScalingRule | None = None
+    progress: ProgressProbe | None = None
     ends_application: bool = False
     read_only_root: bool = False
     stop_grace_s: float = 10.0
@@ -220,6 +223,11 @@ class Application:
     def ending_component(self) -> Component | None:
         """Return the component whose end is the application's end, when one is named."""
         return next((c for c in self.components if c.ends_application), None)
+
+    @once
+    def progress_component(self) -> Component | None:
+        """Return the component that tells the progress, when one does."""
+        return next((c for c in self.components if c.progress is not None), None)
 
     def instances(self) -> Iterator[tuple[Component, int]]:
         """Yield every (component, index) in start-up order; an index below essential_count is core."""

@@ -104,6 +104,10 @@ def _of_component(place: tuple[str | int, ...], component: Component, platform: 
         message = f"component {component.name} has sources, but {able.why_no_sources}"
         hint = "upload the files (`zoe cp`), or clone in the command with an image that has git"
         yield Finding((*place, "sources"), "no_sources", message, hint)
+    if component.progress is not None and component.progress.file is not None and able.why_no_progress_files:
+        message = f"component {component.name} tells its progress in a file, but {able.why_no_progress_files}"
+        hint = "tell it at an http port: `progress` with `port`"
+        yield Finding((*place, "progress", "file"), "no_progress_files", message, hint)
     if component.build_requirements and not able.package_builds:
         message = f"component {component.name} has build_requirements, but only wheels are taken here"
         hint = "name versions that have wheels, or use an image that has the packages"

@@ -61,6 +61,7 @@ class BackendCapabilities:
     mount_points: paths inside containers that are in use; empty if nothing is mounted.
     secret_variables: whether secrets can be variables of a process.
     why_no_packages: why no component can have requirements; empty: they can. why_no_sources: the same of sources.
+    why_no_progress_files: why progress cannot be read from a file.
     package_builds: whether requirements without a wheel can be built.
     devices_alone: services with devices are sure to start only if they belong to one component without ports.
     engine: the engine's bounds of limits and rules for names of images; None: there are none.
@@ -81,6 +82,7 @@ class BackendCapabilities:
     secret_variables: bool = True
     why_no_packages: str = ""
     why_no_sources: str = ""
+    why_no_progress_files: str = ""
     package_builds: bool = True
     engine: EngineLimits | None = None
     network_addresses: int | None = None

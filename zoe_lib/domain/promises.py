@@ -284,3 +284,8 @@ def _wish(application: Application, guarantee: Guarantee) -> Rates | None:
     if storage is None or storage.bandwidth is None or storage.bandwidth.guarantee is not guarantee:
         return None
     return Rates(storage.bandwidth.read_bytes_per_s or 0, storage.bandwidth.write_bytes_per_s or 0)
+
+
+def is_promised(execution: Execution) -> bool:
+    """Return whether the cores of an execution are promised, since it is promised to end by a time."""
+    return execution.promise is not None

@@ -13,6 +13,7 @@ from zoe_lib.domain.gateway import HeldOnNode
 from zoe_lib.domain.limits import Limits, LimitSubject
 from zoe_lib.domain.platform import BackendCapabilities, Platform
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.progress import ExecutionProgress
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.sharing import ALL, ExecutionShares, Visibility
@@ -108,6 +109,16 @@ class ExecutionStore(Protocol):
 
     def last_uses(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, float]:
         """Return when each of them was last used; executions that were never used are missing."""
+        ...
+
+    def set_progress(self, newest: Sequence[ExecutionProgress]) -> None:
+        """Replace what is known of the progress of these executions; what is known of a later attempt stays. Does
+        nothing for unknown executions.
+        """
+        ...
+
+    def progress_of(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, ExecutionProgress]:
+        """Return how far each of them is; those that have told nothing are missing."""
         ...
 
     def executions(self, query: ExecutionQuery) -> ExecutionPage:

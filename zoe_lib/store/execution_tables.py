@@ -144,6 +144,18 @@ usage_samples = Table(
     Index("ix_usage_samples_at", "at_s"),
 )
 
+# How far an attempt is, by what its program tells: the newest state, which the leader replaces.
+progress = Table(
+    "progress",
+    metadata,
+    Column("execution_id", Text, ForeignKey("executions.id", ondelete="CASCADE"), primary_key=True),
+    Column("attempt", Integer, nullable=False),
+    Column("at_s", Double, nullable=False),
+    Column("readings", JSONB, nullable=False),  # [at_s, done, total] of each, oldest first
+    Column("text", Text, nullable=False),
+    Column("problem", Text, nullable=False),
+)
+
 # When an application was last used through the proxy.
 last_uses = Table(
     "last_uses",

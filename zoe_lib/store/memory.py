@@ -13,6 +13,7 @@ from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mar
 from zoe_lib.domain.gateway import HeldOnNode, held_on_nodes
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.limits import LimitSubject, used
+from zoe_lib.domain.progress import ExecutionProgress
 from zoe_lib.domain.promises import waits_for_store
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.sharing import ALL, ExecutionShares, Visibility
@@ -155,6 +156,19 @@ class MemoryStore(MemoryArrays):
         """Return when each was last used."""
         with self._reached() as state:
             return {one: state.last_uses[one] for one in execution_ids if one in state.last_uses}
+
+    def set_progress(self, newest: Sequence[ExecutionProgress]) -> None:
+        """Store progress."""
+        with self._reached() as state:
+            for one in newest:
+                before = state.progress.get(one.execution_id)
+                if one.execution_id in state.executions and (before is None or one.attempt >= before.attempt):
+                    state.progress[one.execution_id] = one
+
+    def progress_of(self, execution_ids: Sequence[ExecutionId]) -> Mapping[ExecutionId, ExecutionProgress]:
+        """Return the progress of each that has told some."""
+        with self._reached() as state:
+            return {one: state.progress[one] for one in execution_ids if one in state.progress}
 
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
         """Return a page of executions."""

@@ -15,6 +15,7 @@ from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.progress import ExecutionProgress
 from zoe_lib.domain.promises import StoreCapacity
 from zoe_lib.domain.sharing import ExecutionShares, Visibility
 from zoe_lib.domain.use import DayOfUser, ResourceSeconds, daily_use
@@ -81,6 +82,7 @@ class State:
         self.cut_s = 0.0
         self.kept_use: dict[DayOfUser, ResourceSeconds] = {}
         self.last_uses: dict[ExecutionId, float] = {}
+        self.progress: dict[ExecutionId, ExecutionProgress] = {}
         self.arrays: dict[ArrayId, Array] = {}
         self.array_states: dict[ArrayId, bytearray] = {}
         self._newest_id = 0
@@ -196,6 +198,7 @@ class State:
         for execution_id in old:
             self.counts[self.executions.pop(execution_id).state] -= 1
             self.last_uses.pop(execution_id, None)
+            self.progress.pop(execution_id, None)
         self.journal = [record for record in self.journal if record.execution_id not in old]
         self.idempotency_keys = {key: used for key, used in self.idempotency_keys.items() if used[1] not in old}
         return len(old)

@@ -43,6 +43,7 @@ from zoe_lib.store.sql import (
 from zoe_lib.store.sql import executions as execution_rows
 from zoe_lib.store.sql import journal as journal_rows
 from zoe_lib.store.sql import last_uses as last_use_rows
+from zoe_lib.store.sql import progress as progress_rows
 from zoe_lib.store.sql import ticks as tick_rows
 from zoe_lib.store.sql.database import Database, reads, writes
 from zoe_lib.store.sql.installation import Terms, TermsVersions
@@ -329,6 +330,8 @@ class PostgresStore:
 
     add_use_of = writes(last_use_rows.add)
     last_uses = reads(last_use_rows.read)
+    set_progress = writes(progress_rows.write)
+    progress_of = reads(progress_rows.read)
 
     def executions(self, query: ExecutionQuery) -> ExecutionPage:
         """Return a page of executions."""

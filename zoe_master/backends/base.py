@@ -17,6 +17,10 @@ Left = Callable[[], bool]
 """Returns whether the client that waits for the answer has left."""
 
 
+PROGRESS_BYTES_MAX = 4096
+"""How much of a file that tells progress is read: its last line."""
+
+
 def nobody_left() -> bool:
     """Return False: wait as long as it takes."""
     return False
@@ -100,7 +104,8 @@ class ServiceStart:
     into labels and logs. `secret`: authenticates the proxy at the service's ports; only the service's user may read it,
     from the file that `{secret_file}` names, and it is stored nowhere else. Empty if no port needs one. `system_user`:
     what the service runs as, where the back-end may choose; None if no number is left. `secrets`: what the component
-    asks for; only the service's user may read them, and they are stored nowhere else.
+    asks for; only the service's user may read them, and they are stored nowhere else. `promised`: others beside it slow
+    its reserved cores by at most a twentieth, and use what it leaves idle.
     """
 
     service_id: ServiceId
@@ -118,6 +123,7 @@ class ServiceStart:
     secret: str = field(default="", repr=False)
     system_user: SystemUser | None = None
     secrets: ServiceSecrets = field(default_factory=ServiceSecrets)
+    promised: bool = False
 
 
 class ObservedState(TextEnum):
@@ -320,6 +326,13 @@ class Backend(Protocol):
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
         """Return where a program serves the user's workspace and the tenant's shared one, starting it if it is not
         there. BackendError if it cannot be had. May wait for seconds, so it is never called within a tick.
+        """
+        ...
+
+    def progress_file(self, service: ServiceId, path: str) -> bytes:
+        """Return the end of a file below the service's working directory, at most `PROGRESS_BYTES_MAX`; BackendError.
+
+        Its user can put anything there: only an ordinary file is read, and no link is followed.
         """
         ...
 

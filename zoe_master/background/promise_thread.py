@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import structlog
 
+from zoe_lib.domain.execution import ExecutionId
+from zoe_lib.domain.progress import ExecutionProgress
 from zoe_master.loop.master import Master
 from zoe_master.loop.promise_decisions import PromiseDecisions
 from zoe_master.state.cpu_budget import PROMISES_S, CpuBudget
@@ -21,18 +23,22 @@ _LOOK_S = 0.1
 
 
 class PromiseThread:
-    """Runs beside one master until it is closed. `clock` counts the CPU time of the calling thread."""
+    """Runs beside one master until it is closed. `progress` returns how far executions are; `clock` counts the CPU time
+    of the calling thread.
+    """
 
     def __init__(
         self,
         master: Master,
         decisions: PromiseDecisions,
         waker: TickWaker,
+        progress: Callable[[], Mapping[ExecutionId, ExecutionProgress]] = dict,
         clock: Callable[[], float] = time.thread_time,
     ) -> None:
         self._master = master
         self._decisions = decisions
         self._waker = waker
+        self._progress = progress
         self._clock = clock
         self._told = 0
         self._closing = threading.Event()
@@ -62,7 +68,7 @@ class PromiseThread:
         tick = self._master.latest
         if tick is None or tick.answers_taken < self._told:
             return
-        made = self._decisions.made_on(tick, CpuBudget(clock=self._clock).spent(PROMISES_S))
+        made = self._decisions.made_on(tick, CpuBudget(clock=self._clock).spent(PROMISES_S), self._progress())
         if made:
             self._told += len(made)
             self._master.tell_promises(made)

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from urllib.parse import urlsplit
 
 import httpx
 
-from zoe_client.tls import trust_of_this_machine
 from zoe_lib.domain.execution import Service, ServiceId
 from zoe_lib.domain.scaling import ScalingRule
 from zoe_master.backends.base import PortAddress, Usage
-
-TIMEOUT_S = 3.0
-_ANSWER_BYTES_MAX = 64 << 10
-
-
-class NoReading(Exception):  # noqa: N818 - the name is the fact
-    """Nothing was measured; the text says why."""
+from zoe_master.background.probe_answers import TIMEOUT_S, NoReading, ProbeAnswers
 
 
 class ScalingCores:
@@ -72,46 +63,20 @@ class ScalingAmounts:
     ) -> None:
         self._prometheus_url = prometheus_url
         self._address = address
-        self._timeout_s = timeout_s
-        self._trusted = trust_of_this_machine(prometheus_url or "http://")
+        self._answers = ProbeAnswers(timeout_s, prometheus_url or "http://")
 
     def told(self, rule: ScalingRule, services: Sequence[Service]) -> float:
         """Return the number that the first instance answers with; NoReading."""
         if not services:
             raise NoReading("no instance runs that could be asked")
-        where = self._address(services[0].id, rule.port or "")
-        host = f"[{where.host}]" if ":" in where.host else where.host
-        return _number(self._asked(f"http://{host}:{where.port}{rule.path}", where.headers))
+        return _number(self._answers.at(self._address(services[0].id, rule.port or ""), rule.path))
 
     def queried(self, rule: ScalingRule) -> float:
         """Return the value of the expression in Prometheus, summed over its series; NoReading."""
         if self._prometheus_url is None:
             raise NoReading("this installation has no prometheus_url")
         url = httpx.URL(f"{self._prometheus_url.rstrip('/')}/api/v1/query", params={"query": rule.query or ""})
-        return _sum(self._asked(str(url), {}))
-
-    def _asked(self, url: str, headers: Mapping[str, str]) -> bytes:
-        """Only asyncio bounds a whole request: an answer that comes byte by byte is never late for a socket."""
-        try:
-            return asyncio.run(self._get(url, headers))
-        except TimeoutError:
-            raise NoReading(f"no answer within {self._timeout_s:g} s") from None
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise NoReading(f"no answer: {error}") from None
-
-    async def _get(self, url: str, headers: Mapping[str, str]) -> bytes:
-        client = httpx.AsyncClient(trust_env=False, verify=self._trusted)
-        plain = {**headers, "accept-encoding": "identity"}
-        async with asyncio.timeout(self._timeout_s), client as http, http.stream("GET", url, headers=plain) as answer:
-            if answer.status_code != httpx.codes.OK:
-                raise NoReading(f"{urlsplit(url).path} answered {answer.status_code}")
-            content = b""
-            # As it came: a few bytes of a compressed answer could be gigabytes.
-            async for piece in answer.aiter_raw(4096):
-                content += piece
-                if len(content) > _ANSWER_BYTES_MAX:
-                    raise NoReading("the answer is too long")
-            return content
+        return _sum(self._answers.of(str(url), {}))
 
 
 def _number(content: bytes) -> float:

@@ -17,7 +17,8 @@ from zoe_lib.domain.scaling import ScalingHistory, ScalingRule
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import StoreError
 from zoe_master.backends.base import BackendError, Usage
-from zoe_master.background.readings import NoReading, ScalingAmounts, ScalingCores
+from zoe_master.background.probe_answers import NoReading
+from zoe_master.background.readings import ScalingAmounts, ScalingCores
 from zoe_master.loop.master import Master
 from zoe_master.waker import TickWaker
 

@@ -12,6 +12,7 @@ from zoe_lib.domain.consequences import may_start
 from zoe_lib.domain.execution import Cause, Execution, ExecutionId, ExecutionState, Service, ServiceId, ServiceState
 from zoe_lib.domain.gateway import bearer
 from zoe_lib.domain.locality import InputPlaces, places_of
+from zoe_lib.domain.promises import is_promised
 from zoe_lib.store.values import ExecutionChange
 from zoe_master.backends.base import (
     Backend,
@@ -221,4 +222,5 @@ def start_of(
         bears_gateway=bearing is not None and bearing.id == service.id,
         storage=storage,
         secret=secret if component.has_secret else "",
+        promised=is_promised(execution),
     )

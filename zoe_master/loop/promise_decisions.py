@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Protocol
 
 from zoe_client.vocabulary import PromiseRisk
 from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.finish_times import PromiseOffers, RiskNotice
 from zoe_lib.domain.guaranteed import as_guaranteed
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.progress import ExecutionProgress, remaining_s
 from zoe_lib.domain.values import value
 from zoe_lib.run_times.samples import with_elastic
 from zoe_lib.run_times.spread import CHANCES
@@ -63,9 +65,16 @@ class PromiseDecisions:
         self._run_times = run_times
         self._prices = prices
 
-    def made_on(self, tick: Tick, give_up: GiveUp = never) -> list[PromiseDecision]:
-        """Return decisions for those that wait for one, the oldest promises first."""
-        made = [PromiseDecision(one, notice=notice) for one, notice in self._risks(tick.snapshot)]
+    def made_on(
+        self,
+        tick: Tick,
+        give_up: GiveUp = never,
+        progress: Mapping[ExecutionId, ExecutionProgress] = MappingProxyType({}),
+    ) -> list[PromiseDecision]:
+        """Return decisions for those that wait for one, the oldest promises first; `progress`: how far executions are,
+        where it is known.
+        """
+        made = [PromiseDecision(one, notice=notice) for one, notice in self._risks(tick.snapshot, progress)]
         now_s = tick.snapshot.now_s
         ready = [one for one in tick.asking if one.conditions.met(now_s)]
         if not tick.unplaced and not ready:
@@ -106,7 +115,9 @@ class PromiseDecisions:
         offers_end_s = later.now_s + policy.promise_offer_s
         return answer(execution, choices, run_time, price, later, offers_end_s)
 
-    def _risks(self, snapshot: Snapshot) -> Iterator[tuple[Execution, RiskNotice]]:
+    def _risks(
+        self, snapshot: Snapshot, progress: Mapping[ExecutionId, ExecutionProgress]
+    ) -> Iterator[tuple[Execution, RiskNotice]]:
         """Yield promises that are now expected to be broken, of those of which nobody said so."""
         late = {one.execution_id for one in snapshot.bookings if one.begins_s < snapshot.now_s or not one.places}
         waiting = (one for one in snapshot.queued if one.id in late) if late else ()
@@ -114,13 +125,19 @@ class PromiseDecisions:
             promise = execution.promise
             if promise is None or promise.notice is not None or execution.state is ExecutionState.STOPPING:
                 continue
-            end_s = self.expected_end_s(execution, snapshot.now_s)
+            end_s = self.expected_end_s(execution, snapshot.now_s, progress.get(execution.id))
             if end_s > promise.terms.finish_s:
                 yield execution, RiskNotice(_risk_of(execution), end_s, snapshot.now_s)
 
-    def expected_end_s(self, execution: Execution, now_s: float) -> float:
-        """Return when half of such promised executions would have ended that have come as far as this one."""
+    def expected_end_s(self, execution: Execution, now_s: float, progress: ExecutionProgress | None = None) -> float:
+        """Return when half of such promised executions would have ended that have come as far as this one: by what it
+        tells of its progress, else by the run times of its kind.
+        """
         assert execution.promise is not None
+        if progress is not None and progress.attempt == execution.attempt:
+            left = remaining_s(progress.readings, now_s)
+            if left is not None:
+                return now_s + left.seconds
         elastic, application = execution.promise.terms.elastic, execution.application
         takes = [
             (chance, known.seconds)

@@ -167,6 +167,10 @@ class RecordedBackend:
         """Refuse: nothing here has files."""
         raise BackendError("a replay has no files")
 
+    def progress_file(self, service: ServiceId, path: str) -> bytes:  # noqa: ARG002
+        """Refuse: nothing here has files."""
+        raise BackendError("a replay has no files")
+
     def move_workspace(self, move: WorkspaceMove) -> MovedWorkspace:  # noqa: ARG002
         """Return that nothing here has files."""
         return MovedWorkspace(MoveState.NOTHING)

@@ -37,6 +37,7 @@ from zoe_master.backends.local.images import NO_RUNTIME, image_status, runtime_p
 from zoe_master.backends.local.layout import StatePaths
 from zoe_master.backends.local.machine import default_node, machine_hosts, nodes_now, read_machine_memory
 from zoe_master.backends.local.outputs import KeptOutputs, read_output
+from zoe_master.backends.local.progress_files import file_end
 from zoe_master.backends.local.records import Record, RecordStage, new_record
 from zoe_master.backends.local.settings import LocalSettings
 from zoe_master.backends.local.sources.sources import why_no_sources
@@ -165,6 +166,14 @@ class LocalBackend:
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
         """Return where a process of the user's serves their files; it is started if none runs."""
         return self._files.of(tenant, user, system_user)
+
+    def progress_file(self, service: ServiceId, path: str) -> bytes:
+        """Return the end of a file below the working directory of a service that runs."""
+        with self._lock:
+            record = self._records.get(service)
+        if record is None or record.final:
+            raise BackendError(f"service {service} does not run")
+        return file_end(record.directory, self._settings, path)
 
     def move_workspace(self, move: WorkspaceMove) -> MovedWorkspace:
         """Give a user's workspace to another user, by a process of this machine."""
@@ -297,6 +306,7 @@ class LocalBackend:
     def _look_at_all(self) -> None:
         with self._lock:
             changed = self._add_late()
+            self._layout.tell_promised(any(one.promised and not one.final for one in self._records.values()))
             for record in self._records.values():
                 if record.stage is not RecordStage.SUPERVISED:
                     continue

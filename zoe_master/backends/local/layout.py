@@ -112,6 +112,15 @@ class StatePaths:
         with contextlib.suppress(OSError):
             files.write_json(str(self.kept(service) / files.STATUS), {"state": str(ObservedState.ENDED)})
 
+    def tell_promised(self, promised: bool) -> None:
+        """Tell supervisors whether a service runs whose cores are promised."""
+        place = self.settings.state_dir / files.PROMISED
+        with contextlib.suppress(OSError):  # a full disk: told with the next look
+            if promised:
+                place.touch()
+            else:
+                place.unlink(missing_ok=True)
+
     def _make_kept(self, service: ServiceId) -> None:
         """Make the directory. A full disk may take no new one, but lets one be renamed."""
         try:

@@ -43,6 +43,7 @@ class Record:
     signature: tuple[int, int] | None = None
     owner: tuple[str, str] | None = None
     """Tenant and user whose workspace it uses; None if it was begun before this was recorded."""
+    promised: bool = False
 
     @property
     def final(self) -> bool:
@@ -87,7 +88,9 @@ def new_record(start: ServiceStart, directory: Path) -> Record:
     """Return the record of a service that was just handed over."""
     observation = Observation(start.service_id, start.execution_id, ObservedState.STARTING, time.time(), start.node)
     owner = start.tenant, start.user
-    return Record(start.service_id, start.execution_id, start.node, directory, observation, owner=owner)
+    return Record(
+        start.service_id, start.execution_id, start.node, directory, observation, owner=owner, promised=start.promised
+    )
 
 
 def found_record(directory: Path) -> Record | None:
@@ -99,6 +102,7 @@ def found_record(directory: Path) -> Record | None:
         spec["service_id"], spec["execution_id"], ObservedState.STARTING, spec["created_at_s"], spec["node"]
     )
     record = Record(spec["service_id"], spec["execution_id"], spec["node"], directory, observation)
+    record.promised = bool(spec.get("promised"))
     if "owner" in spec:
         record.owner = spec["owner"][0], spec["owner"][1]
     if "python_environment" in spec:

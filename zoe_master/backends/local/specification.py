@@ -120,6 +120,8 @@ def specify(start: ServiceStart, around: BackendContext) -> ProcessSpec:
         "user": around.users.spec(owner),
         "memory_limit_bytes": _memory_limit(component),
         "cores_limit_milli": component.cores_limit_milli,
+        "cores_milli": component.reservation.cores_milli,
+        "promised": start.promised,
         "cgroup": around.cgroups.spec(start.service_id) if around.cgroups else None,
         "ports": ports,
         "probe": _probe(component, ports),

@@ -165,6 +165,10 @@ class SimulatedBackend:
         """Refuse: nothing here has files."""
         raise BackendError("the simulated back-end has no files")
 
+    def progress_file(self, service: ServiceId, path: str) -> bytes:  # noqa: ARG002
+        """Refuse: nothing here has files."""
+        raise BackendError("the simulated back-end has no files")
+
     def move_workspace(self, move: WorkspaceMove) -> MovedWorkspace:  # noqa: ARG002
         """Return that nothing here has files."""
         return MovedWorkspace(MoveState.NOTHING)

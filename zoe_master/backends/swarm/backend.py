@@ -30,7 +30,7 @@ from zoe_master.backends.base import (
     WorkspaceMove,
     nobody_left,
 )
-from zoe_master.backends.swarm.capabilities import CapabilitiesView
+from zoe_master.backends.swarm.capabilities import NO_PROGRESS_FILES, CapabilitiesView
 from zoe_master.backends.swarm.engine import output
 from zoe_master.backends.swarm.engine.docker_facts import ContainerFacts
 from zoe_master.backends.swarm.engine.engine_watches import EngineWatches
@@ -219,6 +219,10 @@ class SwarmBackend:
     def files(self, tenant: str, user: str, system_user: SystemUser | None) -> Endpoint:
         """Return where a container of the user serves the files, on a node that mounts the workspaces."""
         return self._files.of(WorkspaceUser(tenant, user, system_user))
+
+    def progress_file(self, service: ServiceId, path: str) -> bytes:  # noqa: ARG002
+        """Refuse: only the engine of the node could read it, by unpacking an archive of it each time."""
+        raise BackendError(NO_PROGRESS_FILES)
 
     def move_workspace(self, move: WorkspaceMove) -> MovedWorkspace:
         """Give a user's workspace to another user, by a container on a node that mounts the workspaces."""

@@ -16,6 +16,8 @@ from zoe_master.backends.swarm.spec.mounts import mount_points
 IMAGES_MAX = 1000
 """More allowed images than this are not listed one by one: each change writes the list into the database."""
 
+NO_PROGRESS_FILES = "files of containers are not read on Docker Swarm"
+
 
 def capabilities_of(settings: SwarmSettings) -> BackendCapabilities:
     """Return what the settings say."""
@@ -28,6 +30,7 @@ def capabilities_of(settings: SwarmSettings) -> BackendCapabilities:
         secret_variables=False,
         why_no_sources="" if settings.workspaces_dir is not None else "there are no workspaces to clone into",
         why_no_packages="" if settings.workspaces_dir is not None else "there are no workspaces to keep packages in",
+        why_no_progress_files=NO_PROGRESS_FILES,
         package_builds=False,
         engine=DOCKER,
         pulls=settings.pull_images,

@@ -114,8 +114,10 @@ class BookedRoom:
     def ignored(self) -> Iterator[None]:
         """Ask what would be possible without any booking."""
         self._ignored[0] = True
-        yield
-        self._ignored[0] = False
+        try:
+            yield
+        finally:
+            self._ignored[0] = False
 
     def drop(self, execution_id: ExecutionId) -> None:
         """Forget the booking of an execution that has got its room."""

@@ -16,7 +16,8 @@ import pytest
 from zoe_lib.domain.execution import Service
 from zoe_lib.domain.scaling import ScalingRule
 from zoe_master.backends.base import PortAddress, Usage
-from zoe_master.background.readings import NoReading, ScalingAmounts, ScalingCores
+from zoe_master.background.probe_answers import NoReading
+from zoe_master.background.readings import ScalingAmounts, ScalingCores
 
 SERVICE = Service("x-main-0-1", "main", 0, core=True)
 RULE = ScalingRule(1, 5, port="http", path="/backlog")

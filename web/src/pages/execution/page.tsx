@@ -13,6 +13,8 @@ import { Differences } from "./differences";
 import { EventsTab } from "./events";
 import { IdleWarning } from "./idle-warning";
 import { LogsTab } from "./logs";
+import { askAgainMs } from "./progress";
+import { ProgressBar } from "./progress-bar";
 import { Results } from "./results";
 import { ServicesTab } from "./services";
 import { Details, Summary } from "./summary";
@@ -39,6 +41,7 @@ export default function ExecutionPage() {
         <Actions key={execution.id} execution={execution} />
       </div>
       <ErrorBox error={error} />
+      <ProgressBar execution={execution} />
       <IdleWarning execution={execution} events={events} />
       <Results execution={execution} />
       {waits ? (
@@ -78,6 +81,7 @@ function useExecution(executionId: string) {
   const { data: execution, error } = useQuery({
     queryKey: key,
     queryFn: () => told(api.GET("/api/v1/executions/{execution_id}", { params: { path } })),
+    refetchInterval: (query) => askAgainMs(query.state.data),
   });
   const { data: past } = useQuery({
     queryKey: [...key, "events"],

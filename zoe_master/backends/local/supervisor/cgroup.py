@@ -15,6 +15,14 @@ PIDS_MAX = 8192
 # The kernel's own default, and the smallest quota that it accepts.
 CPU_PERIOD_US = 100_000
 CPU_QUOTA_US_MIN = 1_000
+# What a reserved core weighs against others of Zoe's services where they compete, by version of control groups, and
+# how many times that if it is promised. Others that have as many cores then take less than a hundredth of each from it.
+# What is idle is for everybody, whatever it weighs.
+CPU_WEIGHT = {1: 64, 2: 4}
+CPU_WEIGHT_MAX = {1: 262_144, 2: 10_000}
+PROMISED_FACTOR = 128
+# Services with a small reservation, as a JVM that coordinates others, still have to start in time.
+CORES_MILLI_MIN = 250
 
 
 class Cgroup:
@@ -38,8 +46,14 @@ class Cgroup:
         directories = {"memory": self.memory, "pids": self.pids_directory, "cpu": self.cpu_directory}
         return {"version": self.version, **directories}
 
-    def create(self, memory_limit_bytes: int | None, cores_limit_milli: int | None = None) -> None:
-        """Create the group and set its limits; OSError if not permitted."""
+    def create(
+        self,
+        memory_limit_bytes: int | None,
+        cores_limit_milli: int | None = None,
+        cores_milli: int | None = None,
+        promised: bool = False,
+    ) -> None:
+        """Create the group, and set its limits and what its reserved cores weigh; OSError if not permitted."""
         for directory in self._directories():
             os.makedirs(directory, exist_ok=True)
         if memory_limit_bytes:
@@ -53,6 +67,10 @@ class Cgroup:
         if self.cpu_directory and cores_limit_milli:
             with contextlib.suppress(OSError):  # without a limit it may run faster, which is no reason not to run it
                 self._limit_cores(cores_limit_milli)
+        if self.cpu_directory and cores_milli is not None:
+            weight = cpu_weight(self.version, cores_milli, promised)
+            with contextlib.suppress(OSError):
+                _write(f"{self.cpu_directory}/{self._file('cpu.shares', 'cpu.weight')}", str(weight))
 
     def _limit_cores(self, cores_milli: int) -> None:
         quota_us = max(CPU_QUOTA_US_MIN, cores_milli * CPU_PERIOD_US // 1000)
@@ -122,6 +140,12 @@ class Cgroup:
             if key == name:
                 return int(value)
         return 0
+
+
+def cpu_weight(version: int, cores_milli: int, promised: bool) -> int:
+    """Return what a service weighs where services compete for cores."""
+    weight = CPU_WEIGHT[version] * (PROMISED_FACTOR if promised else 1) * max(cores_milli, CORES_MILLI_MIN) // 1000
+    return min(weight, CPU_WEIGHT_MAX[version])
 
 
 _MEMSW = "memory.memsw.limit_in_bytes"

@@ -23,6 +23,8 @@ LOCK = "lock"
 STOP = "stop"
 KEPT = "kept"
 """Beside the directory in which the services' directories are."""
+PROMISED = "promised"
+"""Beside the same: there while a service runs whose cores are promised."""
 OUTPUT = "output"
 ERRORS = "shim.err"  # the name in directories of services that run across an upgrade
 

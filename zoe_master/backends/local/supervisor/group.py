@@ -11,6 +11,8 @@ import time
 from . import processes
 from .cgroup import Cgroup
 
+LOWEST_PRIORITY = 19
+
 
 class ProcessGroup:
     """The component's process and all its descendants; the supervisor is their subreaper."""
@@ -52,6 +54,19 @@ class ProcessGroup:
             return False
         exact = sum(processes.proportional_memory_bytes(pid) for pid in self.pids())
         return exact > limit_bytes or exact == 0
+
+    def yield_cores(self) -> None:
+        """Lower the priority of every present process to the lowest: what is idle is still theirs.
+
+        Where the kernel groups processes by session, priorities count among those of one session only, so the session's
+        is lowered, too.
+        """
+        for pid in self.pids():
+            with contextlib.suppress(OSError):
+                os.setpriority(os.PRIO_PGRP, os.getpgid(pid), LOWEST_PRIORITY)
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "r+") as file:
+                if not file.read().rstrip().endswith(f"nice {LOWEST_PRIORITY}"):
+                    file.write(str(LOWEST_PRIORITY))
 
     def kill(self) -> None:
         """Send SIGKILL to every present process."""

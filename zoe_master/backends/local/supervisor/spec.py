@@ -57,6 +57,7 @@ class ProcessSpec(TypedDict):
 
     owner: tenant and user. secret_variables: the file with the value of each variable that only the component's process
     may know.
+    cores_milli: the reserved cores; promised: whether they are promised.
     read_only: directories that it can only read, where mounts are permitted. python_environment: the directory of its
     installed packages.
     """
@@ -80,6 +81,8 @@ class ProcessSpec(TypedDict):
     user: UserSpec | None
     memory_limit_bytes: int | None
     cores_limit_milli: int | None
+    cores_milli: NotRequired[int]
+    promised: NotRequired[bool]
     cgroup: CgroupSpec | None
     ports: dict[str, int]
     probe: ProbeSpec | None

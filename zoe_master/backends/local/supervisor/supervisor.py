@@ -78,11 +78,16 @@ class Supervisor:
         if cgroup is None:
             return None
         try:
-            cgroup.create(self._spec["memory_limit_bytes"], self._spec.get("cores_limit_milli"))
+            self._create(cgroup)
         except OSError as error:
             self._do_without(cgroup, error)
             return None
         return cgroup
+
+    def _create(self, cgroup: Cgroup) -> None:
+        spec = self._spec
+        limits = spec["memory_limit_bytes"], spec.get("cores_limit_milli")
+        cgroup.create(*limits, spec.get("cores_milli"), spec.get("promised", False))
 
     @staticmethod
     def _do_without(cgroup: Cgroup, error: Exception) -> None:
@@ -154,7 +159,7 @@ class Supervisor:
         self._pid, self._wait_status = 0, None
         if self._cause is None and exit_code == 0 and self._asked is None:
             if self._cgroup is not None:  # ending what was left may have forbidden new processes
-                self._cgroup.create(self._spec["memory_limit_bytes"], self._spec.get("cores_limit_milli"))
+                self._create(self._cgroup)
             self._tail = None
             return True
         self._report_unprepared(prepare, exit_code)
@@ -250,8 +255,16 @@ class Supervisor:
             self._status.write()
         if self._cause is None and self._group.over(self._spec["memory_limit_bytes"]):
             self._terminate("out_of_memory", self._memory_message(), grace_s=0.0)
+        if self._must_yield():
+            self._group.yield_cores()
         if self._stop_asked():
             self._ask("stopped")
+
+    def _must_yield(self) -> bool:
+        """Return whether promised services run on the machine, and no control group ranks this one below them."""
+        if self._spec.get("promised") or (self._cgroup is not None and self._cgroup.cpu_directory is not None):
+            return False
+        return os.path.exists(f"{os.path.dirname(os.path.dirname(self._directory))}/{files.PROMISED}")
 
     def _stop_asked(self) -> bool:
         return os.path.exists(f"{self._directory}/{files.STOP}")

@@ -16,6 +16,8 @@ from zoe_master.backends.swarm.spec import labels
 Json = Mapping[str, Any]
 _NANO_PER_MILLI = 10**6
 _NEVER = "0001-"
+_PROMISED_FACTOR = 128
+_SHARES_MIN, _SHARES_MAX = 2, 262_144
 SIGKILL = 9
 KILLED = 137
 """128 + SIGKILL: sent by a user, or by the kernel for lack of memory."""
@@ -123,12 +125,15 @@ def wrong_shares(inspected: Json) -> int | None:
     """Return the CPU shares that the container's reservation should give it, if it has others; None if they are right.
 
     Swarm only counts reserved cores: without shares, containers that compete get equal amounts. A core is 1024 shares,
-    as for a plain container; the kernel's minimum is 2.
+    as for a plain container, or 128 times that if it is promised, so that others take little of it; the kernel's bounds
+    are 2 and 262,144.
     """
-    reserved = (inspected["Config"].get("Labels") or {}).get(labels.CORES)
+    tags = inspected["Config"].get("Labels") or {}
+    reserved = tags.get(labels.CORES)
     if reserved is None or not inspected["State"]["Running"]:
         return None
-    wanted = max(int(reserved) * 1024 // 1000, 2)
+    factor = _PROMISED_FACTOR if labels.PROMISED in tags else 1
+    wanted = min(max(int(reserved) * 1024 * factor // 1000, _SHARES_MIN), _SHARES_MAX)
     return wanted if inspected["HostConfig"].get("CpuShares") != wanted else None
 
 

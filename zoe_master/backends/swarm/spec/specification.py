@@ -159,6 +159,7 @@ def container_labels(group: Sequence[RenderedService], settings: SwarmSettings) 
         labels.COMPONENT: start.component.name,
         labels.CORES: str(start.component.reservation.cores_milli),
         labels.CAUSE: start.cause_id,
+        **({labels.PROMISED: "true"} if start.promised else {}),
         **({labels.SCRATCH: made_dir.source} if (made_dir := group[0].made_dir) is not None and made_dir.own else {}),
     }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from zoe_master.backends.local import cgroups
-from zoe_master.backends.local.supervisor.cgroup import Cgroup
+from zoe_master.backends.local.supervisor.cgroup import Cgroup, cpu_weight
 
 
 def proc_of(tmp_path: Path, mounts: list[str], groups: list[str]) -> Path:
@@ -198,6 +198,30 @@ def test_without_a_limit_of_cores_or_the_right_to_set_one_it_runs_all_the_same(t
     assert (tmp_path / "cpu.max").read_text() == "max 100000"
     (tmp_path / "cpu.max").unlink()
     Cgroup(2, str(tmp_path), None, str(tmp_path)).create(1024, 500)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_promised_core_outweighs_what_others_can_reserve_beside_it(version: int) -> None:
+    for cores_milli in (250, 1000, 4000, 16_000):
+        promised, other = (cpu_weight(version, cores_milli, one) for one in (True, False))
+        assert other / (promised + other) <= 0.05
+    # A core is a core, promised or not; what is small still weighs something, and the kernel's bounds hold.
+    for promised in (True, False):
+        assert cpu_weight(version, 2000, promised) == 2 * cpu_weight(version, 1000, promised)
+        assert 0 < cpu_weight(version, 0, promised) == cpu_weight(version, 250, promised)
+    assert cpu_weight(version, 10**9, True) == {1: 262_144, 2: 10_000}[version]
+
+
+def test_what_reserved_cores_weigh_is_set_in_both_versions(tmp_path: Path) -> None:
+    group_of(tmp_path, 2, memory__max="max", cpu__weight="100")
+    Cgroup(2, str(tmp_path), None, str(tmp_path)).create(1024, None, 1000, promised=True)
+    assert (tmp_path / "cpu.weight").read_text() == "512"
+    group_of(tmp_path, 1, memory__limit_in_bytes="", cpu__shares="1024")
+    Cgroup(1, str(tmp_path), None, str(tmp_path)).create(1024, None, 1000)
+    assert (tmp_path / "cpu.shares").read_text() == "6424"  # a file that is no kernel's keeps its rest
+    group_of(tmp_path, 1, memory__limit_in_bytes="", cpu__shares="1024")
+    Cgroup(1, str(tmp_path), None, str(tmp_path)).create(1024)  # begun by an older master
+    assert (tmp_path / "cpu.shares").read_text() == "1024"
 
 
 def test_a_group_that_is_gone_has_no_figures(tmp_path: Path) -> None:

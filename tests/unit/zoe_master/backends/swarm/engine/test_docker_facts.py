@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from zoe_master.backends.swarm.engine.docker_facts import node_facts
+from zoe_master.backends.swarm.engine.docker_facts import node_facts, wrong_shares
 
 
 def entry(address: str, manager: str | None = None) -> dict[str, Any]:
@@ -32,3 +32,20 @@ def entry(address: str, manager: str | None = None) -> dict[str, Any]:
 def test_addresses_by_which_others_reach_a_node(address: str, manager: str | None, found: tuple[str, ...]) -> None:
     """Loopback is somebody else's to whoever hears of it."""
     assert node_facts(entry(address, manager)).addresses == found
+
+
+@pytest.mark.parametrize(
+    ("tags", "shares"),
+    [
+        ({}, None),
+        ({"zoe.cores-milli": "1000"}, 1024),
+        ({"zoe.cores-milli": "0"}, 2),
+        ({"zoe.cores-milli": "500", "zoe.promised": "true"}, 65_536),
+        ({"zoe.cores-milli": "64000", "zoe.promised": "true"}, 262_144),
+    ],
+)
+def test_reserved_cores_weigh_more_if_they_are_promised(tags: dict[str, str], shares: int | None) -> None:
+    container = {"Config": {"Labels": tags}, "State": {"Running": True}, "HostConfig": {"CpuShares": 7}}
+    assert wrong_shares(container) == shares
+    assert wrong_shares({**container, "State": {"Running": False}}) is None
+    assert wrong_shares({**container, "HostConfig": {"CpuShares": shares}}) is None

@@ -165,3 +165,11 @@ def test_a_secret_is_for_those_who_talk() -> None:
     assert not needs_network(alone), "Swarm would reject a task with devices whose node joins a network"
     assert needs_secret(start(worker()))
     assert needs_secret(replace(alone, component=worker(ports=RPC)))
+
+
+@pytest.mark.parametrize("promised", [False, True])
+def test_engines_are_told_which_cores_are_promised(promised: bool) -> None:
+    group = [render(replace(start(worker("true")), promised=promised), SETTINGS)]
+    container = service_spec(group, AttemptContext("id"), SETTINGS)["task_template"]["ContainerSpec"]
+    assert container["Labels"]["zoe.cores-milli"] == "500"
+    assert ("zoe.promised" in container["Labels"]) is promised

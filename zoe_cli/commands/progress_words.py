@@ -1,0 +1,34 @@
+"""What is said of progress: in lists, and about one execution."""
+
+from __future__ import annotations
+
+from zoe_cli.units import duration
+from zoe_client.plain import Progress, Summary
+
+
+def progress_cell(execution: Summary) -> str:
+    """Return the share that is done; a server of an earlier version does not say."""
+    progress = execution.get("progress")
+    return "" if progress is None or progress["share"] is None else percent(progress["share"])
+
+
+def progress_words(progress: Progress) -> str:
+    """Return all about the progress of an execution."""
+    words = [] if progress["share"] is None else [percent(progress["share"])]
+    words += [progress["text"]] if progress["text"] else []
+    words += _rest(progress)
+    words += [f"progress not understood: {progress['problem']}"] if progress["problem"] else []
+    return "; ".join(words) or "nothing yet"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent; it is 100 % only when all is done."""
+    return f"{int(share * 100)} %"
+
+
+def _rest(progress: Progress) -> list[str]:
+    """Return how long the rest takes, with its spread, if that is known."""
+    rest_s, low_s, high_s = progress["remaining_s"], progress["remaining_low_s"], progress["remaining_high_s"]
+    if rest_s is None or low_s is None:
+        return []
+    return [f"about {duration(rest_s)} left ({duration(low_s)} to {'unknown' if high_s is None else duration(high_s)})"]

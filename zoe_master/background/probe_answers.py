@@ -1,0 +1,58 @@
+"""Answers of programs that may be of any kind, each asked within a bound of time and bytes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+import httpx
+
+from zoe_client.tls import trust_of_this_machine
+from zoe_master.backends.base import PortAddress
+
+TIMEOUT_S = 3.0
+ANSWER_BYTES_MAX = 64 << 10
+
+
+class NoReading(Exception):  # noqa: N818 - the name is the fact
+    """Nothing was measured; the text says why."""
+
+
+class ProbeAnswers:
+    """Asks servers over HTTP. Redirects are not followed: they could lead anywhere."""
+
+    def __init__(self, timeout_s: float = TIMEOUT_S, trusting: str = "http://") -> None:
+        self._timeout_s = timeout_s
+        self._trusted = trust_of_this_machine(trusting)
+
+    def at(self, where: PortAddress, path: str, bytes_max: int = ANSWER_BYTES_MAX) -> bytes:
+        """Return what a port of a service answers at a path; NoReading."""
+        host = f"[{where.host}]" if ":" in where.host else where.host
+        return self.of(f"http://{host}:{where.port}{path}", where.headers, bytes_max)
+
+    def of(self, url: str, headers: Mapping[str, str], bytes_max: int = ANSWER_BYTES_MAX) -> bytes:
+        """Return the answer to a request; NoReading.
+
+        Only asyncio bounds a whole request: an answer that comes byte by byte is never late for a socket.
+        """
+        try:
+            return asyncio.run(self._get(url, headers, bytes_max))
+        except TimeoutError:
+            raise NoReading(f"no answer within {self._timeout_s:g} s") from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise NoReading(f"no answer: {error}") from None
+
+    async def _get(self, url: str, headers: Mapping[str, str], bytes_max: int) -> bytes:
+        client = httpx.AsyncClient(trust_env=False, verify=self._trusted)
+        plain = {**headers, "accept-encoding": "identity"}
+        async with asyncio.timeout(self._timeout_s), client as http, http.stream("GET", url, headers=plain) as answer:
+            if answer.status_code != httpx.codes.OK:
+                raise NoReading(f"{urlsplit(url).path} answered {answer.status_code}")
+            content = b""
+            # As it came: a few bytes of a compressed answer could be gigabytes.
+            async for piece in answer.aiter_raw(4096):
+                content += piece
+                if len(content) > bytes_max:
+                    raise NoReading("the answer is too long")
+            return content

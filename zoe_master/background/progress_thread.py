@@ -1,0 +1,187 @@
+"""The thread that reads how far executions are."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import structlog
+
+from zoe_lib.domain.application import Component
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Service, ServiceState
+from zoe_lib.domain.progress import TEXT_MAX, ExecutionProgress, ProgressHistory, ProgressReading, not_less
+from zoe_lib.store.base import ExecutionStore
+from zoe_lib.store.errors import StoreError
+from zoe_master.backends.base import BackendError
+from zoe_master.background.progress_amounts import TASKS, NoProgress, NoReading, ProgressAmounts
+from zoe_master.loop.master import Master
+
+log = structlog.get_logger(__name__)
+
+_LOOK_S = 1.0
+INTERVAL_S = 5.0
+"""Seconds between two readings of one execution."""
+_SAME_S = 60.0  # What stays as it is is stored again after this, to say that it was read.
+_BEGINS_S = 30.0
+# One that hangs holds up a worker for some seconds; files have workers of their own, since a file system can hang.
+_WORKERS = 8
+_FILE_WORKERS = 2
+_AT_ONCE_MAX = 64
+
+
+class _Followed:
+    """What is known of one attempt."""
+
+    def __init__(self, execution: Execution, before: ExecutionProgress | None) -> None:
+        component = execution.application.progress_component
+        same = before is not None and before.attempt == execution.attempt
+        self.attempt = execution.attempt
+        self.by_file = component is not None and component.progress is not None and component.progress.file is not None
+        self.history = ProgressHistory(before.readings if before is not None and same else ())
+        self.next_s = 0.0
+        self.asked: Future[None] | None = None
+        self.stored: ExecutionProgress | None = None
+
+
+class ProgressThread:
+    """Runs beside one master until it is closed. What it reads is state of its own, and no event: nothing follows from
+    it, and it changes often.
+    """
+
+    def __init__(
+        self, master: Master, store: ExecutionStore, amounts: ProgressAmounts, interval_s: float = INTERVAL_S
+    ) -> None:
+        self._master = master
+        self._store = store
+        self._amounts = amounts
+        self._interval_s = interval_s
+        self._followed: dict[ExecutionId, _Followed] = {}
+        self._lock = threading.Lock()
+        self._read: dict[ExecutionId, ExecutionProgress] = {}
+        self._unwritten: dict[ExecutionId, ExecutionProgress] = {}
+        self._closing = threading.Event()
+        self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="zoe-progress")
+        self._files = ThreadPoolExecutor(_FILE_WORKERS, thread_name_prefix="zoe-progress-files")
+        self._thread = threading.Thread(target=self._run, name="zoe-progress", daemon=True)
+        self._thread.start()
+
+    def latest(self) -> Mapping[ExecutionId, ExecutionProgress]:
+        """Return the newest progress of each execution that runs and has told some."""
+        with self._lock:
+            return dict(self._read)
+
+    def close(self) -> None:
+        """End the thread; a file system that hangs is not waited for."""
+        self._closing.set()
+        self._thread.join()
+        self._pool.shutdown(cancel_futures=True)
+        self._files.shutdown(wait=False, cancel_futures=True)
+
+    def _run(self) -> None:
+        while not self._closing.wait(min(_LOOK_S, self._interval_s)):
+            try:
+                self._look(time.monotonic())
+                self._write()
+            except StoreError as error:
+                log.warning("progress is not stored", why=str(error))
+            except Exception:  # one that fails must not end the others
+                log.exception("looking at progress failed")
+
+    def _look(self, now_s: float) -> None:
+        tick = self._master.latest
+        if tick is None:
+            return
+        telling = {e.id: (e, component, service) for e, component, service in _telling(tick.snapshot.active)}
+        self._follow({one: execution for one, (execution, _, _) in telling.items()})
+        asked = [one for one in self._followed.values() if one.asked is not None and not one.asked.done()]
+        room = {by_file: _AT_ONCE_MAX - sum(one.by_file is by_file for one in asked) for by_file in (False, True)}
+        for execution_id, one in sorted(self._followed.items(), key=lambda pair: pair[1].next_s):
+            if one.next_s > now_s:
+                return
+            if room[one.by_file] > 0 and (one.asked is None or one.asked.done()):
+                execution, component, service = telling[execution_id]
+                one.next_s = now_s + self._interval_s
+                pool = self._files if one.by_file else self._pool
+                one.asked = pool.submit(self._one, execution, component, service, one)
+                room[one.by_file] -= 1
+
+    def _follow(self, telling: Mapping[ExecutionId, Execution]) -> None:
+        """Forget what does not tell any more, and go on with what an earlier leader has read."""
+        known = {i: one for i, one in self._followed.items() if i in telling and one.attempt == telling[i].attempt}
+        new = [one for one in telling if one not in known]
+        before = self._store.progress_of(new) if new else {}
+        self._followed = known | {one: _Followed(telling[one], before.get(one)) for one in new}
+        with self._lock:
+            self._read = {one: progress for one, progress in self._read.items() if one in telling}
+
+    def _one(self, execution: Execution, component: Component, service: Service, followed: _Followed) -> None:
+        probe, history, at_s = component.progress, followed.history, time.time()
+        if probe is None:
+            return
+        problem = ""
+        try:
+            reading = self._amounts.read(probe, service.id, at_s)
+            if reading is not None:
+                before = history.readings[-1] if history.readings else None
+                problem = history.take(not_less(reading, before) if probe.spark else reading)
+        except (NoProgress, NoReading, BackendError) as error:
+            problem = "" if _begins(service, history, at_s) else str(error)
+        except Exception:
+            log.exception("reading progress failed", execution=execution.id)
+            return
+        if not history.readings and not problem:
+            return
+        text = _text(history.readings[-1], probe.spark is not None) if history.readings else ""
+        self._note(
+            followed,
+            ExecutionProgress(execution.id, followed.attempt, at_s, history.readings, text, _plain(problem)),
+        )
+
+    def _note(self, followed: _Followed, now: ExecutionProgress) -> None:
+        with self._lock:
+            self._read[now.execution_id] = now
+            if _differs(now, followed.stored):
+                followed.stored = self._unwritten[now.execution_id] = now
+
+    def _write(self) -> None:
+        with self._lock:
+            unwritten, self._unwritten = self._unwritten, {}
+        if unwritten:
+            self._store.set_progress(list(unwritten.values()))
+
+
+def _telling(active: Sequence[Execution]) -> Iterator[tuple[Execution, Component, Service]]:
+    """Return the executions that run and tell how far they are, with the service that tells it."""
+    for execution in active:
+        component = execution.application.progress_component
+        if component is None or execution.state is not ExecutionState.RUNNING:
+            continue
+        for service in execution.current():
+            if service.component == component.name and service.index == 0 and service.state is ServiceState.READY:
+                yield execution, component, service
+
+
+def _begins(service: Service, history: ProgressHistory, at_s: float) -> bool:
+    """Return whether the program may just not have begun to tell anything."""
+    ready_at_s = service.ready_at_s
+    return not history.readings and ready_at_s is not None and at_s < ready_at_s + _BEGINS_S
+
+
+def _differs(now: ExecutionProgress, before: ExecutionProgress | None) -> bool:
+    if before is None or now.at_s - before.at_s >= _SAME_S or now.at_s < before.at_s:
+        return True
+    return (now.share, now.text, now.problem) != (before.share, before.text, before.problem)
+
+
+def _plain(text: str) -> str:
+    """Return a text without what a program could hide in it."""
+    return "".join(character if character.isprintable() else " " for character in text[:TEXT_MAX])
+
+
+def _text(reading: ProgressReading, tasks: bool) -> str:
+    """Return what the share is of; empty for a plain share."""
+    if tasks:
+        return f"{reading.done:.0f} of {reading.total:.0f} {TASKS}"
+    return "" if reading.total == 1 else f"{reading.done:g} of {reading.total:g}"
