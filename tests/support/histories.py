@@ -13,6 +13,7 @@ from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.locality import InputObjects, InputPlaces, Places
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.transfers import StoreTransfers
 
 Choose = Callable[[int], int]  # a number below the one given
 
@@ -54,6 +55,10 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     yield ev.StorageRefused(at_s=at_s, why=f"refused at {at_s}")
     yield ev.StorageDeclined(at_s=at_s, write_bytes_per_s=GIB, why=f"declined at {at_s}")
     yield ev.StorageWithdrawn(at_s=at_s, read_bytes_per_s=GIB, why=f"withdrawn at {at_s}")
+    yield ev.TenantCredentialUsed(at_s=at_s)
+    generation = 1 if execution.transfers is None else execution.transfers.generation + 3
+    moved = StoreTransfers(generation, int(at_s * 1000) % 10**15, 7 * generation, 12.5, 30.25, at_s=at_s)
+    yield ev.StorageTransferred(at_s=at_s, attempt=execution.attempt, transfers=moved)
     yield ev.InputsDecided(at_s=at_s, inputs=(InputRead("a", "swift2d://b.zoe/c", "v", ("d", "e"), f"at {at_s}"),))
     yield ev.ElasticPlaced(at_s=at_s, placements=_placements(execution.elastic_services()[:1]))
     yield ev.Running(at_s=at_s)

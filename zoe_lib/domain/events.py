@@ -15,6 +15,7 @@ from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.transfers import StoreTransfers
 from zoe_lib.domain.values import value
 
 
@@ -195,6 +196,24 @@ class StorageWithdrawn(Event):
 
 
 @value(frozen=True, slots=True, kw_only=True)
+class TenantCredentialUsed(Event):
+    """Its services sign in to the object store as its tenant: no credential of its own came in time."""
+
+    kind: ClassVar[str] = "tenant_credential_used"
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class StorageTransferred(Event):
+    """What its attempt moved to and from the object store with a credential of its own, which has ended; it may come
+    after the end.
+    """
+
+    kind: ClassVar[str] = "storage_transferred"
+    attempt: int
+    transfers: StoreTransfers
+
+
+@value(frozen=True, slots=True, kw_only=True)
 class InputsDecided(Event):
     """Which of its inputs with a pushdown are read through a view, and why or why not."""
 
@@ -370,6 +389,8 @@ EVENT_TYPES: dict[str, type[Event]] = {
         StorageRefused,
         StorageDeclined,
         StorageWithdrawn,
+        TenantCredentialUsed,
+        StorageTransferred,
         InputsDecided,
         ElasticPlaced,
         ServiceStarting,

@@ -13,6 +13,7 @@ from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.transfers import StoreTransfers
 from zoe_lib.domain.values import value
 
 __all__ = [
@@ -101,7 +102,8 @@ class Execution:
     last one until this one is placed. `granted_s`: for how many seconds of each day (since the epoch, UTC) it was
     granted before the present grant, in all attempts. `places`: what nodes held of its inputs when this attempt was
     placed. `conditions`: what keeps, or kept, it from the queue. `earlier`: the time that it lost before its present
-    attempt. `missed`: its deadline, if it was missed.
+    attempt. `missed`: its deadline, if it was missed. `transfers`: what it moved with credentials of its own that have
+    ended; None: nothing is known.
     """
 
     id: ExecutionId
@@ -133,6 +135,7 @@ class Execution:
     conditions: Conditions = NO_CONDITIONS
     earlier: EarlierAttempts = NO_EARLIER
     missed: DeadlineMiss | None = None
+    transfers: StoreTransfers | None = None
 
     @property
     def terminal(self) -> bool:

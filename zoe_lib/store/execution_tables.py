@@ -53,6 +53,7 @@ executions = Table(
     Column("conditions", JSONB(none_as_null=True)),  # what keeps, or kept, it from the queue; NULL: nothing
     Column("earlier", JSONB(none_as_null=True)),  # what it lost before its present attempt; NULL: nothing
     Column("missed", JSONB(none_as_null=True)),  # its deadline, if that was missed
+    Column("transfers", JSONB(none_as_null=True)),  # moved with its own credentials that have ended; NULL: not known
     Column("array_id", Text),  # the array that it was made for
 )
 NEWEST_FIRST = (executions.c.submitted_at_s, executions.c.id)

@@ -16,6 +16,7 @@ from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.transfers import StoreTransfers
 from zoe_lib.store.codec import decode, encode, field_names
 from zoe_lib.store.documents import stored_document
 
@@ -64,6 +65,7 @@ _CHANGING: Mapping[str, tuple[str, Callable[[Execution], Any]]] = {
     "granted_s": ("granted_s", lambda e: encode(e.granted_s)),
     "earlier": ("earlier", lambda e: None if e.earlier == NO_EARLIER else encode(e.earlier)),
     "missed": ("missed", lambda e: encode(e.missed)),
+    "transfers": ("transfers", lambda e: encode(e.transfers)),
 }
 
 
@@ -113,6 +115,7 @@ def to_execution(row: Row, application: Application, services: Sequence[Service]
         granted_s={int(day): float(seconds) for day, seconds in row.granted_s.items()},
         earlier=NO_EARLIER if row.earlier is None else decode(EarlierAttempts, row.earlier),
         missed=None if row.missed is None else decode(DeadlineMiss, row.missed),
+        transfers=None if row.transfers is None else decode(StoreTransfers, row.transfers),
         conditions=NO_CONDITIONS if row.conditions is None else decode(Conditions, row.conditions),
     )
 
