@@ -165,6 +165,7 @@ class Master:
             ),
             outcomes=self._cache.take_outcomes(),
             missed=self._cache.take_missed(),
+            transferred=self._cache.take_transferred(),
         )
         if plan.placements:
             counts = {"starts": len(plan.starts), "elastic": len(plan.elastic), "waiting": len(plan.reasons)}

@@ -33,9 +33,10 @@ class Tick:
     """What a tick saw and decided, under which policy, and how long the plan took. Other threads read it.
 
     `waited_s`: queue time of each execution that started. `oldest_wait_s`: time since the oldest submission that still
-    waits. `outcomes`: executions that ended, by terminal state. `missed`: deadlines that passed, by cause. `raced`:
-    users changed executions meanwhile. `unfinished`: there was more than one tick takes. In both cases another tick is
-    due at once. `forecasts`: how earlier forecasts turned out; the loop adds to it. `expected`: the run time in seconds
+    waits. `outcomes`: executions that ended, by terminal state. `missed`: deadlines that passed, by cause.
+    `transferred`: bytes that attempts moved that have ended, by tenant and direction. `raced`: users changed
+    executions meanwhile. `unfinished`: there was more than one tick takes. In both cases another tick is due at
+    once. `forecasts`: how earlier forecasts turned out; the loop adds to it. `expected`: the run time in seconds
     that past runs of any kind show; the snapshot has only those of the kinds that are there.
     """
 
@@ -51,6 +52,7 @@ class Tick:
     unfinished: bool = False
     outcomes: Mapping[ExecutionState, int] = field(default_factory=dict)
     missed: Mapping[DeadlineCause, int] = field(default_factory=dict)
+    transferred: Mapping[tuple[str, str], int] = field(default_factory=dict)
     expected: Callable[[RunKey], float | None] = _unknown
 
     @property
