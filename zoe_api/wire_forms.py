@@ -23,6 +23,7 @@ from zoe_client.wire import (
     PolicyView,
     ReasonView,
     ServiceView,
+    TransfersView,
 )
 from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, reason_of
@@ -34,6 +35,7 @@ from zoe_lib.domain.promises import Rates, pushed_down, refused
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import InputRead, StorageObject
+from zoe_lib.domain.transfers import StoreTransfers
 
 
 def execution_summary(execution: Execution) -> ExecutionSummary:
@@ -51,7 +53,28 @@ def execution_view(execution: Execution, description: Mapping[str, Any]) -> Exec
         notes=list(execution.notes),
         conditions=conditions_view(execution.conditions),
         storage_problem=execution.storage_problem,
+        transfers=transfers_view(execution, None),
         description=dict(description),
+    )
+
+
+def transfers_view(execution: Execution, so_far: StoreTransfers | None) -> TransfersView | None:
+    """Return what an execution moved: what its journal has, and what was heard since of a credential that has not ended
+    or is not in the journal yet; None if neither is known.
+    """
+    before = execution.transfers
+    newer = so_far is not None and (before is None or so_far.generation > before.generation)
+    known = so_far.with_earlier(before) if so_far is not None and newer else before
+    if known is None:
+        return None
+    return TransfersView(
+        read_bytes=known.read_bytes,
+        written_bytes=known.written_bytes,
+        transferring_s=known.transferring_s,
+        waiting_s=known.waiting_s,
+        whole=before is None or before.whole,
+        final=execution.terminal and not newer,
+        at_s=known.at_s,
     )
 
 

@@ -21,6 +21,7 @@ from zoe_api.wire_forms import (
     reason_view,
     reported_places,
     stored_places,
+    transfers_view,
     waits_for,
 )
 from zoe_client.vocabulary import DeadlineStatus
@@ -113,6 +114,7 @@ def show_execution(
     """
     execution = visible_execution(services, principal, execution_id, request)
     view = viewed(execution, response, may_see_secrets(principal, execution))
+    view.transfers = transfers_view(execution, services.store.transfers_so_far(execution_id))
     view.access = levels_of(services, principal, [execution])[execution.id]
     return with_details(view, all_entries(services.store, execution_id) if principal.operator else (), principal)
 

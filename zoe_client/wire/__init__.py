@@ -82,6 +82,7 @@ __getattr__ = lazy_names(
             "ScaleRequest",
             "ServiceView",
             "SubmitRequest",
+            "TransfersView",
         ),
         "workflows": (
             "StepPlan",
