@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from zoe_cli.commands.deadline_words import deadline_cell, deadline_words
 from zoe_cli.commands.places import places_words
 from zoe_cli.rows import Rows
-from zoe_cli.units import clock, duration
+from zoe_cli.units import clock, duration, size
 from zoe_client.plain import Execution, Service, Summary
 from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, ExecutionState, Mark
 
@@ -91,8 +91,22 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
         yield f"input {read['name']}", f"{read['uri']} ({read['why']})"
     for one in execution["places"]:
         yield f"places {one['name']}", places_words(one)
+    yield from _moved(execution)
     for text in execution["notes"]:
         yield "note", text
+
+
+def _moved(execution: Execution) -> Iterator[tuple[str, str]]:
+    """Return what it moved to and from the object store, if it uses one; never 0 for what is not known."""
+    moved = execution["transfers"]
+    if moved is None:
+        started = Mark.STARTED in execution["marks"] and execution["description"].get("storage")
+        yield from [("moved", "not known")] if started else []
+        return
+    so_far = "" if moved["final"] else f", as of {clock(moved['at_s'])}"
+    least = "" if moved["whole"] else ", at least"
+    words = f"{size(moved['read_bytes'])} read, {size(moved['written_bytes'])} written"
+    yield "moved", f"{words} in {duration(moved['transferring_s'])} of transfers{least}{so_far}"
 
 
 def _conditions(execution: Execution) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ import type { Link as StreamLink } from "../../api/stream";
 import { useNow } from "../../components/now";
 import { StateBadge } from "../../components/state";
 import { deadlineInFull, deadlineSentence } from "../../deadline";
-import { moment } from "../../format";
+import { bytes, moment } from "../../format";
 import { placesText } from "./places";
 import { stateSentence } from "./sentence";
 import type { Execution } from "./types";
@@ -79,6 +79,17 @@ export function Details({ execution }: { execution: Execution }) {
         </dd>
         <dt>Submitted</dt>
         <dd>{moment(execution.submitted_at_s)}</dd>
+        {execution.transfers && (
+          <>
+            <dt>Moved</dt>
+            <dd>
+              {bytes(execution.transfers.read_bytes)} read, {bytes(execution.transfers.written_bytes)} written
+              {execution.transfers.final
+                ? execution.transfers.whole || ", at least"
+                : `, as of ${moment(execution.transfers.at_s)}`}
+            </dd>
+          </>
+        )}
         {execution.attempt > 1 && (
           <>
             <dt>Try</dt>
