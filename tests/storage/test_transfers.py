@@ -245,6 +245,23 @@ def test_bodies_count_by_both_interfaces_and_neither_headers_nor_what_was_refuse
     assert (ended.totals.read_bytes, ended.totals.written_bytes) == wanted
 
 
+@pytest.mark.usefixtures("objects")
+def test_restarts_of_the_proxy_lose_nothing_and_count_nothing_twice(site: Site) -> None:
+    controller, store = site.whole.controller, site.whole.store
+    credential = controller.set_execution(StoreExecution("x1", "acme", BandwidthSlo()))
+    until(lambda: sign_in(store, credential.user, credential.key).status_code == 200)
+    with s3_of(store, credential.user, credential.key) as s3:
+        assert len(s3.call("GET", "data/second").content) == SECOND
+        store.restart("proxy")  # before its next report, or after it
+    with s3_of(store, credential.user, credential.key) as s3:
+        assert len(s3.call("GET", "data/second").content) == SECOND
+    controller.drop_execution("x1")
+    until(lambda: len(controller.ended_transfers()) == 1, None, 20)
+    [ended] = controller.ended_transfers()
+    assert ended.totals is not None
+    assert (ended.totals.read_bytes, ended.whole) == (2 * SECOND, True)
+
+
 def counted(controller: ZoeController) -> tuple[int, int] | None:
     totals = (controller.executions() or {})["x1"].totals
     return None if totals is None else (totals.read_bytes, totals.written_bytes)
