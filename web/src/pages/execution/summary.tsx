@@ -4,7 +4,8 @@ import type { Link as StreamLink } from "../../api/stream";
 import { useNow } from "../../components/now";
 import { StateBadge } from "../../components/state";
 import { deadlineInFull, deadlineSentence } from "../../deadline";
-import { bytes, moment } from "../../format";
+import { moment } from "../../format";
+import { movedText } from "./moved";
 import { placesText } from "./places";
 import { stateSentence } from "./sentence";
 import type { Execution } from "./types";
@@ -82,12 +83,7 @@ export function Details({ execution }: { execution: Execution }) {
         {execution.transfers && (
           <>
             <dt>Moved</dt>
-            <dd>
-              {bytes(execution.transfers.read_bytes)} read, {bytes(execution.transfers.written_bytes)} written
-              {execution.transfers.final
-                ? execution.transfers.whole || ", at least"
-                : `, as of ${moment(execution.transfers.at_s)}`}
-            </dd>
+            <dd>{movedText(execution.transfers)}</dd>
           </>
         )}
         {execution.attempt > 1 && (
