@@ -10,6 +10,7 @@ from storage_bridge.model import (
     BandwidthDemand,
     BandwidthSlo,
     DemandFeasibility,
+    EndedTransfers,
     ExecutionBandwidth,
     MissedBandwidth,
     StorageCapacity,
@@ -91,6 +92,16 @@ class StorageController(Protocol):
 
     def drop_execution(self, execution_id: str) -> None:
         """End an execution's credential; do nothing if there is none."""
+        ...
+
+    def ended_transfers(self) -> Sequence[EndedTransfers]:
+        """Return what was moved with credentials that have ended, once it is settled, until it is forgotten; some of
+        the oldest ones.
+        """
+        ...
+
+    def forget_transfers(self, generation: int) -> None:
+        """Forget what was moved with a credential that has ended; do nothing if nothing is known of it."""
         ...
 
     def circuit_open(self) -> bool:

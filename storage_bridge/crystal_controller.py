@@ -14,6 +14,7 @@ from storage_bridge.model import (
     BandwidthDemand,
     BandwidthSlo,
     DemandFeasibility,
+    EndedTransfers,
     StorageCapacity,
     StorageUnavailableError,
     StoreExecution,
@@ -90,6 +91,13 @@ class CrystalController:
         raise StorageUnavailableError(f"this storage controller has no credentials of executions ({execution.id})")
 
     def drop_execution(self, execution_id: str) -> None:
+        """Do nothing: Crystal knows tenants only."""
+
+    def ended_transfers(self) -> Sequence[EndedTransfers]:
+        """Return nothing: Crystal knows tenants only."""
+        return []
+
+    def forget_transfers(self, generation: int) -> None:
         """Do nothing: Crystal knows tenants only."""
 
     def circuit_open(self) -> bool:

@@ -206,12 +206,44 @@ class AchievedBandwidth:
 
 
 @dataclass(frozen=True, slots=True)
+class TransferTotals:
+    """What was moved with a credential: bytes of bodies.
+
+    transferring_s: seconds in which any request waited for the store or moved bytes; the time that its program took
+    between pieces is left out. waiting_s: the same added up over requests that wait at the same time.
+    """
+
+    read_bytes: int = 0
+    written_bytes: int = 0
+    transferring_s: float = 0.0
+    waiting_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class EndedTransfers:
+    """What was moved with a credential that has ended. totals: None if no proxy tells.
+
+    whole: whether all proxies have reported since its end; else it may have been more.
+    """
+
+    execution: str
+    generation: int
+    totals: TransferTotals | None
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class ExecutionBandwidth:
-    """What an execution of a tenant is guaranteed and recently got."""
+    """What an execution of a tenant is guaranteed and recently got, and what it moved with its credential.
+
+    generation: of the credential. totals: None if it is not known.
+    """
 
     tenant: str
     slo: BandwidthSlo
     achieved: AchievedBandwidth
+    generation: int = 0
+    totals: TransferTotals | None = None
 
 
 @dataclass(frozen=True, slots=True)

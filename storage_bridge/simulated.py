@@ -11,11 +11,13 @@ from storage_bridge.model import (
     BandwidthDemand,
     BandwidthSlo,
     DemandFeasibility,
+    EndedTransfers,
     ExecutionBandwidth,
     MissedBandwidth,
     StorageCapacity,
     StorageUnavailableError,
     StoreExecution,
+    TransferTotals,
     View,
     ViewSample,
     feasibility,
@@ -47,6 +49,10 @@ class SimulatedController:
         self._views: dict[str, View] = {}
         self._executions: dict[str, StoreExecution] = {}
         self.with_credentials = False
+        self.totals: dict[str, TransferTotals] = {}
+        """What executions with credentials have moved so far; unknown of others."""
+        self._generations: dict[str, int] = {}
+        self._ended: dict[int, EndedTransfers] = {}
         self.sampled = ViewSample(10**9, 10**7, 10**5, 2 * 10**5, 0.1, 0.05)
         self.by_address: Mapping[str, AchievedBandwidth] | None = None
         self.down = False
@@ -136,19 +142,37 @@ class SimulatedController:
         """Return the executions with credentials, if `with_credentials` is set."""
         self._answer()
         nothing = AchievedBandwidth(0.0, 0.0)
-        kept = {one.id: ExecutionBandwidth(one.tenant, one.slo, nothing) for one in self._executions.values()}
+        kept = {
+            one.id: ExecutionBandwidth(one.tenant, one.slo, nothing, self._generations[one.id], self.totals.get(one.id))
+            for one in self._executions.values()
+        }
         return kept if self.with_credentials else None
 
     def set_execution(self, execution: StoreExecution) -> Credential:
         """Keep an execution."""
         self._answer()
+        if execution.id not in self._executions:
+            self._generations[execution.id] = max(self._generations.values(), default=0) + 1
         self._executions[execution.id] = execution
-        return Credential(f"{execution.tenant}:execution_{execution.id}_1", f"key-of-{execution.id}")
+        generation = self._generations[execution.id]
+        return Credential(f"{execution.tenant}:execution_{execution.id}_{generation}", f"key-of-{execution.id}")
 
     def drop_execution(self, execution_id: str) -> None:
         """Remove an execution."""
         self._answer()
-        self._executions.pop(execution_id, None)
+        if self._executions.pop(execution_id, None) is not None:
+            generation, totals = self._generations[execution_id], self.totals.pop(execution_id, None)
+            self._ended[generation] = EndedTransfers(execution_id, generation, totals)
+
+    def ended_transfers(self) -> Sequence[EndedTransfers]:
+        """Return what was moved with credentials that have ended."""
+        self._answer()
+        return list(self._ended.values())
+
+    def forget_transfers(self, generation: int) -> None:
+        """Forget what was moved with a credential that has ended."""
+        self._answer()
+        self._ended.pop(generation, None)
 
     def circuit_open(self) -> bool:
         """Return False."""

@@ -4,6 +4,7 @@ there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -16,10 +17,12 @@ from storage_bridge.model import (
     BandwidthDemand,
     BandwidthSlo,
     DemandFeasibility,
+    EndedTransfers,
     ExecutionBandwidth,
     MissedBandwidth,
     StorageCapacity,
     StoreExecution,
+    TransferTotals,
     View,
     ViewSample,
 )
@@ -119,6 +122,15 @@ class ZoeController:
         """End an execution's credential."""
         self._http.ask("DELETE", f"{self._mine}/executions/{quote(execution_id, safe='')}")
 
+    def ended_transfers(self) -> Sequence[EndedTransfers]:
+        """Return what was moved with credentials that have ended; nothing for an older controller."""
+        rows = self._http.ask("GET", f"{self._mine}/transfers", absent=[])
+        return understood(lambda: [_ended(row) for row in rows])
+
+    def forget_transfers(self, generation: int) -> None:
+        """Forget what was moved with a credential that has ended."""
+        self._http.ask("DELETE", f"{self._mine}/transfers/{generation}")
+
     def circuit_open(self) -> bool:
         """Return whether requests are suspended after too many failures."""
         return self._http.circuit_open
@@ -145,7 +157,24 @@ def _bandwidth(row: Mapping[str, Any]) -> ExecutionBandwidth:
         str(row["tenant"]),
         BandwidthSlo(row["read_bytes_per_s"], row["write_bytes_per_s"]),
         AchievedBandwidth(float(row["achieved_read_bytes_per_s"]), float(row["achieved_write_bytes_per_s"])),
+        int(row.get("generation", 0)),
+        _totals(row.get("totals")),
     )
+
+
+def _ended(row: Mapping[str, Any]) -> EndedTransfers:
+    return EndedTransfers(str(row["execution"]), int(row["generation"]), _totals(row["totals"]), bool(row["whole"]))
+
+
+def _totals(row: Mapping[str, Any] | None) -> TransferTotals | None:
+    if row is None:
+        return None
+    totals = TransferTotals(
+        int(row["read_bytes"]), int(row["written_bytes"]), float(row["transferring_s"]), float(row["waiting_s"])
+    )
+    if min(totals.read_bytes, totals.written_bytes) < 0 or not 0 <= totals.transferring_s < math.inf:
+        raise ValueError(f"{totals} is less than nothing")
+    return totals
 
 
 def _sample(answer: Mapping[str, Any]) -> ViewSample:

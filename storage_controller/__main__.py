@@ -83,6 +83,7 @@ def main() -> int:
         _places(settings, views, ledger) if views else None,
         regulation.clients,
         regulation.achieved_by_execution,
+        regulation.counts_transfers,
     )
     sweeper = ViewSweeper(lambda: kept_views.sweep() if lead.epoch is not None else None)
     lead.begin()

@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
 from storage_controller.answers import answer_errors
-from storage_controller.executions import ExecutionKeys, execution_routes
+from storage_controller.executions import ExecutionKeys, execution_routes, transfer_routes
 from storage_controller.extensions import Works, extension_routes, locality_routes
 from storage_controller.filters import BODY_BYTES_MAX, filter_routes, policy_routes, project_routes
 from storage_controller.lead import STANDBY
@@ -57,6 +57,7 @@ def make_app(
         app.include_router(routes)
     if keys is not None:
         app.include_router(execution_routes(ledger, works, keys))
+        app.include_router(transfer_routes(ledger))
 
     @app.get(_OPEN)
     def health() -> dict[str, str]:

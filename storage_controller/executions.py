@@ -1,20 +1,20 @@
 """An owner's executions: each has a credential of its own of its tenant's account, and may have a guarantee.
 
 A guarantee ends with the owner's lease. The credential does not: what runs goes on while the owner is away. It ends
-when the owner removes the execution.
+when the owner removes the execution. What was moved with it is settled then, and told until the owner forgets it.
 """
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Path, Response
 from pydantic import Field, StringConstraints
 
-from storage_bridge.model import AchievedBandwidth, BandwidthSlo, StoreExecution
+from storage_bridge.model import AchievedBandwidth, BandwidthSlo, StoreExecution, TransferTotals
 from storage_controller.answers import Refused
 from storage_controller.extensions import Name, Promise, Works
 from storage_controller.ledger import Ledger
@@ -38,7 +38,7 @@ class ExecutionKeys:
     account_prefix: str
 
     @classmethod
-    def read(cls, secret_file: Path, account_prefix: str) -> ExecutionKeys:
+    def read(cls, secret_file: pathlib.Path, account_prefix: str) -> ExecutionKeys:
         """Read the secret, the first one of the file. OSError, ValueError."""
         return cls(read_secrets(secret_file)[0], account_prefix)
 
@@ -54,14 +54,17 @@ def execution_routes(ledger: Ledger, works: Works, keys: ExecutionKeys) -> APIRo
 
     @routes.get("")
     def listed(owner: str) -> dict[str, dict[str, Any]]:
-        achieved = works.achieved_by_execution()
-        return {one.id: _shown(one, achieved) for one in ledger.executions() if one.owner == owner}
+        told = known(owner)
+        return {one.id: _shown(one, *told) for one in ledger.executions() if one.owner == owner}
+
+    def known(owner: str) -> _Known:
+        return works.achieved_by_execution(), ledger.transfers(owner), works.counts_transfers()
 
     @routes.get("/{execution}")
     def shown(owner: str, execution: str) -> dict[str, Any]:
         for one in ledger.executions():
             if (one.owner, one.id) == (owner, execution):
-                return _shown(one, works.achieved_by_execution())
+                return _shown(one, *known(owner))
         raise Refused(404, f"there is no execution {execution}")
 
     @routes.put("/{execution}", status_code=201)
@@ -73,7 +76,7 @@ def execution_routes(ledger: Ledger, works: Works, keys: ExecutionKeys) -> APIRo
         kept = ledger.keep_execution(StoreExecution(execution, wanted.tenant, slo, owner))
         if kept is None:
             raise Refused(409, f"execution {execution} belongs to another owner or tenant")
-        return {**_shown(kept, {}), **keys.credential(kept.tenant, kept.id, kept.generation)}
+        return {**_shown(kept, {}, {}, False), **keys.credential(kept.tenant, kept.id, kept.generation)}
 
     @routes.delete("/{execution}", status_code=204)
     def drop(owner: str, execution: str) -> Response:
@@ -83,12 +86,38 @@ def execution_routes(ledger: Ledger, works: Works, keys: ExecutionKeys) -> APIRo
     return routes
 
 
-def _shown(one: StoreExecution, achieved: Mapping[str, AchievedBandwidth]) -> dict[str, Any]:
-    moved = achieved.get(one.id, _NOTHING)
+def transfer_routes(ledger: Ledger) -> APIRouter:
+    """Return the routes of what was moved with credentials that have ended."""
+    routes = APIRouter(prefix="/v1/owners/{owner}/transfers")
+
+    @routes.get("")
+    def ended(owner: str) -> list[dict[str, Any]]:
+        return [asdict(one) for one in ledger.ended_transfers(owner)]
+
+    @routes.delete("/{generation}", status_code=204)
+    def forget(owner: str, generation: Annotated[int, Path(ge=0, lt=2**63)]) -> Response:
+        ledger.forget_transfers(owner, generation)
+        return Response(status_code=204)
+
+    return routes
+
+
+_Known = tuple[Mapping[str, AchievedBandwidth], Mapping[str, TransferTotals], bool]
+
+
+def _shown(
+    one: StoreExecution,
+    achieved: Mapping[str, AchievedBandwidth],
+    moved_by: Mapping[str, TransferTotals],
+    counting: bool,
+) -> dict[str, Any]:
+    moved, totals = achieved.get(one.id, _NOTHING), moved_by.get(one.id, TransferTotals() if counting else None)
     return {
         "tenant": one.tenant,
+        "generation": one.generation,
         "read_bytes_per_s": one.slo.read_bytes_per_s,
         "write_bytes_per_s": one.slo.write_bytes_per_s,
         "achieved_read_bytes_per_s": moved.read_bytes_per_s,
         "achieved_write_bytes_per_s": moved.write_bytes_per_s,
+        "totals": None if totals is None else asdict(totals),
     }

@@ -78,6 +78,7 @@ class Works:
         places: SwiftPlaces | None = None,
         clients: Callable[[], Mapping[str, AchievedBandwidth]] = dict,
         achieved_by_execution: Callable[[], Mapping[str, AchievedBandwidth]] = dict,
+        counts_transfers: Callable[[], bool] = lambda: False,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -87,6 +88,7 @@ class Works:
         self.places = places
         self.clients = clients
         self.achieved_by_execution = achieved_by_execution
+        self.counts_transfers = counts_transfers
 
 
 def extension_routes(ledger: Ledger, works: Works) -> APIRouter:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from storage_bridge.model import BandwidthSlo, StoreExecution, View
+from storage_bridge.model import BandwidthSlo, EndedTransfers, StoreExecution, TransferTotals, View
+from storage_controller import transfer_rows
 from storage_controller.tables import executions, filters, leases, policies, projects, slos, views
 
 READ, WRITE = "get_bw", "put_bw"
@@ -114,13 +115,57 @@ class Ledger:
         upsert = insert(executions).values(row).on_conflict_do_update(index_elements=["id"], set_=rates, where=same)
         with self._begin() as connection:
             found = connection.execute(upsert.returning(executions)).first()
-            return None if found is None else _execution(found)
+            if found is None:
+                return None
+            kept = _execution(found)
+            transfer_rows.begin(connection, kept)
+            return kept
 
     def drop_execution(self, owner: str, execution_id: str) -> None:
         """Forget an execution that has ended; do nothing if the owner has none of that id."""
         its = sa.and_(executions.c.id == execution_id, executions.c.owner == owner)
         with self._begin() as connection:
-            connection.execute(sa.delete(executions).where(its))
+            dropped = connection.execute(sa.delete(executions).where(its).returning(executions.c.generation)).scalars()
+            transfer_rows.end(connection, list(dropped), self._clock())
+
+    # What executions move
+
+    def add_transfers(
+        self,
+        heard: Collection[transfer_rows.HeardCount],
+        window_us: float,
+        answered: Collection[str],
+        patience_s: float,
+        kept_s: float,
+    ) -> Mapping[str, tuple[int, float]]:
+        """Store counters; settle those that all proxies have answered, or that ended so many seconds ago; forget what
+        was settled long ago. Return what is still to be settled.
+        """
+        now_s = self._clock()
+        with self._begin() as connection:
+            if heard:
+                transfer_rows.add(connection, heard, window_us)
+            open_ = transfer_rows.unsettled(connection)
+            for name, (generation, ended_s) in open_.items():
+                if name in answered or ended_s < now_s - patience_s:
+                    transfer_rows.settle(connection, generation, now_s, whole=name in answered)
+            transfer_rows.sweep(connection, now_s - kept_s)
+            return transfer_rows.unsettled(connection)
+
+    def transfers(self, owner: str) -> Mapping[str, TransferTotals]:
+        """Return what was counted so far for executions with a credential, of those that moved anything."""
+        with self._begin() as connection:
+            return transfer_rows.so_far(connection, owner)
+
+    def ended_transfers(self, owner: str) -> list[EndedTransfers]:
+        """Return what was moved with credentials that have ended, until that is forgotten; 200 at most."""
+        with self._begin() as connection:
+            return transfer_rows.final(connection, owner)
+
+    def forget_transfers(self, owner: str, generation: int) -> None:
+        """Forget what was moved with a credential that has ended; do nothing if nothing is known of it."""
+        with self._begin() as connection:
+            transfer_rows.forget(connection, owner, generation)
 
     def _guaranteed(self) -> dict[str, dict[str, int]]:
         """Return the sums of guarantees, by tenant and name."""

@@ -22,6 +22,7 @@ from storage_bridge.bandwidth.meter import Meter, TransferProgress
 from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, TransferReport
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, StoreExecution
 from storage_controller.ledger import Ledger
+from storage_controller.transfers import TransferBook
 from storage_filters.newest import NewestMessage
 from zoe_lib.messaging.keys import Only
 
@@ -73,6 +74,7 @@ class Regulation:
         self._newest = {proxy: NewestMessage(settings.hold_s) for proxy in capacity.nodes}
         self._meters = {proxy: Meter(proxy) for proxy in capacity.nodes}
         self._reports: dict[str, TransferReport] = {}
+        self._book = TransferBook(ledger, capacity.nodes)
         self._of_clients = {proxy: Meter(proxy) for proxy in capacity.nodes}
         self._client_reports: dict[str, TransferReport] = {}
         self._lock = threading.Lock()
@@ -110,6 +112,10 @@ class Regulation:
         """Return the same by execution, of those that move anything with credentials of their own."""
         by_execution = self._rates(self._reports, execution_of)
         return {execution: rates for execution, rates in by_execution.items() if execution}
+
+    def counts_transfers(self) -> bool:
+        """Return whether all proxies report what executions move, so that no counter means no bytes."""
+        return all(self._book.counting.values())
 
     def clients(self) -> Mapping[str, AchievedBandwidth]:
         """Return what was recently moved to and from each address, for the proxies that report it."""
@@ -152,6 +158,7 @@ class Regulation:
                 if (epoch := self._epoch()) is None:
                     continue
                 self._look_at_promises()
+                self._flush_transfers()
                 self._regulator.epoch(time.monotonic(), reports, self._slos)
                 self._push(epoch)
             except Exception:  # a defect must not end the loop: limits would never change again
@@ -184,6 +191,7 @@ class Regulation:
             amounts = _amounts(fields["accounts"], self._tenant)
             of_clients = _amounts(fields.get("clients", {}), str)
             waiting = frozenset((self._tenant(one), _DIRECTIONS[way]) for one, way in fields.get("waiting", []))
+            self._book.hear(proxy, fields.get("moved"), fields.get("settled", ()))
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
             _log.error("invalid report of a proxy: %s", error)
             return None
@@ -210,6 +218,13 @@ class Regulation:
                 alive.setdefault(self._prefix + one.tenant, {})[one.id] = one.generation
             self._alive = alive
 
+    def _flush_transfers(self) -> None:
+        try:
+            if self._executions:
+                self._book.flush()
+        except Exception as error:
+            _log.warning("cannot store what executions moved, which waits: %s", error)
+
     def _push(self, epoch: int) -> None:
         """Always send everything: a proxy that was away needs no history."""
         regulator = self._regulator
@@ -220,6 +235,7 @@ class Regulation:
             accounts.setdefault(self._prefix + tenant, {})[_NAMES[traffic]] = max(rate, 1)
         self._number += 1
         message: dict[str, Any] = {"epoch": epoch, "seq": self._number, "proxies": proxies, "others": others}
+        message["settle"] = self._book.asked
         if self._alive is not None and (self._alive != self._told or self._number % _EPOCHS_A_LIST == 0):
             self._told = message["executions"] = self._alive
         self._limits.send_json(message)

@@ -70,6 +70,32 @@ executions = sa.Table(
     sa.Column("put_bw", sa.BigInteger),
     sa.CheckConstraint("get_bw > 0 AND put_bw > 0"),
 )
+# What was moved with each credential of an execution, until its owner has fetched it after the end. transferring_us: of
+# all proxies together. `whole`: all proxies have reported since the end.
+transfers = sa.Table(
+    "transfers",
+    metadata,
+    sa.Column("generation", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("execution_id", sa.Text, nullable=False),
+    sa.Column("tenant", sa.Text, nullable=False),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("transferring_us", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    sa.Column("ended_s", sa.Double),
+    sa.Column("final_s", sa.Double),
+    sa.Column("whole", sa.Boolean),
+)
+# Counters of proxies; one that began anew has another time of birth.
+transfer_counts = sa.Table(
+    "transfer_counts",
+    metadata,
+    sa.Column("generation", sa.ForeignKey(transfers.c.generation, ondelete="CASCADE"), primary_key=True),
+    sa.Column("proxy", sa.Text, primary_key=True),
+    sa.Column("born", sa.BigInteger, primary_key=True),
+    sa.Column("read_bytes", sa.BigInteger, nullable=False),
+    sa.Column("written_bytes", sa.BigInteger, nullable=False),
+    sa.Column("transferring_us", sa.BigInteger, nullable=False),
+    sa.Column("waiting_us", sa.BigInteger, nullable=False),
+)
 # One row. Its key changes with the leader, so that holding the key holds the lead.
 lead = sa.Table(
     "lead",

@@ -1,6 +1,8 @@
 """A filter of the proxy: bytes per second of each account, for GET and for PUT, shared by all workers of this proxy.
 
-An execution that signs in as one (`execution_auth.py`) is limited and counted apart from the rest of its account.
+An execution that signs in as one (`execution_auth.py`) is limited and counted apart from the rest of its account. What
+each credential of an execution moved is kept for good (`transfer_counters.py`): the bytes of bodies, not of headers,
+that its successful requests got, and that it sent.
 
     [pipeline:main]
     pipeline = ... s3api <authentication> zoe_bandwidth zoe_views ... slo dlo ... proxy-logging proxy-server
@@ -33,9 +35,10 @@ from typing import Any
 from eventlet import sleep, spawn_n
 from swift.common.utils import close_if_possible, config_true_value, get_logger
 
-from storage_filters.execution_auth import execution_of
+from storage_filters.execution_auth import credential_of, execution_of
 from storage_filters.limits import LimitsAgent
 from storage_filters.rate_table import Direction, RateTable, name_in_table
+from storage_filters.transfer_counters import StoreWait, TransferCounters, counters_file, name_of
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -59,8 +62,9 @@ class Bandwidth:
         rates_file = Path(conf["rates_file"])
         self._table = RateTable(rates_file, float(conf.get("burst_s", "0.5")))
         self._clients = RateTable(rates_file.with_suffix(".clients"))
+        self._counters = TransferCounters(counters_file(rates_file))
         if config_true_value(conf.get("connected", "limits_from" in conf)):
-            agent = LimitsAgent(self._table, self._clients, conf, self._logger)
+            agent = LimitsAgent(self._table, self._clients, self._counters, conf, self._logger)
             spawn_n(agent.run)
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
@@ -69,10 +73,12 @@ class Bandwidth:
         if len(parts) < _ACCOUNT_PATH_PARTS or parts[1] not in _VERSIONS or not parts[2]:
             return self._unpaced(env, start_response)
         account, client = name_in_table(parts[2], execution_of(env)), str(env.get("REMOTE_ADDR", ""))
+        user = credential_of(env)
+        counted = StoreWait(self._counters, name_of(user) if user is not None else "")
         if env["REQUEST_METHOD"] in ("PUT", "POST"):
             stream, server_input = env["wsgi.input"], env.get("eventlet.input")
             env["wsgi.input"] = PacedInput(
-                stream, server_input, lambda *piece: self._wait(account, client, "put", *piece)
+                stream, server_input, lambda *piece: self._wait(account, client, "put", *piece), counted
             )
         statuses: list[str] = []
 
@@ -80,7 +86,7 @@ class Bandwidth:
             statuses.append(status)
             return start_response(status, *more)
 
-        return self._paced(self._app(env, started), account, client, statuses)
+        return self._paced(self._app(env, started), account, client, statuses, counted)
 
     def _unpaced(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Pass on a request that names no account, such as a health check."""
@@ -92,7 +98,9 @@ class Bandwidth:
             )
         return passed
 
-    def _paced(self, body: Iterable[bytes], account: str, client: str, statuses: list[str]) -> Iterator[bytes]:
+    def _paced(
+        self, body: Iterable[bytes], account: str, client: str, statuses: list[str], counted: StoreWait
+    ) -> Iterator[bytes]:
         """Pace a body. Only successful requests count, so that invented names get no place in the table."""
         try:
             for chunk in body:
@@ -102,7 +110,11 @@ class Bandwidth:
                 for start in range(0, len(chunk), PIECE_BYTES):
                     piece = chunk[start : start + PIECE_BYTES]
                     self._wait(account, client, "get", len(piece))
+                    counted.moved("get", len(piece))
                     yield piece
+                    counted.begins()
+            if statuses and statuses[-1].startswith("2"):
+                counted.moved("get", 0)  # the store may have taken long to end, as after a PUT
         finally:
             close_if_possible(body)
 
@@ -128,7 +140,8 @@ class PacedInput:
     its sender has sent is what was counted, within a few pieces.
     """
 
-    def __init__(self, stream: Any, server_input: Any, wait: Callable[[int, bool], bool]) -> None:
+    def __init__(self, stream: Any, server_input: Any, wait: Callable[[int, bool], bool], counted: StoreWait) -> None:
+        self._counted = counted
         self._stream = stream
         self._server_input = server_input  # the server's own stream, which knows the connection
         self._wait = wait
@@ -137,24 +150,30 @@ class PacedInput:
 
     def read(self, length: int = -1, *rest: Any, **more: Any) -> bytes:
         """Read like the stream."""
-        return self._waited(self._stream.read(length, *rest, **more))
+        return self._waited(lambda: self._stream.read(length, *rest, **more))
 
     def readline(self, *arguments: Any, **more: Any) -> bytes:
         """Read a line like the stream."""
-        return self._waited(self._stream.readline(*arguments, **more))
+        return self._waited(lambda: self._stream.readline(*arguments, **more))
 
     def __iter__(self) -> Iterator[bytes]:
-        for line in self._stream:
-            yield self._waited(line)
+        lines = iter(self._stream)
+        while line := self._waited(lambda: next(lines, b"")):
+            yield line
 
     def __getattr__(self, name: str) -> Any:
         # Swift uses further methods of the server's own stream, such as for answers to `Expect: 100-continue`.
         return getattr(self._stream, name)
 
-    def _waited(self, data: bytes) -> bytes:
+    def _waited(self, read: Callable[[], bytes]) -> bytes:
+        self._counted.moved("put", 0)  # until now, the store was busy with what it has got
+        data = read()
+        self._counted.begins()
         for start in range(0, len(data), PIECE_BYTES):
             self._pieces += 1
-            held = self._wait(min(PIECE_BYTES, len(data) - start), self._pieces % self._every == 0)
+            length = min(PIECE_BYTES, len(data) - start)
+            held = self._wait(length, self._pieces % self._every == 0)
+            self._counted.moved("put", length)
             if held and self._server_input is not None:
                 self._server_input.get_socket().setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _AHEAD_BYTES)
                 self._server_input = None

@@ -160,15 +160,20 @@ class _Owner:
 
 
 def execution_of(env: Environ) -> str:
-    """Return the id of the execution that makes a request; empty for other users.
+    """Return the id of the execution that makes a request; empty for other users."""
+    if EXECUTION in env:
+        return str(env[EXECUTION])
+    user = credential_of(env)
+    return user.execution if user else ""
+
+
+def credential_of(env: Environ) -> ExecutionUser | None:
+    """Return the execution that makes a request, with the generation of its credential; None for other users.
 
     Requests that other filters make on behalf of one, such as copies, have only the user.
     """
-    if EXECUTION in env:
-        return str(env[EXECUTION])
     groups = str(env.get("REMOTE_USER") or "").split(",")
-    user = user_of(groups[1]) if len(groups) == _ACCOUNT_PARTS else None
-    return user.execution if user else ""
+    return user_of(groups[1]) if len(groups) == _ACCOUNT_PARTS else None
 
 
 def filter_factory(_global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], ExecutionAuth]:

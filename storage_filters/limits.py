@@ -4,6 +4,9 @@ Both are JSON over ZeroMQ with CURVE. Reports are by account, or execution of on
 Limits are always complete, for proxies by name: an account without a limit may move what `others` may, or any amount if
 that is missing. A proxy that is not named keeps its limits. Some limits come with the list of executions that may use
 the store.
+
+What executions moved is reported as counters that never fall (`moved`): those that have changed, and those that the
+controller asks for, since their executions have ended (`settle`, answered by `settled`).
 """
 
 from __future__ import annotations
@@ -23,11 +26,14 @@ from eventlet.green import zmq
 from storage_filters.alive_executions import AliveFile, alive_file
 from storage_filters.newest import NewestMessage
 from storage_filters.rate_table import DIRECTIONS, Direction, RateTable, Use
+from storage_filters.transfer_counters import TransferCounters
 
 REPORT_INTERVAL_S = 0.25
 _TRY_AGAIN_S = 5.0
 _QUEUE_MAX = 40  # reports that are kept while the controller is away
 _KEY_LINES = 3
+SETTLED_MAX = 200
+"""Counters of ended executions that are asked for at a time."""
 _SILENCE_S = 5.0  # a controller that runs sends limits four times a second
 Uses = Mapping[tuple[str, Direction], Use]
 
@@ -40,9 +46,18 @@ def addresses(text: str) -> list[str]:
 class LimitsAgent:
     """Runs in the worker that holds the lock; another one takes over when that worker ends."""
 
-    def __init__(self, table: RateTable, clients: RateTable, conf: Mapping[str, str], logger: Any) -> None:
+    def __init__(
+        self,
+        table: RateTable,
+        clients: RateTable,
+        counters: TransferCounters,
+        conf: Mapping[str, str],
+        logger: Any,
+    ) -> None:
         self._table = table
         self._clients = clients
+        self._counters = counters
+        self._asked: Collection[str] = ()
         self._conf = conf
         self._logger = logger
         self._name = conf.get("proxy_name", socket.gethostname())
@@ -99,6 +114,7 @@ class LimitsAgent:
             return
         if "executions" in message:
             self._alive.write(message["executions"])
+        self._asked = [str(one) for one in message.get("settle", ())][:SETTLED_MAX]
         if self._name not in message["proxies"]:
             return
         rates = {
@@ -116,10 +132,12 @@ class LimitsAgent:
         """
         at_s, number = time.monotonic(), 0
         before, clients_before = self._table.uses(at_s), self._clients.uses(at_s)
+        told: Mapping[str, Any] = {}
         while True:
             sleep(REPORT_INTERVAL_S)
-            number, now_s = number + 1, time.monotonic()
-            now, clients = self._table.uses(now_s), self._clients.uses(now_s)
+            number, now_s, asked = number + 1, time.monotonic(), self._asked
+            now, clients, counts = self._table.uses(now_s), self._clients.uses(now_s), self._counters.counts()
+            changed = {name for name, count in counts.items() if told.get(name) != count}
             report = {
                 "proxy": self._name,
                 "epoch": self._epoch,
@@ -128,13 +146,15 @@ class LimitsAgent:
                 "accounts": _moved(before, now),
                 "waiting": [place for place, use in now.items() if use.waits],
                 "clients": _moved(clients_before, clients),
+                "moved": {name: counts[name].numbers() for name in changed | (counts.keys() & set(asked))},
+                "settled": list(asked),
             }
             for usage in usages:
                 try:
                     usage.send_string(json.dumps(report), flags=zmq.NOBLOCK)
                 except zmq.Again:
                     self._logger.warning("the storage controller does not accept reports")
-            before, clients_before, at_s = now, clients, now_s
+            before, clients_before, at_s, told = now, clients, now_s, counts
 
 
 def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:

@@ -29,6 +29,7 @@ from zoe_client.wire import (
     PromiseView,
     ReasonView,
     ServiceView,
+    TransfersView,
 )
 from zoe_lib.domain.clock import utc_text
 from zoe_lib.domain.cluster import Node, NodeHold
@@ -44,6 +45,7 @@ from zoe_lib.domain.promises import Rates, pushed_down, refused
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import InputRead, StorageObject
+from zoe_lib.domain.transfers import StoreTransfers
 from zoe_lib.store.codec import decode
 
 
@@ -62,6 +64,7 @@ def execution_view(execution: Execution, description: Mapping[str, Any]) -> Exec
         notes=list(execution.notes),
         conditions=conditions_view(execution.conditions),
         storage_problem=execution.storage_problem,
+        transfers=transfers_view(execution, None),
         description=dict(description),
     )
 
@@ -77,6 +80,26 @@ def progress_view(progress: ExecutionProgress, now_s: float | None = None) -> Pr
         remaining_s=None if rest is None else rest.seconds,
         remaining_low_s=None if rest is None else rest.low_s,
         remaining_high_s=None if rest is None else rest.high_s,
+    )
+
+
+def transfers_view(execution: Execution, so_far: StoreTransfers | None) -> TransfersView | None:
+    """Return what an execution moved: what its journal has, and what was heard since of a credential that has not ended
+    or is not in the journal yet; None if neither is known.
+    """
+    before = execution.transfers
+    newer = so_far is not None and (before is None or so_far.generation > before.generation)
+    known = so_far.with_earlier(before) if so_far is not None and newer else before
+    if known is None:
+        return None
+    return TransfersView(
+        read_bytes=known.read_bytes,
+        written_bytes=known.written_bytes,
+        transferring_s=known.transferring_s,
+        waiting_s=known.waiting_s,
+        whole=before is None or before.whole,
+        final=execution.terminal and not newer,
+        at_s=known.at_s,
     )
 
 

@@ -171,6 +171,18 @@ class Conditions(TypedDict):
     keep: bool
 
 
+class Transfers(TypedDict):
+    """What an execution moved to and from the object store."""
+
+    read_bytes: int
+    written_bytes: int
+    transferring_s: float
+    waiting_s: float
+    whole: bool
+    final: bool
+    at_s: float
+
+
 class Execution(Summary):
     """One execution with its services, its notes and its description."""
 
@@ -180,6 +192,7 @@ class Execution(Summary):
     notes: list[str]
     conditions: Conditions | None
     storage_problem: str
+    transfers: Transfers | None
     detail: str
     access: str
     description: dict[str, Any]

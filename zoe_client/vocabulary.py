@@ -207,6 +207,7 @@ class Mark(TextEnum):
     STORAGE_GRANTED = "storage_granted"
     STORAGE_WITHDRAWN = "storage_withdrawn"
     PLACED = "placed"
+    TENANT_CREDENTIAL = "tenant_credential"
     STARTED = "started"
     READY = "ready"
     IDLE_WARNED = "idle_warned"

@@ -19,6 +19,7 @@ class CrashPoint(StrEnum):
     VIEW_MADE = "view_made"
     VIEW_DROPPED = "view_dropped"
     STORAGE_SYNCED = "storage_synced"
+    STORAGE_TOLD = "storage_told"
     INPUTS_DECIDED = "inputs_decided"
     SERVICE_STARTING = "service_starting"
     SERVICE_HANDED_OVER = "service_handed_over"

@@ -8,8 +8,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from alembic import op
 
 revision = "0048"
-# 0047 belongs to another change and comes between: link it here when both are there.
-down_revision = "0046"
+down_revision = "0047"
 branch_labels = None
 depends_on = None
 

@@ -69,6 +69,7 @@ MARKS = {
     Mark.STORAGE_GRANTED: "the storage controller granted its bandwidth (only with one, and a storage section)",
     Mark.STORAGE_WITHDRAWN: "its bandwidth is no longer in force; replaces the previous mark until it is again",
     Mark.PLACED: "every essential service has a node",
+    Mark.TENANT_CREDENTIAL: "no credential of its own came in time, so its services sign in to the store as its tenant",
     Mark.STARTED: "every essential service's process runs",
     Mark.READY: "every essential service is ready",
     Mark.IDLE_WARNED: "it was unused for as long as the policy allows (the newest warning; a use removes it)",

@@ -24,8 +24,9 @@ from zoe_client import Refused
 from zoe_client.wire import SubmitRequest
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import Cause, Execution, Outcome
+from zoe_lib.domain.execution import Cause, Execution, Mark, Outcome
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.transfers import StoreTransfers
 
 HOUR_S = 3600.0
 PRICES: dict[str, Any] = {
@@ -257,3 +258,22 @@ def test_a_plan_says_the_price(api: Api, tmp_path: Path) -> None:
     assert "It would cost about 0.40 EUR if it runs until its time limit of 2h" in zoe(
         api, "plan", str(file), token=api.token
     )
+
+
+def test_bytes_that_were_moved_are_charged_when_the_journal_gets_them(api: Api) -> None:
+    """After the end, by the price of then; without a rate, the statement says what has no price."""
+    set_prices(api, rates=[*PRICES["rates"], {"meter": "read_gb", "rate": "0.02"}])
+    one = use(api, 9, "ada", 1.0)
+    moved = StoreTransfers(5, 3_141_592_653, 500_000_000)
+    at_s = one.marks[Mark.ENDED] + 30
+    api.store.append(one.id, [ev.StorageTransferred(at_s=at_s, attempt=1, transfers=moved)], one.version, None)
+    found = api.client(api.admin).statement(LAST_MONTH, "red")
+    assert {line.meter: (line.quantity, line.amount) for line in found.lines if "_gb" in line.meter} == {
+        "read_gb": ("3.141593", "0.06"),
+        "written_gb": ("0.500000", None),
+    }
+    assert [gap for gap in found.gaps if "written_gb" in gap]
+    assert ",read_gb," in zoe(api, "statement", "--month", LAST_MONTH, "--tenant", "red", "-o", "csv")
+    [use_of] = api.client(api.admin).use_of([one.id]).use
+    assert use_of.price is not None
+    assert Decimal(use_of.price.amount) == Decimal("0.20") + Decimal("0.04") + Decimal("0.06")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from zoe_lib.descriptions import parse
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.transfers import StoreTransfers
 
 MB = 10**6
 
@@ -165,3 +167,34 @@ def test_a_controller_that_is_away_or_absent_is_told(server: Server, zoe: Zoe, t
     server.master.storage = {"configured": False}
     assert "no storage controller" in zoe("storage", "status").err
     assert zoe("storage", "status", "-o", "json").json()["configured"] is False
+
+
+def test_what_an_execution_moved_is_shown_so_far_and_in_the_end_and_never_as_nothing(
+    server: Server, zoe: Zoe, reader_of_much: str
+) -> None:
+    assert "moved" not in zoe("show", reader_of_much).out
+    server.start(reader_of_much)
+    assert re.search(r"^moved +not known$", zoe("show", reader_of_much).out, re.MULTILINE)
+    assert zoe("show", reader_of_much, "-o", "json").json()["transfers"] is None
+    server.store.keep_transfers(time.time(), {reader_of_much: StoreTransfers(3, 5 * 2**20, 2**10, 65.0, 70.0)})
+    assert re.search(
+        r"^moved +5 MiB read, 1 KiB written in 1m05s of transfers, as of ",
+        zoe("show", reader_of_much).out,
+        re.MULTILINE,
+    ), zoe("show", reader_of_much).out
+    moved = StoreTransfers(3, 6 * 2**20, 2**10, 66.0, 70.0)
+    server.append(reader_of_much, ev.StorageTransferred(at_s=9.0, attempt=1, transfers=moved))
+    server.store.keep_transfers(time.time(), {reader_of_much: StoreTransfers(4, 2**20, 0, 1.0, 1.0)})
+    later = zoe("show", reader_of_much, "-o", "json").json()["transfers"]
+    assert (later["read_bytes"], later["final"]) == (7 * 2**20, False), "of two attempts"
+    server.end(reader_of_much)
+    rest = StoreTransfers(4, 2 * 2**20, 0, 1.0, 1.0, whole=False)
+    server.append(reader_of_much, ev.StorageTransferred(at_s=12.0, attempt=2, transfers=rest))
+    final = zoe("show", reader_of_much, "-o", "json").json()["transfers"]
+    assert (final["read_bytes"], final["written_bytes"], final["final"], final["whole"]) == (
+        8 * 2**20,
+        2**10,
+        True,
+        False,
+    )
+    assert "8 MiB read, 1 KiB written in 1m07s of transfers, at least\n" in zoe("show", reader_of_much).out

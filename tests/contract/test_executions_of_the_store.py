@@ -51,7 +51,7 @@ def test_a_credential_stays_the_same_until_it_is_ended_and_is_another_one_then(z
     assert (user.tenant, user.execution) == ("acme", "a1_12r3")
     assert first.key == key_of(SECRET, "AUTH_acme", user)
     assert zoe.set_execution(StoreExecution("a1_12r3", "acme", BandwidthSlo(5 * MB))) == first
-    assert zoe.executions() == {"a1_12r3": ExecutionBandwidth("acme", BandwidthSlo(5 * MB), NOTHING)}
+    assert zoe.executions() == {"a1_12r3": ExecutionBandwidth("acme", BandwidthSlo(5 * MB), NOTHING, user.generation)}
     zoe.drop_execution("a1_12r3")
     zoe.drop_execution("a1_12r3")
     assert zoe.executions() == {}
@@ -62,7 +62,8 @@ def test_a_credential_stays_the_same_until_it_is_ended_and_is_another_one_then(z
 
 def test_owners_see_and_end_their_own_executions_only(served: Served, zoe: ZoeController) -> None:
     other = client(served, "other")
-    zoe.set_execution(StoreExecution("x1", "acme", BandwidthSlo(MB)))
+    user = user_of(zoe.set_execution(StoreExecution("x1", "acme", BandwidthSlo(MB))).user)
+    assert user is not None
     assert other.executions() == {}
     other.drop_execution("x1")
     for taken, by in (
@@ -71,7 +72,7 @@ def test_owners_see_and_end_their_own_executions_only(served: Served, zoe: ZoeCo
     ):
         with pytest.raises(StorageRefusedError, match="belongs to another"):
             by.set_execution(taken)
-    assert zoe.executions() == {"x1": ExecutionBandwidth("acme", BandwidthSlo(MB), NOTHING)}
+    assert zoe.executions() == {"x1": ExecutionBandwidth("acme", BandwidthSlo(MB), NOTHING, user.generation)}
 
 
 def test_the_promise_of_a_tenant_covers_its_executions(served: Served, zoe: ZoeController) -> None:

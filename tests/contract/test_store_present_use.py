@@ -112,8 +112,9 @@ def check(store: ExecutionStore) -> None:
     for tenant in (None, "red"):
         of_tenant = [e for e in active if tenant in (None, e.tenant)]
         assert set(store.active_among(ids, Visibility(tenant))) == {e.id for e in of_tenant}
-        of_user = {e.id for e in of_tenant if tenant is None or e.user == active[0].user}
-        assert set(store.active_among(ids, Visibility(tenant, active[0].user))) == of_user
+        user = active[0].user if active else "ada"
+        of_user = {e.id for e in of_tenant if tenant is None or e.user == user}
+        assert set(store.active_among(ids, Visibility(tenant, user))) == of_user
     assert not store.active_among([])
 
 

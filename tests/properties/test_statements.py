@@ -1,4 +1,6 @@
-"""Statements of consecutive months add up to what the journal says was held, to the microsecond."""
+"""Statements of consecutive months add up to what the journal says was held, to the microsecond, and moved, to the
+byte.
+"""
 
 from __future__ import annotations
 
@@ -43,13 +45,15 @@ RATES = {
     "device_hours": 'device == "gpu" ? "1.1" : "0"',
     "bandwidth_mb_s_hours": "0.0031",
     "view_hours": "0.25",
+    "read_gb": "0.00000031",
+    "written_gb": "0.02",
 }
 # How likely each kind is to come next: such that most executions start, and some end or start again.
 WEIGHTS = {
     **dict.fromkeys(("queued", "start_planned", "service_starting", "service_started", "requeued"), 30),
     **dict.fromkeys(("elastic_placed", "storage_granted", "inputs_decided", "service_ended"), 10),
     **dict.fromkeys(("modified", "scaled", "storage_withdrawn", "service_retried", "ended"), 6),
-    **dict.fromkeys(("stopping", "service_lost", "service_ready"), 3),
+    **dict.fromkeys(("stopping", "service_lost", "service_ready", "storage_transferred"), 3),
     **dict.fromkeys(("owner_changed", "refused", "running"), 1),
 }
 NUMBERS = itertools.count(1)
@@ -145,15 +149,15 @@ def run(store: PostgresStore, tenant: str, chance: Random) -> tuple[Execution, A
 
 
 # -- from the journal alone -----------------------------------------------------------------------------------------
-Stretch = tuple[Fraction, Fraction, Mapping[tuple[str, str], int]]
+Held = tuple[int, int | None, Mapping[str, int]]
 
 
 def us(at_s: float) -> int:
     return round(at_s * 1_000_000)
 
 
-def stretches(store: PostgresStore, one: Execution, first: Application) -> Iterator[tuple[int, int, Mapping[str, int]]]:
-    """From when until when it held how much of each meter."""
+def stretches(store: PostgresStore, one: Execution, first: Application) -> Iterator[Held]:
+    """From when until when it held how much of each meter; what was moved has no end."""
     end_us = us(NOW_S)
     reserved = {c.name: (c.reservation.cores_milli, c.reservation.memory_bytes, dict(c.reservation.devices))
                 for c in first.components}  # fmt: skip
@@ -185,6 +189,9 @@ def stretches(store: PostgresStore, one: Execution, first: Application) -> Itera
             views = sum(bool(i.get("view")) for i in data["inputs"])  # type: ignore[attr-defined]
             if one.application.storage is not None:
                 running["views"] = (at, {"view_hours ": views})
+        elif entry.kind == "storage_transferred":
+            moved = data["transfers"]
+            yield at, None, {"read_gb ": moved["read_bytes"], "written_gb ": moved["written_bytes"]}  # type: ignore[index]
         elif entry.kind in ("requeued", "ended"):
             over = ["grant", "views"]
             for name, memory in data.get("memory_bytes", {}).items():  # type: ignore[attr-defined]
@@ -197,10 +204,10 @@ def stretches(store: PostgresStore, one: Execution, first: Application) -> Itera
         yield began, end_us, amounts
 
 
-def held(found: Sequence[tuple[int, int, Mapping[str, int]]], from_us: int, to_us: int) -> Counter[str]:
+def held(found: Sequence[Held], from_us: int, to_us: int) -> Counter[str]:
     total: Counter[str] = Counter()
     for began, ended, amounts in found:
-        lasted = min(ended, to_us) - max(began, from_us)
+        lasted = int(from_us <= began < to_us) if ended is None else min(ended, to_us) - max(began, from_us)
         for name, amount in amounts.items():
             if lasted > 0 and amount > 0:
                 total[name] += lasted * amount
@@ -249,7 +256,7 @@ def test_months_add_up_to_the_journal(module_store: PostgresStore, seed: int, zo
     store, tenant = module_store, f"t{next(NUMBERS)}"
     begins = set_lists(store, zone, chance)
     done = [run(store, tenant, chance) for _ in range(chance.randrange(1, 4))]
-    of_users: dict[str, list[tuple[int, int, Mapping[str, int]]]] = defaultdict(list)
+    of_users: dict[str, list[Held]] = defaultdict(list)
     for one, first in done:
         of_users[store.execution(one.id).user] += stretches(store, one, first)
     borders = [first_moment(month, zone) for month in (*MONTHS, "2027-02")]

@@ -9,12 +9,13 @@ from zoe_client.vocabulary import OfferKind, PromiseRisk
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.deadline_misses import miss_of
 from zoe_lib.domain.execution import Cause, Execution, Outcome, Service
-from zoe_lib.domain.finish_times import FinishTerms, Offer, PromiseOffers, RiskNotice
+from zoe_lib.domain.finish_times import FinishTerms, Offer, PromiseNotice, PromiseOffers
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.locality import InputObjects, InputPlaces, Places
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.transfers import StoreTransfers
 
 Choose = Callable[[int], int]  # a number below the one given
 
@@ -51,7 +52,7 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     offered = PromiseOffers("There is no room", at_s + 60.0, (Offer(OfferKind.EARLIEST, terms),))
     yield ev.PromiseOffered(at_s=at_s, offers=offered)
     yield ev.Promised(at_s=at_s, terms=terms, user="ada")
-    yield ev.PromiseAtRisk(at_s=at_s, notice=RiskNotice(PromiseRisk.SLOWER, at_s + 99.0, at_s))
+    yield ev.PromiseAtRisk(at_s=at_s, notice=PromiseNotice(PromiseRisk.SLOWER, at_s + 99.0, at_s))
     yield ev.Forecasted(at_s=at_s, forecast=Forecast(at_s, 5.0, None, at_s + 4.0, at_s + 9.0, samples=30))
     held = InputObjects(3, int(at_s * 100))
     places = (InputPlaces("a", Places(held, held, {"n1": held}, complete=False)), InputPlaces("b"))
@@ -61,6 +62,10 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     yield ev.StorageRefused(at_s=at_s, why=f"refused at {at_s}")
     yield ev.StorageDeclined(at_s=at_s, write_bytes_per_s=GIB, why=f"declined at {at_s}")
     yield ev.StorageWithdrawn(at_s=at_s, read_bytes_per_s=GIB, why=f"withdrawn at {at_s}")
+    yield ev.TenantCredentialUsed(at_s=at_s)
+    generation = 1 if execution.transfers is None else execution.transfers.generation + 3
+    moved = StoreTransfers(generation, int(at_s * 1000) % 10**15, 7 * generation, 12.5, 30.25, at_s=at_s)
+    yield ev.StorageTransferred(at_s=at_s, attempt=execution.attempt, transfers=moved)
     yield ev.InputsDecided(at_s=at_s, inputs=(InputRead("a", "swift2d://b.zoe/c", "v", ("d", "e"), f"at {at_s}"),))
     yield ev.ElasticPlaced(at_s=at_s, placements=_placements(execution.elastic_services()[:1]))
     yield ev.Running(at_s=at_s)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -49,8 +49,13 @@ class Served:
     """Views are made when it is set."""
     begun: threading.Event = field(default_factory=threading.Event)
     """Set when a view is being made."""
+    counting: Callable[[], bool] = lambda: False
+    """Whether all proxies report what executions move."""
     views: KeptViews = field(init=False)
     sampled: ViewSample = field(default_factory=lambda: SAMPLE)
+
+    def counts(self) -> bool:
+        return self.counting()
 
     def make(self, view: View) -> None:
         if self.refuses is not None:
@@ -94,6 +99,7 @@ def served_controller(database_url: str, keys: ExecutionKeys | None = None) -> I
         served.views,
         lambda _: served.sampled,
         achieved_by_execution=lambda: served.achieved,
+        counts_transfers=served.counts,
     )
     app = serving.Served(make_app(ledger, works, TOKEN, keys=keys), http="h11", loop="asyncio")
     served.url = app.url

@@ -23,6 +23,7 @@ from zoe_api.wire_forms import (
     reason_view,
     reported_places,
     stored_places,
+    transfers_view,
     waits_for,
 )
 from zoe_client.vocabulary import DeadlineStatus
@@ -124,6 +125,7 @@ def show_execution(
     view = viewed(execution, response, may_see_secrets(principal, execution))
     if (progress := _progress(services, [execution]).get(execution.id)) is not None:
         view.progress = progress_view(progress, time.time())
+    view.transfers = transfers_view(execution, services.store.transfers_so_far(execution_id))
     view.access = levels_of(services, principal, [execution])[execution.id]
     return with_details(view, all_entries(services.store, execution_id) if principal.operator else (), principal)
 

@@ -10,7 +10,7 @@ from zoe_cli.commands.places import places_words
 from zoe_cli.commands.progress_words import progress_cell, progress_words
 from zoe_cli.commands.promise_words import promise_lines
 from zoe_cli.rows import Rows
-from zoe_cli.units import clock, duration
+from zoe_cli.units import clock, duration, size
 from zoe_client.plain import Execution, Service, Summary
 from zoe_client.vocabulary import ACTIVE_STATES, TERMINAL_STATES, ExecutionState, Mark
 
@@ -94,6 +94,7 @@ def facts(execution: Execution) -> Iterator[tuple[str, str]]:
         yield f"input {read['name']}", f"{read['uri']} ({read['why']})"
     for one in execution["places"]:
         yield f"places {one['name']}", places_words(one)
+    yield from _moved(execution)
     for text in execution["notes"]:
         yield "note", text
 
@@ -110,6 +111,19 @@ def _times(execution: Execution) -> Iterator[tuple[str, str]]:
 def _progress(execution: Execution) -> Iterator[tuple[str, str]]:
     if (progress := execution.get("progress")) is not None:
         yield "progress", progress_words(progress)
+
+
+def _moved(execution: Execution) -> Iterator[tuple[str, str]]:
+    """Return what it moved to and from the object store, if it uses one; never 0 for what is not known."""
+    moved = execution["transfers"]
+    if moved is None:
+        started = Mark.STARTED in execution["marks"] and execution["description"].get("storage")
+        yield from [("moved", "not known")] if started else []
+        return
+    so_far = "" if moved["final"] else f", as of {clock(moved['at_s'])}"
+    least = "" if moved["whole"] else ", at least"
+    words = f"{size(moved['read_bytes'])} read, {size(moved['written_bytes'])} written"
+    yield "moved", f"{words} in {duration(moved['transferring_s'])} of transfers{least}{so_far}"
 
 
 def _conditions(execution: Execution) -> Iterator[tuple[str, str]]:

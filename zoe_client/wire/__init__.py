@@ -84,6 +84,7 @@ __getattr__ = lazy_names(
             "ScaleRequest",
             "ServiceView",
             "SubmitRequest",
+            "TransfersView",
         ),
         "workflows": (
             "StepPlan",
@@ -165,7 +166,7 @@ __getattr__ = lazy_names(
             "OffersView",
             "PromiseOutlookView",
             "PromiseView",
-            "RiskNoticeView",
+            "PromiseNoticeView",
         ),
         "replays": ("ReplayPointView", "ReplayRequest", "ReplayView"),
         "machines": (

@@ -285,6 +285,20 @@ class ConditionsView(Wire):
     keep: bool
 
 
+class TransfersView(Wire):
+    """What an execution moved to and from the object store with credentials of its own: bytes of bodies."""
+
+    read_bytes: int
+    written_bytes: int
+    transferring_s: float = Field(description="Seconds in which any request waited for the store or moved bytes.")
+    waiting_s: float = Field(description="The same, added up over requests that wait at the same time.")
+    whole: bool = Field(
+        description="False if a proxy of the store did not tell what it moved, so that it may have been more."
+    )
+    final: bool = Field(description="Whether it is what the journal has, and nothing more will come.")
+    at_s: float = Field(description="When it was measured, in seconds since the epoch.")
+
+
 class ExecutionView(ExecutionSummary):
     """One execution with its services, its notes and its description."""
 
@@ -296,6 +310,9 @@ class ExecutionView(ExecutionSummary):
     notes: list[str]
     conditions: ConditionsView | None = Field(default=None, description="Null if it was submitted without any.")
     storage_problem: str = Field(default="", description=STORAGE_PROBLEM)
+    transfers: TransfersView | None = Field(
+        default=None, description="What it moved to and from the object store, so far; null: not known."
+    )
     detail: str = Field(default="", description=DETAIL)
     access: ShareLevel = Field(
         default=ShareLevel.CONTROL,

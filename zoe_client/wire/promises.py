@@ -26,7 +26,7 @@ class FinishTermsView(Wire):
     wide: bool = Field(description="Whether these say little: they are few, or had other numbers of cores.")
 
 
-class RiskNoticeView(Wire):
+class PromiseNoticeView(Wire):
     """That a promise is expected to be broken: why, when it is expected to end now, and when this was noted."""
 
     risk: PromiseRisk
@@ -40,7 +40,7 @@ class PromiseView(Wire):
     terms: FinishTermsView
     at_s: float = Field(description="When it was made.")
     offer: int = Field(description="The number of the offer that was accepted; 0: it is as it was asked for.")
-    notice: RiskNoticeView | None = Field(description="Null while it is expected to be kept.")
+    notice: PromiseNoticeView | None = Field(description="Null while it is expected to be kept.")
 
 
 class OfferView(Wire):

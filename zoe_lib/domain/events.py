@@ -11,11 +11,12 @@ from zoe_lib.domain.application import Application
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.deadlines import DeadlineMiss
 from zoe_lib.domain.execution import Cause, Execution, Outcome, ServiceId
-from zoe_lib.domain.finish_times import FinishTerms, PromiseOffers, RiskNotice
+from zoe_lib.domain.finish_times import FinishTerms, PromiseNotice, PromiseOffers
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.transfers import StoreTransfers
 from zoe_lib.domain.values import value
 
 
@@ -148,7 +149,7 @@ class PromiseAtRisk(Event):
     """Its promise is expected to be broken; it goes on."""
 
     kind: ClassVar[str] = "promise_at_risk"
-    notice: RiskNotice
+    notice: PromiseNotice
 
 
 @value(frozen=True, slots=True, kw_only=True)
@@ -222,6 +223,24 @@ class StorageWithdrawn(Event):
     read_bytes_per_s: int | None = None
     write_bytes_per_s: int | None = None
     why: str
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class TenantCredentialUsed(Event):
+    """Its services sign in to the object store as its tenant: no credential of its own came in time."""
+
+    kind: ClassVar[str] = "tenant_credential_used"
+
+
+@value(frozen=True, slots=True, kw_only=True)
+class StorageTransferred(Event):
+    """What its attempt moved to and from the object store with a credential of its own, which has ended; it may come
+    after the end.
+    """
+
+    kind: ClassVar[str] = "storage_transferred"
+    attempt: int
+    transfers: StoreTransfers
 
 
 @value(frozen=True, slots=True, kw_only=True)
@@ -403,6 +422,8 @@ EVENT_TYPES: dict[str, type[Event]] = {
         StorageRefused,
         StorageDeclined,
         StorageWithdrawn,
+        TenantCredentialUsed,
+        StorageTransferred,
         InputsDecided,
         ElasticPlaced,
         ServiceStarting,

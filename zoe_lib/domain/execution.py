@@ -14,6 +14,7 @@ from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.transfers import StoreTransfers
 from zoe_lib.domain.values import value
 
 __all__ = [
@@ -102,8 +103,9 @@ class Execution:
     last one until this one is placed. `granted_s`: for how many seconds of each day (since the epoch, UTC) it was
     granted before the present grant, in all attempts. `places`: what nodes held of its inputs when this attempt was
     placed. `conditions`: what keeps, or kept, it from the queue. `earlier`: the time that it lost before its present
-    attempt. `missed`: its deadline, if it was missed. `promise`: by when it
-    ends, if that is promised. `offers`: what can be promised instead of what it asked for, while none is accepted.
+    attempt. `missed`: its deadline, if it was missed. `promise`: by when it ends, if that is promised. `offers`: what
+    can be promised instead of what it asked for, while none is accepted. `transfers`: what it moved with credentials of
+    its own that have ended; None: nothing is known.
     """
 
     id: ExecutionId
@@ -137,6 +139,7 @@ class Execution:
     missed: DeadlineMiss | None = None
     promise: Promise | None = None
     offers: PromiseOffers | None = None
+    transfers: StoreTransfers | None = None
 
     @property
     def terminal(self) -> bool:

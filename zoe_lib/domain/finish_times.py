@@ -46,7 +46,7 @@ class FinishTerms:
 
 
 @value(frozen=True, slots=True)
-class RiskNotice:
+class PromiseNotice:
     """That a promise is expected to be broken: why, when the execution is now expected to end, and when this was said;
     seconds since the epoch.
     """
@@ -65,7 +65,7 @@ class Promise:
     terms: FinishTerms
     at_s: float
     offer: int = 0
-    notice: RiskNotice | None = None
+    notice: PromiseNotice | None = None
 
 
 @value(frozen=True, slots=True)

@@ -53,6 +53,8 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.StorageRefused: frozenset({E.STARTING}),
     ev.StorageDeclined: frozenset({E.STARTING, E.RUNNING}),
     ev.StorageWithdrawn: frozenset({E.STARTING, E.RUNNING}),
+    ev.TenantCredentialUsed: frozenset({E.STARTING, E.RUNNING}),
+    ev.StorageTransferred: frozenset(E),
     ev.InputsDecided: frozenset({E.STARTING}),
     ev.ElasticPlaced: frozenset({E.STARTING, E.RUNNING}),
     ev.ServiceStarting: frozenset({E.STARTING, E.RUNNING}),
@@ -327,6 +329,23 @@ def _(event: ev.StorageWithdrawn, execution: Execution, version: int) -> Executi
     del marks[Mark.STORAGE_GRANTED]
     granted_s = granted_by_day(execution, event.at_s)
     return changed(execution, version=version, marks=marks, granted_s=granted_s, storage_problem=event.why)
+
+
+@_change.register
+def _(event: ev.TenantCredentialUsed, execution: Execution, version: int) -> Execution:
+    if Mark.TENANT_CREDENTIAL in execution.marks:
+        raise IllegalTransition(execution, event, "the journal says so already")
+    return changed(execution, version=version, marks=_marked(execution, event, Mark.TENANT_CREDENTIAL))
+
+
+@_change.register
+def _(event: ev.StorageTransferred, execution: Execution, version: int) -> Execution:
+    """Each credential counts once; later ones have a higher generation."""
+    before = execution.transfers
+    if before is not None and event.transfers.generation <= before.generation:
+        raise IllegalTransition(execution, event, f"the journal has what was moved until {before.generation}")
+    moved = changed(event.transfers, at_s=event.at_s)
+    return changed(execution, version=version, transfers=moved.with_earlier(before))
 
 
 @_change.register

@@ -1,4 +1,6 @@
-"""Meters: what executions held, times how long they held it, in whole units so that sums are exact."""
+"""Meters: what executions held, times how long they held it, and what they moved, in whole units so that sums are
+exact.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +24,8 @@ class Meter(StrEnum):
     DEVICE_HOURS = "device_hours"
     BANDWIDTH_MB_S_HOURS = "bandwidth_mb_s_hours"
     VIEW_HOURS = "view_hours"
+    READ_GB = "read_gb"
+    WRITTEN_GB = "written_gb"
 
 
 ONE: Mapping[Meter, int] = MappingProxyType(
@@ -31,10 +35,12 @@ ONE: Mapping[Meter, int] = MappingProxyType(
         Meter.DEVICE_HOURS: HOUR_US,
         Meter.BANDWIDTH_MB_S_HOURS: 10**6 * HOUR_US,
         Meter.VIEW_HOURS: HOUR_US,
+        Meter.READ_GB: 10**9,
+        Meter.WRITTEN_GB: 10**9,
     }
 )
 """One of a meter in its smallest units: thousandths of a core, bytes, devices, bytes per second or views, times
-microseconds."""
+microseconds; of what was moved, bytes."""
 
 
 @value(frozen=True, slots=True)
@@ -61,7 +67,10 @@ def microseconds(at_s: float) -> int:
 
 
 def expected_use(application: Application, tenant: str, user: str, run_s: float) -> tuple[MeteredUse, ...]:
-    """Return what an application holds if all its services run for that time, and preferred bandwidth is granted."""
+    """Return what an application holds if all its services run for that time, and preferred bandwidth is granted.
+
+    What it will move is not known.
+    """
     us = microseconds(run_s)
     reserved: Resources = application.total_resources()
     rates = wished(application)

@@ -83,7 +83,15 @@ class RunTimes:
                 for chance, (levels, most) in zip(CHANCES, told.factors, strict=True):
                     levels.learn(chance, factor > most)
             told.pool.factors.append(factor)
-        runs.add(sample)
+        runs.add(sample, run_id)
+
+    def amend(self, run_id: str, kind: Kind, sample: RunSample) -> bool:
+        """Replace what a run taught, since more is known of it now; return False if it is not among the newest."""
+        runs = self._kinds.get(kind)
+        if runs is None or not runs.has(run_id):
+            return False
+        runs.amend(run_id, sample)
+        return True
 
     def ended(self, run_id: str) -> None:
         """Forget what was expected of a run that taught nothing."""

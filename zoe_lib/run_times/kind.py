@@ -6,14 +6,17 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from statistics import fmean
+from statistics import fmean, median
 
+from zoe_lib.domain.values import changed
 from zoe_lib.run_times.model import SAMPLES_MAX, RunTimeModel, learned
 from zoe_lib.run_times.values import RunSample, RunSetting
 
 _LATEST = 2
 _KEPT = 0.9  # of an earlier error, with each further run
 _SHORTEST_S = 1.0
+_TYPICAL = 8  # newest runs that stand for what one to come reads
+_LENT = 1.1  # times what was guaranteed: from here on, a run got more
 
 
 @dataclass(slots=True)
@@ -33,6 +36,8 @@ class RunsOfKind:
     What was told of them at their submission says less: runs that were submitted together were all told what the one
     before them had taken.
     """
+    _ids: deque[str] = field(default_factory=lambda: deque(maxlen=SAMPLES_MAX))
+    _amended: int = 0
     _ended: int = 0
     _fitted_at: int = 0
     _lately: deque[float] = field(default_factory=lambda: deque(maxlen=_LATEST))
@@ -44,7 +49,37 @@ class RunsOfKind:
         plain, corrected = self._predictions(self.model, setting)
         return corrected if self._errors[1] <= self._errors[0] else plain
 
-    def add(self, sample: RunSample) -> None:
+    def completed(self, setting: RunSetting) -> RunSetting:
+        """Return a setting with what the newest runs read, and at which rate, where it says nothing.
+
+        What is guaranteed is the least that the store delivers: it delivers more if it usually did.
+        """
+        known = [one.setting for one in self.samples if one.setting.delivered_bytes and one.setting.rate][-_TYPICAL:]
+        if not known:
+            return setting
+        delivered = setting.delivered_bytes
+        return changed(
+            setting,
+            delivered_bytes=median(one.delivered_bytes or 0.0 for one in known) if delivered is None else delivered,
+            rate=_usual_rate(setting.guaranteed, known) if setting.rate is None else setting.rate,
+        )
+
+    def has(self, run_id: str) -> bool:
+        """Return whether this run is among the newest."""
+        return run_id in self._ids
+
+    def amend(self, run_id: str, sample: RunSample) -> None:
+        """Replace what a run taught, since more is known of it now; the model follows after a sixteenth of all."""
+        place = self._ids.index(run_id)
+        if self.samples[place] == sample:
+            return
+        self.samples[place] = sample
+        self._amended += 1
+        if self._amended > len(self.samples) // 16:
+            self.model, self._fitted_at, self._amended = learned(tuple(self.samples)), self._ended, 0
+        self._look_back()
+
+    def add(self, sample: RunSample, run_id: str = "") -> None:
         """Add a run; the model is fitted again after a sixteenth more runs, since a fit takes milliseconds."""
         took_s = _took_s(sample)
         if self.model is not None:
@@ -52,18 +87,46 @@ class RunsOfKind:
                 error = abs(math.log(took_s / max(told_s, _SHORTEST_S)))
                 self._errors[number] = self._errors[number] * _KEPT + error
         self.samples.append(sample)
+        self._ids.append(run_id)
         self._ended += 1
         if self.model is None or self._ended - self._fitted_at > min(self._fitted_at, SAMPLES_MAX) // 16:
-            self.model, self._fitted_at = learned(tuple(self.samples)), self._ended
+            self.model, self._fitted_at, self._amended = learned(tuple(self.samples)), self._ended, 0
+        self._look_back()
+
+    def _look_back(self) -> None:
+        assert self.model is not None
         self._lately = deque(
-            (_took_s(one) / max(self.model.run_s(one.setting), _SHORTEST_S) for one in list(self.samples)[-_LATEST:]),
+            (
+                _took_s(one) / max(self.model.run_s(self.completed(one.setting)), _SHORTEST_S)
+                for one in list(self.samples)[-_LATEST:]
+            ),
             maxlen=_LATEST,
         )
-        self.factors = [_took_s(one) / max(self.expected_s(one.setting), _SHORTEST_S) for one in self.samples]
+        # What is read is not known before a run, so its factor is of what would have been expected without it.
+        self.factors = [
+            _took_s(one) / max(self.expected_s(_known_before(one.setting)), _SHORTEST_S) for one in self.samples
+        ]
 
     def _predictions(self, model: RunTimeModel, setting: RunSetting) -> tuple[float, float]:
-        plain_s = model.run_s(setting)
+        plain_s = model.run_s(self.completed(setting))
         return plain_s, plain_s * fmean(self._lately)
+
+
+def _known_before(setting: RunSetting) -> RunSetting:
+    return changed(setting, delivered_bytes=None, rate=None)
+
+
+def _usual_rate(guaranteed: float | None, known: Sequence[RunSetting]) -> float:
+    """Return the rate of a run with this guarantee.
+
+    Runs that got no more than their guarantee do not say what others get without it.
+    """
+    rates = [one.rate or 0.0 for one in known]
+    lent = [
+        rate if one.guaranteed is None or rate > _LENT * one.guaranteed else 0.0
+        for rate, one in zip(rates, known, strict=True)
+    ]
+    return max(median(lent), guaranteed or 0.0) or min(rates)
 
 
 def _took_s(sample: RunSample) -> float:

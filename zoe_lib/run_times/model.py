@@ -18,6 +18,7 @@ from zoe_lib.run_times.values import RunSample, RunSetting
 
 SAMPLES_MAX = 64
 _FOLDS_MAX = 6
+_KNOWN_NEEDED = 8
 _ROUNDS = 4  # of new weights, and of which runs the store held back
 _SHORTEST_S = 0.001
 _READS_MOST = 0.7  # of the time: then reading may be what it took
@@ -81,7 +82,7 @@ def learned(samples: Sequence[RunSample]) -> RunTimeModel:
 
     Bounded: 11 forms, 6 folds, 4 rounds each. One odd run among three or more does not move it far.
     """
-    latest = samples[-SAMPLES_MAX:]
+    latest = _of_which_as_much_is_known(samples[-SAMPLES_MAX:])
     forms = forms_for(latest)
     best, least = forms[0], math.inf
     if len(forms) > 1:
@@ -91,6 +92,14 @@ def learned(samples: Sequence[RunSample]) -> RunTimeModel:
             if error < least * (_BETTER if len(form) > len(best) else 1.0):
                 best, least = form, error
     return _fitted(best, latest)
+
+
+def _of_which_as_much_is_known(samples: Sequence[RunSample]) -> Sequence[RunSample]:
+    """Leave out runs of which it is unknown what they read, once it is known of the newest: terms of bytes need all."""
+    known = [one for one in samples if one.setting.delivered_bytes is not None]
+    newest = samples[-_KNOWN_NEEDED:]
+    enough = len(newest) == _KNOWN_NEEDED and all(one.setting.delivered_bytes is not None for one in newest)
+    return known if enough else samples
 
 
 def _folds(samples: Sequence[RunSample]) -> Sequence[frozenset[int]]:

@@ -7,10 +7,13 @@ from collections.abc import Iterable
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark, Service
 from zoe_lib.domain.promises import wished
+from zoe_lib.domain.transfers import StoreTransfers
 from zoe_lib.domain.values import changed
 from zoe_lib.run_times.values import RunSample, RunSetting
 
 _LEAST_CORES = 0.01
+_LEAST_BUSY = 0.01
+_SHORTEST_S = 0.001
 Kind = tuple[str, str, str]
 """Tenant, user, and name of the application: runs of one kind teach about each other."""
 
@@ -35,7 +38,7 @@ def setting_of(application: Application, elastic: int | None = None) -> RunSetti
     sharing = _sharing(application)
     given = application if elastic is None else with_elastic(application, elastic)
     cores_milli = sum(one.reservation.cores_milli * one.total_count for one in given.components if one.name in sharing)
-    return RunSetting(max(cores_milli / 1000, _LEAST_CORES), None, _rate(application))
+    return RunSetting(max(cores_milli / 1000, _LEAST_CORES), guaranteed=_rate(application))
 
 
 def sample_of(execution: Execution) -> RunSample | None:
@@ -48,8 +51,27 @@ def sample_of(execution: Execution) -> RunSample | None:
     ended_s = max(min(ended_s, _programs_end_s(execution, ended_s)), placed_s)
     ready_s = min(max(execution.marks.get(Mark.READY, placed_s), placed_s), ended_s)
     cores = _average_cores(execution, ready_s, ended_s)
-    rate = _rate(execution.application) if Mark.STORAGE_GRANTED in execution.marks else None
-    return RunSample(RunSetting(cores, None, rate), ready_s - placed_s, ended_s - ready_s)
+    guaranteed = _rate(execution.application) if Mark.STORAGE_GRANTED in execution.marks else None
+    setting, work_s = RunSetting(cores, guaranteed=guaranteed), ended_s - ready_s
+    moved = execution.transfers
+    if moved is None or not moved.whole or Mark.TENANT_CREDENTIAL in execution.marks:
+        return RunSample(setting, ready_s - placed_s, work_s)
+    known = changed(setting, delivered_bytes=float(moved.read_bytes), rate=_delivered_rate(moved))
+    return RunSample(known, ready_s - placed_s, work_s, _busy(moved, cores, work_s))
+
+
+def _delivered_rate(moved: StoreTransfers) -> float | None:
+    """Return bytes that were read for each second in which the run waited for the store; None if it hardly did."""
+    if moved.transferring_s < _SHORTEST_S or not moved.read_bytes:
+        return None
+    return moved.read_bytes / moved.transferring_s
+
+
+def _busy(moved: StoreTransfers, cores: float, work_s: float) -> float | None:
+    """Return the share of its cores that did not wait for the store, if each reads for itself."""
+    if work_s <= 0:
+        return None
+    return min(max(1.0 - moved.waiting_s / (cores * work_s), _LEAST_BUSY), 1.0)
 
 
 def _programs_end_s(execution: Execution, otherwise_s: float) -> float:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from zoe_lib.run_times.values import RunSample, RunSetting
 
 _LOG_NEEDS = 3
+_SIZES_DIFFER = 1.1  # times; nearer ones are the same input, as far as terms can tell
 _GIB = 2.0**30
 
 
@@ -62,8 +63,8 @@ def amount(term: Term, setting: RunSetting) -> float:
 def forms_for(samples: Sequence[RunSample]) -> tuple[Form, ...]:
     """Return the forms whose terms these runs can tell apart, those with the fewest terms first."""
     cores = {round(one.setting.cores, 1) for one in samples}
-    sizes = {one.setting.delivered_bytes for one in samples}
-    sized = 0.0 not in sizes and None not in sizes and len(sizes) > 1
+    sizes = [one.setting.delivered_bytes or 0.0 for one in samples]
+    sized = min(sizes) > 0 and max(sizes) > _SIZES_DIFFER * min(sizes)
     settings = {setting_of(one) for one in samples}
 
     def told_apart(form: Form) -> bool:
@@ -78,7 +79,7 @@ def forms_for(samples: Sequence[RunSample]) -> tuple[Form, ...]:
 def setting_of(sample: RunSample) -> tuple[float, float, float]:
     """Return the setting as rounded numbers: runs with the same ones repeat each other."""
     one = sample.setting
-    return round(one.cores, 1), _rounded(one.delivered_bytes), _rounded(one.rate)
+    return round(one.cores, 1), _rounded(one.delivered_bytes), _rounded(one.rate or one.guaranteed)
 
 
 def _rounded(number: float | None) -> float:

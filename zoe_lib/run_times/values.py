@@ -11,12 +11,14 @@ class RunSetting:
 
     cores: of the services that share the work, on average over the run.
     delivered_bytes: what the object store delivers for its inputs, after projection and selection; None: unknown.
-    rate: bytes per second at which the store delivers; None: unknown, or not limited.
+    rate: bytes per second at which the store delivers while the run waits for it; None: unknown, or not limited.
+    guaranteed: bytes per second that the run is guaranteed at least; None: nothing.
     """
 
     cores: float = 1.0
     delivered_bytes: float | None = None
     rate: float | None = None
+    guaranteed: float | None = None
 
 
 @value(frozen=True, slots=True)

@@ -36,6 +36,9 @@ metered = Table(
     Column("devices", JSONB, nullable=False),
     Column("bytes_per_s", BigInteger, nullable=False),
     Column("views", Integer, nullable=False),
+    # Moved at `from_s`, which is `to_s` then.
+    Column("read_bytes", BigInteger, nullable=False, server_default=text("0")),
+    Column("written_bytes", BigInteger, nullable=False, server_default=text("0")),
     Index("ix_metered_to", "to_s"),
 )
 

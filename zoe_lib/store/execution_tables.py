@@ -55,6 +55,7 @@ executions = Table(
     Column("missed", JSONB(none_as_null=True)),  # its deadline, if that was missed
     Column("promise", JSONB(none_as_null=True)),  # by when it ends, if that is promised
     Column("offers", JSONB(none_as_null=True)),  # what can be promised instead
+    Column("transfers", JSONB(none_as_null=True)),  # moved with its own credentials that have ended; NULL: not known
     Column("array_id", Text),  # the array that it was made for
 )
 NEWEST_FIRST = (executions.c.submitted_at_s, executions.c.id)

@@ -427,6 +427,8 @@ class PostgresStore:
     use_over_time = reads(upkeep.use_over_time)
     add_bandwidth = writes(bandwidth.add_look)
     bandwidth_over_time = reads(bandwidth.read_over_time)
+    keep_transfers = writes(bandwidth.keep_transfers)
+    transfers_so_far = reads(bandwidth.read_transfers)
 
     def prune(self, now_s: float) -> int:
         """Remove a batch of old executions."""

@@ -17,6 +17,7 @@ from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.reasons import Reason
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.transfers import StoreTransfers
 from zoe_lib.store.codec import decode, encode, field_names
 from zoe_lib.store.documents import stored_document
 
@@ -67,6 +68,7 @@ _CHANGING: Mapping[str, tuple[str, Callable[[Execution], Any]]] = {
     "missed": ("missed", lambda e: encode(e.missed)),
     "promise": ("promise", lambda e: encode(e.promise)),
     "offers": ("offers", lambda e: encode(e.offers)),
+    "transfers": ("transfers", lambda e: encode(e.transfers)),
 }
 
 
@@ -118,6 +120,7 @@ def to_execution(row: Row, application: Application, services: Sequence[Service]
         missed=None if row.missed is None else decode(DeadlineMiss, row.missed),
         promise=None if row.promise is None else decode(Promise, row.promise),
         offers=None if row.offers is None else decode(PromiseOffers, row.offers),
+        transfers=None if row.transfers is None else decode(StoreTransfers, row.transfers),
         conditions=NO_CONDITIONS if row.conditions is None else decode(Conditions, row.conditions),
     )
 

@@ -41,6 +41,19 @@ bandwidth_samples = Table(
     Index("ix_bandwidth_samples_tenant", "tenant", "at_s"),
 )
 
+# What executions that run have moved so far with the credential of this generation, as the controller said last.
+transfers_so_far = Table(
+    "transfers_so_far",
+    metadata,
+    Column("execution_id", Text, ForeignKey("executions.id", ondelete="CASCADE"), primary_key=True),
+    Column("generation", BigInteger, nullable=False),
+    Column("at_s", Double, nullable=False),
+    Column("read_bytes", BigInteger, nullable=False),
+    Column("written_bytes", BigInteger, nullable=False),
+    Column("transferring_s", Double, nullable=False),
+    Column("waiting_s", Double, nullable=False),
+)
+
 # The usage of removed executions.
 daily_use = Table(
     "daily_use",

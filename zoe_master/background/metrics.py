@@ -62,6 +62,11 @@ STORAGE_ACHIEVED = Gauge("zoe_storage_achieved_bytes_per_second", "Bandwidth tha
 STORAGE_MISSED = Gauge(
     "zoe_storage_missed_bytes_per_second", "Guaranteed bandwidth that a tenant wants but does not get.", _TENANT
 )
+STORAGE_TRANSFERRED = CounterMetric(
+    "zoe_storage_transferred_bytes_total",
+    "Bytes that executions moved with credentials of their own, counted when these end.",
+    _TENANT,
+)
 
 
 _nodes_told: dict[Gauge, frozenset[str]] = defaultdict(frozenset)
@@ -97,6 +102,8 @@ def observe_tick(tick: Tick, tick_s: float) -> None:
         ENDED.labels(outcome.value).inc(count)
     for cause, count in tick.missed.items():
         MISSED.labels(cause.value).inc(count)
+    for (tenant, direction), count in tick.transferred.items():
+        STORAGE_TRANSFERRED.labels(tenant, direction).inc(count)
     _set_by_node(USABLE_CORES, {n.name: n.usable.cores_milli / 1000 for n in snapshot.nodes})
     _set_by_node(USABLE_MEMORY, {n.name: n.usable.memory_bytes for n in snapshot.nodes})
 

@@ -9,7 +9,16 @@ import structlog
 
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import may_start
-from zoe_lib.domain.execution import Cause, Execution, ExecutionId, ExecutionState, Service, ServiceId, ServiceState
+from zoe_lib.domain.execution import (
+    Cause,
+    Execution,
+    ExecutionId,
+    ExecutionState,
+    Mark,
+    Service,
+    ServiceId,
+    ServiceState,
+)
 from zoe_lib.domain.gateway import bearer
 from zoe_lib.domain.locality import InputPlaces, places_of
 from zoe_lib.domain.promises import is_promised
@@ -138,7 +147,12 @@ class PlanExecutor:
         self, execution: Execution, observations: Mapping[ServiceId, Observation], tick: TickContext
     ) -> None:
         to_start = [s for s in execution.services if s.state is ServiceState.STARTING and s.id not in observations]
-        if to_start and not self._connectors.own.awaited(execution, tick.now_s, self._cache.policy.storage_patience_s):
+        own, patience_s = self._connectors.own, self._cache.policy.storage_patience_s
+        if to_start and not own.awaited(execution, tick.now_s, patience_s):
+            if own.gave_up(execution) and Mark.TENANT_CREDENTIAL not in execution.marks:
+                said = ev.TenantCredentialUsed(at_s=tick.now_s, cause_id=tick.plan_id)
+                if self._cache.append(execution, [said]) is None:
+                    return
             access, needs_secret = (
                 self._connectors.access(execution),
                 any(c.has_secret for c in execution.application.components),

@@ -174,6 +174,7 @@ class Master:
             asking=self._cache.promises.asking(),
             unplaced=self._cache.promises.unplaced(),
             answers_taken=self._answers.taken,
+            transferred=self._cache.take_transferred(),
         )
         if plan.placements:
             counts = {"starts": len(plan.starts), "elastic": len(plan.elastic), "waiting": len(plan.reasons)}

@@ -12,7 +12,7 @@ from typing import Protocol
 from zoe_client.vocabulary import PromiseRisk
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
-from zoe_lib.domain.finish_times import PromiseOffers, RiskNotice
+from zoe_lib.domain.finish_times import PromiseNotice, PromiseOffers
 from zoe_lib.domain.guaranteed import as_guaranteed
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.progress import ExecutionProgress, remaining_s
@@ -24,10 +24,10 @@ from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
 from zoe_master.scheduler.promising.choosing import (
-    Choice,
     ChoiceRunTime,
-    PriceTold,
     PromiseAnswer,
+    PromiseChoice,
+    PromisePrice,
     answer,
     numbers_of,
 )
@@ -43,7 +43,7 @@ _SLOWEST = 1.25  # times what it has taken, for a run that has taken longer than
 class PromisePrices(Protocol):
     """What applications cost."""
 
-    def price(self, application: Application, tenant: str, user: str, run_s: float) -> PriceTold:
+    def price(self, application: Application, tenant: str, user: str, run_s: float) -> PromisePrice:
         """Return what an application costs if all its services run for that time."""
         ...
 
@@ -55,7 +55,7 @@ class PromiseDecision:
     execution: Execution
     answer: PromiseAnswer | None = None
     booking: Booking | None = None
-    notice: RiskNotice | None = None
+    notice: PromiseNotice | None = None
 
 
 class PromiseDecisions:
@@ -104,20 +104,20 @@ class PromiseDecisions:
     def _answer(self, execution: Execution, later: NodesLater, policy: Policy) -> PromiseAnswer:
         application, tenant, user = execution.application, execution.tenant, execution.user
 
-        def run_time(choice: Choice, chance: float) -> ChoiceRunTime | None:
+        def run_time(choice: PromiseChoice, chance: float) -> ChoiceRunTime | None:
             known = self._run_times.within(application, tenant, user, choice.elastic, chance)
             return None if known is None else ChoiceRunTime(known.seconds, known.samples, known.wide)
 
-        def price(choice: Choice, run_s: float) -> PriceTold:
+        def price(choice: PromiseChoice, run_s: float) -> PromisePrice:
             return self._prices.price(with_elastic(application, choice.elastic), tenant, user, run_s)
 
-        choices = [Choice(number) for number in numbers_of(application)]
+        choices = [PromiseChoice(number) for number in numbers_of(application)]
         offers_end_s = later.now_s + policy.promise_offer_s
         return answer(execution, choices, run_time, price, later, offers_end_s)
 
     def _risks(
         self, snapshot: Snapshot, progress: Mapping[ExecutionId, ExecutionProgress]
-    ) -> Iterator[tuple[Execution, RiskNotice]]:
+    ) -> Iterator[tuple[Execution, PromiseNotice]]:
         """Yield promises that are now expected to be broken, of those of which nobody said so."""
         late = {one.execution_id for one in snapshot.bookings if one.begins_s < snapshot.now_s or not one.places}
         waiting = (one for one in snapshot.queued if one.id in late) if late else ()
@@ -127,7 +127,7 @@ class PromiseDecisions:
                 continue
             end_s = self.expected_end_s(execution, snapshot.now_s, progress.get(execution.id))
             if end_s > promise.terms.finish_s:
-                yield execution, RiskNotice(_risk_of(execution), end_s, snapshot.now_s)
+                yield execution, PromiseNotice(_risk_of(execution), end_s, snapshot.now_s)
 
     def expected_end_s(self, execution: Execution, now_s: float, progress: ExecutionProgress | None = None) -> float:
         """Return when half of such promised executions would have ended that have come as far as this one: by what it

@@ -33,12 +33,12 @@ class Tick:
     """What a tick saw and decided, under which policy, and how long the plan took. Other threads read it.
 
     `waited_s`: queue time of each execution that started. `oldest_wait_s`: time since the oldest submission that still
-    waits. `outcomes`: executions that ended, by terminal state. `missed`: deadlines that passed, by cause. `asking`:
-    executions that wait for a decision on a promise; `unplaced`: promised ones without room; `answers_taken`: how many
-    decisions are in it. `raced`: users changed executions meanwhile. `unfinished`: there was more than one tick takes.
-    In both cases another tick is due at once. `forecasts`: how earlier forecasts turned out; the loop adds to it.
-    `expected`: the run time in seconds that past runs of any kind show; the snapshot has only those of the kinds that
-    are there.
+    waits. `outcomes`: executions that ended, by terminal state. `missed`: deadlines that passed, by cause.
+    `transferred`: bytes that attempts moved that have ended, by tenant and direction. `asking`: executions that wait
+    for a decision on a promise; `unplaced`: promised ones without room; `answers_taken`: how many decisions are in it.
+    `raced`: users changed executions meanwhile. `unfinished`: there was more than one tick takes. In both cases another
+    tick is due at once. `forecasts`: how earlier forecasts turned out; the loop adds to it. `expected`: the run time in
+    seconds that past runs of any kind show; the snapshot has only those of the kinds that are there.
     """
 
     snapshot: Snapshot
@@ -56,6 +56,7 @@ class Tick:
     asking: tuple[Execution, ...] = ()
     unplaced: tuple[Execution, ...] = ()
     answers_taken: int = 0
+    transferred: Mapping[tuple[str, str], int] = field(default_factory=dict)
     expected: Callable[[RunKey], float | None] = _unknown
 
     @property

@@ -11,7 +11,7 @@ from zoe_lib.domain.metering import microseconds
 from zoe_lib.pricing.estimate import estimate
 from zoe_lib.pricing.price_list import PriceList
 from zoe_lib.pricing.statement import in_force
-from zoe_master.scheduler.promising.choosing import PriceTold
+from zoe_master.scheduler.promising.choosing import PromisePrice
 
 _KEPT_S = 30.0
 _HOUR_S = 3600
@@ -26,14 +26,14 @@ class StoredPrices:
         self._clock = clock
         self._known: tuple[float, PriceList | None] | None = None
 
-    def price(self, application: Application, tenant: str, user: str, run_s: float) -> PriceTold:
+    def price(self, application: Application, tenant: str, user: str, run_s: float) -> PromisePrice:
         """Return what an application costs if all its services run for that time."""
         prices = self._in_force()
         if prices is None:
             milli = application.total_resources().cores_milli
-            return PriceTold(_rounded(Decimal(milli) / 1000 * Decimal(run_s) / _HOUR_S), CORE_HOURS)
+            return PromisePrice(_rounded(Decimal(milli) / 1000 * Decimal(run_s) / _HOUR_S), CORE_HOURS)
         amount, _ = estimate(application, tenant, user, run_s, prices)
-        return PriceTold(_rounded(amount), prices.currency)
+        return PromisePrice(_rounded(amount), prices.currency)
 
     def _in_force(self) -> PriceList | None:
         now_s = self._clock()

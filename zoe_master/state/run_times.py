@@ -105,7 +105,9 @@ class RunTimesKept:
         if not ended:
             self._times.submitted(execution.id, kind, setting_of(execution.application))
         elif (sample := sample_of(execution)) is not None:
-            self._times.learn(execution.id, kind, sample)
+            # What it read may be known some seconds after its end.
+            if not self._times.amend(execution.id, kind, sample):
+                self._times.learn(execution.id, kind, sample)
         else:
             self._times.ended(execution.id)
 

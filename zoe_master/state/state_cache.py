@@ -14,7 +14,7 @@ import structlog
 from zoe_client.vocabulary import DeadlineCause
 from zoe_lib.domain.arrays import Array, ArrayEventKind
 from zoe_lib.domain.cluster import Node
-from zoe_lib.domain.events import Event
+from zoe_lib.domain.events import Event, StorageTransferred
 from zoe_lib.domain.execution import (
     ACTIVE_STATES,
     TERMINAL_STATES,
@@ -90,6 +90,7 @@ class StateCache:
         self._wrote = False
         self._outcomes: Counter[ExecutionState] = Counter()
         self._missed: Counter[DeadlineCause] = Counter()
+        self._transferred: Counter[tuple[str, str]] = Counter()
         self.behind = False
         """Whether the last `catch_up` left something unread."""
         self.correct_estimates = False
@@ -198,6 +199,10 @@ class StateCache:
     def _written(self, change: ExecutionChange, changed: Execution) -> None:
         self._wrote = True
         self._keep(changed)
+        for event in change.events:
+            if isinstance(event, StorageTransferred):
+                self._transferred[changed.tenant, "read"] += event.transfers.read_bytes
+                self._transferred[changed.tenant, "write"] += event.transfers.written_bytes
         if changed.terminal:
             self._ended_here[changed.id] = changed.version
         if changed.state is not change.before.state:
@@ -240,6 +245,11 @@ class StateCache:
         """Return how many deadlines were missed for each cause since the last call."""
         missed, self._missed = self._missed, Counter()
         return missed
+
+    def take_transferred(self) -> Mapping[tuple[str, str], int]:
+        """Return how many bytes the journal got since the last call, by tenant and direction."""
+        transferred, self._transferred = self._transferred, Counter()
+        return transferred
 
     def snapshot(
         self,
@@ -298,6 +308,14 @@ class StateCache:
     def get(self, execution_id: ExecutionId) -> Execution | None:
         """Return the execution; None if it has ended or is unknown."""
         return self._executions.get(execution_id)
+
+    def stored(self, ids: Iterable[ExecutionId]) -> Mapping[ExecutionId, Execution]:
+        """Return these executions, as far as they exist, ended ones included."""
+        found = {one: self._executions[one] for one in ids if one in self._executions}
+        for some in self.in_sets([one for one in ids if one not in found]):
+            query = ExecutionQuery(ids=frozenset(some), limit=len(some))
+            found |= {execution.id: execution for execution in self._store.executions(query).executions}
+        return found
 
     def alive_services(self, executions: Iterable[ExecutionId]) -> set[ServiceId]:
         """Return the ids of those services of these executions that may still run somewhere."""
@@ -366,6 +384,8 @@ class StateCache:
                 self.run_times.note(execution)
                 self._kinds.learned(run_key(execution))
                 self.backlog.learned(run_key(execution))
+            elif execution.transfers is not None:
+                self.run_times.note(execution)  # what it moved is known now
             return
         if before is not None and (before.application is not execution.application or before.user != execution.user):
             self._drop(before.id)  # its size, its kind and its owner may be others

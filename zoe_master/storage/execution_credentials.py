@@ -15,6 +15,7 @@ import structlog
 from storage_bridge.base import StorageController
 from storage_bridge.model import (
     BandwidthSlo,
+    EndedTransfers,
     ExecutionBandwidth,
     StorageRefusedError,
     StorageUnavailableError,
@@ -46,17 +47,25 @@ class CredentialReconciler:
         self._last = ExecutionCredentials()
         self.moved: Mapping[ExecutionId, ExecutionBandwidth] = {}
         """What executions were guaranteed and moved at the last poll."""
+        self.ended: tuple[EndedTransfers, ...] = ()
+        """What was moved with credentials that have ended, if the journal does not have it."""
 
     def look(
-        self, tenants: Mapping[ExecutionId, str] | None, guaranteed: Mapping[ExecutionId, Rates]
+        self,
+        tenants: Mapping[ExecutionId, str] | None,
+        guaranteed: Mapping[ExecutionId, Rates],
+        told: frozenset[int] = frozenset(),
     ) -> ExecutionCredentials:
         """Make the controller's executions equal to these, by their tenants (None: not known, or no service accepts
         such credentials, so ask nothing).
 
-        guaranteed: the rates of those whose guarantee is in force. While the controller is away, what was known holds.
+        guaranteed: the rates of those whose guarantee is in force. told: generations of credentials that have ended and
+        may be forgotten. While the controller is away, what was known holds.
         """
         try:
-            self._last = self._last if tenants is None else self._looked(tenants, guaranteed)
+            if tenants is not None:
+                self._last = self._looked(tenants, guaranteed)
+                self.ended = self._transfers(told) if self._last.offered else ()
         except StorageUnavailableError as error:
             log.warning("cannot reconcile the credentials of executions", why=str(error))
         return self._last
@@ -80,6 +89,14 @@ class CredentialReconciler:
             if credential is not None:
                 known[one] = credential
         return ExecutionCredentials(True, known)
+
+    def _transfers(self, told: frozenset[int]) -> tuple[EndedTransfers, ...]:
+        """Let the controller forget what the journal has; return the rest."""
+        there = self._controller.ended_transfers()
+        for one in there:
+            if one.generation in told:
+                self._controller.forget_transfers(one.generation)
+        return tuple(one for one in there if one.generation not in told)
 
     def _asked(self, execution: StoreExecution) -> Credential | None:
         """Return the credential; without the guarantee if that is refused, None if the execution is."""

@@ -32,6 +32,7 @@ from zoe_master.storage.execution_credentials import ExecutionCredentials
 from zoe_master.storage.own_credentials import OwnCredentials
 from zoe_master.storage.reconciler import StorageReconciler
 from zoe_master.storage.slo_reconciler import DesiredSlos, StorageState
+from zoe_master.storage.transfer_journal import TransferJournal
 from zoe_master.storage.view_reconciler import InputViews
 
 _PROMISED_TO_OTHERS = "the store cannot guarantee that much at present"
@@ -53,6 +54,7 @@ class GuaranteeGrants:
     ) -> None:
         self._own = own or OwnCredentials(lambda _: False, enabled=False)
         self._cache = cache
+        self._transfers = TransferJournal(cache, hit)
         self._views = views or InputViews(view_schemes(False))
         self._reconciler = reconciler
         self._hit = hit
@@ -92,7 +94,14 @@ class GuaranteeGrants:
         granted = [execution for execution in active if _has_grant(execution)]
         withheld = frozenset(execution.id for execution in granted) - promised.keys()
         observed = self._reconciler.set_desired(
-            DesiredSlos(desired, views=views, undecided=undecided, withheld=withheld, users=users)
+            DesiredSlos(
+                desired,
+                views=views,
+                undecided=undecided,
+                withheld=withheld,
+                users=users,
+                told=self._transfers.written,
+            )
         )
         if not observed.supply.problem:
             self._own.take(observed.credentials)
@@ -112,6 +121,7 @@ class GuaranteeGrants:
             elif execution.id in plan.starts and preferred(execution.application) is not None:
                 self._say_no(execution, _why_not(execution, supply, promised), tick)
         self._decide_inputs(active, observed, tick)
+        self._transfers.write(observed.ended, tick)
 
     def _grant(self, execution: Execution, rates: Rates, tick: TickContext) -> None:
         read, write = rates.read or None, rates.write or None

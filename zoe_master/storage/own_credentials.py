@@ -18,7 +18,7 @@ class OwnCredentials:
 
     needs: whether an execution would use a credential of its own; asked once for each. enabled: whether any service
     accepts such credentials. An execution waits for its own, but not longer than for other answers of the controller
-    (`storage_patience_s`); then its services get the tenant's, and the log says so.
+    (`storage_patience_s`); then its services get the tenant's, and the log and the journal say so.
     """
 
     def __init__(self, needs: Callable[[Execution], bool], enabled: bool = True) -> None:
@@ -59,6 +59,10 @@ class OwnCredentials:
                 "an execution uses the credential of its tenant: none of its own came in time", execution=execution.id
             )
         return False
+
+    def gave_up(self, execution: Execution) -> bool:
+        """Return whether its services get the tenant's credential because none of its own came in time."""
+        return execution.id in self._without and execution.id not in self._now.known
 
     def _needs(self, execution: Execution) -> bool:
         if not self._enabled:

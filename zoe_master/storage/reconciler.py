@@ -146,7 +146,7 @@ class ThreadedReconciler:
             one: before[one] if one in before and before[one][0] == new else (new, number)
             for one, new in guarantees.items()
         }
-        self._views.set_desired(replace(desired, promises=(), withheld=frozenset(), users=None))
+        self._views.set_desired(replace(desired, promises=(), withheld=frozenset(), users=None, told=frozenset()))
         return self.observed()
 
     def observed(self) -> StorageState:

@@ -12,6 +12,7 @@ import structlog
 from storage_bridge.base import StorageController
 from storage_bridge.model import AchievedBandwidth, ExecutionBandwidth, MissedBandwidth, StorageCapacity
 from zoe_lib.domain.promises import Rates, StoreCapacity, TenantBandwidth, not_always_kept_together
+from zoe_lib.domain.transfers import StoreTransfers
 from zoe_lib.store.errors import Unstorable
 
 if TYPE_CHECKING:  # simulations need no driver of a database
@@ -82,13 +83,23 @@ def store_capacity(capacity: StorageCapacity) -> StoreCapacity:
 
 
 def keep(report: BandwidthReport, store: PostgresStore) -> None:
-    """Store a report for charts, unless it failed; leave out tenants that do not use the store."""
+    """Store a report for charts, and what executions moved so far, unless it failed; leave out tenants that do not use
+    the store.
+    """
     if report.problem:
         return
     nothing = {None, _NOTHING}
     users = {name: one for name, one in report.tenants.items() if {one.granted, one.achieved, one.missed} - nothing}
+    moved = {
+        one: StoreTransfers(
+            told.generation, total.read_bytes, total.written_bytes, total.transferring_s, total.waiting_s
+        )
+        for one, told in report.executions.items()
+        if (total := told.totals) is not None
+    }
     try:
         store.add_bandwidth(report.at_s, users, report.measured)
+        store.keep_transfers(report.at_s, moved)
     except Unstorable as error:
         log.warning("cannot store the storage controller's report", why=str(error))
 

@@ -16,6 +16,7 @@ import structlog
 from storage_bridge.base import StorageController
 from storage_bridge.model import (
     BandwidthSlo,
+    EndedTransfers,
     StorageCapacity,
     StorageRefusedError,
     StorageUnavailableError,
@@ -43,7 +44,7 @@ class StorageState:
     `refused`: why the controller refused others, in its words, by execution. `verdicts`: whether undecided views pay,
     by id. `missing`: executions whose guarantee was requested or withheld, and is known not to be in force.
     `capacity`: what the store can guarantee in total, to other clients, too; None while unknown. `credentials`: those
-    of executions.
+    of executions. `ended`: what was moved with credentials that have ended.
     """
 
     supply: BandwidthSupply = _NOT_ASKED
@@ -53,6 +54,7 @@ class StorageState:
     missing: frozenset[ExecutionId] = frozenset()
     capacity: StoreCapacity | None = None
     credentials: ExecutionCredentials = field(default_factory=ExecutionCredentials)
+    ended: tuple[EndedTransfers, ...] = ()
 
     @property
     def looked(self) -> bool:
@@ -66,7 +68,8 @@ class DesiredSlos:
 
     `undecided`: views to measure, to find out whether they pay. `withheld`: executions that had a guarantee of
     preferred bandwidth, and get none now. `inputs`: inputs whose places to ask for. `users`: the tenants of executions
-    that need credentials of their own; None if no service accepts any.
+    that need credentials of their own; None if no service accepts any. `told`: generations of credentials of which the
+    journal has what was moved.
     """
 
     promises: tuple[BandwidthGuarantee, ...] = ()
@@ -75,6 +78,7 @@ class DesiredSlos:
     undecided: frozenset[str] = frozenset()
     withheld: frozenset[ExecutionId] = frozenset()
     users: Mapping[ExecutionId, str] | None = None
+    told: frozenset[int] = frozenset()
 
     def missing(self, held: frozenset[ExecutionId]) -> frozenset[ExecutionId]:
         """Return the executions without a guarantee, if only those of `held` are in force."""
@@ -113,9 +117,18 @@ class SloReconciler:
         guaranteed = (
             {one.execution_id: one.rates for one in desired.promises if one.execution_id in held} if desired else {}
         )
-        credentials = self._credentials.look(desired.users if desired is not None else None, guaranteed)
+        users, told = (desired.users, desired.told) if desired is not None else (None, frozenset[int]())
+        credentials = self._credentials.look(users, guaranteed, told)
         self.report = replace(self.report, executions=self._credentials.moved)
-        return StorageState(supply, held, asking.refused, missing=missing, capacity=everything, credentials=credentials)
+        return StorageState(
+            supply,
+            held,
+            asking.refused,
+            missing=missing,
+            capacity=everything,
+            credentials=credentials,
+            ended=self._credentials.ended,
+        )
 
     def _told(self, granted: Mapping[str, Rates], capacity: StorageCapacity) -> BandwidthReport:
         """Return the report for users; a controller that does not report delays nothing else."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from sqlalchemy import Connection, delete, insert, text
+from sqlalchemy import Connection, delete, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as insert_or
 
 from zoe_lib.domain.promises import Rates, TenantBandwidth
-from zoe_lib.store.sum_tables import bandwidth_looks, bandwidth_samples
+from zoe_lib.domain.transfers import StoreTransfers
+from zoe_lib.store.execution_tables import executions
+from zoe_lib.store.sum_tables import bandwidth_looks, bandwidth_samples, transfers_so_far
 from zoe_lib.store.text import storable
 from zoe_lib.store.values import BandwidthPoint
 
@@ -65,6 +67,42 @@ def read_over_time(
         return ()
     span = {"from_s": from_s, "to_s": to_s, "stretch": stretch_s, "tenant": tenant}
     return [_point(*row) for row in connection.execute(_OVER_TIME, span)]
+
+
+def keep_transfers(connection: Connection, at_s: float, moved: Mapping[str, StoreTransfers]) -> None:
+    """Store what executions have moved so far with credentials that have not ended."""
+    if not moved:
+        return
+    there = select(executions.c.id).where(executions.c.id.in_(moved)).order_by(executions.c.id)
+    rows = [
+        {
+            "execution_id": one,
+            "generation": moved[one].generation,
+            "at_s": at_s,
+            "read_bytes": moved[one].read_bytes,
+            "written_bytes": moved[one].written_bytes,
+            "transferring_s": moved[one].transferring_s,
+            "waiting_s": moved[one].waiting_s,
+        }
+        for one in connection.execute(there.with_for_update(read=True, key_share=True)).scalars()
+    ]
+    if rows:
+        upsert = insert_or(transfers_so_far).values(rows)
+        news = {name: upsert.excluded[name] for name in rows[0] if name != "execution_id"}
+        connection.execute(upsert.on_conflict_do_update(index_elements=["execution_id"], set_=news))
+
+
+def read_transfers(connection: Connection, execution_id: str) -> StoreTransfers | None:
+    """Return what an execution has moved so far with its newest credential; None if that is not known."""
+    if not storable(execution_id):
+        return None
+    row = connection.execute(
+        select(transfers_so_far).where(transfers_so_far.c.execution_id == execution_id)
+    ).one_or_none()
+    if row is None:
+        return None
+    amounts = row.read_bytes, row.written_bytes, row.transferring_s, row.waiting_s
+    return StoreTransfers(row.generation, *amounts, whole=False, at_s=row.at_s)
 
 
 def prune_looks(connection: Connection, before_s: float) -> None:

@@ -1,7 +1,8 @@
-"""What executions held over time: the one source of statements, prices of executions, and budgets.
+"""What executions held over time, and moved: the one source of statements, prices of executions, and budgets.
 
 Services have their rows, with what they reserved when they ran. Grants and views have events in the journal: each
-counts until the next such event of its execution. Both stay until the execution is removed; `keep` copies them then.
+counts until the next such event of its execution. Bytes that were moved count at the time of their event. All stay
+until the execution is removed; `keep` copies them then.
 Times are rounded to microseconds, so that sums over consecutive times are exact.
 """
 
@@ -16,6 +17,7 @@ from zoe_lib.domain.events import (
     InputsDecided,
     Requeued,
     StorageGranted,
+    StorageTransferred,
     StorageWithdrawn,
 )
 from zoe_lib.domain.execution import Mark
@@ -79,6 +81,26 @@ _OF_ALL = f"""
     SELECT {_COLUMNS} FROM metered AS one
     WHERE {_WANTED.replace("one.id", "one.execution_id")} AND {_OVERLAPS.format(start="from_s", end="to_s")}
 """  # noqa: S608
+_MOVED = f"""
+    SELECT {_NAMES}, journal.at_s, (journal.data -> 'transfers' ->> 'read_bytes')::bigint AS read_bytes,
+           (journal.data -> 'transfers' ->> 'written_bytes')::bigint AS written_bytes
+    FROM executions AS one
+    JOIN journal ON journal.execution_id = one.id AND journal.kind = '{StorageTransferred.kind}'
+    WHERE {_WANTED} AND one.transfers IS NOT NULL
+          AND (one.transfers ->> 'at_s')::double precision > CAST(:from_us AS bigint) / 1e6 - 1
+"""  # noqa: S608
+_MOVED_BY_ALL = f"""
+    {_MOVED}
+    UNION ALL
+    SELECT execution_id, tenant, user_name, application, from_s, read_bytes, written_bytes FROM metered AS one
+    WHERE {_WANTED.replace("one.id", "one.execution_id")} AND from_s = to_s
+          AND {_OVERLAPS.format(start="from_s", end="to_s")}
+"""  # noqa: S608
+_KEEP_MOVED = text(f"""
+    INSERT INTO metered ({_COLUMNS}, read_bytes, written_bytes)
+    SELECT execution_id, tenant, user_name, application, at_s, at_s, {_NOTHING}, 0, 0, read_bytes, written_bytes
+    FROM ({_MOVED}) AS moved WHERE EXISTS (SELECT FROM price_lists)
+""")  # noqa: S608
 _KEEP = text(f"""
     INSERT INTO metered ({_COLUMNS})
     SELECT * FROM ({_OF_PRESENT}) AS present
@@ -91,7 +113,12 @@ _SUMS = text(f"""
                least(coalesce(round(to_s * 1e6)::bigint, :to_us), :to_us)
                - greatest(round(from_s * 1e6)::bigint, :from_us) AS us
         FROM ({_OF_ALL}) AS held
-    ), held AS (SELECT * FROM cut WHERE us > 0)
+    ), held AS (SELECT * FROM cut WHERE us > 0), moved AS (
+        SELECT {_WHOSE}, sum(read_bytes) AS read_bytes, sum(written_bytes) AS written_bytes
+        FROM ({_MOVED_BY_ALL}) AS one
+        WHERE round(at_s * 1e6)::bigint >= :from_us AND round(at_s * 1e6)::bigint < :to_us
+        GROUP BY 1, 2, 3, 4
+    )
     SELECT tenant, user_name, application, execution_id, meter, '' AS device, units
     FROM (
         SELECT tenant, user_name, application, execution_id, sum(cores_milli::numeric * us) AS cores,
@@ -109,6 +136,13 @@ _SUMS = text(f"""
     FROM held CROSS JOIN LATERAL jsonb_each_text(devices) AS of_kind (kind, number)
     WHERE number::numeric > 0
     GROUP BY tenant, user_name, application, execution_id, kind
+    UNION ALL
+    SELECT tenant, user_name, application, execution_id, meter, '', bytes
+    FROM moved
+    CROSS JOIN LATERAL (VALUES
+        ('{Meter.READ_GB}', read_bytes), ('{Meter.WRITTEN_GB}', written_bytes)
+    ) AS meters (meter, bytes)
+    WHERE bytes > 0
 """)  # noqa: S608
 # Of services with samples: which share of what they reserved they did not use, in all of their time.
 _UNUSED = text(f"""
@@ -180,3 +214,4 @@ def keep(connection: Connection, ids: Collection[str]) -> None:
     """Keep what these executions held, before they are removed; nothing if there was never a price list."""
     ever = {"from_us": -(2**62), "to_us": 2**62, "tenant": None, "user": None, "chosen": True, "ids": list(ids)}
     connection.execute(_KEEP, ever)
+    connection.execute(_KEEP_MOVED, ever)

@@ -21,7 +21,7 @@ from zoe_lib.domain.gateway import held
 from zoe_lib.domain.limits import LimitSubject
 from zoe_lib.domain.resources import Resources, total
 from zoe_lib.domain.values import value
-from zoe_master.scheduler.booking.bookings import BookedRoom
+from zoe_master.scheduler.booking.bookings import BookingRoom
 from zoe_master.scheduler.placement.admission import places_in
 from zoe_master.scheduler.placement.ledger import Holding, Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
@@ -205,7 +205,7 @@ class ElasticReclaim:
             soon.booked, absent.booked = (booked.with_returned(amounts) for amounts in self._in_booked[1:])
         return (self._placer, self._placer.on(soon), self._placer.on(absent))
 
-    def _tell_bookings(self, ledger: Ledger, booked: BookedRoom) -> None:
+    def _tell_bookings(self, ledger: Ledger, booked: BookingRoom) -> None:
         """What leaves and what can be stopped is no obstacle to what is booked; each room counts some of it as free."""
         self._in_booked = [self._amounts(self._leaving, elastic=True), self._amounts((), elastic=True), {}]
         ledger.booked = booked.with_returned(self._in_booked[0])

@@ -61,7 +61,7 @@ class _Kept:
 _Steps = tuple[list[float], list[Resources]]
 
 
-class BookedRoom:
+class BookingRoom:
     """What bookings leave of the room on nodes, seen from one state of the accounts.
 
     `leaving`: what ends, beyond what these accounts count as free. `returned`: what others give back whenever it is
@@ -94,9 +94,9 @@ class BookedRoom:
         self._ignored = [False]
         self._set_returned(returned or {})
 
-    def with_returned(self, returned: Mapping[int, Resources]) -> BookedRoom:
+    def with_returned(self, returned: Mapping[int, Resources]) -> BookingRoom:
         """Return the same bookings for accounts to which others give back this much, by node."""
-        twin = BookedRoom.__new__(BookedRoom)
+        twin = BookingRoom.__new__(BookingRoom)
         twin.__dict__ |= self.__dict__
         twin._set_returned(returned)
         return twin

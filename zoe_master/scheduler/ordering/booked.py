@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from zoe_lib.domain.execution import Execution, ExecutionState, ServiceState
 from zoe_lib.domain.gateway import held
 from zoe_lib.domain.policy import Policy
-from zoe_master.scheduler.booking.bookings import CAUTION, BookedRoom, Booking, Leaving
+from zoe_master.scheduler.booking.bookings import CAUTION, Booking, BookingRoom, Leaving
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.ledger import Ledger
 
@@ -17,7 +17,7 @@ def booked_ledger(snapshot: Snapshot, policy: Policy) -> Ledger:
     ledger = snapshot.ledger()
     if snapshot.bookings:
         leaving = leaving_later(snapshot, ledger, takes_back=policy.preemption == "elastic")
-        ledger.booked = BookedRoom(snapshot.bookings, ledger.index, leaving)
+        ledger.booked = BookingRoom(snapshot.bookings, ledger.index, leaving)
     return ledger
 
 

@@ -18,7 +18,7 @@ from zoe_lib.domain.path_use import PathUse
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Located
 from zoe_lib.domain.values import once
-from zoe_master.scheduler.booking.bookings import BookedRoom
+from zoe_master.scheduler.booking.bookings import BookingRoom
 from zoe_master.scheduler.placement.paths import Paths, rates_of
 
 Scores = npt.NDArray[np.float64]
@@ -48,7 +48,7 @@ class Ledger:
         self.free_devices = [dict(node.usable.devices) if node.total.devices else {} for node in self.nodes]
         self.services = [0] * len(self.nodes)
         self.gateway = gateway_reservation(self.nodes)
-        self.booked: BookedRoom | None = None
+        self.booked: BookingRoom | None = None
         """What must stay free for promised executions; None without bookings."""
         self.changes: list[int] = []
         """Nodes in the sequence in which their accounts changed."""

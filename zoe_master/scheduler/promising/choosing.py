@@ -35,7 +35,7 @@ class ChoiceRunTime:
 
 
 @value(frozen=True, slots=True)
-class Choice:
+class PromiseChoice:
     """Guarantees that are possible: a number of elastic services, and bytes per second to read; None: none."""
 
     elastic: int
@@ -43,7 +43,7 @@ class Choice:
 
 
 @value(frozen=True, slots=True)
-class PriceTold:
+class PromisePrice:
     """A price, and its currency."""
 
     amount: Decimal
@@ -51,9 +51,9 @@ class PriceTold:
 
 
 # In what time a choice ends with a chance; None: nothing is known.
-RunTimeOf = Callable[[Choice, float], ChoiceRunTime | None]
+RunTimeOf = Callable[[PromiseChoice, float], ChoiceRunTime | None]
 # What a choice costs if it runs for so many seconds; None: nothing has a price.
-PriceOf = Callable[[Choice, float], PriceTold | None]
+PriceOf = Callable[[PromiseChoice, float], PromisePrice | None]
 
 
 @value(frozen=True, slots=True)
@@ -67,14 +67,14 @@ class PromiseAnswer:
 
 @value(frozen=True, slots=True)
 class _Costed:
-    choice: Choice
+    choice: PromiseChoice
     run: ChoiceRunTime
-    price: PriceTold | None
+    price: PromisePrice | None
 
 
 def answer(
     execution: Execution,
-    choices: Sequence[Choice],
+    choices: Sequence[PromiseChoice],
     run_time: RunTimeOf,
     price: PriceOf,
     later: NodesLater,
@@ -88,7 +88,7 @@ class _Search:
     def __init__(
         self,
         execution: Execution,
-        choices: Sequence[Choice],
+        choices: Sequence[PromiseChoice],
         run_time: RunTimeOf,
         price: PriceOf,
         later: NodesLater,
@@ -133,7 +133,7 @@ class _Search:
     def _affordable(self, one: _Costed) -> bool:
         return self._budget is None or (one.price is not None and one.price.amount <= self._budget)
 
-    def _within_share(self, choice: Choice) -> bool:
+    def _within_share(self, choice: PromiseChoice) -> bool:
         wanted = self._wanted(self._terms(_Costed(choice, ChoiceRunTime(1.0, 0, wide=True), None), 0.5, 0.0, 0.0))
         return wanted.application.core_resources().cores_milli <= self._later.share_milli
 
@@ -246,7 +246,7 @@ class _Search:
         return as_guaranteed(promised)
 
     @staticmethod
-    def _with_rate(booking: Booking, choice: Choice) -> Booking:
+    def _with_rate(booking: Booking, choice: PromiseChoice) -> Booking:
         return changed(booking, read_bytes_per_s=choice.read_bytes_per_s or 0)
 
 

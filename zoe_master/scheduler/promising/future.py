@@ -9,7 +9,7 @@ from zoe_lib.domain.execution import Execution, ExecutionState, ServiceState
 from zoe_lib.domain.gateway import held
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
-from zoe_master.scheduler.booking.bookings import BookedRoom, Booking, Leaving
+from zoe_master.scheduler.booking.bookings import Booking, BookingRoom, Leaving
 from zoe_master.scheduler.ordering.booked import leaving_later
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import admit, surely_refused
@@ -74,7 +74,7 @@ class NodesLater:
         index = self._base.index
         if not all(name in index and self._base.nodes[index[name]].ready for name, _ in booking.places):
             return False
-        room = BookedRoom([*others, booking], index, self._leaving)
+        room = BookingRoom([*others, booking], index, self._leaving)
         return all(
             room.shortfall(index[name], max(booking.begins_s, self.now_s), booking.ends_s).fits_in(
                 self._base.free(index[name])
@@ -137,7 +137,7 @@ class NodesLater:
             ledger.give_back(node, amount)
             done += 1
         self._made[begins_s] = ledger.copy(), done
-        ledger.booked = BookedRoom(self.bookings, ledger.index, self._leaving[done:]) if self.bookings else None
+        ledger.booked = BookingRoom(self.bookings, ledger.index, self._leaving[done:]) if self.bookings else None
         return ledger
 
 

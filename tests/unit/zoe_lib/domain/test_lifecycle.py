@@ -21,7 +21,7 @@ from zoe_lib.domain.execution import (
     ServiceState,
     service_id,
 )
-from zoe_lib.domain.finish_times import FinishTerms, PromiseOffers, RiskNotice
+from zoe_lib.domain.finish_times import FinishTerms, PromiseNotice, PromiseOffers
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import (
     EXECUTION_TRANSITIONS,
@@ -32,6 +32,7 @@ from zoe_lib.domain.lifecycle import (
 )
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import InputRead
+from zoe_lib.domain.transfers import StoreTransfers
 
 SERVICE = service_id("x", "c", 0, 1)
 TERMS = FinishTerms(finish_s=9.0, confidence=0.9, elastic=0, run_s=5.0, begin_by_s=3.0)
@@ -46,13 +47,15 @@ SAMPLES: dict[type[ev.Event], ev.Event] = {
     ev.Modified: ev.Modified(at_s=1.0, before=REQUESTED, after=REQUESTED),
     ev.Promised: ev.Promised(at_s=1.0, terms=TERMS),
     ev.PromiseOffered: ev.PromiseOffered(at_s=1.0, offers=PromiseOffers("no room", 2.0)),
-    ev.PromiseAtRisk: ev.PromiseAtRisk(at_s=1.0, notice=RiskNotice(PromiseRisk.SLOWER, 9.0, 1.0)),
+    ev.PromiseAtRisk: ev.PromiseAtRisk(at_s=1.0, notice=PromiseNotice(PromiseRisk.SLOWER, 9.0, 1.0)),
     ev.ReasonChanged: ev.ReasonChanged(at_s=1.0, reason=Reason(ReasonCode.NO_NODES, "none")),
     ev.StartPlanned: ev.StartPlanned(at_s=1.0, placements=(ev.Placement(service_id=SERVICE, node="n"),)),
     ev.StorageGranted: ev.StorageGranted(at_s=1.0),
     ev.StorageRefused: ev.StorageRefused(at_s=1.0, why="unknown tenant"),
     ev.StorageDeclined: ev.StorageDeclined(at_s=1.0, why="unknown tenant"),
     ev.StorageWithdrawn: ev.StorageWithdrawn(at_s=1.0, why="promised to others"),
+    ev.TenantCredentialUsed: ev.TenantCredentialUsed(at_s=1.0),
+    ev.StorageTransferred: ev.StorageTransferred(at_s=1.0, attempt=1, transfers=StoreTransfers(4, 100, 10, 1.5, 2.5)),
     ev.InputsDecided: ev.InputsDecided(at_s=1.0, inputs=(InputRead("readings", "swift2d://meters.zoe/2015"),)),
     ev.ElasticPlaced: ev.ElasticPlaced(at_s=1.0, placements=()),
     ev.ServiceStarting: ev.ServiceStarting(at_s=1.0, service_id=SERVICE),
@@ -118,7 +121,7 @@ def test_the_table_of_services_is_the_law_too(event_type: type[ev.Event], state:
 
 def test_terminal_states_are_final() -> None:
     legal = {event for event, states in EXECUTION_TRANSITIONS.items() if states & TERMINAL_STATES}
-    assert legal == {ev.OwnerChanged}
+    assert legal == {ev.OwnerChanged, ev.StorageTransferred}, "what was moved is known after the end"
 
 
 @pytest.mark.parametrize("state", list(ExecutionState))
@@ -219,3 +222,25 @@ def test_a_service_that_was_asked_to_stop_keeps_the_cause_of_the_request() -> No
         ev.ServiceEnded(at_s=3.0, service_id=SERVICE, cause=Cause.STOPPED, exit_code=143),
     )
     assert execution.services[0].cause is Cause.PREEMPTED
+
+
+def test_what_each_credential_moved_counts_once_and_is_added_up_over_attempts_and_after_the_end() -> None:
+    one = apply(
+        queued(component("c")),
+        ev.StorageTransferred(at_s=5.0, attempt=1, transfers=StoreTransfers(4, 100, 10, 1.5, 2.5)),
+    )
+    assert one.transfers == StoreTransfers(4, 100, 10, 1.5, 2.5, whole=True, at_s=5.0)
+    for generation in (4, 3):
+        again = ev.StorageTransferred(at_s=6.0, attempt=1, transfers=StoreTransfers(generation, 9, 9))
+        with pytest.raises(IllegalTransition, match="has what was moved"):
+            apply(one, again)
+    ended = replace(one, state=ExecutionState.FAILED)
+    more = ev.StorageTransferred(at_s=7.0, attempt=2, transfers=StoreTransfers(9, 1, 2, 0.5, 0.5, whole=False))
+    assert apply(ended, more).transfers == StoreTransfers(9, 101, 12, 2.0, 3.0, whole=False, at_s=7.0)
+
+
+def test_the_credential_of_the_tenant_is_noted_once_for_each_attempt() -> None:
+    one = apply(replace(queued(component("c")), state=ExecutionState.STARTING), ev.TenantCredentialUsed(at_s=3.0))
+    assert one.marks[Mark.TENANT_CREDENTIAL] == 3.0
+    with pytest.raises(IllegalTransition, match="already"):
+        apply(one, ev.TenantCredentialUsed(at_s=4.0))

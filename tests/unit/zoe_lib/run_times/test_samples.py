@@ -9,6 +9,8 @@ import pytest
 from tests.support.applications import application, component, execution
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark, new_services
 from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.storage import Bandwidth, StorageDemand
+from zoe_lib.domain.transfers import StoreTransfers
 from zoe_lib.run_times.samples import sample_of, setting_of
 from zoe_lib.run_times.values import RunSetting
 
@@ -25,7 +27,7 @@ def ended(**changes: object) -> Execution:
         services.append(replace(one, ready_at_s=began_s, ended_at_s=120.0))
     marks = {Mark.PLACED: 10.0, Mark.READY: 20.0, Mark.ENDED: 120.0}
     given: dict[str, object] = {"state": ExecutionState.SUCCEEDED, "marks": marks, "services": tuple(services)}
-    return replace(execution(), application=WORK, **(given | changes))  # type: ignore[arg-type]
+    return replace(execution(), **({"application": WORK} | given | changes))  # type: ignore[arg-type]
 
 
 def test_a_run_teaches_with_the_cores_that_it_had_on_average() -> None:
@@ -64,3 +66,48 @@ def test_the_end_of_the_program_counts_not_when_it_was_noted() -> None:
     late = sample_of(ended(marks={Mark.PLACED: 10.0, Mark.READY: 20.0, Mark.ENDED: 900.0}))
     assert late is not None
     assert late.work_s == 100.0
+
+
+MOVED = StoreTransfers(3, 4_000_000, 500, transferring_s=80.0, waiting_s=420.0)
+
+
+def test_what_was_read_teaches_its_size_its_rate_and_how_busy_the_cores_were() -> None:
+    sample = sample_of(ended(transfers=MOVED))
+    assert sample is not None
+    assert sample.setting == RunSetting(pytest.approx(5.6), 4e6, 50_000.0)
+    assert sample.busy == pytest.approx(1 - 420 / 560)
+
+
+def test_a_guarantee_in_force_is_kept_beside_the_rate_that_was_delivered() -> None:
+    reader = replace(WORK, storage=StorageDemand(bandwidth=Bandwidth(30_000, 5)))
+    marks = {Mark.PLACED: 10.0, Mark.READY: 20.0, Mark.ENDED: 120.0}
+    granted = sample_of(ended(application=reader, transfers=MOVED, marks={**marks, Mark.STORAGE_GRANTED: 15.0}))
+    without = sample_of(ended(application=reader, transfers=MOVED))
+    assert granted is not None
+    assert without is not None
+    assert (granted.setting.rate, granted.setting.guaranteed) == (50_000.0, 30_000.0)
+    assert (without.setting.rate, without.setting.guaranteed) == (50_000.0, None)
+    assert setting_of(reader) == RunSetting(8.0, guaranteed=30_000.0)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"transfers": None},
+        {"transfers": replace(MOVED, whole=False)},
+        {
+            "transfers": MOVED,
+            "marks": {Mark.PLACED: 10.0, Mark.READY: 20.0, Mark.TENANT_CREDENTIAL: 11.0, Mark.ENDED: 120.0},
+        },
+    ],
+)
+def test_what_is_known_in_part_teaches_no_size(changes: dict[str, object]) -> None:
+    sample = sample_of(ended(**changes))
+    assert sample is not None
+    assert (sample.setting.delivered_bytes, sample.setting.rate, sample.busy) == (None, None, None)
+
+
+def test_a_run_that_read_nothing_has_no_rate_and_busy_cores() -> None:
+    sample = sample_of(ended(transfers=StoreTransfers(3)))
+    assert sample is not None
+    assert (sample.setting.delivered_bytes, sample.setting.rate, sample.busy) == (0.0, None, 1.0)

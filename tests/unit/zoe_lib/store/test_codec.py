@@ -19,6 +19,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import Bandwidth, Pushdown, StorageDemand, StorageObject
+from zoe_lib.domain.transfers import StoreTransfers
 from zoe_lib.store.codec import decode, encode, event_data, event_of
 
 EVENTS = [
@@ -30,6 +31,8 @@ EVENTS = [
     ev.StartPlanned(at_s=2.0, placements=(ev.Placement(service_id="s", node="n"),)),
     ev.StorageGranted(at_s=2.0, read_bytes_per_s=5),
     ev.StorageWithdrawn(at_s=2.5, read_bytes_per_s=5, why="promised to others"),
+    ev.TenantCredentialUsed(at_s=2.5),
+    ev.StorageTransferred(at_s=2.5, attempt=2, transfers=StoreTransfers(4, 100, 10, 1.5, 2.5, whole=False, at_s=2.5)),
     ev.ServiceEnded(at_s=3.0, service_id="s", cause=Cause.OUT_OF_MEMORY, exit_code=137, message="too much"),
     ev.Stopping(at_s=4.0, outcome=Outcome.FAILED, cause=Cause.CORE_ENDED),
     ev.Requeued(at_s=5.0, not_before_s=9.5),

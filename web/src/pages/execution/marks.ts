@@ -10,13 +10,14 @@ const MARKS: [Mark, string][] = [
   ["storage_granted", "storage granted"],
   ["storage_withdrawn", "storage withdrawn"],
   ["placed", "placed"],
+  ["tenant_credential", "with the tenant's credential"],
   ["started", "started"],
   ["ready", "ready"],
   ["ended", "ended"],
 ];
 
 /** What only happens when something goes wrong, or is asked for: never among those that may follow. */
-const EXCEPTIONS: Mark[] = ["storage_withdrawn", "view_failed", "storage_granted"];
+const EXCEPTIONS: Mark[] = ["storage_withdrawn", "view_failed", "storage_granted", "tenant_credential"];
 
 /** Marks with their names: those reached by time, for bandwidth may come and go at any; then those that may follow. */
 export function timeline(marks: Partial<Record<Mark, number>>): [Mark, string][] {

@@ -5,6 +5,7 @@ import { useNow } from "../../components/now";
 import { StateBadge } from "../../components/state";
 import { deadlineInFull, deadlineSentence } from "../../deadline";
 import { moment } from "../../format";
+import { movedText } from "./moved";
 import { placesText } from "./places";
 import { stateSentence } from "./sentence";
 import type { Execution } from "./types";
@@ -79,6 +80,12 @@ export function Details({ execution }: { execution: Execution }) {
         </dd>
         <dt>Submitted</dt>
         <dd>{moment(execution.submitted_at_s)}</dd>
+        {execution.transfers && (
+          <>
+            <dt>Moved</dt>
+            <dd>{movedText(execution.transfers)}</dd>
+          </>
+        )}
         {execution.attempt > 1 && (
           <>
             <dt>Try</dt>

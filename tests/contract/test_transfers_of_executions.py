@@ -1,0 +1,241 @@
+"""What executions move, as the storage controller adds it up in a real database from the reports of its proxies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+import sqlalchemy as sa
+
+from storage_bridge.connect import connect
+from storage_bridge.model import BandwidthSlo, EndedTransfers, StoreExecution, TransferTotals
+from storage_bridge.zoe_controller import ZoeController
+from storage_controller.executions import ExecutionKeys
+from storage_controller.transfers import KEPT_S, TransferBook
+from storage_filters.execution_names import user_of
+from tests.support.storage_controller import Served, served_controller
+
+SECRET = b"s" * 32
+PROXIES = ("p1", "p2")
+
+
+@pytest.fixture
+def served(postgres_url: str) -> Iterator[Served]:
+    with served_controller(postgres_url, ExecutionKeys(SECRET, "AUTH_")) as controller:
+        yield controller
+
+
+@pytest.fixture
+def zoe(served: Served) -> ZoeController:
+    found = connect(served.settings("zoe"))
+    assert isinstance(found, ZoeController)
+    return found
+
+
+class Book(TransferBook):
+    """A controller's book, with a clock by hand."""
+
+    def __init__(self, served: Served) -> None:
+        self.now_s = 0.0
+        super().__init__(served.ledger, PROXIES, lambda: self.now_s)
+
+    def later(self, seconds: float = 1.0) -> None:
+        self.now_s += seconds
+        self.flush()
+
+
+@pytest.fixture
+def book(served: Served) -> Book:
+    return Book(served)
+
+
+def begun(zoe: ZoeController, name: str = "x1") -> tuple[str, int]:
+    """A new credential; returns its counter's name and its generation."""
+    user = user_of(zoe.set_execution(StoreExecution(name, "acme", BandwidthSlo())).user)
+    assert user is not None
+    return f"{name}/{user.generation}", user.generation
+
+
+def so_far(zoe: ZoeController, name: str = "x1") -> TransferTotals | None:
+    executions = zoe.executions()
+    assert executions is not None
+    return executions[name].totals
+
+
+def ended(book: Book, zoe: ZoeController, name: str, counter: str) -> list[EndedTransfers]:
+    """End a credential, and let both proxies answer that they have nothing more."""
+    zoe.drop_execution(name)
+    book.later()
+    assert counter in book.asked
+    for proxy in PROXIES:
+        book.hear(proxy, {}, [counter])
+    book.later()
+    return list(zoe.ended_transfers())
+
+
+def test_counters_of_proxies_are_added_up_and_repetitions_change_nothing(zoe: ZoeController, book: Book) -> None:
+    name, _ = begun(zoe)
+    book.hear("p1", {name: [1, 100, 10, 1_000_000, 2_000_000]}, [])
+    book.hear("p2", {name: [1, 50, 0, 500_000, 500_000]}, [])
+    book.later()
+    assert so_far(zoe) == TransferTotals(150, 10, 1.5, 2.5)
+    book.hear("p1", {name: [1, 100, 10, 1_000_000, 2_000_000]}, [])
+    book.later()
+    assert so_far(zoe) == TransferTotals(150, 10, 1.5, 2.5)
+
+
+def test_a_proxy_whose_counters_begin_anew_adds_to_what_it_had(zoe: ZoeController, book: Book) -> None:
+    name, _ = begun(zoe)
+    for born, read in ((1, 100), (2, 7), (2, 9), (1, 90)):
+        book.hear("p1", {name: [born, read, 0, 0, 0]}, [])
+        book.later()
+    assert so_far(zoe) == TransferTotals(109, 0), "a late report of before takes nothing away"
+
+
+def test_another_controller_goes_on_where_the_last_one_stopped(served: Served, zoe: ZoeController, book: Book) -> None:
+    name, _ = begun(zoe)
+    book.hear("p1", {name: [1, 100, 0, 1_000_000, 1_000_000]}, [])
+    book.later()
+    book.hear("p1", {name: [1, 180, 0, 1_800_000, 1_800_000]}, [])  # lost with the controller
+    after = Book(served)
+    after.later()
+    assert so_far(zoe) == TransferTotals(100, 0, 1.0, 1.0)
+    after.hear("p1", {name: [1, 250, 0, 2_500_000, 2_500_000]}, [])
+    after.later()
+    assert so_far(zoe) == TransferTotals(250, 0, 2.5, 2.5)
+
+
+def test_proxies_that_transfer_at_the_same_time_take_that_time_once(zoe: ZoeController, book: Book) -> None:
+    name, _ = begun(zoe)
+    book.later()
+    for proxy in PROXIES:
+        book.hear(proxy, {name: [1, 10, 0, 1_000_000, 1_000_000]}, [])
+    book.later()
+    assert so_far(zoe) == TransferTotals(20, 0, 1.0, 2.0)
+    for proxy in PROXIES:
+        book.hear(proxy, {name: [1, 20, 0, 1_400_000, 1_400_000]}, [])
+    book.later()
+    assert so_far(zoe) == TransferTotals(40, 0, 1.8, 2.8), "less than the window: one after the other"
+
+
+def test_it_is_not_known_until_all_proxies_count(served: Served, zoe: ZoeController, book: Book) -> None:
+    begun(zoe)
+    assert so_far(zoe) is None, "never 0 for what is not known"
+    served.counting = lambda: all(book.counting.values())
+    book.hear("p1", {}, [])
+    book.hear("p2", None, [])  # an older proxy
+    assert so_far(zoe) is None
+    book.hear("p2", {}, [])
+    assert so_far(zoe) == TransferTotals()
+
+
+def test_the_count_is_settled_when_all_proxies_have_answered_after_the_end(zoe: ZoeController, book: Book) -> None:
+    name, generation = begun(zoe)
+    book.hear("p1", {name: [1, 100, 0, 0, 0]}, [name])  # nobody asked
+    book.later()
+    zoe.drop_execution("x1")
+    book.hear("p1", {name: [1, 120, 0, 0, 0]}, [name])
+    book.later()
+    assert book.asked == [name]
+    book.hear("p1", {name: [1, 130, 0, 0, 0]}, [name])
+    book.later()
+    assert zoe.ended_transfers() == [], "the other proxy has not answered"
+    book.hear("p2", {name: [1, 5, 6, 0, 0]}, [name])
+    book.later()
+    whole = EndedTransfers("x1", generation, TransferTotals(135, 6), whole=True)
+    assert zoe.ended_transfers() == [whole]
+    assert book.asked == []
+    book.hear("p1", {name: [1, 999, 0, 0, 0]}, [])
+    book.later()
+    assert zoe.ended_transfers() == [whole], "settled is settled"
+    zoe.forget_transfers(generation)
+    zoe.forget_transfers(generation)
+    assert zoe.ended_transfers() == []
+
+
+def test_a_proxy_that_is_away_is_waited_for_a_minute(served: Served, zoe: ZoeController, book: Book) -> None:
+    name, generation = begun(zoe)
+    silent, of_silent = begun(zoe, "x2")
+    book.hear("p1", {name: [1, 100, 0, 0, 0]}, [])
+    book.later()
+    for one in ("x1", "x2"):
+        zoe.drop_execution(one)
+    served.now_s[0] += 59
+    book.later()
+    assert zoe.ended_transfers() == []
+    assert book.asked == [name, silent]
+    served.now_s[0] += 2
+    book.later()
+    assert zoe.ended_transfers() == [
+        EndedTransfers("x1", generation, TransferTotals(100, 0), whole=False),
+        EndedTransfers("x2", of_silent, None, whole=False),
+    ]
+
+
+def test_a_new_credential_of_an_execution_is_counted_apart(zoe: ZoeController, book: Book) -> None:
+    first, of_first = begun(zoe)
+    book.hear("p1", {first: [1, 100, 0, 0, 0]}, [])
+    book.later()
+    assert ended(book, zoe, "x1", first) == [EndedTransfers("x1", of_first, TransferTotals(100, 0))]
+    second, of_second = begun(zoe)
+    book.hear("p1", {second: [1, 7, 0, 0, 0], first: [1, 100, 0, 0, 0]}, [])
+    book.later()
+    assert so_far(zoe) == TransferTotals(7, 0)
+    found = ended(book, zoe, "x1", second)
+    assert [(one.generation, one.totals) for one in found] == [
+        (of_first, TransferTotals(100, 0)),
+        (of_second, TransferTotals(7, 0)),
+    ]
+
+
+def test_counters_of_strangers_and_nonsense_are_left_out(zoe: ZoeController, book: Book) -> None:
+    name, generation = begun(zoe)
+    book.hear("p1", {f"other/{generation}": [1, 9, 0, 0, 0], f"x1/{generation + 1}": [1, 9, 0, 0, 0]}, [])
+    for nonsense in ({name: [1, -5, 0, 0, 0]}, {name: [1, 2]}, {"x1": [1, 5, 0, 0, 0]}):
+        with pytest.raises(ValueError, match=r"counter|invalid literal"):
+            book.hear("p1", nonsense, [])
+    book.later()
+    assert so_far(zoe) is None
+
+
+def test_what_could_not_be_stored_is_stored_later(
+    served: Served, zoe: ZoeController, book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, _ = begun(zoe)
+    book.hear("p1", {name: [1, 100, 0, 0, 0]}, [])
+
+    def away(*_: object) -> None:
+        raise sa.exc.OperationalError("", {}, Exception("away"))
+
+    with monkeypatch.context() as gone:
+        gone.setattr(served.ledger, "add_transfers", away)
+        with pytest.raises(sa.exc.OperationalError):
+            book.later()
+    book.later()
+    assert so_far(zoe) == TransferTotals(100, 0)
+
+
+def test_counts_that_nobody_fetches_and_those_of_others_are_kept_apart_and_not_for_ever(
+    served: Served, zoe: ZoeController, book: Book
+) -> None:
+    name, generation = begun(zoe)
+    book.hear("p1", {name: [1, 100, 0, 0, 0]}, [])
+    book.later()
+    other = connect(served.settings("other"))
+    assert len(ended(book, zoe, "x1", name)) == 1
+    assert other.ended_transfers() == []
+    other.forget_transfers(generation)
+    assert len(zoe.ended_transfers()) == 1
+    served.now_s[0] += KEPT_S - 1
+    book.later()
+    assert len(zoe.ended_transfers()) == 1
+    served.now_s[0] += 2
+    book.later()
+    assert zoe.ended_transfers() == []
+
+
+@pytest.mark.parametrize("generation", ["-1", "x", str(2**63)])
+def test_numbers_that_no_credential_has_are_refused(served: Served, generation: str) -> None:
+    with served.http() as http:
+        assert http.delete(f"/v1/owners/zoe/transfers/{generation}").status_code == httpx.codes.BAD_REQUEST
