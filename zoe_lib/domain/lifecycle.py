@@ -245,12 +245,12 @@ def _(event: ev.Promised, execution: Execution, version: int) -> Execution:
         offers=None,
         deadline_s=deadline_s,
         missed=execution.missed if deadline_s == execution.deadline_s else None,
-        application=_with_bandwidth(execution.application, event.terms.read_bytes_per_s),
+        application=with_bandwidth(execution.application, event.terms.read_bytes_per_s),
         forecast=None,
     )
 
 
-def _with_bandwidth(application: Application, read_bytes_per_s: int | None) -> Application:
+def with_bandwidth(application: Application, read_bytes_per_s: int | None) -> Application:
     """Return the application with this bandwidth to read required."""
     if read_bytes_per_s is None or application.storage is None:
         return application

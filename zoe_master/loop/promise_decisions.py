@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
@@ -14,8 +14,10 @@ from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.finish_times import PromiseNotice, PromiseOffers
 from zoe_lib.domain.guaranteed import as_guaranteed
+from zoe_lib.domain.lifecycle import with_bandwidth
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.progress import ExecutionProgress, remaining_s
+from zoe_lib.domain.promises import required
 from zoe_lib.domain.values import value
 from zoe_lib.run_times.samples import with_elastic
 from zoe_lib.run_times.spread import CHANCES
@@ -30,6 +32,7 @@ from zoe_master.scheduler.promising.choosing import (
     PromisePrice,
     answer,
     numbers_of,
+    rates_of,
 )
 from zoe_master.scheduler.promising.future import NodesLater
 from zoe_master.state.run_times import RunTimesKept
@@ -37,6 +40,8 @@ from zoe_master.state.run_times import RunTimesKept
 DECISIONS_MAX = 50
 """Decisions on one tick; those that follow see a newer one."""
 _TOO_LARGE = "Looking for room takes longer than a decision may take"
+_TYPICAL = 0.5
+_SOONER = 0.98
 _SLOWEST = 1.25  # times what it has taken, for a run that has taken longer than nearly all
 
 
@@ -87,7 +92,7 @@ class PromiseDecisions:
                 made.append(PromiseDecision(execution, booking=booking))
         for number, execution in enumerate(ready[:DECISIONS_MAX]):
             try:
-                found = self._answer(execution, later, tick.policy)
+                found = self._answer(execution, later, tick.policy, _free_rate(tick.snapshot, later.bookings))
             except OutOfBudget:
                 if number:
                     break  # the others are decided on the next tick
@@ -99,19 +104,24 @@ class PromiseDecisions:
     def would_be(self, tick: Tick, execution: Execution, give_up: GiveUp = never) -> PromiseAnswer:
         """Return what would be decided if this execution were submitted now; OutOfBudget."""
         later = NodesLater(tick.snapshot, tick.policy, give_up)
-        return self._answer(execution, later, tick.policy)
+        return self._answer(execution, later, tick.policy, _free_rate(tick.snapshot, later.bookings))
 
-    def _answer(self, execution: Execution, later: NodesLater, policy: Policy) -> PromiseAnswer:
+    def _answer(self, execution: Execution, later: NodesLater, policy: Policy, free_rate: int) -> PromiseAnswer:
         application, tenant, user = execution.application, execution.tenant, execution.user
 
         def run_time(choice: PromiseChoice, chance: float) -> ChoiceRunTime | None:
-            known = self._run_times.within(application, tenant, user, choice.elastic, chance)
+            rate = choice.read_bytes_per_s
+            known = self._run_times.within(application, tenant, user, choice.elastic, chance, rate)
             return None if known is None else ChoiceRunTime(known.seconds, known.samples, known.wide)
 
         def price(choice: PromiseChoice, run_s: float) -> PromisePrice:
-            return self._prices.price(with_elastic(application, choice.elastic), tenant, user, run_s)
+            given = with_bandwidth(with_elastic(application, choice.elastic), choice.read_bytes_per_s)
+            return self._prices.price(given, tenant, user, run_s)
 
         choices = [PromiseChoice(number) for number in numbers_of(application)]
+        for rate in rates_of(free_rate) if application.storage is not None and application.storage.inputs else ():
+            faster = (PromiseChoice(one.elastic, rate) for one in choices if one.read_bytes_per_s is None)
+            choices += [one for one in faster if _helps(one, run_time)]
         offers_end_s = later.now_s + policy.promise_offer_s
         return answer(execution, choices, run_time, price, later, offers_end_s)
 
@@ -173,6 +183,21 @@ def _between(at: float, points: Sequence[tuple[float, float]]) -> float:
         if at <= right:
             return low if right <= left else low + (high - low) * (at - left) / (right - left)
     return points[-1][1]
+
+
+def _helps(choice: PromiseChoice, run_time: Callable[[PromiseChoice, float], ChoiceRunTime | None]) -> bool:
+    """Return whether it ends sooner with this rate than with what the store usually delivers."""
+    usual, faster = run_time(PromiseChoice(choice.elastic), _TYPICAL), run_time(choice, _TYPICAL)
+    return usual is not None and faster is not None and faster.seconds < _SOONER * usual.seconds
+
+
+def _free_rate(snapshot: Snapshot, bookings: Sequence[Booking]) -> int:
+    """Return the bytes per second to read that the object store can still guarantee; 0 if that is not known."""
+    supply = snapshot.storage
+    if supply is None or supply.problem:
+        return 0
+    held = sum(wanted.read for one in snapshot.active if (wanted := required(one.application)) is not None)
+    return supply.rates.read - held - sum(one.read_bytes_per_s for one in bookings)
 
 
 def _room_again(execution: Execution, later: NodesLater) -> Booking | None:

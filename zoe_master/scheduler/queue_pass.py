@@ -85,7 +85,9 @@ class QueuePass:
         self._estimates = present.estimates
         self._span = present.span
         self._holdings = holdings
-        self._guarantees = Guarantees(snapshot.active, snapshot.storage, policy, present.estimates, snapshot.now_s)
+        self._guarantees = Guarantees(
+            snapshot.active, snapshot.storage, policy, present.estimates, snapshot.now_s, snapshot.bookings
+        )
         self._refuse = refuse
         self.started: list[tuple[Execution, tuple[Placement, ...]]] = []
         self._kept: list[tuple[Execution, tuple[Placement, ...]]] = []

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.metering import microseconds
+from zoe_lib.domain.promises import required
 from zoe_lib.pricing.estimate import estimate
 from zoe_lib.pricing.price_list import PriceList
 from zoe_lib.pricing.statement import in_force
@@ -16,6 +17,7 @@ from zoe_master.scheduler.promising.choosing import PromisePrice
 _KEPT_S = 30.0
 _HOUR_S = 3600
 CORE_HOURS = "core-hours"
+_BYTES_PER_S_OF_CORE = 10_000_000  # guaranteed bandwidth that counts as a core
 
 
 class StoredPrices:
@@ -31,7 +33,9 @@ class StoredPrices:
         prices = self._in_force()
         if prices is None:
             milli = application.total_resources().cores_milli
-            return PromisePrice(_rounded(Decimal(milli) / 1000 * Decimal(run_s) / _HOUR_S), CORE_HOURS)
+            wanted = required(application)
+            cores = Decimal(milli) / 1000 + Decimal(0 if wanted is None else wanted.read) / _BYTES_PER_S_OF_CORE
+            return PromisePrice(_rounded(cores * Decimal(run_s) / _HOUR_S), CORE_HOURS)
         amount, _ = estimate(application, tenant, user, run_s, prices)
         return PromisePrice(_rounded(amount), prices.currency)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, Mark
-from zoe_lib.domain.values import value
+from zoe_lib.domain.values import changed, value
 from zoe_lib.run_times.history import RunTimes
 from zoe_lib.run_times.samples import kind_of, sample_of, setting_of
 
@@ -84,13 +84,22 @@ class RunTimesKept:
         return found
 
     def within(
-        self, application: Application, tenant: str, user: str, elastic: int, chance: float
+        self,
+        application: Application,
+        tenant: str,
+        user: str,
+        elastic: int,
+        chance: float,
+        rate: int | None = None,
     ) -> RunTimeWithin | None:
         """Return in what time a run with so many of its elastic services ends with a chance; None if nothing is known.
+        `rate`: bytes per second that the object store delivers; None: as it usually does.
 
         What nothing was learned of takes as long as it declares, and more in proportion with fewer cores.
         """
         kind, setting = (tenant, user, application.name), setting_of(application, elastic)
+        if rate is not None:
+            setting = changed(setting, rate=float(rate), guaranteed=float(rate))
         with self._lock:
             seconds, known = self._times.within_s(kind, setting, chance), self._times.answer(kind, setting)
         if seconds is not None and known is not None:

@@ -13,6 +13,7 @@ from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import BandwidthSupply, Rates, required
 from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.ordering.bandwidth_lines import BandwidthLines, MayStart
 from zoe_master.scheduler.ordering.estimate import Estimates
 
@@ -34,11 +35,13 @@ class Guarantees:
         policy: Policy,
         estimates: Estimates,
         now_s: float,
+        bookings: Iterable[Booking] = (),
     ) -> None:
+        self._booked = _kept_for(bookings)
         self._supply = supply
         self._estimates = estimates
         self._now_s = now_s
-        self._free = supply.rates if supply is not None else Rates()
+        self._free = (supply.rates if supply is not None else Rates()) - sum(self._booked.values(), Rates())
         self._of_tenants = BandwidthLines(policy)
         self._ends: list[tuple[float, Rates]] = []
         self._first: ExecutionId | None = None
@@ -70,6 +73,7 @@ class Guarantees:
         if wanted is None:
             return
         ends_s = self._now_s + self._estimates.run_s(execution)
+        self._free += self._booked.pop(execution.id, Rates())
         self._add(execution, ends_s, self._now_s + self._estimates.guess_s(execution))
         if self._first is not None and ends_s > self._first_starts_s:
             self._beside_first -= wanted
@@ -77,8 +81,8 @@ class Guarantees:
     def _shortage(self, execution: Execution, wanted: Rates, supply: BandwidthSupply) -> Reason | None:
         if not wanted.fits_in(supply.rates):
             return _reason(f"{_needs(wanted, supply.rates)} can be promised in all", "ask for less bandwidth")
-        fits = wanted.fits_in(self._free)
-        if fits and self._may_pass_first(execution, wanted):
+        fits = wanted.fits_in(self._free + self._booked.get(execution.id, Rates()))
+        if fits and (execution.id in self._booked or self._may_pass_first(execution, wanted)):
             return None
         if self._first is None:
             self._reserve(execution, wanted)
@@ -127,6 +131,16 @@ class Guarantees:
             if ends_s <= at_s:
                 free += rates
         return free
+
+
+def _kept_for(bookings: Iterable[Booking]) -> dict[ExecutionId, Rates]:
+    """Return the bandwidth to read that is kept for each execution; of its offers, the largest."""
+    kept: dict[ExecutionId, Rates] = {}
+    for one in bookings:
+        if one.read_bytes_per_s:
+            name = one.execution_id.partition("#")[0]
+            kept[name] = Rates(max(kept.get(name, Rates()).read, one.read_bytes_per_s))
+    return kept
 
 
 def _reason(why: str, hint: str = _HINT) -> Reason:

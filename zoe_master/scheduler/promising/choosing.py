@@ -19,6 +19,7 @@ from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.promising.future import NodesLater
 
 OFFERS_MAX = 3
+_RATE_STEP = 1_000_000
 _LESS_SURE = (0.95, 0.9, 0.8, 0.7, 0.6, CONFIDENCE_LEAST)
 # From a decision to the first program: a tick, and elastic services of others that have to stop.
 _START_S, _START_SHARE = 5.0, 0.02
@@ -258,6 +259,11 @@ def numbers_of(application: Application) -> list[int]:
         found.append(number)
         number *= 2
     return [*found, most] if most else found
+
+
+def rates_of(free: int) -> list[int]:
+    """Return rates to choose from, in bytes per second, of what the object store can still guarantee."""
+    return [rate for part in (4, 2, 1) if (rate := free // part // _RATE_STEP * _RATE_STEP) > 0]
 
 
 def offer_booking_id(execution_id: str, number: int) -> str:

@@ -1,0 +1,123 @@
+"""Which guarantees are chosen: the cheapest with which it ends in time, of services and of the store's bandwidth."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.scheduling import GIB
+from zoe_client.vocabulary import OfferKind
+from zoe_lib.domain.application import Application, Component
+from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.events import Promised
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.finish_times import FinishTerms, PromiseWish
+from zoe_lib.domain.lifecycle import apply
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.promises import BandwidthSupply, Rates, required
+from zoe_lib.domain.resources import Resources
+from zoe_lib.domain.storage import StorageDemand, StorageObject
+from zoe_lib.domain.values import changed
+from zoe_lib.run_times.values import RunSample, RunSetting
+from zoe_master.loop.promise_decisions import PromiseDecisions, median_beyond
+from zoe_master.loop.tick import Tick
+from zoe_master.scheduler.booking.bookings import Booking
+from zoe_master.scheduler.ordering.bandwidth import Guarantees
+from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
+from zoe_master.scheduler.promising.choosing import PromiseAnswer
+from zoe_master.state.promise_prices import StoredPrices
+from zoe_master.state.run_times import RunTimesKept
+
+MB = 10**6
+BYTES = 6000 * MB
+NODES = tuple(Node(f"n{number}", Resources(8000, 32 * GIB)) for number in range(4))
+
+
+def reader(workers: int = 8) -> Application:
+    """A program that reads and computes, with elastic workers."""
+    one = Resources(1000, GIB)
+    return Application(
+        "reads",
+        (
+            Component("main", "zoe/tiny", one, ends_application=True),
+            Component("worker", "zoe/tiny", one, essential_count=1, total_count=1 + workers),
+        ),
+        storage=StorageDemand(inputs=(StorageObject("in", "swift2d://c.zoe/in"),)),
+        promise=PromiseWish(0.5),
+    )
+
+
+def taught(compute_s: float) -> RunTimesKept:
+    """It takes `compute_s` shared by its workers' cores, and as long as 6 GB take at the rate of the store."""
+    times, kind = RunTimesKept(), ("default", "ada", "reads")
+    for number in range(24):
+        cores, rate = (1.0, 2.0, 4.0, 8.0, 9.0)[number % 5], (10.0, 20.0, 40.0)[number % 3] * MB
+        computes_s, reads_s = compute_s / cores, BYTES / rate
+        work_s = max(computes_s, reads_s)
+        sample = RunSample(RunSetting(cores, BYTES, rate, rate), 1.0, work_s, min(computes_s / work_s, 1.0))
+        times._times.learn(str(number), kind, sample)
+    return times
+
+
+def decided(times: RunTimesKept, in_s: float, supply: int = 40 * MB, **more: object) -> PromiseAnswer:
+    snapshot = Snapshot(1000.0, NODES, storage=BandwidthSupply(Rates(supply, supply)), **more)  # type: ignore[arg-type]
+    tick = Tick(snapshot, Plan(), "plan", 0.0, False, policy=Policy(promise_offer_s=10.0))
+    asked = tick.fresh(reader(), "default", "ada", snapshot.now_s + in_s)
+    return PromiseDecisions(times, StoredPrices(list)).would_be(tick, asked)
+
+
+def terms(answer: PromiseAnswer) -> FinishTerms:
+    assert answer.terms is not None, answer.offers
+    return answer.terms
+
+
+def test_three_times_for_one_job_end_in_three_choices() -> None:
+    """A loose time needs little; a tighter one more bandwidth, since reading is what it takes; then more workers, too."""
+    times = taught(600.0)
+    loose, tighter, tight = (terms(decided(times, in_s)) for in_s in (2000.0, 420.0, 175.0))
+    assert loose.read_bytes_per_s is None
+    assert tighter.read_bytes_per_s == 20 * MB
+    assert tight.read_bytes_per_s == 40 * MB
+    assert loose.elastic <= tighter.elastic <= tight.elastic
+    assert tight.elastic > loose.elastic
+    assert [float(one.price or 0) for one in (loose, tighter, tight)] == sorted(
+        float(one.price or 0) for one in (loose, tighter, tight)
+    )
+
+
+def test_more_services_alone_do_not_help_where_the_store_holds_it_back() -> None:
+    answer = decided(taught(60.0), 200.0, supply=0)
+    assert answer.terms is None
+    assert answer.offers is not None
+    assert answer.offers.offers[0].kind is OfferKind.EARLIEST
+    assert terms(decided(taught(60.0), 200.0)).read_bytes_per_s is not None
+
+
+def test_bandwidth_that_others_hold_or_have_booked_is_not_promised() -> None:
+    booked = (Booking("other", 1500.0, 2000.0, (), 30 * MB),)
+    answer = decided(taught(60.0), 250.0, bookings=booked)
+    assert answer.terms is None, "10 MB/s are left, with which it takes 600 s"
+
+
+def test_what_is_promised_is_required_from_then_on_and_nobody_else_gets_it() -> None:
+    found = terms(decided(taught(60.0), 250.0))
+    execution = Execution("x", "x", "default", "ada", reader(), 1000.0, deadline_s=found.finish_s)
+    promised = apply(execution, Promised(at_s=1000.0, terms=found))
+    assert required(promised.application) == Rates(read=found.read_bytes_per_s or 0)
+    supply = BandwidthSupply(Rates(40 * MB, 0))
+    bookings = (Booking("x", 1500.0, 2000.0, (), 40 * MB), Booking("x#1", 1500.0, 2000.0, (), 30 * MB))
+    estimates = Snapshot(1000.0).estimates()
+    guarantees = Guarantees((), supply, Policy(), estimates, 1000.0, bookings)
+    other = changed(promised, id="other", promise=None)
+    assert guarantees.refusal(other) is not None
+    own = changed(promised, application=changed(promised.application))
+    assert guarantees.refusal(own) is None
+    guarantees.take(own)
+    assert guarantees.refusal(changed(own, id="third")) is not None
+
+
+@pytest.mark.parametrize(
+    ("ran_s", "expected_s"), [(0.0, 100.0), (79.0, 100.0), (100.0, 117.5), (130.0, 145.0), (200.0, 250.0)]
+)
+def test_the_longer_it_has_run_the_later_it_is_expected_to_end(ran_s: float, expected_s: float) -> None:
+    takes = [(0.5, 100.0), (0.8, 120.0), (0.9, 130.0), (0.95, 145.0), (0.99, 160.0)]
+    assert median_beyond(takes, ran_s) == pytest.approx(expected_s, rel=0.02)
