@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import zmq
@@ -22,6 +22,7 @@ from storage_bridge.bandwidth.meter import Meter, TransferProgress
 from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, TransferReport
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, StoreExecution
 from storage_controller.ledger import Ledger
+from storage_filters.alive_executions import AliveExecutions
 from storage_filters.newest import NewestMessage
 from zoe_lib.messaging.keys import Only
 
@@ -68,8 +69,8 @@ class Regulation:
         self._slos: Mapping[ClaimKey, int] = {}
         self._promised: Mapping[str, BandwidthSlo] = {}
         self._executions = executions
-        self._alive: Mapping[str, Mapping[str, int]] | None = None
-        self._told: Mapping[str, Mapping[str, int]] | None = None
+        self._alive: AliveExecutions | None = None
+        self._told: AliveExecutions | None = None
         self._newest = {proxy: NewestMessage(settings.hold_s) for proxy in capacity.nodes}
         self._meters = {proxy: Meter(proxy) for proxy in capacity.nodes}
         self._reports: dict[str, TransferReport] = {}
@@ -199,7 +200,7 @@ class Regulation:
         """Read the promises; while the database is away, the last ones hold."""
         try:
             promised = self._ledger.by_tenant()
-            executions = self._ledger.executions() if self._executions else []
+            executions, newest = self._ledger.alive() if self._executions else ([], 0)
         except Exception as error:
             _log.warning("cannot read the promises: %s", error)
             return
@@ -208,7 +209,7 @@ class Regulation:
             alive: dict[str, dict[str, int]] = {}
             for one in executions:
                 alive.setdefault(self._prefix + one.tenant, {})[one.id] = one.generation
-            self._alive = alive
+            self._alive = AliveExecutions(newest, alive)
 
     def _push(self, epoch: int) -> None:
         """Always send everything: a proxy that was away needs no history."""
@@ -221,7 +222,7 @@ class Regulation:
         self._number += 1
         message: dict[str, Any] = {"epoch": epoch, "seq": self._number, "proxies": proxies, "others": others}
         if self._alive is not None and (self._alive != self._told or self._number % _EPOCHS_A_LIST == 0):
-            self._told = message["executions"] = self._alive
+            self._told, message["executions"] = self._alive, asdict(self._alive)
         self._limits.send_json(message)
 
     def _tenant(self, account: str) -> str:

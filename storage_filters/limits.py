@@ -20,7 +20,7 @@ from typing import Any
 from eventlet import sleep, spawn_n
 from eventlet.green import zmq
 
-from storage_filters.alive_executions import AliveFile, alive_file
+from storage_filters.alive_executions import AliveFile, alive_file, read_alive
 from storage_filters.newest import NewestMessage
 from storage_filters.rate_table import DIRECTIONS, Direction, RateTable, Use
 
@@ -98,7 +98,7 @@ class LimitsAgent:
         if self._newest.outdated(order, now_s):
             return
         if "executions" in message:
-            self._alive.write(message["executions"])
+            self._alive.write(read_alive(message["executions"]))
         if self._name not in message["proxies"]:
             return
         rates = {
