@@ -104,6 +104,11 @@ class Master:
         self.run_times = self._cache.run_times
         self.latest: Tick | None = None
 
+    def present(self) -> Tick | None:
+        """Return the last tick as of now, for who asks what would be from now on; None before the first."""
+        tick = self.latest
+        return None if tick is None else tick.at(self._clock())
+
     def tick(self) -> Tick:
         """Bring the journal, the back-end and the policy one step closer to each other; NotLeader if deposed."""
         if not self._store.still_leading(self._epoch):

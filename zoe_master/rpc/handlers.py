@@ -185,7 +185,7 @@ class RpcHandlers:
     def eta(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return when a queued execution is expected to start and end."""
         question = _read(_AboutExecution, body)
-        tick = self._master.latest
+        tick = self._master.present()
         forecast = tick and tick.forecast(question.execution_id, CpuBudget(left).spent(FORECAST_S))
         if tick is None or forecast is None:
             raise Refusal("not_queued", "the master does not have it in its queue")
@@ -315,8 +315,8 @@ class RpcHandlers:
         return {"host": address.host, "port": address.port, "headers": {**address.headers, **sign_in}}
 
     def _tick(self) -> Tick:
-        """Return the last tick; Refusal before the first."""
-        tick = self._master.latest
+        """Return the last tick as of now; Refusal before the first."""
+        tick = self._master.present()
         if tick is None:
             raise Refusal("not_yet", "the master has not observed the cluster yet")
         return tick
