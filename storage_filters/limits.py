@@ -48,6 +48,7 @@ class LimitsAgent:
         self._name = conf.get("proxy_name", socket.gethostname())
         self._alive = AliveFile(alive_file(conf["rates_file"]))
         self._lock = Path(conf["rates_file"]).with_suffix(".lock")
+        self._lock.touch(0o600)
         self._epoch = time.time_ns()
         self._newest = NewestMessage(_SILENCE_S)
 

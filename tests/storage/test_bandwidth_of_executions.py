@@ -176,5 +176,14 @@ def test_a_proxy_that_was_down_opens_for_who_was_made_meanwhile(connected: Whole
         connected.controller.drop_execution(name)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="root starts the proxy")
+def test_a_proxy_that_root_starts_shares_its_files_with_its_workers(connected: Whole) -> None:
+    with second_proxy(connected.store, by_root=True) as second:
+        assert sign_in_at(second, *execution(connected, "x4", BandwidthSlo())) == 200
+        files = [connected.store.directory / f"second{suffix}" for suffix in ("", ".clients", ".lock", ".executions")]
+        assert {file.stat().st_uid for file in files} == {connected.store.directory.stat().st_uid}
+    connected.controller.drop_execution("x4")
+
+
 def sign_in_at(auth_url: str, login: str, key: str) -> int:
     return httpx.get(auth_url, headers={"X-Auth-User": login, "X-Auth-Key": key}, timeout=60).status_code

@@ -17,8 +17,11 @@ from zoe_embedded.swift.store import ObjectStore
 
 
 @contextmanager
-def second_proxy(store: ObjectStore) -> Iterator[str]:
-    """Yield its URL for signing in, once it is up. The controller knows no proxy of its name, so it gets no limits."""
+def second_proxy(store: ObjectStore, by_root: bool = False) -> Iterator[str]:
+    """Yield its URL for signing in, once it is up. The controller knows no proxy of its name, so it gets no limits.
+
+    by_root: root starts it, and it changes to the user of its configuration.
+    """
     home, port = Home.find(CLONE).create(), free_port()
     directory, first = store.directory, (store.directory / "proxy.conf").read_text()
     for before, after in (
@@ -32,13 +35,19 @@ def second_proxy(store: ObjectStore) -> Iterator[str]:
     configuration.write_text(first)
     if home.server_account is not None:
         os.chown(configuration, home.server_account.uid, home.server_account.gid)
-    store._begin(home.runtime / "swift", "second", "proxy")
+    ids = store._uid, store._gid
     try:
+        if by_root:
+            assert "\nuser = " in first
+            store._uid = store._gid = None
+        store._begin(home.runtime / "swift", "second", "proxy")
+        store._uid, store._gid = ids
         url = f"http://127.0.0.1:{port}"
         until(lambda: _healthy(url), lambda: store.log_of("second")[-2000:])
         until((directory / "second.executions").exists)
         yield f"{url}/auth/v1.0"
     finally:
+        store._uid, store._gid = ids
         process = store._processes.pop("second")
         process.terminate()
         process.wait()
