@@ -238,6 +238,7 @@ class ReasonCode(TextEnum):
     HELD = "held"
     BEGIN_TIME = "begin_time"
     DEPENDENCIES = "dependencies"
+    CREDENTIAL = "credential"
 
 
 class WaitCause(StrEnum):

@@ -167,6 +167,8 @@ REASONS = {
     "held": "its user or an operator holds it, or it can no longer run after the executions that it names",
     "begin_time": "it is not to begin before a certain time",
     "dependencies": "it runs after other executions, which have not ended",
+    "credential": "it has its nodes, and its services wait for its credential of the object store: the storage "
+    "controller has not answered (only in `zoe explain`, while it starts)",
 }
 FILTERS_TEXT = """\
 ## Filters

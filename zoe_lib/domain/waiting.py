@@ -36,6 +36,7 @@ _BY_REASON = {
     ReasonCode.HELD: WaitCause.CONDITIONS,
     ReasonCode.BEGIN_TIME: WaitCause.CONDITIONS,
     ReasonCode.DEPENDENCIES: WaitCause.CONDITIONS,
+    ReasonCode.CREDENTIAL: WaitCause.STORAGE,
 }
 
 _WHY_AGAIN = {

@@ -75,6 +75,7 @@ def master() -> Master:
     made = Master.__new__(Master)
     made.latest = Tick(Snapshot(10.0, NODES, (), BUSY), Plan(), "plan-1", 0.0, raced=False)
     made._clock = lambda: 10.0
+    made.waits_for_credential = lambda _: None
     made.run_times = RunTimesKept()
     return made
 
