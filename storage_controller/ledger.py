@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import REGCLASS, insert
 
 from storage_bridge.model import BandwidthSlo, EndedTransfers, StoreExecution, TransferTotals, View
 from storage_controller import transfer_rows
 from storage_controller.tables import executions, filters, leases, policies, projects, slos, views
 
 READ, WRITE = "get_bw", "put_bw"
+_GIVING = 0x5A6F654C  # the lock of who gives credentials (shared), and of who lists all that were given
+_SEQUENCE = sa.func.pg_get_serial_sequence(executions.fullname, executions.c.generation.name)
+_LAST_GENERATION = sa.select(sa.func.pg_sequence_last_value(sa.cast(_SEQUENCE, REGCLASS)))
 Clock = Callable[[], float]
 Check = Callable[[sa.Connection], None]
 
@@ -105,6 +108,17 @@ class Ledger:
             self._sweep(connection)
             return [_execution(row) for row in connection.execute(sa.select(executions).order_by(executions.c.id))]
 
+    def alive(self) -> tuple[list[StoreExecution], int]:
+        """Return the executions that have a credential, and the generation of the last one that was ever given.
+
+        A credential that is not among them and is not newer has ended: none is being given meanwhile.
+        """
+        with self._begin() as connection:
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_GIVING)))
+            self._sweep(connection)
+            found = [_execution(row) for row in connection.execute(sa.select(executions).order_by(executions.c.id))]
+            return found, connection.execute(_LAST_GENERATION).scalar_one() or 0
+
     def keep_execution(self, wanted: StoreExecution) -> StoreExecution | None:
         """Store an execution, or its new guarantee; return the stored one, with its generation. None if it is there
         with another owner or tenant.
@@ -114,6 +128,7 @@ class Ledger:
         same = sa.and_(executions.c.tenant == wanted.tenant, executions.c.owner == wanted.owner)
         upsert = insert(executions).values(row).on_conflict_do_update(index_elements=["id"], set_=rates, where=same)
         with self._begin() as connection:
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock_shared(_GIVING)))
             found = connection.execute(upsert.returning(executions)).first()
             if found is None:
                 return None

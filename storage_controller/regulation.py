@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import zmq
@@ -23,6 +23,7 @@ from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, Tran
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, StoreExecution
 from storage_controller.ledger import Ledger
 from storage_controller.transfers import TransferBook
+from storage_filters.alive_executions import AliveExecutions
 from storage_filters.newest import NewestMessage
 from zoe_lib.messaging.keys import Only
 
@@ -69,8 +70,8 @@ class Regulation:
         self._slos: Mapping[ClaimKey, int] = {}
         self._promised: Mapping[str, BandwidthSlo] = {}
         self._executions = executions
-        self._alive: Mapping[str, Mapping[str, int]] | None = None
-        self._told: Mapping[str, Mapping[str, int]] | None = None
+        self._alive: AliveExecutions | None = None
+        self._told: AliveExecutions | None = None
         self._newest = {proxy: NewestMessage(settings.hold_s) for proxy in capacity.nodes}
         self._meters = {proxy: Meter(proxy) for proxy in capacity.nodes}
         self._reports: dict[str, TransferReport] = {}
@@ -207,7 +208,7 @@ class Regulation:
         """Read the promises; while the database is away, the last ones hold."""
         try:
             promised = self._ledger.by_tenant()
-            executions = self._ledger.executions() if self._executions else []
+            executions, newest = self._ledger.alive() if self._executions else ([], 0)
         except Exception as error:
             _log.warning("cannot read the promises: %s", error)
             return
@@ -216,7 +217,7 @@ class Regulation:
             alive: dict[str, dict[str, int]] = {}
             for one in executions:
                 alive.setdefault(self._prefix + one.tenant, {})[one.id] = one.generation
-            self._alive = alive
+            self._alive = AliveExecutions(newest, alive)
 
     def _flush_transfers(self) -> None:
         try:
@@ -237,7 +238,7 @@ class Regulation:
         message: dict[str, Any] = {"epoch": epoch, "seq": self._number, "proxies": proxies, "others": others}
         message["settle"] = self._book.asked
         if self._alive is not None and (self._alive != self._told or self._number % _EPOCHS_A_LIST == 0):
-            self._told = message["executions"] = self._alive
+            self._told, message["executions"] = self._alive, asdict(self._alive)
         self._limits.send_json(message)
 
     def _tenant(self, account: str) -> str:

@@ -37,7 +37,7 @@ from swift.common.utils import close_if_possible, config_true_value, get_logger
 
 from storage_filters.execution_auth import credential_of, execution_of
 from storage_filters.limits import LimitsAgent
-from storage_filters.rate_table import Direction, RateTable, name_in_table
+from storage_filters.rate_table import Direction, RateTable, belonging_to, name_in_table
 from storage_filters.transfer_counters import StoreWait, TransferCounters, counters_file, name_of
 
 Environ = dict[str, Any]
@@ -180,6 +180,11 @@ class PacedInput:
         return data
 
 
-def filter_factory(_global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], Bandwidth]:
-    """Return the filter, for paste."""
-    return lambda app: Bandwidth(app, local_conf)
+def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], Bandwidth]:
+    """Return the filter, for paste. Its files belong to the server's user, also while root starts it."""
+
+    def made(app: Any) -> Bandwidth:
+        with belonging_to(global_conf.get("user", "swift")):
+            return Bandwidth(app, local_conf)
+
+    return made

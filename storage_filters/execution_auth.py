@@ -55,7 +55,7 @@ class ExecutionAuth:
         self._app = app
         self._logger = get_logger(conf, log_route="zoe-executions")
         self._secrets = read_secrets(Path(conf["secret_file"]))
-        self._alive = AliveFile(alive_file(conf["rates_file"]))
+        self._alive = AliveFile(alive_file(conf["rates_file"]), self._logger.error)
         self._prefix = conf.get("account_prefix", "AUTH_")
         auth_prefix = conf.get("auth_prefix", "/auth/").strip("/")
         self._sign_in = (f"/{auth_prefix}/v1.0", f"/{auth_prefix}/v1.0/")

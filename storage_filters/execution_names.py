@@ -19,7 +19,7 @@ from pathlib import Path
 TOKEN_PREFIX = "zoe_tk_"  # noqa: S105 - not a secret
 SECRET_CHARACTERS_MIN = 32
 EXECUTION_ID = r"[A-Za-z0-9_-]{1,64}"
-_USER = re.compile(rf"execution_({EXECUTION_ID})_([0-9]{{1,19}})")
+_USER = re.compile(rf"execution_({EXECUTION_ID})_([1-9][0-9]{{0,18}})")
 _NUL = b"\0"
 _PARTS = 4
 _TOKENS = b"tokens"

@@ -23,7 +23,7 @@ from typing import Any
 from eventlet import sleep, spawn_n
 from eventlet.green import zmq
 
-from storage_filters.alive_executions import AliveFile, alive_file
+from storage_filters.alive_executions import AliveFile, alive_file, read_alive
 from storage_filters.newest import NewestMessage
 from storage_filters.rate_table import DIRECTIONS, Direction, RateTable, Use
 from storage_filters.transfer_counters import TransferCounters
@@ -63,6 +63,7 @@ class LimitsAgent:
         self._name = conf.get("proxy_name", socket.gethostname())
         self._alive = AliveFile(alive_file(conf["rates_file"]))
         self._lock = Path(conf["rates_file"]).with_suffix(".lock")
+        self._lock.touch(0o600)
         self._epoch = time.time_ns()
         self._newest = NewestMessage(_SILENCE_S)
 
@@ -113,7 +114,7 @@ class LimitsAgent:
         if self._newest.outdated(order, now_s):
             return
         if "executions" in message:
-            self._alive.write(message["executions"])
+            self._alive.write(read_alive(message["executions"]))
         self._asked = [str(one) for one in message.get("settle", ())][:SETTLED_MAX]
         if self._name not in message["proxies"]:
             return

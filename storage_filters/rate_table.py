@@ -15,6 +15,7 @@ import fcntl
 import hashlib
 import mmap
 import os
+import pwd
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -61,6 +62,27 @@ class Use:
 
     total: int
     waits: bool
+
+
+@contextmanager
+def belonging_to(user: str) -> Iterator[None]:
+    """Let what a process of root creates belong to this user.
+
+    Swift's servers that root starts load their filters once more before they change to their user. Does nothing for
+    other processes, and if there is no such user, which Swift says itself.
+    """
+    found = next((one for one in pwd.getpwall() if one.pw_name == user), None) if os.geteuid() == 0 else None
+    if found is None:
+        yield
+        return
+    group = os.getegid()
+    os.setegid(found.pw_gid)
+    os.seteuid(found.pw_uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(group)
 
 
 class RateTable:

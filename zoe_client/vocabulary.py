@@ -112,6 +112,7 @@ class DeadlineOutlook(TextEnum):
 class DeadlineCause(TextEnum):
     """Why a deadline was missed; stable names, in the order in which they are looked at."""
 
+    NOT_BEGUN = "not_begun"
     TOO_SHORT = "too_short"
     INPUT_LATE = "input_late"
     NODES_LOST = "nodes_lost"
@@ -269,6 +270,7 @@ class ReasonCode(TextEnum):
     DEPENDENCIES = "dependencies"
     PROMISE = "promise"
     BOOKED = "booked"
+    CREDENTIAL = "credential"
 
 
 class WaitCause(StrEnum):

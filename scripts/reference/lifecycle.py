@@ -103,6 +103,7 @@ CAUSES = {
 
 
 DEADLINE_CAUSES = {
+    DeadlineCause.NOT_BEGUN: "its array began it after the deadline; `array_deadline_missed` counts it instead",
     DeadlineCause.TOO_SHORT: "there was less time than the run is expected to take",
     DeadlineCause.INPUT_LATE: "it entered the queue late: it ran after others, had a time to begin, or was held",
     DeadlineCause.NODES_LOST: "attempts were lost with their nodes, or by other failures of the platform",

@@ -173,6 +173,8 @@ REASONS = {
     "booked": "the room for it is kept for promised executions that begin before it is expected to end; it blocks no "
     "others",
     "dependencies": "it runs after other executions, which have not ended",
+    "credential": "it has its nodes, and its services wait for its credential of the object store: the storage "
+    "controller has not answered (only in `zoe explain`, while it starts)",
 }
 FILTERS_TEXT = """\
 ## Filters

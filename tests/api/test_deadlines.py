@@ -185,6 +185,17 @@ def test_a_description_says_a_time_that_is_the_next_one_at_each_submission(api: 
     assert (passed.status_code, problem(passed)["errors"][0]["pointer"]) == (422, "/deadline")
 
 
+@pytest.mark.parametrize("text", ["2020-01-01T00:00Z", "+0h"])
+def test_a_deadline_that_has_passed_is_told_by_a_check_as_by_a_submission(shared_api: Api, text: str) -> None:
+    document = {**job(), "deadline": text}
+    http = shared_api.http()
+    for path in ("validate", "plan", "executions"):
+        refusal = http.post(f"/api/v1/{path}", json={"application": document})
+        assert refusal.status_code == 422, (path, refusal.text)
+        (error,) = problem(refusal)["errors"]
+        assert error["pointer"] == "/deadline"
+
+
 def test_a_plan_compares_with_the_deadline_of_the_description(api: Api, master: TickingMaster) -> None:
     until(lambda: master.master.latest)
     found = api.client().plan({**LONG, "deadline": "+30s"}).deadline

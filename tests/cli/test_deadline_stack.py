@@ -42,7 +42,9 @@ def test_what_cannot_be_met_is_said_before_it_is_submitted(zoe: Zoe, long: str, 
     assert "It would start now." in planned.out
     assert "cannot be met: earliest end p50 " in planned.out
     assert "by its declared run time of 4000 s" in planned.out
-    assert "deadline: " in planned.err
+    said = planned.err.partition("deadline: ")[2].partition(" UTC")[0].rpartition("(")[2].strip()
+    assert said
+    assert f"{said} UTC" in planned.out, "the answer says the same second"
     assert zoe("plan", long, "--deadline", "+2d").code == 0
     answer = json.loads(zoe("plan", long, "--deadline", "+2h", "-o", "json").out)["deadline"]
     assert (answer["outlook"], answer["run_s"], answer["run_time_source"]) == ("at_risk", 4000, "declared")

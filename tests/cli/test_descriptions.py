@@ -50,6 +50,21 @@ def test_a_where_that_cannot_be_read_is_told_with_its_place(
     assert "expected at character 6, not '>'" in done.err
 
 
+@pytest.mark.parametrize("command", ["validate", "plan", "run"])
+def test_a_number_that_cannot_be_sent_is_told_with_its_place(
+    server: Server, zoe: Zoe, tmp_path: Path, app_file: Path, command: str
+) -> None:
+    document = json.loads(app_file.read_text())
+    document["deadline_s"] = document["components"][0]["resources"]["cores"] = 123456.5
+    file = tmp_path / "endless.json"
+    file.write_text(json.dumps(document).replace("123456.5", "1e400"))
+    done = zoe(command, str(file))
+    assert (done.code, done.out) == (2, "")
+    for place in ("/deadline_s", "/components/0/resources/cores"):
+        assert place in done.err
+    assert done.err.count("not a finite number") == 2
+
+
 @pytest.mark.parametrize(
     ("setting", "words"),
     [

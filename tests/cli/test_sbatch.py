@@ -45,8 +45,9 @@ def test_what_is_not_understood_is_listed_with_its_line(zoe: Zoe, job: Path) -> 
 @pytest.mark.usefixtures("server")
 @pytest.mark.usefixtures("server")
 @pytest.mark.parametrize(
-    "line", ["--dependency=singleton", "--dependency=after:1", "--begin=someday", "--time=1:xx", "--array=x"]
-)
+    "line", ["--dependency=singleton", "--dependency=after:1", "--begin=someday", "--time=1:xx", "--array=x",
+             "--deadline=now", "--deadline=now+0", "--deadline=now-1hour", "--deadline=someday"]
+)  # fmt: skip
 def test_what_decides_when_it_runs_is_not_passed_over(zoe: Zoe, job: Path, line: str) -> None:
     job.write_text(f"#!/bin/sh\n#SBATCH {line}\ntrue\n")
     done = zoe("sbatch", "--parsable", str(job))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import sqlalchemy as sa
 
 from storage_bridge.bandwidth.assignment import TransferKind, claimant
 from storage_bridge.connect import connect
@@ -18,8 +20,11 @@ from storage_bridge.model import (
 from storage_bridge.zoe_controller import ZoeController
 from storage_controller.executions import ExecutionKeys
 from storage_controller.regulation import divided
+from storage_controller.tables import executions
 from storage_filters.execution_names import key_of, user_of
-from tests.support.storage_controller import MB, Served, served_controller
+from tests.support.storage_controller import MB, PATIENCE_S, Served, served_controller
+from tests.support.waiting import until
+from zoe_lib.domain.storage import Credential
 
 SECRET = b"s" * 32
 READ, WRITE = TransferKind.READ, TransferKind.WRITE
@@ -100,6 +105,47 @@ def test_guarantees_end_with_the_lease_and_credentials_do_not(served: Served, zo
     assert served.ledger.by_tenant() == {}
     assert [(one.id, one.slo) for one in served.ledger.executions()] == [("x1", BandwidthSlo())]
     assert zoe.set_execution(StoreExecution("x1", "acme", BandwidthSlo(10 * MB))) == before
+
+
+def generation(credential: Credential) -> int:
+    user = user_of(credential.user)
+    assert user is not None
+    return user.generation
+
+
+def test_a_list_has_all_credentials_up_to_the_newest_that_was_given(served: Served, zoe: ZoeController) -> None:
+    assert served.ledger.alive() == ([], 0)
+    first, last = (generation(zoe.set_execution(StoreExecution(one, "acme", BandwidthSlo()))) for one in ("x1", "x2"))
+    alive, newest = served.ledger.alive()
+    assert ([one.generation for one in alive], newest) == ([first, last], last)
+    zoe.drop_execution("x2")
+    alive, newest = served.ledger.alive()
+    assert [one.generation for one in alive] == [first]
+    assert newest >= last, "so the credential of x2 has ended"
+
+
+def test_no_list_is_made_while_a_credential_is_being_given(served: Served, zoe: ZoeController) -> None:
+    """Else one that was begun first and is given last would be older than a list that does not have it."""
+    row = {"id": "x1", "tenant": "acme", "owner": "zoe"}
+    with served.engine.connect() as blocker, ThreadPoolExecutor(2) as threads:
+        blocker.execute(sa.insert(executions), row)
+        giving = threads.submit(zoe.set_execution, StoreExecution("x1", "acme", BandwidthSlo()))
+        until(lambda: waiting(served, "transactionid"))
+        zoe.set_execution(StoreExecution("x2", "acme", BandwidthSlo()))
+        listing = threads.submit(served.ledger.alive)
+        until(lambda: listing.done() or waiting(served, "advisory"))
+        blocker.rollback()
+        given = generation(giving.result(PATIENCE_S))
+        alive, newest = listing.result(PATIENCE_S)
+    assert given > newest or given in [one.generation for one in alive]
+
+
+def waiting(served: Served, locktype: str) -> bool:
+    """Whether somebody waits for such a lock in this database."""
+    found = "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND locktype = :kind"
+    with served.engine.connect() as connection:
+        counted = connection.execute(sa.text(found + " AND datname = current_database()"), {"kind": locktype})
+        return bool(counted.scalar_one())
 
 
 def test_more_than_the_store_can_move_and_strangers_are_refused(served: Served, zoe: ZoeController) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import httpx
@@ -15,6 +17,7 @@ from storage_bridge.model import BandwidthSlo, StoreExecution
 from tests.support.long import LONG
 from tests.support.object_store import Person, logged_in
 from tests.support.postgres import PostgresServer
+from tests.support.second_proxy import second_proxy
 from tests.support.store_executions import sign_in
 from tests.support.waiting import until
 from tests.support.whole_storage import MB, Whole, whole_storage
@@ -27,6 +30,7 @@ WINDOW_S = 1.0
 STEP_S = 0.05
 KEPT_SHARE = 0.99
 ENDED_WITHIN_S = 1.0
+SIGN_INS = 30
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +51,6 @@ def ann(connected: Whole) -> Iterator[Person]:
 
 def execution(whole: Whole, name: str, slo: BandwidthSlo) -> tuple[str, str]:
     credential = whole.controller.set_execution(StoreExecution(name, "acme", slo))
-    until(lambda: sign_in(whole.store, credential.user, credential.key).status_code == 200)
     return credential.user, credential.key
 
 
@@ -131,3 +134,56 @@ def test_an_execution_that_ended_is_out_within_a_second(connected: Whole, ann: P
     assert time.monotonic() - ended_s < ENDED_WITHIN_S
     assert sign_in(connected.store, user, key).status_code == 401
     assert ann.call("GET", "data").status_code == 200, "the tenant's own credential stays"
+
+
+def test_a_credential_opens_every_proxy_at_once(connected: Whole) -> None:
+    """Executions that sign in first thing, one after the other and many together, by two proxies with two workers."""
+    with second_proxy(connected.store) as second:
+        places = (connected.store.auth_url, second)
+        one_by_one = [
+            sign_in_at(place, *execution(connected, f"n{number}", BandwidthSlo()))
+            for number in range(SIGN_INS)
+            for place in (places[number % 2], places[(number + 1) % 2])
+        ]
+
+        def begins(number: int) -> list[int]:
+            credential = execution(connected, f"m{number}", BandwidthSlo())
+            return [sign_in_at(place, *credential) for place in (*places, *places)]
+
+        with ThreadPoolExecutor(8) as threads:
+            together = [status for statuses in threads.map(begins, range(SIGN_INS)) for status in statuses]
+        assert set(one_by_one) == set(together) == {200}, (one_by_one, together)
+        gone = execution(connected, "n0", BandwidthSlo())
+        for number in range(SIGN_INS):
+            connected.controller.drop_execution(f"m{number}")
+            connected.controller.drop_execution(f"n{number}")
+        ended_s = time.monotonic()
+        until(lambda: {sign_in_at(place, *gone) for place in places} == {401})
+        assert time.monotonic() - ended_s < ENDED_WITHIN_S
+
+
+def test_a_proxy_that_was_down_opens_for_who_was_made_meanwhile(connected: Whole) -> None:
+    ended, stays = execution(connected, "x5", BandwidthSlo()), execution(connected, "x6", BandwidthSlo())
+    until(lambda: "x6" in (connected.store.directory / "rates.executions").read_text())
+    os.kill(connected.store.processes["proxy"], signal.SIGTERM)
+    connected.controller.drop_execution("x5")
+    new = execution(connected, "x7", BandwidthSlo())
+    connected.store.restart("proxy")
+    assert sign_in(connected.store, *new).status_code == 200
+    assert sign_in(connected.store, *stays).status_code == 200
+    until(lambda: sign_in(connected.store, *ended).status_code == 401)
+    for name in ("x6", "x7"):
+        connected.controller.drop_execution(name)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root starts the proxy")
+def test_a_proxy_that_root_starts_shares_its_files_with_its_workers(connected: Whole) -> None:
+    with second_proxy(connected.store, by_root=True) as second:
+        assert sign_in_at(second, *execution(connected, "x4", BandwidthSlo())) == 200
+        files = [connected.store.directory / f"second{suffix}" for suffix in ("", ".clients", ".lock", ".executions")]
+        assert {file.stat().st_uid for file in files} == {connected.store.directory.stat().st_uid}
+    connected.controller.drop_execution("x4")
+
+
+def sign_in_at(auth_url: str, login: str, key: str) -> int:
+    return httpx.get(auth_url, headers={"X-Auth-User": login, "X-Auth-Key": key}, timeout=60).status_code

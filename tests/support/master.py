@@ -33,7 +33,7 @@ NODES = (Node("n1", Resources(4000, 8 * GIB)), Node("n2", Resources(4000, 8 * GI
 class TickingMaster:
     """Services behave as `behaviours` says for their component; others run for ever. `files_by`: the back-end
     that serves files, which the simulated one has not. `real`: a back-end in place of the simulated one, and its
-    waker."""
+    waker. `more`: for the master."""
 
     def __init__(
         self,
@@ -44,6 +44,7 @@ class TickingMaster:
         files_by: Backend | None = None,
         system_users: SystemUsers | None = None,
         real: tuple[Backend, TickWaker] | None = None,
+        **more: Any,
     ) -> None:
         self.behaviours: dict[str, ServiceBehaviour] = {}
         backend: Any
@@ -57,7 +58,7 @@ class TickingMaster:
         self.backend = backend
         # The server frees the lock of the one before when it sees that its connection has ended.
         epoch = until(lambda: store.try_lead("test"))
-        self.master = Master(store, self.backend, epoch, tick_recorder=TickRecorder(store, epoch))
+        self.master = Master(store, self.backend, epoch, tick_recorder=TickRecorder(store, epoch), **more)
         prices = StoredPrices(list)
         decisions = PromiseDecisions(self.master.run_times, prices)
         answers = RpcHandlers(

@@ -25,13 +25,15 @@ from zoe_embedded.swift.store import ObjectStore
 class Pusher:
     """Pushes limits in bytes per second by account and direction; what it does not name is not limited.
 
-    `alive`: the executions to push with them, if any list is to be pushed."""
+    `alive`: the executions to push with them, if any list is to be pushed; `newest`: the generation of the last
+    credential that this list judges."""
 
     limits: Any
     usage: Any
     table: RateTable
     number: int = 0
     alive: dict[str, dict[str, int]] | None = None
+    newest: int = 3
     moved: dict[tuple[str, str], int] = field(default_factory=dict)
     limited: set[tuple[str, str]] = field(default_factory=set)
 
@@ -39,7 +41,8 @@ class Pusher:
         """Returns when they are in force, and with them whatever was sent before."""
         self.number += 1
         told = {"epoch": 1, "seq": self.number, "proxies": {"proxy": accounts}}
-        self.limits.send_json(told if self.alive is None else {**told, "executions": self.alive})
+        listed = {"executions": {"newest": self.newest, "accounts": self.alive}}
+        self.limits.send_json(told if self.alive is None else {**told, **listed})
         wanted = dict.fromkeys(self.limited, 0.0)
         wanted |= {(account, name): rate for account, rates in accounts.items() for name, rate in rates.items()}
         until(lambda: {place: self._rate(*place) for place in wanted} == wanted, lambda: wanted)

@@ -7,6 +7,7 @@ type Deadline = Schemas["DeadlineView"];
 type Cause = NonNullable<Deadline["cause"]>;
 
 const CAUSES: Record<Cause, string> = {
+  not_begun: "its array began it after the deadline",
   too_short: "there was less time than the run takes",
   input_late: "it entered the queue late: it ran after others, had a time to begin, or was held",
   nodes_lost: "attempts were lost with their nodes, or by other failures of the platform",

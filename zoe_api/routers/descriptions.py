@@ -54,11 +54,12 @@ router = api_router(tag="descriptions")
 @router.post("/validate", response_model=ValidateResponse)
 def validate_description(body: ValidateRequest, principal: Reader, services: ServicesDep) -> ValidateResponse:
     """Check a description, expanded, against the format, this installation and your tenant's longest time limit.
-    Nothing is stored.
+    Nothing is stored. A `deadline` that has passed is refused, as it is when it is submitted.
     """
     with checking(services, principal):
         application, notes, _ = _as_submitted(body.application, principal, services)
-        _, warnings = deadline_of(None, None, application, time.time())
+        with as_problems():
+            _, warnings = deadline_of(None, None, application, time.time())
         notes += [*warnings, *_unknown_run(application)]
         return ValidateResponse(expanded=descriptions.to_document(application), notes=notes)
 

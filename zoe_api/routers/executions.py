@@ -47,12 +47,13 @@ from zoe_lib.domain.execution import (
 from zoe_lib.domain.locality import InputPlaces
 from zoe_lib.domain.progress import ExecutionProgress
 from zoe_lib.domain.promises import refused
-from zoe_lib.domain.reasons import Reason
+from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.secrets import how_to_set, no_secrets, wanted_secrets
 from zoe_lib.domain.sharing import ALL
 from zoe_lib.messaging.client import MasterRefused, MasterUnreachable
 from zoe_lib.store.codec import decode
+from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ExecutionQuery
 from zoe_lib.submission.checking import secret_access
 
@@ -147,7 +148,8 @@ def explain_execution(execution_id: str, request: Request, principal: Reader, se
     else:
         facts["places"] = stored_places(execution)
         facts["nodes"] = waited_for(execution, store.platform(), principal)
-        return Explanation(**facts, reason=_reason(refused(execution)), detailed=True)
+        keeps = _reason(refused(execution)) or _starting(execution, request, principal, services)
+        return Explanation(**facts, reason=keeps, detailed=True)
     if execution.state is ExecutionState.SUBMITTED and (reason := waits_for(execution)):
         return Explanation(**facts, reason=_reason(reason), detailed=True)
     try:
@@ -194,6 +196,19 @@ def _progress(services: Services, executions: Sequence[Execution]) -> Mapping[Ex
     attempts = {e.id: e.attempt for e in executions if e.state in _GOES_ON and e.application.progress_component}
     found = services.store.progress_of(list(attempts)) if attempts else {}
     return {one: progress for one, progress in found.items() if progress.attempt == attempts[one]}
+
+
+def _starting(execution: Execution, request: Request, principal: Principal, services: Services) -> ReasonView | None:
+    """Return what only the master knows of one that has its nodes; None if nothing keeps its services from starting."""
+    if execution.state is not ExecutionState.STARTING:
+        return None
+    try:
+        question = {"execution_id": execution.id}
+        answer = services.master.ask("explain", question, request.state.request_id, principal.user)
+    except (MasterUnreachable, MasterRefused):
+        return None
+    found = ReasonView.model_validate(answer["reason"])
+    return found if found.code == ReasonCode.CREDENTIAL else None  # others are of the queue, where it is again
 
 
 def _missing_secrets(services: Services, execution: Execution) -> str:

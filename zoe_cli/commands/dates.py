@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 
 import typer
 
@@ -39,10 +40,15 @@ def coming(text: str) -> float:
 
 def deadline(text: str) -> str:
     """Return a deadline as it is sent, and say in full when it is."""
+    return asked_deadline(text)[0]
+
+
+def asked_deadline(text: str) -> tuple[str, str]:
+    """Return the same, and the moment that was said, for a question whose answer says it again."""
     try:
         found = read_deadline(text, now_s())
         note(f"deadline: {found.in_full}" + (f"; {found.note}" if found.note else ""))
-        return sent_deadline(text, now_s())
+        return sent_deadline(text, now_s()), datetime.fromtimestamp(found.at_s, UTC).isoformat()
     except BadTime as error:
         raise typer.BadParameter(str(error)) from None
 

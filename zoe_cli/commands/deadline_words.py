@@ -12,6 +12,7 @@ from zoe_client.times import in_full
 from zoe_client.vocabulary import TERMINAL_STATES, DeadlineCause, DeadlineStatus, ExecutionState
 
 CAUSES = {
+    DeadlineCause.NOT_BEGUN: "its array began it after the deadline",
     DeadlineCause.TOO_SHORT: "there was less time than the run takes",
     DeadlineCause.INPUT_LATE: "it entered the queue late: it ran after others, had a time to begin, or was held",
     DeadlineCause.NODES_LOST: "attempts were lost with their nodes, or by other failures of the platform",

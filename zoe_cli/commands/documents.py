@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -14,7 +15,7 @@ from zoe_cli.exits import Exit
 from zoe_cli.output import Format, note, report_diagnostics
 from zoe_cli.text import printable
 from zoe_client.documents.bounds import DOCUMENT_BYTES_MAX
-from zoe_client.documents.diagnostics import DescriptionError
+from zoe_client.documents.diagnostics import Code, DescriptionError, Diagnostic, pointer
 from zoe_client.documents.load import load_json
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Description in JSON; - reads standard input.")]
@@ -37,7 +38,21 @@ def load_description(file: Path, settings: Sequence[str] | None) -> dict[str, An
     document = load(file)
     if not isinstance(document, dict):
         raise typer.BadParameter(f"{_name(file)} does not contain a JSON object")
-    return set_in(document, settings)
+    changed = set_in(document, settings)
+    if endless := [Diagnostic(place, Code.OUT_OF_RANGE, "not a finite number") for place in _endless(changed)]:
+        refuse(DescriptionError(endless))
+    return changed
+
+
+def _endless(document: dict[str, Any]) -> Iterator[str]:
+    """Yield the places of numbers such as 1e400, which cannot be sent."""
+    found: list[tuple[tuple[str | int, ...], Any]] = [((), document)]
+    while found:
+        path, one = found.pop()
+        if isinstance(one, float) and not math.isfinite(one):
+            yield pointer(*path)
+        parts = one.items() if isinstance(one, dict) else enumerate(one) if isinstance(one, list) else ()
+        found += [((*path, key), part) for key, part in parts]
 
 
 def set_in(document: dict[str, Any], settings: Sequence[str] | None) -> dict[str, Any]:

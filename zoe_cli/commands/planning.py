@@ -66,7 +66,7 @@ def say_plan(
     """Print what would happen to a description; exit with DEADLINE if its deadline cannot be met, else with WOULD_WAIT
     if it would not start now.
     """
-    by = None if deadline is None else dates.deadline(deadline)
+    by = None if deadline is None else dates.asked_deadline(deadline)[1]
     with options(context).client() as client:
         answer = client.plan(document, priority=priority, deadline=by)
     for text in answer.notes:

@@ -26,8 +26,8 @@ _EXAMPLES = (
     "zoe sbatch --show job.sh > app.json",
     "zoe sbatch --wrap 'srun hostname' -N 2",
 )
-# What decides when a job runs, or for how long, is not passed over: the next job may rely on it.
-_WHEN = ("array", "begin", "dependency", "time")
+# What decides when a job runs or is wanted, or for how long, is not passed over: the next job may rely on it.
+_WHEN = ("array", "begin", "deadline", "dependency", "time")
 _SCRIPT_BYTES_MAX = 200_000
 _EPILOG = "\n\n".join(("Examples:", *(f"  {example}" for example in _EXAMPLES)))
 # Ours, beside those of sbatch.
@@ -133,7 +133,7 @@ def _tell(title: str, lines: ScriptLines, found: list[Finding], *, strict: bool)
         note(f"{printable(title)}: the id of a job is a text here, not a number; the script computes with it: {which}")
     when = [one for one in found if not one.harmless and one.given.name in _WHEN]
     if when:
-        note("It was not submitted: it would run at another time than the script says.")
+        note("It was not submitted: it would run at another time, or by another deadline, than the script says.")
     if when or (strict and (wrong or lines.late)):
         raise typer.Exit(Exit.USAGE)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zoe_cli.commands.array_rows import array_rows
-from zoe_cli.commands.dates import coming, deadline, duration
+from zoe_cli.commands.dates import asked_deadline, coming, duration
 from zoe_cli.commands.documents import data_format
 from zoe_cli.commands.ending import array_exit_code, finish, wait_for, wait_for_array
 from zoe_cli.commands.promising import decided, exit_of_offers
@@ -153,9 +153,9 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
         emit_data(document if how.name is None else {**document, "name": how.name}, data_format(context))
         return
     wanted = _shares(how.shares)
-    by = None if how.deadline is None else deadline(how.deadline)
+    by, moment = (None, None) if how.deadline is None else asked_deadline(how.deadline)
     settings = {"name": how.name, "priority": how.priority, "deadline": by, **how.conditions.fields()}
-    outlook = "" if document.get("promise") is not None else _outlook(context, document, how, by)
+    outlook = "" if document.get("promise") is not None else _outlook(context, document, how, moment)
     if how.conditions.array is not None:
         _submit_array(context, {"application": document, **settings}, how, outlook)
         return

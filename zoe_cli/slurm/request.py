@@ -128,7 +128,7 @@ _READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "dependency": ("dependency", values.dependencies),
     "kill-on-invalid-dep": ("keep", lambda text: text == "no"),
     "begin": ("begin", values.begin),
-    "deadline": ("deadline", values.begin),
+    "deadline": ("deadline", values.deadline),
     "output": ("output", _text),
     "error": ("error", _text),
     "input": ("input", _text),

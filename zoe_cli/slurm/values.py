@@ -11,6 +11,7 @@ from zoe_job.times import seconds
 _UNITS_MIB = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _BEGIN = re.compile(r"now(?:\+(\d{1,7})\s*(seconds?|minutes?|hours?|days?|weeks?)?)?", re.IGNORECASE)
+_DATE = re.compile(r"(\d{2})/(\d{2})/(\d{2})(?:-(\d{2}:\d{2}(?::\d{2})?))?")  # month, day, year
 _CLOCKS = {
     "tomorrow": "00:00",
     "midnight": "00:00",
@@ -73,7 +74,17 @@ def begin(text: str) -> str | None:
         return ":".join(text.split(":")[:2])
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?)?", text):
         return text
+    if found := _DATE.fullmatch(text):
+        return f"20{found[3]}-{found[1]}-{found[2]}" + (f"T{found[4]}" if found[4] else "")
     raise BadValueError("use now+1hour, 16:00 or 2026-11-01T08:30")
+
+
+def deadline(text: str) -> str:
+    """Return a deadline as `zoe run --deadline` takes it; BadValueError, also for the present moment."""
+    found = begin(text)
+    if found is None:
+        raise BadValueError("has passed when it is submitted; use now+1hour, 16:00 or 2026-11-01T08:30")
+    return found
 
 
 def dependencies(text: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zoe_client.vocabulary import DeadlineCause, DeadlineStatus
+from zoe_lib.domain.arrays import member_of
 from zoe_lib.domain.deadlines import DeadlineMiss
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark, pause_of
 from zoe_lib.domain.promises import required
@@ -28,6 +29,17 @@ def expected_run_s(execution: Execution) -> float | None:
     if not expected_s and told is not None and told.run_s != limit_s:
         expected_s = told.run_s
     return expected_s if not expected_s or limit_s is None else min(expected_s, limit_s)
+
+
+def not_begun(execution: Execution, at_s: float) -> DeadlineMiss | None:
+    """Return the miss of an index of an array that is begun at that time, after its deadline; None if it is not.
+
+    The array has noted it with all that it had not begun at the deadline.
+    """
+    deadline_s = execution.deadline_s
+    if deadline_s is None or at_s < deadline_s or member_of(execution.id) is None:
+        return None
+    return DeadlineMiss(deadline_s, DeadlineCause.NOT_BEGUN, {}, expected_run_s(execution))
 
 
 def miss_of(execution: Execution, deadline_s: float) -> DeadlineMiss:
@@ -68,8 +80,6 @@ def _costs(
     marks, earlier = execution.marks, execution.earlier
     queued_at_s, placed_at_s = marks.get(Mark.QUEUED), marks.get(Mark.PLACED)
     total_s = until_s - execution.submitted_at_s
-    if total_s <= 0:  # an index of an array whose execution was made too late
-        return {DeadlineCause.QUEUE: round(-total_s, 3)}, 0.0
     waited_until_s = until_s if placed_at_s is None else placed_at_s
     pause_s = pause_of(execution, waited_until_s)
     queued_s = earlier.queued_s + max(_between(queued_at_s, waited_until_s) - pause_s, 0.0)

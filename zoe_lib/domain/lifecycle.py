@@ -8,6 +8,7 @@ from functools import singledispatch
 from zoe_client.vocabulary import Holder
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application, same_instances, with_counts, with_memory
+from zoe_lib.domain.deadline_misses import not_begun
 from zoe_lib.domain.deadlines import EarlierAttempts
 from zoe_lib.domain.execution import (
     PLATFORM_CAUSES,
@@ -135,6 +136,7 @@ def _(event: ev.Submitted, execution: Execution, version: int) -> Execution:
         execution,
         version=version,
         submitted_at_s=event.at_s,
+        missed=not_begun(execution, event.at_s),
         services=new_services(execution.id, execution.application, execution.attempt),
     )
 

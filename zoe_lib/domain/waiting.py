@@ -38,6 +38,7 @@ _BY_REASON = {
     ReasonCode.PROMISE: WaitCause.CONDITIONS,
     ReasonCode.BOOKED: WaitCause.OTHERS_AHEAD,
     ReasonCode.DEPENDENCIES: WaitCause.CONDITIONS,
+    ReasonCode.CREDENTIAL: WaitCause.STORAGE,
 }
 
 _WHY_AGAIN = {

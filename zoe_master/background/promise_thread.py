@@ -65,7 +65,7 @@ class PromiseThread:
         return max((self._clock() - began_s) * _REST, _LOOK_S)
 
     def _decide(self) -> None:
-        tick = self._master.latest
+        tick = self._master.present()
         if tick is None or tick.answers_taken < self._told:
             return
         made = self._decisions.made_on(tick, CpuBudget(clock=self._clock).spent(PROMISES_S), self._progress())

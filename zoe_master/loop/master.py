@@ -18,6 +18,7 @@ from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.platform import BackendCapabilities
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import StoreCapacity
+from zoe_lib.domain.reasons import Reason
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.errors import NotLeader
 from zoe_master.backends.base import Backend
@@ -98,6 +99,7 @@ class Master:
             InputViews(spark_config.view_schemes, spark_config.services),
             spark_config.own,
         )
+        self._own_credentials = spark_config.own
         self._locator = InputLocator(self._cache, storage)
         self._paths = paths or PathUses(storage).look
         self._tick_recorder = tick_recorder
@@ -107,6 +109,11 @@ class Master:
         self.run_times = self._cache.run_times
         self._answers = PromiseAnswers(self._cache)
         self.latest: Tick | None = None
+
+    def present(self) -> Tick | None:
+        """Return the last tick as of now, for who asks what would be from now on; None before the first."""
+        tick = self.latest
+        return None if tick is None else tick.at(self._clock())
 
     def tick(self) -> Tick:
         """Bring the journal, the back-end and the policy one step closer to each other; NotLeader if deposed."""
@@ -209,6 +216,10 @@ class Master:
     def execution(self, execution_id: ExecutionId) -> Execution | None:
         """Return the execution as journalled; None if it is not active. Callable from any thread."""
         return self._cache.get(execution_id)
+
+    def waits_for_credential(self, execution_id: ExecutionId) -> Reason | None:
+        """Return that an execution that starts waits for its credential; None if not. Callable from any thread."""
+        return self._own_credentials.waits(execution_id, self._clock(), self._cache.policy.storage_patience_s)
 
     @property
     def cache(self) -> StateCache:

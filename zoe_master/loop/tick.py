@@ -64,6 +64,10 @@ class Tick:
         """Return whether another tick is due at once."""
         return self.raced or self.unfinished
 
+    def at(self, now_s: float) -> Tick:
+        """Return the same as of a later time, so that forecasts count from then on."""
+        return replace(self, snapshot=replace(self.snapshot, now_s=max(now_s, self.snapshot.now_s)))
+
     def explain(self, execution_id: ExecutionId, budget: CpuBudget) -> Explanation | None:
         """Return why an execution is not started, per node; None if unknown. Raises OutOfBudget."""
         return explain(self.snapshot, self.policy, execution_id, budget.spent(PASS_S), budget.spent(SEARCH_S))

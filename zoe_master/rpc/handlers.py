@@ -178,8 +178,10 @@ class RpcHandlers:
         return {"found": [{"kind": p.kind, "name": p.name, "problem": p.problem} for p in self._plugins.found]}
 
     def explain(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
-        """Return why an execution is not started, per node."""
+        """Return why an execution is not started, per node, or why its services are not."""
         question = _read(_AboutExecution, body)
+        if (waits := self._master.waits_for_credential(question.execution_id)) is not None:
+            return {"reason": encode(waits)}
         with _in_time():
             answer = self._tick().explain(question.execution_id, CpuBudget(left))
         if answer is None:
@@ -189,7 +191,7 @@ class RpcHandlers:
     def eta(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return when a queued execution is expected to start and end."""
         question = _read(_AboutExecution, body)
-        tick = self._master.latest
+        tick = self._master.present()
         forecast = tick and tick.forecast(question.execution_id, CpuBudget(left).spent(FORECAST_S))
         if tick is None or forecast is None:
             raise Refusal("not_queued", "the master does not have it in its queue")
@@ -331,8 +333,8 @@ class RpcHandlers:
         return {"host": address.host, "port": address.port, "headers": {**address.headers, **sign_in}}
 
     def _tick(self) -> Tick:
-        """Return the last tick; Refusal before the first."""
-        tick = self._master.latest
+        """Return the last tick as of now; Refusal before the first."""
+        tick = self._master.present()
         if tick is None:
             raise Refusal("not_yet", "the master has not observed the cluster yet")
         return tick

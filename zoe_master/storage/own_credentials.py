@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import structlog
 
 from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import Credential
 from zoe_master.storage.execution_credentials import ExecutionCredentials
 
@@ -63,6 +64,20 @@ class OwnCredentials:
     def gave_up(self, execution: Execution) -> bool:
         """Return whether its services get the tenant's credential because none of its own came in time."""
         return execution.id in self._without and execution.id not in self._now.known
+
+    def waits(self, execution_id: ExecutionId, now_s: float, patience_s: float) -> Reason | None:
+        """Return that the services of an execution wait for its credential; None if they do not. For any thread."""
+        since_s = self._since_s.get(execution_id)
+        if since_s is None or self._now.offered is False or execution_id in self._now.known:
+            return None
+        left_s = since_s + patience_s - now_s
+        if left_s <= 0:
+            return None
+        return Reason(
+            ReasonCode.CREDENTIAL,
+            "It has its nodes, and waits for a credential of its own for the object store: the storage controller has "
+            f"not given one. Its services start with that of its tenant in {left_s:.0f} s.",
+        )
 
     def _needs(self, execution: Execution) -> bool:
         if not self._enabled:

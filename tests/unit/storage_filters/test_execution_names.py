@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from storage_filters.alive_executions import AliveFile
+from storage_filters.alive_executions import AliveExecutions, AliveFile, read_alive
 from storage_filters.execution_names import (
     TOKEN_PREFIX,
     ExecutionUser,
@@ -33,6 +33,8 @@ def test_a_user_is_read_from_its_name() -> None:
         assert user_of(login) is None
     assert user_of("acme:execution_x1\0_7") is None
     assert user_of("acme:execution_x1/y_7") is None
+    for other_spelling in ("07", "0", "\u0667", "+7"):
+        assert user_of(f"acme:execution_x1abc_{other_spelling}") is None, "each user has one name"
 
 
 def test_a_key_depends_on_each_part() -> None:
@@ -91,17 +93,61 @@ def test_the_list_is_shared_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "zoe-rates.executions"
     writer, reader = AliveFile(path), AliveFile(path)
     assert reader.allows(ACCOUNT, USER), "nothing was heard yet, so the key proves it"
-    writer.write({ACCOUNT: {"x1abc": 7}})
+    writer.write(AliveExecutions(7, {ACCOUNT: {"x1abc": 7}}))
     assert reader.allows(ACCOUNT, USER)
     assert not reader.allows(ACCOUNT, ExecutionUser("acme", "x1abc", 6))
     assert not reader.allows("AUTH_beta", ExecutionUser("beta", "x1abc", 7))
     before = path.stat().st_ino
-    writer.write({ACCOUNT: {"x1abc": 7}})
+    writer.write(AliveExecutions(7, {ACCOUNT: {"x1abc": 7}}))
     assert path.stat().st_ino == before, "the same list is not written again"
-    writer.write({})
+    writer.write(AliveExecutions(7, {}))
     assert not reader.allows(ACCOUNT, USER)
     assert not AliveFile(path).allows(ACCOUNT, USER), "a proxy that starts again knows it"
-    with pytest.raises(ValueError, match="invalid literal"):
-        writer.write({ACCOUNT: {"x1abc": "seven"}})  # type: ignore[dict-item]
-    path.write_text("{")
-    assert not AliveFile(path).allows(ACCOUNT, USER)
+
+
+def test_a_list_judges_only_credentials_that_are_older_than_it(tmp_path: Path) -> None:
+    file = AliveFile(tmp_path / "zoe-rates.executions")
+    file.write(AliveExecutions(7, {ACCOUNT: {"x1abc": 5}}))
+    assert file.allows(ACCOUNT, ExecutionUser("acme", "x2", 8)), "given after the list was made"
+    assert file.allows(ACCOUNT, ExecutionUser("acme", "x1abc", 8)), "also to an execution that had one before"
+    assert not file.allows(ACCOUNT, ExecutionUser("acme", "x2", 7))
+    file.write(AliveExecutions(8, {ACCOUNT: {"x1abc": 5}}))
+    assert not file.allows(ACCOUNT, ExecutionUser("acme", "x2", 8)), "it has ended before it was in any list"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "null",
+        "[]",
+        "5",
+        "",
+        "{",
+        "{}",
+        '{"AUTH_acme": {"x1abc": 7}}',
+        '{"newest": 7, "accounts": []}',
+        '{"newest": 7, "accounts": {"AUTH_acme": 5}}',
+        '{"newest": 7, "accounts": {"AUTH_acme": {"x1abc": "seven"}}}',
+        '{"newest": null, "accounts": {}}',
+        '{"newest": 1e999, "accounts": {}}',
+        "[" * 100_000,
+        "\udcff",
+    ],
+)
+def test_a_file_of_another_shape_refuses_all_and_says_so_once(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "zoe-rates.executions"
+    path.write_text(text, errors="surrogateescape")
+    told: list[str] = []
+    file = AliveFile(path, told.append)
+    assert not file.allows(ACCOUNT, USER)
+    assert not file.allows(ACCOUNT, USER)
+    assert [str(path) in one for one in told] == [True]
+    file.write(AliveExecutions(7, {ACCOUNT: {"x1abc": 7}}))
+    assert file.allows(ACCOUNT, USER), "the controller has said it again"
+
+
+def test_what_is_no_list_is_not_taken_in() -> None:
+    nonsense: list[object] = [None, [], {"newest": 7}, {"newest": 7, "accounts": {ACCOUNT: {"x1abc": "seven"}}}]
+    for told in nonsense:
+        with pytest.raises(ValueError, match=r"list of executions|invalid literal"):
+            read_alive(told)

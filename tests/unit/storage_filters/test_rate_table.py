@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import pwd
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from storage_filters.rate_table import ALL_FURTHER, Direction, RateTable, Turn, Use, name_in_table
+from storage_filters.rate_table import ALL_FURTHER, Direction, RateTable, Turn, Use, belonging_to, name_in_table
 
 RATE = 1000.0
 SLOTS_OF_ACCOUNTS = 2045
@@ -153,3 +156,16 @@ def test_a_name_that_does_not_fit_counts_for_its_account() -> None:
     assert name_in_table("acme", "") == "acme"
     assert name_in_table("a" * 60, "x" * 15) == "a" * 60 + "/" + "x" * 15
     assert name_in_table("a" * 61, "x" * 15) == "a" * 61
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of others")
+def test_what_root_makes_for_a_user_belongs_to_the_user() -> None:
+    user = pwd.getpwnam("daemon")
+    with tempfile.TemporaryDirectory() as apart:
+        os.chown(apart, user.pw_uid, user.pw_gid)
+        for name, owner in (("daemon", user.pw_uid), ("nobody-of-that-name", 0)):
+            path = Path(apart) / name
+            with belonging_to(name):
+                RateTable(path).close()
+            assert path.stat().st_uid == owner
+        assert (os.geteuid(), os.getegid()) == (0, 0)

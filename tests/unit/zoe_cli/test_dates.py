@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 import typer
 
-from zoe_cli.commands.dates import duration, since
+from zoe_cli.commands import dates
+from zoe_cli.commands.dates import asked_deadline, duration, since
+from zoe_client.times import read_deadline
 
 
 def test_durations() -> None:
@@ -23,3 +25,13 @@ def test_one_that_is_too_long_is_called_so(text: str) -> None:
 def test_what_is_no_duration(text: str) -> None:
     with pytest.raises(typer.BadParameter, match="is not a duration"):
         duration(text)
+
+
+def test_a_question_names_the_moment_that_was_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The server is asked a moment later, which may be the next second."""
+    monkeypatch.setattr(dates, "now_s", lambda: 1_795_652_112.999)
+    sent, moment = asked_deadline("+1h30m15s")
+    assert sent == "+1h30m15s", "so that a request that is repeated is the same"
+    assert f"deadline: {read_deadline(moment, 1_795_652_113.1).in_full}" in capsys.readouterr().err

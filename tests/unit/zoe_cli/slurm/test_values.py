@@ -37,10 +37,21 @@ def test_sizes(text: str, expected: int) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [("now", None), ("now+60", "+60s"), ("now+1hour", "+1h"), ("16:00", "16:00"), ("teatime", "16:00"),
-     ("today", None), ("tomorrow", "00:00"), ("2026-12-01T08:30", "2026-12-01T08:30")],
+     ("today", None), ("tomorrow", "00:00"), ("2026-12-01T08:30", "2026-12-01T08:30"),
+     ("12/01/26", "2026-12-01"), ("12/01/26-08:30", "2026-12-01T08:30")],
 )  # fmt: skip
 def test_begin_times(text: str, expected: str | None) -> None:
     assert values.begin(text) == expected
+
+
+def test_a_deadline_is_a_time_to_come() -> None:
+    assert values.deadline("now+1hour") == "+1h"
+    assert values.deadline("12/01/26") == "2026-12-01"
+    for passed in ("now", "now+0", "today"):
+        with pytest.raises(values.BadValueError, match="has passed"):
+            values.deadline(passed)
+    with pytest.raises(values.BadValueError, match="use now"):
+        values.deadline("now-1hour")
 
 
 def test_dependencies() -> None:

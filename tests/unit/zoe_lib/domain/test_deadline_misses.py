@@ -114,11 +114,20 @@ def test_without_a_run_time_it_says_so() -> None:
     assert miss_of(running(after(job(application=limited), queued()), 191.0), 201.0).expected_s is None
 
 
-def test_an_index_that_was_made_too_late_waited_in_its_array() -> None:
-    assert miss_of(after(job(0.5), queued()), 0.5).costs_s == {D.QUEUE: 0.5}
+def test_an_index_that_was_begun_after_the_deadline_says_so_without_an_event() -> None:
+    """The array has one event for all of them."""
+    late = replace(after(job(0.5, id=f"a{1:014}_7")), state=ExecutionState.SUBMITTED)
+    assert late.missed is not None
+    assert (late.missed.cause, late.missed.costs_s, late.missed.deadline_s) == (D.NOT_BEGUN, {}, 0.5)
+    assert status_of(late, 2.0) is DeadlineStatus.MISSED
+    assert missed_deadline(late, 2.0, Policy(), "") is None
+    in_time = after(job(201.0, id=f"a{1:014}_7"))
+    assert in_time.missed is None
+    assert missed_deadline(in_time, 201.0, Policy(), "") is not None
+    assert after(job(0.5)).missed is None, "what is in no array has an event of its own"
 
 
-LOSSES = st.dictionaries(st.sampled_from(list(D)[1:-1]), st.floats(0.001, 1e6))
+LOSSES = st.dictionaries(st.sampled_from(list(D)[2:-1]), st.floats(0.001, 1e6))
 
 
 SECONDS = st.floats(0.1, 1e6)

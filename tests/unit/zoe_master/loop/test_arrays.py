@@ -228,6 +228,21 @@ def test_indices_that_wait_at_the_deadline_are_one_event_of_the_array() -> None:
     assert world.store.array(array.id).late_count == late
 
 
+def test_each_index_is_told_once_by_itself_or_with_the_others() -> None:
+    world = World()
+    array = world.submit("0-5%2", deadline_s=world.clock() + 0.5)
+    world.rest()
+    entries = [entry for start in range(0, 5_000, 1000) for entry in world.store.journal(start, 1000)]
+    of_their_own = {entry.execution_id for entry in entries if entry.kind == "deadline_missed"}
+    late = world.store.array(array.id).late_count
+    assert (len(of_their_own), late) == (2, 4)
+    members = {one.id: one.missed for one in world.store._state.executions.values()}
+    assert len(members) == 6
+    for execution_id, missed in members.items():
+        assert missed is not None
+        assert (missed.cause == "not_begun") == (execution_id not in of_their_own)
+
+
 def test_an_array_in_time_says_nothing() -> None:
     world = World()
     array = world.submit("0-9", deadline_s=world.clock() + 1e6)

@@ -71,7 +71,7 @@ def terms(answer: PromiseAnswer) -> FinishTerms:
 
 
 def test_three_times_for_one_job_end_in_three_choices() -> None:
-    """A loose time needs little; a tighter one more bandwidth, since reading is what it takes; then more workers, too."""
+    """A loose time needs little; a tighter one more bandwidth, since it reads for that long; then more workers, too."""
     times = taught(600.0)
     loose, tighter, tight = (terms(decided(times, in_s)) for in_s in (2000.0, 420.0, 175.0))
     assert loose.read_bytes_per_s is None

@@ -74,6 +74,8 @@ def master() -> Master:
     """One that has seen the cluster, without a store."""
     made = Master.__new__(Master)
     made.latest = Tick(Snapshot(10.0, NODES, (), BUSY), Plan(), "plan-1", 0.0, raced=False)
+    made._clock = lambda: 10.0
+    made.waits_for_credential = lambda _: None
     made.run_times = RunTimesKept()
     return made
 

@@ -137,3 +137,15 @@ def test_an_execution_waits_for_its_credential_but_not_for_ever() -> None:
     another = config()
     another.own.take(ExecutionCredentials(offered=False))
     assert not another.own.awaited(execution, 100.0, PATIENCE_S)
+
+
+def test_who_asks_is_told_that_it_waits_and_for_how_long() -> None:
+    made, execution = config(), using("swift2d://meters.zoe/2015")
+    assert made.own.waits("x1", 100.0, PATIENCE_S) is None, "nobody wanted to start it yet"
+    assert made.own.awaited(execution, 100.0, PATIENCE_S)
+    told = made.own.waits("x1", 107.0, PATIENCE_S)
+    assert told is not None
+    assert "that of its tenant in 23 s" in told.sentence
+    assert made.own.waits("x1", 100.0 + PATIENCE_S, PATIENCE_S) is None, "it has that of its tenant"
+    made.own.take(GIVEN)
+    assert made.own.waits("x1", 107.0, PATIENCE_S) is None
