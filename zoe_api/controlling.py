@@ -132,7 +132,7 @@ def accept(
 
     def decide(execution: Execution) -> ev.Event | None:
         if execution.promise is not None:
-            if execution.promise.offer == number:
+            if execution.promise.offer == number and not execution.terminal:
                 return None
             raise ApiProblem(Code.ILLEGAL_STATE, "it has another promise already")
         now_s, offers = time.time(), execution.offers

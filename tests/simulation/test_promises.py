@@ -9,9 +9,11 @@ from dataclasses import replace
 import pytest
 
 from tests.simulation.world import World, application, check_invariants, component, node
-from zoe_client.vocabulary import OfferKind
+from zoe_client.vocabulary import DependencyKind, Holder, OfferKind, PromiseRisk
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application
+from zoe_lib.domain.cluster import NodeHold
+from zoe_lib.domain.conditions import Conditions, Dependency
 from zoe_lib.domain.execution import Cause, ExecutionState, Mark
 from zoe_lib.domain.finish_times import FinishTerms, PromiseWish
 from zoe_lib.domain.guaranteed import as_guaranteed
@@ -259,6 +261,67 @@ def test_a_promise_that_will_be_broken_is_announced_once_before() -> None:
     assert found.promise.notice is not None
     assert world.kinds(one).count("promise_at_risk") == 1
     assert found.promise.notice.at_s < found.missed.deadline_s
+
+
+def test_what_is_held_keeps_its_room() -> None:
+    world = work_of({"full": 100.0, "job": 50.0, "other": 400.0})
+    for _ in range(2):
+        world.submit(job("full", 8, 100.0))
+    world.run(1.0)
+    one = world.ask(job("job", 8, 50.0), in_s=300.0)
+    world.run(1.0)
+    hold = ev.Held(at_s=world.clock(), by=Holder.USER)
+    world.store.append(one, [hold], world.get(one).version, None)
+    for _ in range(3):
+        world.submit(job("other", 8, 400.0))
+    world.run(110.0, check_invariants)
+    world.store.append(one, [ev.Released(at_s=world.clock())], world.get(one).version, None)
+    world.run(1000.0, check_invariants)
+    assert world.get(one).missed is None
+
+
+def test_offers_are_for_what_it_was() -> None:
+    world = work_of({"full": 1000.0})
+    for _ in range(2):
+        world.submit(job("full", 8, 1000.0))
+    world.run(1.0)
+    one = world.ask(job("job", 1, 100.0, elastic=4), in_s=110.0)
+    world.run(2.0)
+    execution = world.get(one)
+    assert execution.offers is not None
+    world.store.append(
+        one, [ev.Scaled(at_s=world.clock(), before={"worker": 4}, total_counts={"worker": 8})], execution.version, None
+    )
+    assert world.get(one).offers is None
+    world.run(2.0)
+    assert world.get(one).offers is not None, "it is decided again"
+
+
+def test_nodes_that_are_taken_away_put_a_promise_at_risk_at_once() -> None:
+    world = work_of({"full": 100.0, "job": 100.0})
+    for _ in range(2):
+        world.submit(job("full", 8, 100.0))
+    world.run(1.0)
+    one = world.ask(job("job", 8, 100.0), in_s=600.0)
+    world.run(1.0)
+    policy = world.store.policy()
+    holds = {name: NodeHold(None, world.clock(), None) for name in ("n1", "n2")}
+    world.store.set_policy(replace(policy, node_holds=holds), policy.version, world.clock(), "test")
+    world.run(5.0)
+    promise = world.get(one).promise
+    assert promise is not None
+    assert promise.notice is not None
+    assert promise.notice.risk is PromiseRisk.NO_ROOM
+
+
+def test_it_ends_when_its_time_passes_before_it_could_be_decided() -> None:
+    world = work_of({})
+    long = world.submit(job("long", 1, 500.0))
+    after = Conditions(after=(Dependency(DependencyKind.OK, long),))
+    app = changed(job("job", 1, 10.0), promise=WISH)
+    one = world.submit(app, deadline_s=world.clock() + 5.0, conditions=after)
+    world.run(7.0)
+    assert world.get(one).cause is Cause.NO_PROMISE
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])

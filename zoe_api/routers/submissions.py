@@ -166,7 +166,9 @@ def _execution(
 ) -> Execution:
     application, now_s = fit.application, time.time()
     with as_problems():
-        deadline_s, warnings = deadline_of(body.deadline, body.deadline_s, application, now_s)
+        deadline_s, warnings = deadline_of(
+            body.deadline, body.deadline_s, application, now_s, begin_at_s=conditions.begin_at_s
+        )
     return Execution(
         id=execution_id,
         name=body.name or application.name,

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from zoe_cli.commands.completion import execution_ids
+from zoe_cli.commands.promise_words import promise_event_words
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, write
 from zoe_cli.registry import add
@@ -94,6 +95,8 @@ def _what(data: Mapping[str, Any]) -> str:
         return str(reason.get("sentence", ""))
     if message:
         return str(message)
+    if words := promise_event_words(data):
+        return words
     if counts := data.get("total_counts"):
         return ", ".join(f"{name}={count}" for name, count in counts.items())
     return " ".join(str(data[name]) for name in ("on", "state", "cause") if data.get(name))

@@ -38,6 +38,19 @@ def _promise(execution: Execution) -> Iterator[str]:
         yield f"At risk ({notice['risk']}): it is expected to end {in_full(notice['end_s'])}."
 
 
+def promise_event_words(data: Mapping[str, Any]) -> str:
+    """Return what an event says of a promise; empty for other events."""
+    if (terms := data.get("terms")) is not None:
+        offer = f"offer {data['offer']}: " if data.get("offer") else ""
+        return offer + terms_words(terms)
+    if (offers := data.get("offers")) is not None:
+        several = len(offers["offers"])
+        return f"{offers['why']}; {several} {'offer' if several == 1 else 'offers'}"
+    if (notice := data.get("notice")) is not None:
+        return f"{notice['risk']}: it is expected to end {in_full(notice['end_s'])}"
+    return ""
+
+
 def offer_lines(offers: Mapping[str, Any], execution_id: str = "") -> Iterator[str]:
     """Return why there is no promise, and what is offered instead."""
     yield f"It cannot be promised: {offers['why']}."
@@ -53,7 +66,8 @@ def terms_words(terms: Mapping[str, Any]) -> str:
     if terms["read_bytes_per_s"]:
         with_what.append(f"{rate(terms['read_bytes_per_s'])} to read")
     price = "" if terms["price"] is None else f", for about {terms['price']} {terms['currency']}"
-    basis = f"{terms['runs']} runs" if terms["runs"] else "its declared run time"
+    runs = "1 run" if terms["runs"] == 1 else f"{terms['runs']} runs"
+    basis = runs if terms["runs"] else "its declared run time"
     wide = "; a guess" if terms["wide"] else ""
     return (
         f"it ends by {in_full(terms['finish_s'])} with {terms['confidence']:.0%} confidence, with "

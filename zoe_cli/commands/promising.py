@@ -94,6 +94,8 @@ def decided(client: QuickClient, execution: Execution) -> Execution:
         execution = client.execution(execution["id"])
     for line in promise_lines(execution):
         note(line)
+    if execution["state"] == "submitted" and not execution.get("promise") and not execution.get("offers"):
+        note("It is not decided yet whether it can be promised; `zoe show` tells.")
     return execution
 
 

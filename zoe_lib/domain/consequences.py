@@ -50,7 +50,7 @@ def next_event(execution: Execution, now_s: float, policy: Policy, cause_id: str
     if execution.state in WAITING_STATES and execution.conditions.too_late(now_s):
         return _too_late(now_s, cause_id)
     if execution.state is ExecutionState.SUBMITTED:
-        return _enters_queue(execution, now_s, cause_id)
+        return _past_promise(execution, now_s, cause_id) or _enters_queue(execution, now_s, cause_id)
     if execution.state in _STARTED:
         return (
             _verdict(execution, now_s, cause_id)
@@ -121,6 +121,16 @@ def _enters_queue(execution: Execution, now_s: float, cause_id: str) -> ev.Event
 
 def _queued(now_s: float, cause_id: str) -> ev.Event:
     return ev.Queued(at_s=now_s, cause_id=cause_id)
+
+
+def _past_promise(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
+    """What asks for a promise and has neither that nor offers by its time can get none any more."""
+    if not awaits_promise(execution) or execution.offers is not None or execution.deadline_s is None:
+        return None
+    if now_s < execution.deadline_s:
+        return None
+    why = "the time by which it was to end has passed before it could be promised"
+    return ev.Refused(at_s=now_s, cause_id=cause_id, outcome=Outcome.FAILED, cause=Cause.NO_PROMISE, message=why)
 
 
 def _unpromised(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:

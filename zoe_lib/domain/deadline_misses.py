@@ -141,5 +141,7 @@ def status_of(execution: Execution, now_s: float) -> DeadlineStatus | None:
         return None
     if execution.terminal:
         return DeadlineStatus.MET if execution.state is ExecutionState.SUCCEEDED else None
+    if execution.promise is not None:  # forecasts know nothing of the room that is kept for it
+        return None if execution.promise.notice is None else DeadlineStatus.AT_RISK
     ends_s = expected_end_s(execution, now_s)
     return DeadlineStatus.AT_RISK if ends_s is not None and ends_s > deadline_s else None

@@ -47,15 +47,15 @@ def as_guaranteed(execution: Execution, terms: FinishTerms | None = None) -> Exe
     return changed(execution, application=application, services=services)
 
 
-def missing(guaranteed: Execution, now_s: float) -> Mapping[str, list[Service]]:
+def missing(guaranteed: Execution) -> Mapping[str, list[Service]]:
     """Return the guaranteed services of a started execution that have no place, by component: they failed, and others
-    take their places.
+    take their places. They get these before they may start again, or others would take the room.
     """
     found: dict[str, list[Service]] = {}
     if guaranteed.state.value not in _PLACED:
         return found
     for service in guaranteed.core_services():
-        if service.state is ServiceState.CREATED and service.node is None and service.not_before_s <= now_s:
+        if service.state is ServiceState.CREATED and service.node is None:
             found.setdefault(service.component, []).append(service)
     return found
 

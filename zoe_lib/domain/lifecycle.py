@@ -170,7 +170,7 @@ def _(event: ev.DependencyEnded, execution: Execution, version: int) -> Executio
 
 @_change.register
 def _(event: ev.Modified, execution: Execution, version: int) -> Execution:
-    """A time that is still to come takes it out of the queue again."""
+    """A time that is still to come takes it out of the queue again. Offers were made for what it was."""
     after = event.after
     if not same_instances(after.application, execution.application):
         raise IllegalTransition(execution, event, "its components or the numbers of their instances would change")
@@ -185,6 +185,7 @@ def _(event: ev.Modified, execution: Execution, version: int) -> Execution:
         application=after.application,
         conditions=changed(execution.conditions, begin_at_s=after.begin_at_s),
         forecast=None,
+        offers=None,
     )
 
 
@@ -207,7 +208,9 @@ def _(event: ev.Scaled, execution: Execution, version: int) -> Execution:
             attempt = execution.attempt if before is None else before.attempt + 1
             more.append(new_service(execution.id, component, index, attempt))
     kept = tuple(_not_begun(s, application, event) for s in execution.services)
-    return changed(execution, version=version, application=application, services=(*kept, *more), forecast=None)
+    return changed(
+        execution, version=version, application=application, services=(*kept, *more), forecast=None, offers=None
+    )
 
 
 def _not_begun(service: Service, application: Application, event: ev.Scaled) -> Service:

@@ -11,14 +11,19 @@ from zoe_lib.submission.refusal import SubmissionRefused
 
 
 def deadline_of(
-    text: str | None, after_s: float | None, application: Application, now_s: float, place: str = "/deadline"
+    text: str | None,
+    after_s: float | None,
+    application: Application,
+    now_s: float,
+    place: str = "/deadline",
+    begin_at_s: float | None = None,
 ) -> tuple[float | None, tuple[str, ...]]:
     """Return the deadline in seconds since the epoch, None without, and notes for its user.
 
     It is what the request says, else what the description says. SubmissionRefused if it has passed, or is no time.
     """
     given = wanted_deadline(text, after_s, application, now_s, place)
-    check_promise(application, given, now_s)
+    check_promise(application, given, now_s, begin_at_s)
     if given is None:
         return None, ()
     notes = [given.note] if given.note else []
@@ -56,11 +61,22 @@ def check_no_promise(application: Application, what: str, place: str = "/applica
         raise SubmissionRefused("invalid_request", why, errors=[Diagnostic(pointer=place, code="invalid", message=why)])
 
 
-def check_promise(application: Application, given: GivenTime | None, now_s: float) -> None:
-    """Raise SubmissionRefused if a promise is asked for no time, or for one that has passed."""
-    if application.promise is None or (given is not None and given.at_s > now_s):
+def check_promise(
+    application: Application, given: GivenTime | None, now_s: float, begin_at_s: float | None = None
+) -> None:
+    """Raise SubmissionRefused if a promise is asked for no time, for one that has passed, or for one before it may
+    begin.
+    """
+    if application.promise is None:
         return
-    why = "a promise needs the time by which it ends: a deadline" if given is None else "the time has passed"
+    if given is None:
+        why = "a promise needs the time by which it ends: a deadline"
+    elif given.at_s <= now_s:
+        why = "the time has passed"
+    elif begin_at_s is not None and begin_at_s >= given.at_s:
+        why = "it may not begin before the time by which it is to end"
+    else:
+        return
     wrong = Diagnostic(pointer="/application/promise", code="invalid", message=why)
     raise SubmissionRefused("invalid_request", why, errors=[wrong])
 

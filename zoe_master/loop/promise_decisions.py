@@ -33,6 +33,7 @@ from zoe_master.scheduler.promising.choosing import (
     answer,
     numbers_of,
     rates_of,
+    whole_s,
 )
 from zoe_master.scheduler.promising.future import NodesLater
 from zoe_master.state.run_times import RunTimesKept
@@ -42,14 +43,15 @@ DECISIONS_MAX = 50
 _TOO_LARGE = "Looking for room takes longer than a decision may take"
 _TYPICAL = 0.5
 _SOONER = 0.98
+_SOON_S = 5.0
 _SLOWEST = 1.25  # times what it has taken, for a run that has taken longer than nearly all
 
 
 class PromisePrices(Protocol):
     """What applications cost."""
 
-    def price(self, application: Application, tenant: str, user: str, run_s: float) -> PromisePrice:
-        """Return what an application costs if all its services run for that time."""
+    def price(self, application: Application, tenant: str, user: str, run_s: float, at_s: float) -> PromisePrice:
+        """Return what an application costs if all its services run for that time, as prices are at `at_s`."""
         ...
 
 
@@ -90,6 +92,9 @@ class PromiseDecisions:
             if booking is not None:
                 later.with_bookings([booking])
                 made.append(PromiseDecision(execution, booking=booking))
+            elif execution.promise is not None and execution.promise.notice is None:
+                end_s = max(self.expected_end_s(execution, now_s), execution.promise.terms.finish_s)
+                made.append(PromiseDecision(execution, notice=PromiseNotice(PromiseRisk.NO_ROOM, end_s, now_s)))
         for number, execution in enumerate(ready[:DECISIONS_MAX]):
             try:
                 found = self._answer(execution, later, tick.policy, _free_rate(tick.snapshot, later.bookings))
@@ -116,7 +121,8 @@ class PromiseDecisions:
 
         def price(choice: PromiseChoice, run_s: float) -> PromisePrice:
             given = with_bandwidth(with_elastic(application, choice.elastic), choice.read_bytes_per_s)
-            return self._prices.price(given, tenant, user, run_s)
+            begins_s = max((execution.deadline_s or 0.0) - run_s, later.now_s)
+            return self._prices.price(given, tenant, user, run_s, begins_s)
 
         choices = [PromiseChoice(number) for number in numbers_of(application)]
         for rate in rates_of(free_rate) if application.storage is not None and application.storage.inputs else ():
@@ -129,13 +135,14 @@ class PromiseDecisions:
         self, snapshot: Snapshot, progress: Mapping[ExecutionId, ExecutionProgress]
     ) -> Iterator[tuple[Execution, PromiseNotice]]:
         """Yield promises that are now expected to be broken, of those of which nobody said so."""
-        late = {one.execution_id for one in snapshot.bookings if one.begins_s < snapshot.now_s or not one.places}
-        waiting = (one for one in snapshot.queued if one.id in late) if late else ()
+        begins = {one.execution_id: max(one.begins_s, snapshot.now_s) for one in snapshot.bookings if one.places}
+        waiting = (one for one in snapshot.queued if one.promise is not None) if snapshot.bookings else ()
         for execution in (*waiting, *(one for one in snapshot.active if one.promise is not None)):
             promise = execution.promise
             if promise is None or promise.notice is not None or execution.state is ExecutionState.STOPPING:
                 continue
-            end_s = self.expected_end_s(execution, snapshot.now_s, progress.get(execution.id))
+            begins_s = begins.get(execution.id, snapshot.now_s)
+            end_s = self.expected_end_s(execution, begins_s, progress.get(execution.id))
             if end_s > promise.terms.finish_s:
                 yield execution, PromiseNotice(_risk_of(execution), end_s, snapshot.now_s)
 
@@ -205,9 +212,10 @@ def _room_again(execution: Execution, later: NodesLater) -> Booking | None:
     assert execution.promise is not None
     terms = execution.promise.terms
     wanted = as_guaranteed(execution)
-    booking = later.latest(wanted, max(terms.begin_by_s, later.now_s), terms.finish_s)
+    took_s = whole_s(terms.run_s)
+    booking = later.latest(wanted, max(terms.finish_s - took_s, later.now_s), took_s)
     if booking is None:
-        booking = later.earliest(wanted, terms.run_s)
+        booking = later.earliest(wanted, took_s)
     return None if booking is None else replace(booking, read_bytes_per_s=terms.read_bytes_per_s or 0)
 
 
@@ -216,4 +224,4 @@ def _risk_of(execution: Execution) -> PromiseRisk:
         return PromiseRisk.FAILED
     assert execution.promise is not None
     placed_s = execution.marks.get(Mark.PLACED, math.inf)
-    return PromiseRisk.NO_ROOM if placed_s > execution.promise.terms.begin_by_s + 60 else PromiseRisk.SLOWER
+    return PromiseRisk.NO_ROOM if placed_s > execution.promise.terms.begin_by_s + _SOON_S else PromiseRisk.SLOWER

@@ -40,7 +40,7 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
     turns_of_running = turns_of_elastic(running, snapshot, policy)
     reclaim = ElasticReclaim(placer, running, policy.preemption, turns_of_running, holdings.holders)
     walk = QueuePass(placer, reclaim, present, holdings)
-    replaced = replace_missing(snapshot.active, placer, reclaim, snapshot.now_s)
+    replaced = replace_missing(snapshot.active, placer, reclaim)
     walk.walk(ordered)
     starts = walk.starts
     # 4. What no core can use goes to elastic services in policy order, or in turns of tenants; a core takes it back
@@ -50,6 +50,8 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
     if started:
         candidates = ranked([*candidates, *started], present.moment)
     placements_left = policy.placements_per_tick_max - sum(map(len, starts.values()))
+    if any(e.promise is not None and e.promise.notice is not None for e in candidates):
+        candidates = sorted(candidates, key=_promise_kept)  # more services may still save a promise
     # Elastic services that no core can take back must leave the room that backfill has promised to the first that
     # waits.
     growth = walk.growth() if policy.preemption == "none" else None
@@ -64,3 +66,8 @@ def schedule(snapshot: Snapshot, policy: Policy, give_up: GiveUp = never) -> Pla
     return Plan(
         starts=starts, elastic=elastic, reserved=reclaim.reserved, preempt=reclaim.preempted(), reasons=walk.reasons
     )
+
+
+def _promise_kept(execution: Execution) -> bool:
+    """Return False for those whose promise is at risk, which are first then."""
+    return execution.promise is None or execution.promise.notice is None

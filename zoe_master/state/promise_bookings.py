@@ -22,6 +22,7 @@ class PromiseBookings:
         self._asking: dict[ExecutionId, Execution] = {}
         self._offered: dict[ExecutionId, Execution] = {}
         self._waiting: dict[ExecutionId, Execution] = {}
+        self._held: dict[ExecutionId, Execution] = {}
         self._started: dict[ExecutionId, Execution] = {}
         self._places: dict[str, Booking] = {}
         self._frozen: tuple[Booking, ...] | None = ()
@@ -37,6 +38,7 @@ class PromiseBookings:
         _put(self._asking, execution, asks and submitted and execution.offers is None)
         _put(self._offered, execution, asks and submitted and execution.offers is not None)
         _put(self._waiting, execution, promised and execution.state is ExecutionState.QUEUED)
+        _put(self._held, execution, promised and submitted)
         _put(self._started, as_guaranteed(execution), promised and execution.state in ACTIVE_STATES)
         if execution.promise is not None and execution.promise.offer and execution.id not in self._places:
             self._keep_offer(execution.id, execution.promise.offer)
@@ -44,7 +46,7 @@ class PromiseBookings:
 
     def drop(self, execution_id: ExecutionId) -> None:
         """Forget an execution that has ended."""
-        for some in (self._asking, self._offered, self._waiting, self._started):
+        for some in (self._asking, self._offered, self._waiting, self._held, self._started):
             if some.pop(execution_id, None) is not None:
                 self._frozen = None
 
@@ -57,14 +59,14 @@ class PromiseBookings:
         """Give up bookings on nodes that are gone, and those that nobody needs any more."""
         if not self._places:
             return
-        ready = {node.name for node in nodes if node.ready}
-        needed = self._waiting.keys() | self._offered.keys()
+        by_name = {node.name: node for node in nodes}
+        needed = self._waiting | self._offered | self._held
         lost = [
             name
             for name, booking in self._places.items()
             if name.partition("#")[0] not in needed
             or ("#" in name and name.partition("#")[0] in self._waiting)
-            or not all(node in ready for node, _ in booking.places)
+            or not _on_open_nodes(booking, by_name, needed[name.partition("#")[0]].tenant)
         ]
         for name in lost:
             del self._places[name]
@@ -96,6 +98,12 @@ class PromiseBookings:
         """Return promised executions that wait without room that is kept for them, the oldest promise first."""
         without = (one for key, one in self._waiting.items() if key not in self._places)
         return tuple(sorted(without, key=_age_of_promise)) if self._waiting else ()
+
+
+def _on_open_nodes(booking: Booking, nodes: Mapping[str, Node], tenant: str) -> bool:
+    return all(
+        name in nodes and nodes[name].open_to(tenant, booking.begins_s, booking.ends_s) for name, _ in booking.places
+    )
 
 
 def _put(some: dict[ExecutionId, Execution], execution: Execution, belongs: bool) -> None:

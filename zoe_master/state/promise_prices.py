@@ -1,4 +1,4 @@
-"""What applications cost by the price list in force, or in core-hours where there is none."""
+"""What applications cost by the price list that holds when they run, or in core-hours where there is none."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class StoredPrices:
     def __init__(self, lists: Callable[[], Sequence[PriceList]], clock: Callable[[], float] = time.time) -> None:
         self._lists = lists
         self._clock = clock
-        self._known: tuple[float, PriceList | None] | None = None
+        self._known: tuple[float, Sequence[PriceList]] | None = None
 
-    def price(self, application: Application, tenant: str, user: str, run_s: float) -> PromisePrice:
-        """Return what an application costs if all its services run for that time."""
-        prices = self._in_force()
+    def price(self, application: Application, tenant: str, user: str, run_s: float, at_s: float) -> PromisePrice:
+        """Return what an application costs if all its services run for that time, by the list that holds at `at_s`."""
+        prices = in_force(self._known_lists(), microseconds(at_s))
         if prices is None:
             milli = application.total_resources().cores_milli
             wanted = required(application)
@@ -39,10 +39,10 @@ class StoredPrices:
         amount, _ = estimate(application, tenant, user, run_s, prices)
         return PromisePrice(_rounded(amount), prices.currency)
 
-    def _in_force(self) -> PriceList | None:
+    def _known_lists(self) -> Sequence[PriceList]:
         now_s = self._clock()
         if self._known is None or not 0 <= now_s - self._known[0] < _KEPT_S:
-            self._known = now_s, in_force(self._lists(), microseconds(now_s))
+            self._known = now_s, self._lists()
         return self._known[1]
 
 

@@ -262,13 +262,13 @@ class StateCache:
     ) -> Snapshot:
         """Return the immutable snapshot on which the scheduler decides."""
         active = self.active()
-        self.promises.look(nodes)
         if started := self.promises.started:
             active = tuple(started.get(execution.id, execution) for execution in active)
         by_usage = self.policy.order == "fair-share"
         capacity = capacity_of(nodes) if self.policy.order in SIZED_ORDERS else Resources()
         with_holds = bool(self.policy.node_holds or self.policy.node_windows)
         nodes = tuple(self._with_holds(node, now_s) for node in nodes) if with_holds else tuple(nodes)
+        self.promises.look(nodes)
         return Snapshot(
             now_s=now_s,
             nodes=nodes,

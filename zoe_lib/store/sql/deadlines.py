@@ -17,7 +17,9 @@ def deadline_is(status: DeadlineStatus, now_s: float) -> ColumnElement[bool]:
     open_ = and_(_E.deadline_s.is_not(None), _E.missed.is_(None))
     if status is DeadlineStatus.MET:
         return and_(open_, _E.state == ExecutionState.SUCCEEDED.value)
-    return and_(open_, text(NOT_TERMINAL), _expected_end_s(now_s) > _E.deadline_s)
+    late = _expected_end_s(now_s) > _E.deadline_s
+    at_risk = case((_E.promise.is_not(None), _E.promise["notice"].astext.is_not(None)), else_=late)
+    return and_(open_, text(NOT_TERMINAL), at_risk)
 
 
 def _expected_end_s(now_s: float) -> ColumnElement[float]:

@@ -14,7 +14,7 @@ from zoe_master.scheduler.placement.request import Request
 
 
 def replace_missing(
-    active: Iterable[Execution], placer: ServicePlacer, reclaim: ElasticReclaim, now_s: float
+    active: Iterable[Execution], placer: ServicePlacer, reclaim: ElasticReclaim
 ) -> dict[ExecutionId, tuple[Placement, ...]]:
     """Return places for the guaranteed services that have none; where only elastic services of others are in the way,
     these are stopped, and the places are given in a later pass.
@@ -23,7 +23,7 @@ def replace_missing(
     for execution in active:
         if execution.promise is None:
             continue
-        for name, services in missing(execution, now_s).items():
+        for name, services in missing(execution).items():
             component, (begins_s, ends_s) = execution.application.component(name), placer.span(execution)
             request = Request(
                 component, len(services), execution.tenant, execution.application.storage, begins_s, ends_s, sure=True

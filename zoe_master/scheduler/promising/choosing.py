@@ -143,11 +143,11 @@ class _Search:
     ) -> tuple[FinishTerms, Booking] | None:
         """Return the first choice that ends by the time that was asked for, and begins no earlier than that."""
         for one in costed:
-            begin_by_s = self._asked_s - _whole_s(one.run.seconds)
+            begin_by_s = self._asked_s - whole_s(one.run.seconds)
             if begin_by_s < not_before_s:
                 continue
             terms = self._terms(one, confidence, self._asked_s, begin_by_s)
-            booking = self._later.latest(self._wanted(terms), begin_by_s, self._asked_s)
+            booking = self._later.latest(self._wanted(terms), begin_by_s, whole_s(one.run.seconds))
             if booking is not None:
                 terms = changed(terms, begin_by_s=booking.begins_s)
                 return terms, self._with_rate(booking, one.choice)
@@ -157,12 +157,12 @@ class _Search:
         """Return the earliest end of all choices."""
         best: tuple[FinishTerms, Booking] | None = None
         for one in sorted(costed, key=lambda one: one.run.seconds):
-            whole_s = _whole_s(one.run.seconds)
-            if best is not None and self._offers_end_s + whole_s >= best[0].finish_s:
+            takes_s = whole_s(one.run.seconds)
+            if best is not None and self._offers_end_s + takes_s >= best[0].finish_s:
                 break
             terms = self._terms(one, self._wish.confidence, 0.0, 0.0)
             # It may be accepted at the last moment.
-            booking = self._later.earliest(self._wanted(terms), whole_s, self._offers_end_s)
+            booking = self._later.earliest(self._wanted(terms), takes_s, self._offers_end_s)
             if booking is not None and (best is None or booking.ends_s < best[0].finish_s):
                 terms = changed(terms, finish_s=booking.ends_s, begin_by_s=booking.begins_s)
                 best = terms, self._with_rate(booking, one.choice)
@@ -171,7 +171,7 @@ class _Search:
     def _counter(self, allowed: Sequence[_Costed], affordable: Sequence[_Costed]) -> PromiseAnswer:
         found: list[tuple[OfferKind, FinishTerms, Booking]] = []
         for kind, one in self._candidates(allowed, affordable):
-            if one is not None and all(one[0] != known for _, known, _ in found):
+            if one is not None and _adds(kind, one[0], [known for _, known, _ in found]):
                 found.append((kind, *one))
             if len(found) == OFFERS_MAX:
                 break
@@ -220,7 +220,7 @@ class _Search:
         if any(kind is OfferKind.DEARER for kind, _, _ in found):
             return "What would make it end in time costs more than its budget"
         quickest = min(allowed, key=lambda one: one.run.seconds)
-        if self._later.now_s + _whole_s(quickest.run.seconds) > self._asked_s:
+        if self._later.now_s + whole_s(quickest.run.seconds) > self._asked_s:
             return (
                 f"It takes {quickest.run.seconds:.0f} s with {self._wish.confidence:.0%} confidence and "
                 f"{quickest.choice.elastic} elastic services, which is longer than there is time"
@@ -271,7 +271,14 @@ def offer_booking_id(execution_id: str, number: int) -> str:
     return f"{execution_id}#{number}"
 
 
-def _whole_s(run_s: float) -> float:
+def _adds(kind: OfferKind, terms: FinishTerms, known: Sequence[FinishTerms]) -> bool:
+    """Return whether an offer is another one than those before, and the cheapest costs less than they do."""
+    if kind is OfferKind.CHEAPEST and terms.price is not None:
+        return all(one.price is None or Decimal(terms.price) < Decimal(one.price) for one in known)
+    return terms not in known
+
+
+def whole_s(run_s: float) -> float:
     """Return the seconds from a decision until the end of a run."""
     return run_s * (1 + _START_SHARE) + _START_S
 

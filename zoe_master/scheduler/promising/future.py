@@ -18,7 +18,7 @@ from zoe_master.scheduler.placement.ledger import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
 
 # Beginnings that are tried for one choice; each costs a look at all nodes.
-_LATER_MAX = 6
+_LATER_MAX = 12
 _EARLIER_MAX = 24
 
 
@@ -51,14 +51,16 @@ class NodesLater:
             if one.promise is not None
         ]
 
-    def latest(self, wanted: Execution, begin_by_s: float, finish_s: float) -> Booking | None:
-        """Return a booking that begins as late as possible, so that others are disturbed least; None if there is no
-        room for it.
+    def latest(self, wanted: Execution, begin_by_s: float, run_s: float) -> Booking | None:
+        """Return a booking for this long that begins as late as possible, so that others are disturbed least, but by
+        then; None if there is no room for it.
         """
         if begin_by_s < self.now_s:
             return None
-        earlier = [at_s for at_s in self._turns() if at_s < begin_by_s]
-        return self._first(wanted, _spread([begin_by_s, *reversed(earlier)], _LATER_MAX), lambda _: finish_s)
+        before_others = {one.begins_s - run_s for one in self.bookings}
+        earlier = {at_s for at_s in before_others.union(self._turns()) if self.now_s < at_s < begin_by_s}
+        begins = _spread([begin_by_s, *sorted(earlier, reverse=True), self.now_s], _LATER_MAX)
+        return self._first(wanted, begins, lambda begins_s: begins_s + run_s)
 
     def earliest(self, wanted: Execution, run_s: float, from_s: float = 0.0) -> Booking | None:
         """Return a booking for this long that begins as early as possible, not before `from_s`, and ends at a full

@@ -1,0 +1,110 @@
+"""Promises against the whole of Zoe: what is promised, offered and accepted on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Zoe
+from tests.support.ending import cancel_all
+from tests.support.waiting import until
+from zoe_client import Client
+from zoe_embedded.stack import Stack
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(stack: Stack) -> Iterator[None]:
+    yield
+    with Client(stack.url, stack.token) as client:
+        cancel_all(client)
+
+
+def described(tmp_path: Path, run_s: float, seconds: float, **more: Any) -> str:
+    document = {
+        "version": 4,
+        "name": "promised",
+        "size": {"run_time_s": run_s},
+        "components": [
+            {
+                "name": "main",
+                "image": "zoe/tiny",
+                "ends_application": True,
+                "command": ["sleep", str(seconds)],
+                "resources": {"memory": "32MiB", "cores": 0.1},
+            }
+        ],
+        **more,
+    }
+    path = tmp_path / "app.json"
+    path.write_text(json.dumps(document))
+    return str(path)
+
+
+def test_a_time_is_promised_and_kept(zoe: Zoe, tmp_path: Path) -> None:
+    path = described(tmp_path, 3, 0.5)
+    planned = zoe("plan", path, "--finish-by", "+60s", "--confidence", "80%")
+    assert planned.code == 0
+    assert "It would be promised: it ends by " in planned.out
+    assert "with 80% confidence" in planned.out
+    ran = zoe("run", path, "--finish-by", "+60s", "--budget", "5", "--wait", "-o", "json")
+    assert ran.code == 0, ran.err
+    assert "Promised: it ends by " in ran.err
+    found = json.loads(ran.out)
+    assert (found["state"], found["promise"]["offer"], found["promise"]["notice"]) == ("succeeded", 0, None)
+    assert found["deadline"]["status"] == "met"
+    shown = zoe("show", found["id"])
+    assert "Promised: it ends by " in shown.out
+    assert "it ends by " in zoe("events", found["id"]).out
+
+
+def test_what_cannot_be_promised_is_offered_otherwise(zoe: Zoe, tmp_path: Path) -> None:
+    path = described(tmp_path, 30, 0.5)
+    planned = zoe("plan", path, "--finish-by", "+10s")
+    assert planned.code == 9
+    assert "longer than there is time" in planned.out
+    ran = zoe("run", path, "--finish-by", "+10s", "-o", "json")
+    assert ran.code == 9
+    assert "Offer 1 (the earliest end that sure): it ends by " in ran.err
+    one = json.loads(ran.out)["id"]
+    wrong = zoe("accept", one, "7")
+    assert wrong.code == 5
+    accepted = zoe("accept", one)
+    assert accepted.code == 0
+    assert "Promised: it ends by " in accepted.err
+    assert zoe("accept", one).code == 0, "twice is once"
+    until(lambda: json.loads(zoe("show", one, "-o", "json").out)["state"] == "succeeded", timeout_s=30)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--confidence", "90%"],
+        ["--budget", "3"],
+        ["--finish-by", "+1h", "--confidence", "much"],
+        ["--finish-by", "+1h", "--confidence", "30%"],
+        ["--finish-by", "+1h", "--budget", "0"],
+        ["--finish-by", "+1h", "--deadline", "+1h"],
+        ["--finish-by", "yesterday"],
+        ["--finish-by", "+0s"],
+        ["--finish-by", "+1h", "--begin", "+2h"],
+        ["--finish-by", "+1h", "--array", "0-3"],
+    ],
+)
+def test_what_makes_no_sense_is_refused(zoe: Zoe, tmp_path: Path, options: list[str]) -> None:
+    before = zoe("ls", "-o", "name").out
+    assert zoe("run", described(tmp_path, 3, 0.5), *options).code == 2
+    assert zoe("ls", "-o", "name").out == before
+
+
+def test_nothing_is_promised_of_an_unknown_run_time(zoe: Zoe, tmp_path: Path) -> None:
+    path = described(tmp_path, 3, 0.5, name="never-ran")
+    document = json.loads(Path(path).read_text())
+    del document["size"]
+    Path(path).write_text(json.dumps(document))
+    ran = zoe("run", path, "--finish-by", "+1h")
+    assert ran.code == 9
+    assert "size.run_time_s" in ran.err
