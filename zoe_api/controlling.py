@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from fastapi import Request
@@ -21,6 +21,7 @@ from zoe_lib.descriptions.bounds import SERVICES_MAX
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application, same_instances
 from zoe_lib.domain.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
+from zoe_lib.domain.guaranteed import guaranteed_counts
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import with_time_limit
 from zoe_lib.submission.deadlines import given_deadline
@@ -170,10 +171,22 @@ def scale(
         if counts == {**counts, **body.total_counts}:
             return None
         how = {"at_s": time.time(), "cause_id": request.state.request_id}
+        _check_guaranteed(execution, {**counts, **body.total_counts})
         before = {name: counts[name] for name in body.total_counts}
         return ev.Scaled(**how, before=before, total_counts=body.total_counts, user=principal.user)
 
     return change(services, principal, execution_id, request, if_match, decide)
+
+
+def _check_guaranteed(execution: Execution, counts: Mapping[str, int]) -> None:
+    """Raise ApiProblem if a promised execution would have fewer services than are guaranteed to it."""
+    if execution.promise is None:
+        return
+    guaranteed = guaranteed_counts(execution.application, execution.promise.terms.elastic)
+    for name, count in guaranteed.items():
+        if counts[name] < count:
+            why = f"{count} instances of {name} are guaranteed by its promise"
+            raise ApiProblem(Code.ILLEGAL_STATE, why, "cancel it, and submit it again")
 
 
 def _wrong_counts(body: ScaleRequest, application: Application) -> Iterator[Diagnostic]:

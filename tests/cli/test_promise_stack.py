@@ -76,7 +76,7 @@ def test_what_cannot_be_promised_is_offered_otherwise(zoe: Zoe, tmp_path: Path) 
     assert accepted.code == 0
     assert "Promised: it ends by " in accepted.err
     assert zoe("accept", one).code == 0, "twice is once"
-    until(lambda: json.loads(zoe("show", one, "-o", "json").out)["state"] == "succeeded", timeout_s=30)
+    until(lambda: json.loads(zoe("show", one, "-o", "json").out)["state"] == "succeeded")
 
 
 @pytest.mark.parametrize(

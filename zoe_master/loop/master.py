@@ -179,6 +179,7 @@ class Master:
             outcomes=self._cache.take_outcomes(),
             missed=self._cache.take_missed(),
             asking=self._cache.promises.asking(),
+            offered=self._cache.promises.offered(),
             unplaced=self._cache.promises.unplaced(),
             answers_taken=self._answers.taken,
             transferred=self._cache.take_transferred(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -40,6 +41,9 @@ from zoe_master.state.run_times import RunTimesKept
 
 DECISIONS_MAX = 50
 """Decisions on one tick; those that follow see a newer one."""
+OFFERED_MAX = 3
+"""Executions of one user for which room is kept by offers; it costs nothing to ask for more."""
+_ENOUGH = f"No offers: {OFFERED_MAX} of your executions have some already"
 _TOO_LARGE = "Looking for room takes longer than a decision may take"
 _TYPICAL = 0.5
 _SOONER = 0.98
@@ -95,13 +99,21 @@ class PromiseDecisions:
             elif execution.promise is not None and execution.promise.notice is None:
                 end_s = max(self.expected_end_s(execution, now_s), execution.promise.terms.finish_s)
                 made.append(PromiseDecision(execution, notice=PromiseNotice(PromiseRisk.NO_ROOM, end_s, now_s)))
+        open_offers = Counter(tick.offered)
         for number, execution in enumerate(ready[:DECISIONS_MAX]):
+            makes_offers = open_offers[execution.tenant, execution.user] < OFFERED_MAX
             try:
-                found = self._answer(execution, later, tick.policy, _free_rate(tick.snapshot, later.bookings))
+                found = self._answer(
+                    execution, later, tick.policy, _free_rate(tick.snapshot, later.bookings), makes_offers
+                )
             except OutOfBudget:
                 if number:
                     break  # the others are decided on the next tick
                 found = PromiseAnswer(offers=PromiseOffers(_TOO_LARGE, now_s))
+            if found.offers is not None and found.offers.offers:
+                open_offers[execution.tenant, execution.user] += 1
+            elif found.offers is not None and not makes_offers:
+                found = PromiseAnswer(offers=PromiseOffers(f"{found.offers.why}. {_ENOUGH}", now_s))
             later.with_bookings(found.bookings)
             made.append(PromiseDecision(execution, answer=found))
         return made
@@ -111,7 +123,9 @@ class PromiseDecisions:
         later = NodesLater(tick.snapshot, tick.policy, give_up)
         return self._answer(execution, later, tick.policy, _free_rate(tick.snapshot, later.bookings))
 
-    def _answer(self, execution: Execution, later: NodesLater, policy: Policy, free_rate: int) -> PromiseAnswer:
+    def _answer(
+        self, execution: Execution, later: NodesLater, policy: Policy, free_rate: int, makes_offers: bool = True
+    ) -> PromiseAnswer:
         application, tenant, user = execution.application, execution.tenant, execution.user
 
         def run_time(choice: PromiseChoice, chance: float) -> ChoiceRunTime | None:
@@ -128,7 +142,7 @@ class PromiseDecisions:
         for rate in rates_of(free_rate) if application.storage is not None and application.storage.inputs else ():
             faster = (PromiseChoice(one.elastic, rate) for one in choices if one.read_bytes_per_s is None)
             choices += [one for one in faster if _helps(one, run_time)]
-        offers_end_s = later.now_s + policy.promise_offer_s
+        offers_end_s = later.now_s + policy.promise_offer_s if makes_offers else None
         return answer(execution, choices, run_time, price, later, offers_end_s)
 
     def _risks(

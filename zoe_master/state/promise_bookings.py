@@ -8,7 +8,7 @@ from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.execution import ACTIVE_STATES, Execution, ExecutionId, ExecutionState
 from zoe_lib.domain.guaranteed import as_guaranteed, awaits_promise
 from zoe_lib.domain.values import changed
-from zoe_master.scheduler.booking.bookings import Booking
+from zoe_master.scheduler.booking.bookings import Booking, booked_for, offer_name
 
 
 class PromiseBookings:
@@ -64,9 +64,9 @@ class PromiseBookings:
         lost = [
             name
             for name, booking in self._places.items()
-            if name.partition("#")[0] not in needed
-            or ("#" in name and name.partition("#")[0] in self._waiting)
-            or not _on_open_nodes(booking, by_name, needed[name.partition("#")[0]].tenant)
+            if booked_for(name) not in needed
+            or (booked_for(name) != name and booked_for(name) in self._waiting)
+            or not _on_open_nodes(booking, by_name, needed[booked_for(name)].tenant)
         ]
         for name in lost:
             del self._places[name]
@@ -81,7 +81,7 @@ class PromiseBookings:
 
     def _keep_offer(self, execution_id: ExecutionId, offer: int) -> None:
         """Keep the room of an offer for the execution, whose user has accepted it."""
-        booking = self._places.get(f"{execution_id}#{offer}")
+        booking = self._places.get(offer_name(execution_id, offer))
         if booking is not None:
             self._places[execution_id] = changed(booking, execution_id=execution_id)
 
@@ -93,6 +93,10 @@ class PromiseBookings:
     def asking(self) -> tuple[Execution, ...]:
         """Return the executions that wait for a decision, the oldest first."""
         return tuple(sorted(self._asking.values(), key=_age)) if self._asking else ()
+
+    def offered(self) -> tuple[tuple[str, str], ...]:
+        """Return the tenant and user of each execution with offers that wait for an answer."""
+        return tuple((one.tenant, one.user) for one in self._offered.values())
 
     def unplaced(self) -> tuple[Execution, ...]:
         """Return promised executions that wait without room that is kept for them, the oldest promise first."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 
 from zoe_lib.domain.execution import ExecutionId
-from zoe_lib.domain.resources import NOTHING, Resources
+from zoe_lib.domain.resources import NOTHING, Resources, total
 from zoe_lib.domain.values import value
 
 # Run times that nobody promises are taken to be this many times as long: half of all learned ones are exceeded.
@@ -25,6 +25,7 @@ _ROUNDED = 1.25
 @value(frozen=True, slots=True)
 class Booking:
     """Room for an execution: it begins at `begins_s` at the latest, and has ended by `ends_s`; seconds since the epoch.
+    One for an offer is named so (`offer_name`).
 
     places: node and amount, for each essential or guaranteed service. read_bytes_per_s: bandwidth to read that is kept
     for it, from now on.
@@ -178,10 +179,7 @@ class BookingRoom:
         times, most = [], NOTHING
         amounts: list[Resources] = []
         for at_s in sorted({max(one.begins_s, begins_s) for one in kept}):
-            lacks = NOTHING
-            for one in kept:
-                if one.begins_s <= at_s < one.ends_s:
-                    lacks += one.amount
+            lacks = _together([one for one in kept if one.begins_s <= at_s < one.ends_s])
             lacks -= self._returned.get(node, NOTHING)
             for ends_s, amount in self._leaving.get(node, ()):
                 if ends_s <= at_s:
@@ -192,6 +190,28 @@ class BookingRoom:
                 times.append(at_s)
                 amounts.append(most)
         return times, amounts
+
+
+def _together(kept: Iterable[_Kept]) -> Resources:
+    """Return how much these keep: of several offers for one execution the most, since only one can be accepted."""
+    of_bookings: dict[ExecutionId, Resources] = {}
+    for one in kept:
+        of_bookings[one.execution_id] = of_bookings.get(one.execution_id, NOTHING) + one.amount
+    of_executions: dict[ExecutionId, Resources] = {}
+    for name, amount in of_bookings.items():
+        base = booked_for(name)
+        of_executions[base] = _greater(of_executions[base], amount) if base in of_executions else amount
+    return total(of_executions.values())
+
+
+def offer_name(execution_id: ExecutionId, number: int) -> str:
+    """Return the name of a booking for an offer, which has this number."""
+    return f"{execution_id}#{number}"
+
+
+def booked_for(name: str) -> ExecutionId:
+    """Return for which execution a booking is."""
+    return name.partition("#")[0]
 
 
 def _at(steps: _Steps, until_s: float) -> Resources:

@@ -13,7 +13,7 @@ from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import BandwidthSupply, Rates, required
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_master.scheduler.booking.bookings import Booking
+from zoe_master.scheduler.booking.bookings import Booking, booked_for
 from zoe_master.scheduler.ordering.bandwidth_lines import BandwidthLines, MayStart
 from zoe_master.scheduler.ordering.estimate import Estimates
 
@@ -138,7 +138,7 @@ def _kept_for(bookings: Iterable[Booking]) -> dict[ExecutionId, Rates]:
     kept: dict[ExecutionId, Rates] = {}
     for one in bookings:
         if one.read_bytes_per_s:
-            name = one.execution_id.partition("#")[0]
+            name = booked_for(one.execution_id)
             kept[name] = Rates(max(kept.get(name, Rates()).read, one.read_bytes_per_s))
     return kept
 

@@ -15,7 +15,7 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.finish_times import CONFIDENCE_LEAST, FinishTerms, Offer, Promise, PromiseOffers, PromiseWish
 from zoe_lib.domain.guaranteed import as_guaranteed
 from zoe_lib.domain.values import changed, value
-from zoe_master.scheduler.booking.bookings import Booking
+from zoe_master.scheduler.booking.bookings import Booking, offer_name
 from zoe_master.scheduler.promising.future import NodesLater
 
 OFFERS_MAX = 3
@@ -79,9 +79,12 @@ def answer(
     run_time: RunTimeOf,
     price: PriceOf,
     later: NodesLater,
-    offers_end_s: float,
+    offers_end_s: float | None,
 ) -> PromiseAnswer:
-    """Return the cheapest terms by which it ends by its deadline, or else up to three offers. Raises OutOfBudget."""
+    """Return the cheapest terms by which it ends by its deadline, or else up to three offers. Raises OutOfBudget.
+
+    offers_end_s: until when these can be accepted; None: none are made.
+    """
     return _Search(execution, choices, run_time, price, later, offers_end_s).answer()
 
 
@@ -93,7 +96,7 @@ class _Search:
         run_time: RunTimeOf,
         price: PriceOf,
         later: NodesLater,
-        offers_end_s: float,
+        offers_end_s: float | None,
     ) -> None:
         assert execution.deadline_s is not None
         self._execution = execution
@@ -103,7 +106,8 @@ class _Search:
         self._run_time = run_time
         self._price = price
         self._later = later
-        self._offers_end_s = offers_end_s
+        self._offers_end_s = later.now_s if offers_end_s is None else offers_end_s
+        self._makes_offers = offers_end_s is not None
         self._budget = None if self._wish.budget is None else Decimal(self._wish.budget)
 
     def answer(self) -> PromiseAnswer:
@@ -170,7 +174,7 @@ class _Search:
 
     def _counter(self, allowed: Sequence[_Costed], affordable: Sequence[_Costed]) -> PromiseAnswer:
         found: list[tuple[OfferKind, FinishTerms, Booking]] = []
-        for kind, one in self._candidates(allowed, affordable):
+        for kind, one in self._candidates(allowed, affordable) if self._makes_offers else ():
             if one is not None and _adds(kind, one[0], [known for _, known, _ in found]):
                 found.append((kind, *one))
             if len(found) == OFFERS_MAX:
@@ -180,7 +184,7 @@ class _Search:
             return self._none(why)
         offers = PromiseOffers(why, self._offers_end_s, tuple(Offer(kind, terms) for kind, terms, _ in found))
         bookings = [
-            changed(booking, execution_id=offer_booking_id(self._execution.id, number))
+            changed(booking, execution_id=offer_name(self._execution.id, number))
             for number, (_, _, booking) in enumerate(found, start=1)
         ]
         return PromiseAnswer(offers=offers, bookings=tuple(bookings))
@@ -264,11 +268,6 @@ def numbers_of(application: Application) -> list[int]:
 def rates_of(free: int) -> list[int]:
     """Return rates to choose from, in bytes per second, of what the object store can still guarantee."""
     return [rate for part in (4, 2, 1) if (rate := free // part // _RATE_STEP * _RATE_STEP) > 0]
-
-
-def offer_booking_id(execution_id: str, number: int) -> str:
-    """Return the name under which room is kept for an offer."""
-    return f"{execution_id}#{number}"
 
 
 def _adds(kind: OfferKind, terms: FinishTerms, known: Sequence[FinishTerms]) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from zoe_lib.domain.execution import Execution, ExecutionState, ServiceState
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, ServiceState
 from zoe_lib.domain.gateway import held
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
-from zoe_master.scheduler.booking.bookings import Booking, BookingRoom, Leaving
+from zoe_master.scheduler.booking.bookings import Booking, BookingRoom, Leaving, booked_for
 from zoe_master.scheduler.ordering.booked import leaving_later
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.admission import admit, surely_refused
@@ -41,6 +41,7 @@ class NodesLater:
         for node, amount in _given_back(snapshot.active, self._base, takes_back=takes_back):
             self._base.give_back(node, amount)
         self._made: dict[float, tuple[Ledger, int]] = {}
+        self._booked: dict[float, BookingRoom] = {}
         cores_milli = sum(node.usable.cores_milli for node in self._base.nodes)
         self.share_milli = int(policy.promise_share * cores_milli)
         """Cores that promises may hold, in thousandths."""
@@ -89,6 +90,7 @@ class NodesLater:
         fresh = {one.execution_id: one for one in bookings}
         kept = (one for one in self.bookings if one.execution_id not in fresh)
         self.bookings = (*kept, *fresh.values())
+        self._booked = {}
 
     def _turns(self) -> list[float]:
         """Return the times at which room comes free."""
@@ -112,22 +114,29 @@ class NodesLater:
         return None
 
     def _within_share(self, wanted: Execution, begins_s: float, ends_s: float) -> bool:
-        """Return whether promises hold no more than they may in all this time; an offer counts once it is accepted."""
+        """Return whether promises, and offers of some, hold no more than they may in all this time."""
         own_milli = wanted.application.core_resources().cores_milli
         held = sum(milli for until_s, milli in self._promised if until_s > begins_s)
         changes: list[tuple[float, int]] = [
             (until_s, -milli) for until_s, milli in self._promised if begins_s < until_s < ends_s
         ]
-        for one in self.bookings:
-            if "#" in one.execution_id or one.execution_id == wanted.id or not one.begins_s < ends_s:
-                continue
-            if one.ends_s > begins_s:
+        for one in self._largest(wanted.id):
+            if one.begins_s < ends_s and one.ends_s > begins_s:
                 changes += [(max(one.begins_s, begins_s), one.cores_milli), (one.ends_s, -one.cores_milli)]
         for _, milli in sorted(changes):
             if held + own_milli > self.share_milli:
                 return False
             held += milli
         return held + own_milli <= self.share_milli
+
+    def _largest(self, but: ExecutionId) -> Iterable[Booking]:
+        """Return the bookings of all others; of several offers for one execution that with the most cores."""
+        largest: dict[ExecutionId, Booking] = {}
+        for one in self.bookings:
+            name = booked_for(one.execution_id)
+            if name != but and (name not in largest or one.cores_milli > largest[name].cores_milli):
+                largest[name] = one
+        return largest.values()
 
     def _at(self, begins_s: float) -> Ledger:
         """Return the accounts at a later time; those of the nearest earlier one are continued."""
@@ -139,7 +148,9 @@ class NodesLater:
             ledger.give_back(node, amount)
             done += 1
         self._made[begins_s] = ledger.copy(), done
-        ledger.booked = BookingRoom(self.bookings, ledger.index, self._leaving[done:]) if self.bookings else None
+        if self.bookings and begins_s not in self._booked:
+            self._booked[begins_s] = BookingRoom(self.bookings, ledger.index, self._leaving[done:])
+        ledger.booked = self._booked.get(begins_s)
         return ledger
 
 
