@@ -130,3 +130,22 @@ def test_a_promise_needs_a_time_and_neither_arrays_nor_steps_get_one(shared_api:
         made = http.post(f"/api/v1/{path}", json=body)
         assert made.status_code == 422, (path, made.text)
         assert made.json()["errors"][0]["pointer"] == "/application/promise"
+
+
+def test_what_never_ends_by_itself_is_not_promised(shared_api: Api) -> None:
+    document = {**sized(1, 5), "kind": "interactive", "promise": {}}
+    made = shared_api.http().post("/api/v1/executions", json={"application": document, "deadline_s": 60})
+    assert made.status_code == 422
+    assert "does not end by itself" in made.text
+
+
+def test_no_fewer_services_than_are_guaranteed(client: Client, master: TickingMaster) -> None:
+    resources = {"memory": "64MiB", "cores": 0.1}
+    parts = [part(resources=resources), part("worker", resources=resources, essential_count=0, total_count=4)]
+    document = job(components=parts, size={"run_time_s": 5})
+    found = decided(client, client.submit(document, finish_by="+60s").id)
+    assert found.promise is not None
+    assert found.promise.terms.elastic == 4
+    with pytest.raises(Refused, match="guaranteed by its promise"):
+        client.scale(found.id, {"worker": 1})
+    assert client.scale(found.id, {"worker": 6}).elastic_total == 6

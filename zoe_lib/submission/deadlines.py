@@ -6,7 +6,7 @@ from datetime import UTC
 
 from zoe_client.times import BadTime, GivenTime, in_full, read_deadline
 from zoe_client.wire import Diagnostic
-from zoe_lib.domain.application import Application
+from zoe_lib.domain.application import Application, ApplicationKind
 from zoe_lib.submission.refusal import SubmissionRefused
 
 
@@ -69,7 +69,9 @@ def check_promise(
     """
     if application.promise is None:
         return
-    if given is None:
+    if application.kind is ApplicationKind.INTERACTIVE:
+        why = "an interactive application does not end by itself, so it cannot be promised"
+    elif given is None:
         why = "a promise needs the time by which it ends: a deadline"
     elif given.at_s <= now_s:
         why = "the time has passed"

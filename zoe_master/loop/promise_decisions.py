@@ -14,11 +14,12 @@ from zoe_client.vocabulary import PromiseRisk
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
 from zoe_lib.domain.finish_times import PromiseNotice, PromiseOffers
-from zoe_lib.domain.guaranteed import as_guaranteed
+from zoe_lib.domain.guaranteed import as_guaranteed, guaranteed_counts
 from zoe_lib.domain.lifecycle import with_bandwidth
-from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.policy import Policy, limits_of
 from zoe_lib.domain.progress import ExecutionProgress, remaining_s
 from zoe_lib.domain.promises import required
+from zoe_lib.domain.resources import total
 from zoe_lib.domain.values import value
 from zoe_lib.run_times.samples import with_elastic
 from zoe_lib.run_times.spread import CHANCES
@@ -97,7 +98,8 @@ class PromiseDecisions:
                 later.with_bookings([booking])
                 made.append(PromiseDecision(execution, booking=booking))
             elif execution.promise is not None and execution.promise.notice is None:
-                end_s = max(self.expected_end_s(execution, now_s), execution.promise.terms.finish_s)
+                begins_s = max(now_s, execution.not_before_s)
+                end_s = max(self.expected_end_s(execution, begins_s), execution.promise.terms.finish_s)
                 made.append(PromiseDecision(execution, notice=PromiseNotice(PromiseRisk.NO_ROOM, end_s, now_s)))
         open_offers = Counter(tick.offered)
         for number, execution in enumerate(ready[:DECISIONS_MAX]):
@@ -138,7 +140,9 @@ class PromiseDecisions:
             begins_s = max((execution.deadline_s or 0.0) - run_s, later.now_s)
             return self._prices.price(given, tenant, user, run_s, begins_s)
 
-        choices = [PromiseChoice(number) for number in numbers_of(application)]
+        choices = [
+            PromiseChoice(number) for number in numbers_of(application) if _within_limits(execution, number, policy)
+        ]
         for rate in rates_of(free_rate) if application.storage is not None and application.storage.inputs else ():
             faster = (PromiseChoice(one.elastic, rate) for one in choices if one.read_bytes_per_s is None)
             choices += [one for one in faster if _helps(one, run_time)]
@@ -155,7 +159,7 @@ class PromiseDecisions:
             promise = execution.promise
             if promise is None or promise.notice is not None or execution.state is ExecutionState.STOPPING:
                 continue
-            begins_s = begins.get(execution.id, snapshot.now_s)
+            begins_s = max(begins.get(execution.id, snapshot.now_s), execution.not_before_s)
             end_s = self.expected_end_s(execution, begins_s, progress.get(execution.id))
             if end_s > promise.terms.finish_s:
                 yield execution, PromiseNotice(_risk_of(execution), end_s, snapshot.now_s)
@@ -204,6 +208,18 @@ def _between(at: float, points: Sequence[tuple[float, float]]) -> float:
         if at <= right:
             return low if right <= left else low + (high - low) * (at - left) / (right - left)
     return points[-1][1]
+
+
+def _within_limits(execution: Execution, elastic: int, policy: Policy) -> bool:
+    """Return whether its tenant and user may have so many of its services at once at all."""
+    counts, application = guaranteed_counts(execution.application, elastic), execution.application
+    wanted = total(one.reservation * counts[one.name] for one in application.components)
+    for _, limit in limits_of(policy, execution.tenant, execution.user):
+        if limit.cores_milli is not None and wanted.cores_milli > limit.cores_milli:
+            return False
+        if limit.memory_bytes is not None and wanted.memory_bytes > limit.memory_bytes:
+            return False
+    return True
 
 
 def _helps(choice: PromiseChoice, run_time: Callable[[PromiseChoice, float], ChoiceRunTime | None]) -> bool:

@@ -6,6 +6,7 @@ and parts of what can be guaranteed), each at a bounded number of beginnings.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 
@@ -111,9 +112,15 @@ class _Search:
         self._budget = None if self._wish.budget is None else Decimal(self._wish.budget)
 
     def answer(self) -> PromiseAnswer:
+        if not self._choices:
+            return self._none("It needs more than the limits of its tenant or user allow")
         costed = self._costed(self._wish.confidence)
         if not costed:
             return self._none(NOT_KNOWN)
+        limit_s = self._execution.application.time_limit_s or math.inf
+        costed = [one for one in costed if one.run.seconds <= limit_s]
+        if not costed:
+            return self._none("It takes longer than its time limit")
         allowed = [one for one in costed if self._within_share(one.choice)]
         if not allowed:
             return self._none("It needs more of the cluster than promises may hold by the policy")

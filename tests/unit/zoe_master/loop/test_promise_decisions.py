@@ -60,9 +60,22 @@ def taught(compute_s: float) -> RunTimesKept:
 
 def decided(times: RunTimesKept, in_s: float, supply: int = 40 * MB, **more: object) -> PromiseAnswer:
     snapshot = Snapshot(1000.0, NODES, storage=BandwidthSupply(Rates(supply, supply)), **more)  # type: ignore[arg-type]
-    tick = Tick(snapshot, Plan(), "plan", 0.0, False, policy=Policy(promise_offer_s=10.0))
-    asked = tick.fresh(reader(), "default", "ada", snapshot.now_s + in_s)
-    return PromiseDecisions(times, StoredPrices(list)).would_be(tick, asked)
+    return asked(times, in_s, Policy(promise_offer_s=10.0), snapshot=snapshot)
+
+
+def asked(
+    times: RunTimesKept,
+    in_s: float,
+    policy: Policy,
+    snapshot: Snapshot | None = None,
+    supply: int = 40 * MB,
+    time_limit_s: float | None = None,
+) -> PromiseAnswer:
+    seen = snapshot or Snapshot(1000.0, NODES, storage=BandwidthSupply(Rates(supply, supply)))
+    tick = Tick(seen, Plan(), "plan", 0.0, False, policy=policy)
+    application = changed(reader(), time_limit_s=time_limit_s)
+    wanted = tick.fresh(application, "default", "ada", seen.now_s + in_s)
+    return PromiseDecisions(times, StoredPrices(list)).would_be(tick, wanted)
 
 
 def terms(answer: PromiseAnswer) -> FinishTerms:
@@ -113,6 +126,23 @@ def test_what_is_promised_is_required_from_then_on_and_nobody_else_gets_it() -> 
     assert guarantees.refusal(own) is None
     guarantees.take(own)
     assert guarantees.refusal(changed(own, id="third")) is not None
+
+
+def test_no_more_is_guaranteed_than_limits_allow() -> None:
+    """With two cores, one worker beside the main program; with one, nothing can be promised."""
+    times = taught(600.0)
+    for cores, elastic in ((4, 2), (3, 1), (2, 0)):
+        policy = Policy(user_limits={"default": {"cores_milli": cores * 1000}})
+        assert terms(asked(times, 2000.0, policy, supply=0)).elastic <= elastic
+    refused = asked(times, 2000.0, Policy(user_limits={"default": {"cores_milli": 1000}}), supply=0)
+    assert refused.offers is not None
+    assert "limits" in refused.offers.why
+
+
+def test_what_its_time_limit_would_end_is_not_promised() -> None:
+    found = asked(taught(600.0), 2000.0, Policy(), time_limit_s=100.0)
+    assert found.offers is not None
+    assert "time limit" in found.offers.why
 
 
 @pytest.mark.parametrize(
