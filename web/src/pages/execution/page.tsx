@@ -47,7 +47,8 @@ export default function ExecutionPage() {
       <IdleWarning execution={execution} events={events} />
       <Results execution={execution} />
       {waits ? (
-        <Waiting execution={execution} operates={operates} />
+        // Offers say themselves why it waits, and what would help.
+        !execution.offers && <Waiting execution={execution} operates={operates} />
       ) : (
         <UseCard key={execution.id} execution={execution} />
       )}

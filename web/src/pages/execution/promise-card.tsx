@@ -18,15 +18,17 @@ import type { Execution } from "./types";
 /** What is promised to it, else what is offered instead. */
 export function PromiseCard({ execution }: { execution: Execution }) {
   const { promise, offers } = execution;
-  if (promise) return <Promised promise={promise} />;
+  if (promise) return <Promised promise={promise} over={execution.outcome !== null} />;
   return offers ? <Offers execution={execution} offers={offers} /> : null;
 }
 
-function Promised({ promise }: { promise: Schemas["PromiseView"] }) {
+function Promised({ promise, over }: { promise: Schemas["PromiseView"]; over: boolean }) {
   const { terms, notice } = promise;
   return (
     <section className="card" aria-label="Promise">
-      <h2>It is promised to end by {fullMoment(terms.finish_s)}</h2>
+      <h2>
+        It {over ? "was" : "is"} promised to end by {fullMoment(terms.finish_s)}
+      </h2>
       {notice && <p className="notice bad">{riskSentence(notice)}</p>}
       <dl className="facts">
         <dt>Confidence</dt>
