@@ -111,3 +111,23 @@ def test_a_slider_over_what_an_earlier_end_costs_sets_the_deadline(admin: Visito
     page.set_viewport_size({"width": 360, "height": 800})
     fits(admin)
     page.unroute("**/api/v1/plan")
+
+
+def test_a_promise_at_risk_says_why(admin: Visitor, client: Client) -> None:
+    known(client)
+    asked = client.submit(job("sleep", "300", name="batch"), finish_by="+15s")
+    page = admin.open(f"/executions/{asked.id}")
+    promise = page.get_by_role("region", name="Promise", exact=True)
+    expect(promise).to_contain_text("It is promised to end by")
+    expect(promise).to_contain_text("The promise is at risk: it runs, and takes longer than expected.")
+    assert admin.violations() == []
+
+
+def test_the_limits_of_promises_are_in_the_policy_form(admin: Visitor, client: Client) -> None:
+    policy = client.policy()
+    page = admin.open("/cluster/policy")
+    share = page.get_by_label(re.compile("cores for promises"))
+    expect(share).to_have_value(str(policy.promise_share))
+    expect(page.get_by_label(re.compile("^Time to accept an offer"))).to_have_value(f"{policy.promise_offer_s:g}")
+    share.fill("0.5")
+    expect(page.get_by_label("Policy", exact=True)).to_contain_text("Changed: promise_share")
