@@ -16,7 +16,10 @@ from tests.support.documents import job
 from tests.support.people import make_token
 from tests.support.postgres import connect
 from tests.support.waiting import until
-from zoe_lib.domain.execution import ExecutionState
+from zoe_client.vocabulary import OfferKind
+from zoe_lib.domain.events import PromiseOffered
+from zoe_lib.domain.execution import Execution, ExecutionState
+from zoe_lib.domain.finish_times import FinishTerms, Offer, PromiseOffers
 from zoe_lib.domain.sharing import ShareLevel
 from zoe_lib.store.errors import StoreUnavailable
 
@@ -109,6 +112,60 @@ def test_it_shows_deadlines(api: Api) -> None:
     page = checked(signed_in(api)[0].get("/lite/?ended=1"))
     assert "<td>2065-01-24 05:20:00 UTC</td>" in page
     assert "UTC, missed (too short)</td>" in page
+
+
+def offered(api: Api, ends_in_s: float = 600.0) -> Execution:
+    """An execution of ada's with an offer."""
+    asked = api.client(make_token(api.store, "ada")).submit(job(size={"run_time_s": 60}), finish_by="+1s")
+    now_s = time.time()
+    terms = FinishTerms(3_000_000_000.0, 0.95, 4, 4320.0, 2_999_990_000.0, price="3.20", currency="EUR", runs=23)
+    offers = PromiseOffers(HOSTILE, now_s + ends_in_s, (Offer(OfferKind.EARLIEST, terms),))
+    version = api.store.execution(asked.id).version
+    return api.store.append(asked.id, [PromiseOffered(at_s=now_s, offers=offers)], version, None)
+
+
+def test_an_offer_is_accepted_without_a_script(api: Api) -> None:
+    asked = offered(api)
+    http, page = signed_in(api)
+    assert "It cannot be promised: &lt;script&gt;" in page
+    assert "Offer 1 (the earliest end that sure), until " in page
+    accept = f"/lite/executions/{asked.id}/accept/1"
+    for refused in (http.post(accept), http.post(accept, data={"csrf": "guess"})):
+        assert refused.status_code == 403
+        checked(refused)
+    foreign = http.post(accept, data={"csrf": csrf(page)}, headers={"Origin": "http://elsewhere.example"})
+    assert foreign.status_code == 403
+    for number in ("7", "0", "one", "9" * 5000, "\u0661"):
+        missing = http.post(f"{accept[:-1]}{number}", data={"csrf": csrf(page)})
+        assert missing.status_code == 409
+        checked(missing)
+    assert api.store.execution(asked.id).promise is None
+    after = checked(pressed(http, page, accept))
+    assert "Promised: it ends by 2065-01-24 05:20:00" in after
+    assert "with 95% confidence, with 4 elastic services guaranteed, for about 3.20 EUR" in after
+    assert accept not in after
+    promise = api.store.execution(asked.id).promise
+    assert promise is not None
+    assert promise.offer == 1
+    written = {(e.action, e.status) for e in api.store.accounts.audit(None, 20, "ada") if e.action == "lite_accept"}
+    assert written == {("lite_accept", status) for status in (200, 403, 409)}
+
+
+def test_offers_are_accepted_only_in_time_and_by_who_may(api: Api) -> None:
+    over = offered(api, ends_in_s=-1.0)
+    asked = offered(api)
+    http, page = signed_in(api)
+    assert f"/lite/executions/{over.id}/accept/1" not in page
+    late = http.post(f"/lite/executions/{over.id}/accept/1", data={"csrf": csrf(page)})
+    assert (late.status_code, "no offers wait" in checked(late)) == (409, True)
+    api.store.accounts.ensure_member("bob", "red", "user")
+    api.client(make_token(api.store, "ada")).share(asked.id, ShareLevel.LOOK, "bob")
+    bob, page = signed_in(api, "bob")
+    assert "Offer 1" in page
+    assert "/accept/" not in page
+    refused = bob.post(f"/lite/executions/{asked.id}/accept/1", data={"csrf": csrf(page)})
+    assert refused.status_code == 403
+    assert api.store.execution(asked.id).promise is None
 
 
 def test_a_page_by_the_cookie_alone_shows_and_changes_nothing(api: Api) -> None:

@@ -1,4 +1,4 @@
-"""Pages without scripts that sign in, list and cancel executions, for emergencies."""
+"""Pages without scripts that sign in, list and cancel executions and accept offers, for emergencies."""
 
 from zoe_api.lite.pages import application
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -19,7 +20,9 @@ from starlette.routing import Route
 from zoe_api import access, sessions
 from zoe_api.cancelling import cancel
 from zoe_api.codes import PROBLEMS, Code
+from zoe_api.controlling import accept
 from zoe_api.dependencies import Services
+from zoe_api.lite.promise_words import offer_sentences, promise_sentence
 from zoe_api.password_sign_in import signed_in
 from zoe_api.problems import ApiProblem
 from zoe_api.refusals import note_refused
@@ -46,6 +49,7 @@ _HEADERS = {
 }
 _PER_PAGE = 50
 _PROOF = "csrf"
+_NUMBER = re.compile("[0-9]{1,3}")
 _TOLD_AS: Mapping[type[Exception], Code] = {
     StoreUnavailable: Code.DATABASE_UNAVAILABLE,
     MasterUnreachable: Code.DATABASE_UNAVAILABLE,
@@ -68,6 +72,7 @@ def application(services: Services) -> Starlette:
             Route("/sign-in", _sign_in(services), methods=["POST"]),
             Route("/sign-out", _endpoint(services, _sign_out), methods=["POST"]),
             Route("/executions/{execution_id}/cancel", _endpoint(services, _cancel), methods=["POST"]),
+            Route("/executions/{execution_id}/accept/{offer}", _endpoint(services, _accept), methods=["POST"]),
         ]
     )
 
@@ -137,7 +142,7 @@ def _list(services: Services, request: Request, principal: Principal, proof: str
     return _page(
         "executions.html",
         principal=principal,
-        executions=[(one, _can_cancel(principal, one, levels), _deadline(one)) for one in page.executions],
+        executions=[(one, _can_change(principal, one, levels), _deadline(one)) for one in page.executions],
         more=more,
         ended="ended" in request.query_params,
         csrf=proof,
@@ -182,6 +187,15 @@ def _cancel(services: Services, request: Request, fields: Mapping[str, str]) -> 
     return _list(services, request, principal, fields[_PROOF])
 
 
+def _accept(services: Services, request: Request, fields: Mapping[str, str]) -> Response:
+    principal = _changing(services, request, fields, "lite_accept").principal
+    access.check(principal, Scope.SUBMIT)
+    offer = request.path_params["offer"]
+    number = int(offer) if _NUMBER.fullmatch(offer) else 0  # there is no offer 0
+    accept(services, principal, request.path_params["execution_id"], number, request)
+    return _list(services, request, principal, fields[_PROOF])
+
+
 def _signed_in(services: Services, request: Request, fields: Mapping[str, str]) -> sessions.Asker:
     asker = sessions.require(services.accounts, request, fields.get(_PROOF, ""))
     access.asked_by(request, asker.principal)
@@ -210,7 +224,7 @@ def _clock(at_s: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at_s))
 
 
-def _can_cancel(principal: Principal, execution: Execution, levels: Mapping[ExecutionId, ShareLevel]) -> bool:
+def _can_change(principal: Principal, execution: Execution, levels: Mapping[ExecutionId, ShareLevel]) -> bool:
     ends = execution.terminal or execution.state is ExecutionState.STOPPING
     return Scope.SUBMIT in principal.scopes and not ends and levels[execution.id] is ShareLevel.CONTROL
 
@@ -229,3 +243,5 @@ def _page(template: str, status: int = 200, **values: Any) -> Response:
 
 
 _TEMPLATES.filters["clock"] = _clock
+_TEMPLATES.filters["promise"] = promise_sentence
+_TEMPLATES.filters["offers"] = offer_sentences

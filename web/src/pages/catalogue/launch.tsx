@@ -16,6 +16,8 @@ import { useCatalogue } from "./page";
 import { LivePlan } from "./plan";
 import { keepForm } from "./remembered";
 import { SavedSettings } from "./saved-settings";
+import { readWish, type Wish, withWish, writeWish } from "./wish";
+import { WishForm } from "./wish-form";
 
 type Entry = Schemas["CatalogueEntryView"];
 
@@ -41,16 +43,19 @@ function Launch({ entry }: { entry: Entry }) {
   const [values, setValues] = useState<Values>(given);
   const [name, setName] = useState(query.get("execution_name") ?? "");
   const [deadline, setDeadline] = useState(query.get(DEADLINE) ?? "");
+  const [wish, setWish] = useState<Wish>(() => readWish(query));
   const [additions, setAdditions] = useState<Additions>(() => readAdditions(query));
   const choose = (text: string) => {
     const chosen = new URLSearchParams(text);
     setValues(readValues(entry, chosen));
     setName(chosen.get("execution_name") ?? "");
     setDeadline(chosen.get(DEADLINE) ?? "");
+    setWish(readWish(chosen));
     setAdditions(readAdditions(chosen));
   };
   const settled = useSettled(values, SETTLED_MS);
   const settledDeadline = useSettled(deadline, SETTLED_MS);
+  const settledWish = useSettled(wish, SETTLED_MS);
   const settledAdditions = useSettled(additions, SETTLED_MS);
   const filled = useQuery({
     queryKey: ["filled", entry.id, settled],
@@ -65,23 +70,29 @@ function Launch({ entry }: { entry: Entry }) {
     retry: false,
   });
   const plain = filled.data?.document;
-  const document = useMemo(() => plain && withAdditions(plain, settledAdditions), [plain, settledAdditions]);
+  const document = useMemo(
+    () => plain && withWish(withAdditions(plain, settledAdditions), settledWish),
+    [plain, settledAdditions, settledWish],
+  );
   const main = mainComponent(entry.document);
   const keepThisForm = (executionId: string) =>
-    keepForm(executionId, entry.id, queryOf(entry, values, name, additions, deadline));
+    keepForm(executionId, entry.id, queryOf(entry, values, name, additions, deadline, wish));
   const launch = useSubmission(async () => {
     const path = { entry_id: entry.id };
     const now = await told(
       api.POST("/api/v1/catalogue/{entry_id}/fill", { params: { path }, body: { values } }),
     );
-    const application = asDescription(withAdditions(now.document, additions));
+    const application = asDescription(withWish(withAdditions(now.document, additions), wish));
     return { application, name: name || null, deadline: withZone(deadline) || null };
   }, keepThisForm);
   // Once it is launched the page is about to go: another address would bring it back.
   const { busy } = launch;
   useEffect(() => {
-    if (!busy) setQuery(queryOf(entry, settled, "", settledAdditions, settledDeadline), { replace: true });
-  }, [entry, settled, settledAdditions, settledDeadline, setQuery, busy]);
+    if (!busy)
+      setQuery(queryOf(entry, settled, "", settledAdditions, settledDeadline, settledWish), {
+        replace: true,
+      });
+  }, [entry, settled, settledAdditions, settledDeadline, settledWish, setQuery, busy]);
   return (
     <>
       <h1>{entry.title}</h1>
@@ -110,6 +121,7 @@ function Launch({ entry }: { entry: Entry }) {
               onChange={(e) => setDeadline(e.target.value)}
             />
           </div>
+          <WishForm wish={wish} onChange={setWish} />
           <ErrorBox error={filled.error ?? launch.error} labels={labels} />
           <div className="row">
             {maySubmit && (
@@ -126,11 +138,13 @@ function Launch({ entry }: { entry: Entry }) {
           </div>
           <SavedSettings
             entryId={entry.id}
-            query={String(queryOf(entry, values, name, additions, deadline))}
+            query={String(queryOf(entry, values, name, additions, deadline, wish))}
             onChoose={choose}
           />
         </section>
-        {document && <LivePlan key={whose} document={document} deadline={settledDeadline} />}
+        {document && (
+          <LivePlan key={whose} document={document} deadline={settledDeadline} onDeadline={setDeadline} />
+        )}
       </div>
     </>
   );
@@ -169,15 +183,17 @@ function readValues(entry: Entry, query: URLSearchParams): Values {
   return values;
 }
 
-/** The form's values with the additions, the name and the deadline of the execution. */
+/** The form's values with the additions, the name and the deadline of the execution, and whether that is promised. */
 function queryOf(
   entry: Entry,
   values: Values,
   name: string,
   additions: Additions,
   deadline: string,
+  wish: Wish,
 ): URLSearchParams {
   const query = writeValues(entry, values);
+  writeWish(query, wish);
   writeAdditions(query, additions);
   if (name) query.set("execution_name", name);
   if (deadline) query.set(DEADLINE, deadline);

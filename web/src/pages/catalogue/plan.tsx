@@ -1,10 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { api, asDescription, type Schemas, told } from "../../api/client";
 import { asRefused } from "../../api/problem";
 import { Loading, ProblemBox } from "../../components/feedback";
 import { withZone } from "../../deadline";
 import { bytes, counted, distance, duration, moment, number } from "../../format";
+import { inWhat, termsSentence } from "../../promise";
 import { changeText } from "../execution/change-text";
+import { choicesOf } from "./choices";
+import { PriceCurve } from "./price-curve";
 
 type Plan = Schemas["PlanView"];
 
@@ -17,11 +21,27 @@ const BUSY_RETRIES_MAX = 10;
 export function LivePlan({
   document,
   deadline = "",
+  onDeadline,
 }: {
   document: Record<string, unknown>;
   deadline?: string;
+  onDeadline?: (deadline: string) => void;
 }) {
-  const { data, error, isLoading } = useQuery({
+  const { data, error, isLoading } = usePlan(document, deadline);
+  const choices = useMemo(() => choicesOf(data?.run_times ?? []), [data?.run_times]);
+  return (
+    <div>
+      <section className="card" aria-label="What would happen" aria-live="polite">
+        {isLoading && <Loading what="Computing" />}
+        {error ? <Refusal error={error} /> : data && <Answer plan={data} />}
+      </section>
+      {choices && <PriceCurve given={choices} onDeadline={onDeadline} />}
+    </div>
+  );
+}
+
+function usePlan(document: Record<string, unknown>, deadline: string) {
+  return useQuery({
     queryKey: ["plan", document, deadline],
     queryFn: () =>
       told(
@@ -34,12 +54,6 @@ export function LivePlan({
     retry: (failures, error) => asRefused(error).code === "plan_busy" && failures < BUSY_RETRIES_MAX,
     retryDelay: BUSY_RETRY_MS,
   });
-  return (
-    <section className="card" aria-label="What would happen" aria-live="polite">
-      {isLoading && <Loading what="Computing" />}
-      {error ? <Refusal error={error} /> : data && <Answer plan={data} />}
-    </section>
-  );
 }
 
 function Refusal({ error }: { error: unknown }) {
@@ -63,6 +77,7 @@ function Answer({ plan }: { plan: Plan }) {
           {plan.deadline.note && ` Note: ${plan.deadline.note}.`}
         </p>
       )}
+      {plan.promise && <Outlook promise={plan.promise} />}
       <dl className="facts">
         {!plan.starts_now && (
           <>
@@ -125,6 +140,27 @@ function Answer({ plan }: { plan: Plan }) {
         </p>
       ))}
     </>
+  );
+}
+
+/** What would be promised, else what would be offered. */
+function Outlook({ promise: { terms, offers } }: { promise: Schemas["PromiseOutlookView"] }) {
+  if (terms) return <p className="notice good">It would be promised. {termsSentence(terms)}</p>;
+  if (!offers) return null;
+  return (
+    <div className="notice bad">
+      <p>
+        It would not be promised: {offers.why}.{" "}
+        {offers.offers.length === 0 ? "There would be no offers." : "There would be offers:"}
+      </p>
+      <ul>
+        {offers.offers.map((one) => (
+          <li key={one.number}>
+            {inWhat(one)}: {termsSentence(one.terms)}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

@@ -15,6 +15,7 @@ import { IdleWarning } from "./idle-warning";
 import { LogsTab } from "./logs";
 import { askAgainMs } from "./progress";
 import { ProgressBar } from "./progress-bar";
+import { PromiseCard } from "./promise-card";
 import { Results } from "./results";
 import { ServicesTab } from "./services";
 import { Details, Summary } from "./summary";
@@ -42,10 +43,12 @@ export default function ExecutionPage() {
       </div>
       <ErrorBox error={error} />
       <ProgressBar execution={execution} />
+      <PromiseCard key={`promise ${execution.id}`} execution={execution} />
       <IdleWarning execution={execution} events={events} />
       <Results execution={execution} />
       {waits ? (
-        <Waiting execution={execution} operates={operates} />
+        // Offers say themselves why it waits, and what would help.
+        !execution.offers && <Waiting execution={execution} operates={operates} />
       ) : (
         <UseCard key={execution.id} execution={execution} />
       )}

@@ -1,0 +1,104 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { api, type Schemas, told } from "../../api/client";
+import { useMay } from "../../api/session";
+import { ErrorBox } from "../../components/feedback";
+import { useNow } from "../../components/now";
+import { distance, fullMoment } from "../../format";
+import {
+  confidenceText,
+  guaranteedText,
+  inWhat,
+  riskSentence,
+  runText,
+  termsPrice,
+  termsSentence,
+} from "../../promise";
+import type { Execution } from "./types";
+
+/** What is promised to it, else what is offered instead. */
+export function PromiseCard({ execution }: { execution: Execution }) {
+  const { promise, offers } = execution;
+  if (promise) return <Promised promise={promise} over={execution.outcome !== null} />;
+  return offers ? <Offers execution={execution} offers={offers} /> : null;
+}
+
+function Promised({ promise, over }: { promise: Schemas["PromiseView"]; over: boolean }) {
+  const { terms, notice } = promise;
+  return (
+    <section className="card" aria-label="Promise">
+      <h2>
+        It {over ? "was" : "is"} promised to end by {fullMoment(terms.finish_s)}
+      </h2>
+      {notice && <p className="notice bad">{riskSentence(notice)}</p>}
+      <dl className="facts">
+        <dt>Confidence</dt>
+        <dd>{confidenceText(terms)}</dd>
+        <dt>Guaranteed</dt>
+        <dd>{guaranteedText(terms)}</dd>
+        <dt>Price</dt>
+        <dd className="num">{termsPrice(terms)}</dd>
+        <dt>Begins</dt>
+        <dd className="num">by {fullMoment(terms.begin_by_s)}</dd>
+        <dt>Takes</dt>
+        <dd className="num">{runText(terms)}</dd>
+        {promise.offer > 0 && (
+          <>
+            <dt>Accepted</dt>
+            <dd>offer {promise.offer}</dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Offers({ execution, offers }: { execution: Execution; offers: Schemas["OffersView"] }) {
+  const now = useNow();
+  const queries = useQueryClient();
+  const may = useMay("submit") && execution.access === "control";
+  const accept = useMutation({
+    mutationFn: (offer: number) =>
+      told(
+        api.POST("/api/v1/executions/{execution_id}/accept", {
+          params: { path: { execution_id: execution.id } },
+          body: { offer },
+        }),
+      ),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["execution", execution.id] }),
+  });
+  // The API decides when they are over, by its clock and not by this one.
+  const open = execution.state === "submitted";
+  return (
+    <section className="card" aria-label="Offers">
+      <h2>It cannot be promised: {offers.why}</h2>
+      {offers.offers.length === 0 && <p>There are no offers of other times.</p>}
+      <ul>
+        {offers.offers.map((one) => (
+          <li className="field" key={one.number}>
+            <strong>
+              Offer {one.number}: {inWhat(one)}
+            </strong>
+            <p>{termsSentence(one.terms)}</p>
+            {may && open && (
+              <button
+                type="button"
+                aria-label={`Accept offer ${one.number}`}
+                disabled={accept.isPending || accept.isSuccess}
+                onClick={() => accept.mutate(one.number)}
+              >
+                Accept
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {open && offers.offers.length > 0 && (
+        <p>
+          They can be accepted until {fullMoment(offers.ends_s)} ({distance(offers.ends_s, now)}). Without an
+          answer it ends then.
+        </p>
+      )}
+      <ErrorBox error={accept.error} />
+    </section>
+  );
+}

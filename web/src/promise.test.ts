@@ -1,0 +1,36 @@
+import { expect, it } from "vitest";
+import { inWhat, riskSentence, termsPrice, termsSentence } from "./promise";
+
+const TERMS = {
+  finish_s: 7200,
+  confidence: 0.95,
+  elastic: 4,
+  read_bytes_per_s: null,
+  run_s: 4320,
+  begin_by_s: 2400,
+  price: "3.20",
+  currency: "EUR",
+  runs: 23,
+  wide: false,
+};
+
+it("says what is promised, with times in full", () => {
+  expect(termsSentence(TERMS)).toMatch(
+    /^It ends by 1 Jan 1970, .* with 95 % confidence, with 4 elastic services guaranteed, for about 3.20 EUR\. /,
+  );
+  expect(termsSentence(TERMS)).toMatch(/It begins by 1 Jan 1970, .* and takes 1 h 12 min \(by 23 runs\)\.$/);
+});
+
+it("says less where less is known", () => {
+  const little = { ...TERMS, elastic: 1, read_bytes_per_s: 2e8, price: null, runs: 0, wide: true };
+  expect(termsSentence(little)).toContain("with 1 elastic service, 200 MB/s to read guaranteed. It begins");
+  expect(termsSentence(little)).toContain("(by its declared run time; a guess)");
+  expect(termsPrice(little)).toBe("not known");
+});
+
+it("says in what an offer differs, and why a promise is at risk", () => {
+  expect(inWhat({ number: 1, kind: "less_sure", terms: TERMS })).toBe("In time, less surely");
+  expect(riskSentence({ risk: "slower", end_s: 9000, at_s: 0 })).toMatch(
+    /takes longer than expected\. It is expected to end at 1 Jan 1970, .*:30:00/,
+  );
+});

@@ -1,0 +1,60 @@
+/** Promises that an execution ends by a time, and offers of other ones, in words. */
+
+import type { Schemas } from "./api/client";
+import { counted, duration, fullMoment, rate } from "./format";
+
+type Terms = Schemas["FinishTermsView"];
+type Notice = Schemas["PromiseNoticeView"];
+
+const IN_WHAT: Record<Schemas["OfferKind"], string> = {
+  earliest: "The earliest end that sure",
+  less_sure: "In time, less surely",
+  cheapest: "Later, for the lowest price",
+  dearer: "In time, beyond the budget",
+};
+
+const RISKS: Record<Schemas["PromiseRisk"], string> = {
+  no_room: "it waits, and the room for it is not free in time",
+  slower: "it runs, and takes longer than expected",
+  failed: "an attempt failed, and another does not end in time",
+  nodes_lost: "nodes with guaranteed services were lost",
+  store: "the object store grants less than was promised",
+};
+
+/** In what an offer differs from what was asked for. */
+export function inWhat({ kind }: Schemas["OfferView"]): string {
+  return IN_WHAT[kind];
+}
+
+export function confidenceText({ confidence }: Terms): string {
+  return `${Math.round(confidence * 100)} %`;
+}
+
+export function guaranteedText({ elastic, read_bytes_per_s: read }: Terms): string {
+  const services = counted(elastic, "elastic service");
+  return read ? `${services}, ${rate(read)} to read` : services;
+}
+
+export function termsPrice({ price, currency }: Terms): string {
+  return price === null ? "not known" : `about ${price} ${currency}`;
+}
+
+/** How long it runs, and by what that is known. */
+export function runText({ run_s: run, runs, wide }: Terms): string {
+  const basis = runs > 0 ? counted(runs, "run") : "its declared run time";
+  return `${duration(run)} (by ${basis}${wide ? "; a guess" : ""})`;
+}
+
+/** All of it. */
+export function termsSentence(terms: Terms): string {
+  const price = terms.price === null ? "" : `, for ${termsPrice(terms)}`;
+  return (
+    `It ends by ${fullMoment(terms.finish_s)} with ${confidenceText(terms)} confidence, with ` +
+    `${guaranteedText(terms)} guaranteed${price}. It begins by ${fullMoment(terms.begin_by_s)} and takes ${runText(terms)}.`
+  );
+}
+
+/** Why a promise is expected to be broken, and when it ends instead. */
+export function riskSentence({ risk, end_s: end }: Notice): string {
+  return `The promise is at risk: ${RISKS[risk]}. It is expected to end at ${fullMoment(end)}.`;
+}
