@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { inWhat, riskSentence, termsPrice, termsSentence } from "./promise";
+import { inWhat, riskSentence, runnable, termsPrice, termsSentence } from "./promise";
 
 const TERMS = {
   finish_s: 7200,
@@ -33,4 +33,11 @@ it("says in what an offer differs, and why a promise is at risk", () => {
   expect(riskSentence({ risk: "slower", end_s: 9000, at_s: 0 })).toMatch(
     /takes longer than expected\. It is expected to end at 1 Jan 1970, .*:30:00/,
   );
+});
+
+it("asks for a promise again only where the description has a time", () => {
+  const plain = { version: 4, name: "x" };
+  expect(runnable({ ...plain, promise: { confidence: 0.9 } })).toEqual(plain);
+  const timed = { ...plain, promise: { confidence: 0.9 }, deadline: "+1h" };
+  expect(runnable(timed)).toEqual(timed);
 });

@@ -58,3 +58,12 @@ export function termsSentence(terms: Terms): string {
 export function riskSentence({ risk, end_s: end }: Notice): string {
   return `The promise is at risk: ${RISKS[risk]}. It is expected to end at ${fullMoment(end)}.`;
 }
+
+type Description = Record<string, unknown>;
+
+/** A promise needs a time by which it ends: without one in the description, the run again asks for none. */
+export function runnable(description: Description): Description {
+  const { promise: _promise, ...plain } = description;
+  const timed = description["deadline"] != null || description["deadline_s"] != null;
+  return timed ? description : plain;
+}

@@ -6,6 +6,7 @@ import { useMay, useSession } from "../../api/session";
 import { useSubmission } from "../../api/submission";
 import { CancelDialog } from "../../components/cancel-dialog";
 import { ErrorBox } from "../../components/feedback";
+import { runnable } from "../../promise";
 import { formAddress } from "../catalogue/remembered";
 import { mainWay, openPort, wayText } from "./ports";
 import { Share } from "./sharing";
@@ -16,7 +17,7 @@ export function Actions({ execution }: { execution: Execution }) {
   const may = useMay("submit");
   const { user, tenant } = useSession();
   const again = useSubmission(() => ({
-    application: asDescription(execution.description),
+    application: asDescription(runnable(execution.description)),
     name: execution.name,
     priority: execution.priority,
   }));
