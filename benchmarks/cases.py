@@ -11,11 +11,14 @@ from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.cluster import STORAGE_PATH_LABEL, Node
 from zoe_lib.domain.events import Placement, StartPlanned
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.finish_times import FinishTerms, Promise
+from zoe_lib.domain.guaranteed import as_guaranteed
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.locality import InputObjects, Places
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import StorageDemand, StorageObject, located
+from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.cycle import schedule
 from zoe_master.scheduler.ordering.capacity import capacity_of
 from zoe_master.scheduler.ordering.ranking import QueueRanking, RankedQueue
@@ -67,6 +70,21 @@ def room_for_some(nodes: int, executions: int, placed: int) -> Snapshot:
     small = Application("bench", (Component("c", "zoe/tiny", Resources(1000, GIB)),))
     first = (replace(queued(10**7 + i, small), priority=1) for i in range(placed))
     return replace(picture, queued=_ranked([*first, *picture.queued], picture.nodes))
+
+
+def with_promises(picture: Snapshot, count: int) -> Snapshot:
+    """Return the same, where every so many of those that wait are promised to begin later, each on five nodes."""
+    now_s, waiting, bookings = picture.now_s, list(picture.queued), []
+    step = len(waiting) // count
+    for number in range(count):
+        execution, begins_s = waiting[number * step], now_s + 1000 + number
+        terms = FinishTerms(begins_s + 4000, 0.9, 0, 500.0, begins_s)
+        waiting[number * step] = as_guaranteed(replace(execution, promise=Promise(terms, now_s)))
+        amount = execution.application.components[0].reservation
+        nodes = (picture.nodes[(number * 7 + each) % len(picture.nodes)].name for each in range(5))
+        places = tuple((name, amount) for name in nodes)
+        bookings.append(Booking(execution.id, begins_s, terms.finish_s, places))
+    return replace(picture, queued=_ranked(waiting, picture.nodes), bookings=tuple(bookings))
 
 
 def half_full(nodes: int) -> Snapshot:

@@ -11,7 +11,17 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from benchmarks.cases import PLACED, blocked, half_full, mixed, placing, queued_as, reading, room_for_some
+from benchmarks.cases import (
+    PLACED,
+    blocked,
+    half_full,
+    mixed,
+    placing,
+    queued_as,
+    reading,
+    room_for_some,
+    with_promises,
+)
 from benchmarks.ranges import Table
 from benchmarks.scheduler_smoke import snapshot
 from benchmarks.support import machine, percentile
@@ -54,6 +64,8 @@ def main() -> int:
     table.row("10,000 nodes, 100,000 queued, nothing fits, CPU s", _times(blocked(10_000, 100_000)))
     crowded = _times(room_for_some(10_000, 100_000, PLACED), runs=20)
     table.row("10,000 nodes, 100,000 queued, placing 1,000, p99 of 20, CPU s", [percentile(crowded, 0.99)])
+    promised = with_promises(room_for_some(10_000, 100_000, PLACED), 1_000)
+    table.row("10,000 nodes, 100,000 queued, 1,000 promised, placing 1,000, CPU s", _times(promised))
     queue = mixed(20, 10_000)
     for backfill in ("none", "easy", "conservative"):
         table.row(f"forecast of the last of 10,000, {backfill}, CPU s", _forecasts(queue, backfill))
