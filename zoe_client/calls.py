@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from zoe_client import wire
-from zoe_client.promises import asking
+from zoe_client.promises import asking, finish_time
 from zoe_client.times import sent_deadline
 from zoe_client.transport import Transport, path_part
 from zoe_client.vocabulary import DeadlineStatus, ExecutionState, ShareLevel
@@ -51,7 +51,7 @@ class Calls(Transport):
         `finish_by`: the same, as a promise, with a `confidence` from 0.5 to 0.99 [0.9], and a `budget` in the currency
         of the price list: it runs once it is promised to end by then, or an offer is accepted.
         """
-        deadline = finish_by or deadline
+        deadline = finish_time(finish_by, deadline, confidence, budget)
         body = wire.SubmitRequest(
             application=asking(application, confidence, budget) if finish_by else application,
             name=name,
@@ -286,7 +286,7 @@ class Calls(Transport):
         """Return what would happen if it were submitted now, and whether a deadline would be met (`deadline` of the
         answer); NeverFits if it can never run, BadTime.
         """
-        deadline = finish_by or deadline
+        deadline = finish_time(finish_by, deadline, confidence, budget)
         wanted = None if deadline is None else sent_deadline(deadline, time.time())
         application = asking(application, confidence, budget) if finish_by else application
         body = wire.PlanRequest(application=application, priority=priority, deadline=wanted)

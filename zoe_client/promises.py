@@ -10,3 +10,14 @@ def asking(application: dict[str, Any], confidence: float | None = None, budget:
     given = {"confidence": confidence, "budget": budget}
     wished = {**(application.get("promise") or {}), **{name: one for name, one in given.items() if one is not None}}
     return {**application, "promise": wished}
+
+
+def finish_time(
+    finish_by: str | None, deadline: str | None, confidence: float | None, budget: float | None
+) -> str | None:
+    """Return the time by which it ends, as a promise or as a wish; ValueError for what does not go together."""
+    if finish_by is not None and deadline is not None:
+        raise ValueError("give deadline or finish_by, not both")
+    if finish_by is None and (confidence is not None or budget is not None):
+        raise ValueError("confidence and budget belong to finish_by")
+    return finish_by or deadline

@@ -149,3 +149,12 @@ def test_no_fewer_services_than_are_guaranteed(client: Client, master: TickingMa
     with pytest.raises(Refused, match="guaranteed by its promise"):
         client.scale(found.id, {"worker": 1})
     assert client.scale(found.id, {"worker": 6}).elastic_total == 6
+
+
+def test_the_sdk_drops_nothing_silently(shared_api: Api) -> None:
+    client = shared_api.client()
+    for more in ({"confidence": 0.9}, {"budget": 3.0}, {"deadline": "+1h", "finish_by": "+1h"}):
+        with pytest.raises(ValueError, match="finish_by"):
+            client.submit(sized(1, 5), **more)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="finish_by"):
+            client.plan(sized(1, 5), **more)  # type: ignore[arg-type]

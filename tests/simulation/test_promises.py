@@ -250,6 +250,25 @@ def test_a_new_leader_keeps_what_the_former_one_promised() -> None:
     assert any(world.get(one).marks.get(Mark.PLACED) for one in long)
 
 
+def test_a_new_leader_keeps_the_room_of_offers() -> None:
+    world = work_of({"full": 100.0, "job": 50.0, "long": 4000.0})
+    for _ in range(2):
+        world.submit(job("full", 8, 100.0))
+    world.run(1.0)
+    one = world.ask(job("job", 8, 50.0), in_s=60.0)
+    world.run(2.0)
+    assert world.get(one).offers is not None
+    for _ in range(4):
+        world.submit(job("long", 8, 4000.0))
+    world.run(1.0)
+    world.restart()
+    world.run(100.0)
+    world.accept(one, 1)
+    world.run(500.0)
+    found = world.get(one)
+    assert (found.state, found.missed) == (ExecutionState.SUCCEEDED, None)
+
+
 def test_a_promise_that_will_be_broken_is_announced_once_before() -> None:
     world = work_of({"job": 400.0})
     one = world.ask(job("job", 4, 100.0), in_s=150.0)

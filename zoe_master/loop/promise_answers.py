@@ -10,7 +10,7 @@ from zoe_lib.domain.consequences import settle
 from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.finish_times import PromiseOffers
 from zoe_lib.domain.guaranteed import awaits_promise
-from zoe_master.loop.promise_decisions import DECISIONS_MAX, PromiseDecision
+from zoe_master.loop.promise_decisions import DECISIONS_MAX, PromiseDecision, offer_rooms, promise_rooms
 from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.promising.choosing import PromiseAnswer
@@ -19,6 +19,7 @@ from zoe_master.state.state_cache import StateCache
 from zoe_master.state.tick_context import TickContext
 
 _REFUSALS_MAX = 5
+_FOUND_MAX = 200
 _TAKEN = "Room for it was found several times, and taken by others each time"
 
 
@@ -30,6 +31,7 @@ class PromiseAnswers:
         self._told: SimpleQueue[PromiseDecision] = SimpleQueue()
         self.taken = 0
         """How many decisions were taken so far; who decides waits until its own are among them."""
+        self._looked = False
         self._refused: dict[ExecutionId, int] = {}  # of executions that are decided again
 
     def tell(self, decisions: Iterable[PromiseDecision]) -> None:
@@ -39,6 +41,8 @@ class PromiseAnswers:
 
     def settle(self, tick: TickContext, snapshot: Callable[[], Snapshot]) -> None:
         """Journal the decisions that still hold, a limited number; the others are made anew."""
+        if not self._looked:
+            self._look_again(snapshot)
         if self._told.empty():
             return
         later = NodesLater(snapshot(), self._cache.policy)
@@ -47,6 +51,19 @@ class PromiseAnswers:
                 return
             self._take(self._told.get_nowait(), later, tick)
             self.taken += 1
+
+    def _look_again(self, snapshot: Callable[[], Snapshot]) -> None:
+        """Keep room for what a former master promised and offered, before anything else gets it."""
+        self._looked = True
+        promises = self._cache.promises
+        promised, offered = promises.unplaced()[:_FOUND_MAX], promises.unplaced_offers()[:_FOUND_MAX]
+        if not promised and not offered:
+            return
+        later = NodesLater(snapshot(), self._cache.policy)
+        for rooms in (promise_rooms(promised, later), offer_rooms(offered, later)):
+            for booking in rooms:
+                promises.book([booking])
+                later.with_bookings([booking])
 
     def _take(self, decision: PromiseDecision, later: NodesLater, tick: TickContext) -> None:
         execution = self._cache.get(decision.execution.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
@@ -13,18 +13,18 @@ from typing import Protocol
 from zoe_client.vocabulary import PromiseRisk
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
-from zoe_lib.domain.finish_times import PromiseNotice, PromiseOffers
+from zoe_lib.domain.finish_times import Promise, PromiseNotice, PromiseOffers
 from zoe_lib.domain.guaranteed import as_guaranteed, guaranteed_counts
 from zoe_lib.domain.lifecycle import with_bandwidth
 from zoe_lib.domain.policy import Policy, limits_of
 from zoe_lib.domain.progress import ExecutionProgress, remaining_s
 from zoe_lib.domain.promises import required
 from zoe_lib.domain.resources import total
-from zoe_lib.domain.values import value
+from zoe_lib.domain.values import changed, value
 from zoe_lib.run_times.samples import with_elastic
 from zoe_lib.run_times.spread import CHANCES
 from zoe_master.loop.tick import Tick
-from zoe_master.scheduler.booking.bookings import Booking
+from zoe_master.scheduler.booking.bookings import Booking, offer_name
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
 from zoe_master.scheduler.promising.choosing import (
@@ -235,6 +235,24 @@ def _free_rate(snapshot: Snapshot, bookings: Sequence[Booking]) -> int:
         return 0
     held = sum(wanted.read for one in snapshot.active if (wanted := required(one.application)) is not None)
     return supply.rates.read - held - sum(one.read_bytes_per_s for one in bookings)
+
+
+def offer_rooms(offers: Iterable[tuple[Execution, int]], later: NodesLater) -> Iterator[Booking]:
+    """Yield room for offers that have none, because another master made them; by execution and number."""
+    for execution, number in offers:
+        terms = execution.offers.terms(number) if execution.offers is not None else None
+        if terms is not None:
+            booking = _room_again(changed(execution, promise=Promise(terms, later.now_s)), later)
+            if booking is not None and booking.ends_s <= terms.finish_s:
+                yield changed(booking, execution_id=offer_name(execution.id, number))
+
+
+def promise_rooms(promised: Iterable[Execution], later: NodesLater) -> Iterator[Booking]:
+    """Yield room for promised executions that wait and have none."""
+    for execution in promised:
+        booking = _room_again(execution, later)
+        if booking is not None:
+            yield booking
 
 
 def _room_again(execution: Execution, later: NodesLater) -> Booking | None:

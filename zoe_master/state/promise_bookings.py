@@ -98,6 +98,15 @@ class PromiseBookings:
         """Return the tenant and user of each execution with offers that wait for an answer."""
         return tuple((one.tenant, one.user) for one in self._offered.values())
 
+    def unplaced_offers(self) -> tuple[tuple[Execution, int], ...]:
+        """Return the offers for which no room is kept, by execution and number: another master made them."""
+        return tuple(
+            (one, number)
+            for one in sorted(self._offered.values(), key=_age)
+            for number in range(1, len(one.offers.offers if one.offers else ()) + 1)
+            if offer_name(one.id, number) not in self._places
+        )
+
     def unplaced(self) -> tuple[Execution, ...]:
         """Return promised executions that wait without room that is kept for them, the oldest promise first."""
         without = (one for key, one in self._waiting.items() if key not in self._places)
