@@ -24,6 +24,8 @@ from storage_filters.rate_table import Direction
 _SLOTS = 2048
 # born (nanoseconds since the epoch), bytes read and written, microseconds transferring and waiting, last moved, name
 _SLOT = struct.Struct("<Q Q Q Q Q d 88s")
+_AMOUNTS = struct.Struct("<Q Q Q Q d")  # of these, what changes
+_AMOUNTS_AT = 8
 _KNOWN_MAX = 2 * _SLOTS
 
 
@@ -78,14 +80,16 @@ class TransferCounters:
         """
         slot = self._slot_of(name)
         with self._locked(slot):
-            born, read, written, transferring_us, waiting_us, last_s, stored = self._read(slot)
+            _, read, written, transferring_us, waiting_us, last_s, _ = self._read(slot)
             last_s = min(last_s, now_s)  # a clock that began again
             fresh_us = round(max(now_s - max(last_s, from_s), 0.0) * 1e6)
             waited_us = round(max(now_s - from_s, 0.0) * 1e6)
             read += length if direction == "get" else 0
             written += length if direction == "put" else 0
             transferring_us, waiting_us = transferring_us + fresh_us, waiting_us + waited_us
-            self._write(slot, born, read, written, transferring_us, waiting_us, now_s, stored)
+            # Nothing else is written: others look for the name without this lock, and what is packed is zero for a moment.
+            at = slot * _SLOT.size + _AMOUNTS_AT
+            _AMOUNTS.pack_into(self._memory, at, read, written, transferring_us, waiting_us, now_s)
 
     def counts(self) -> Mapping[str, TransferCount]:
         """Return all counters by their names, without those that are being written."""

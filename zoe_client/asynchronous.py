@@ -221,6 +221,7 @@ class AsyncClient(AsyncTransport):
     release = awaited(Calls.release)
     requeue = awaited(Calls.requeue)
     scale = awaited(Calls.scale)
+    accept = awaited(Calls.accept)
     modify = awaited(Calls.modify)
     diff = awaited(Calls.diff)
     results = awaited(Calls.results)

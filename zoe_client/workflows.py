@@ -9,6 +9,9 @@ from uuid import uuid4
 from zoe_client import wire
 from zoe_client.transport import Transport, path_part
 
+# A thousand steps are cancelled one after the other, each in a transaction of its own.
+_CANCEL_TIMEOUT_S = 120.0
+
 
 class Workflows:
     """The calls of `Client.workflows`."""
@@ -50,7 +53,7 @@ class Workflows:
     def cancel(self, workflow_id: str) -> wire.WorkflowView:
         """Cancel all steps that have not ended."""
         path = f"/workflows/{path_part(workflow_id)}/cancel"
-        return self._client.call(wire.WorkflowView, "POST", path, again=True)
+        return self._client.call(wire.WorkflowView, "POST", path, again=True, timeout_s=_CANCEL_TIMEOUT_S)
 
     def resume(self, workflow_id: str, *, idempotency_key: str | None = None) -> wire.WorkflowView:
         """Run the steps again that have not succeeded, and those that run after them."""

@@ -240,3 +240,13 @@ def test_cancel_after_its_end_is_a_conflict(client: Client, master: TickingMaste
     with pytest.raises(Conflict) as refused:
         client.cancel(execution.id)
     assert refused.value.problem.code == "already_ended"
+
+
+def test_explain_while_it_starts_says_that_nothing_is_in_its_way(client: Client, master: TickingMaster) -> None:
+    """Also while what the master saw last still has it in the queue."""
+    master.behaviours["main"] = ServiceBehaviour(start_s=0.3, run_s=0.1)
+    for _ in range(5):
+        started = client.submit(job())
+        while client.execution(started.id).state in ("submitted", "queued", "starting"):
+            answer = client.explain(started.id)
+            assert answer.reason is None or answer.state == "queued"

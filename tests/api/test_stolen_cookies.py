@@ -110,7 +110,7 @@ def test_the_pages_without_scripts_change_nothing_by_the_cookie_alone(
     for path in forms:
         for headers in guesses(browser.cookies["zoe-session"]):
             data = {"csrf": headers.get(sessions.CSRF_HEADER, "")}
-            answer = browser.post(f"/lite{path.format(execution_id=execution.id)}", data=data, headers=headers)
+            answer = browser.post(f"/lite{path.format(execution_id=execution.id, offer=1)}", data=data, headers=headers)
             assert answer.status_code == {"/": 200, "/sign-in": 401}.get(path, 403), path
             assert "set-cookie" not in answer.headers
     assert everything(postgres_url) == before

@@ -3,7 +3,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { BrowserRouter } from "react-router";
 import { ofReading } from "./api/outage";
-import { ASK_AGAIN_MS, passes } from "./api/problem";
+import { askAgainAfter, passes } from "./api/problem";
 import { SessionProvider } from "./api/session";
 import { App } from "./app";
 import { applyTheme } from "./theme";
@@ -19,7 +19,7 @@ const queries = new QueryClient({
       staleTime: 2_000,
       // What was refused stays refused; what did not answer may answer soon, and no event tells when.
       retry: (failures, error) => failures < 2 && passes(error),
-      refetchInterval: ({ state }) => (state.error !== null && passes(state.error) ? ASK_AGAIN_MS : false),
+      refetchInterval: ({ state }) => askAgainAfter(state.error),
     },
   },
 });

@@ -64,6 +64,6 @@ type Description = Record<string, unknown>;
 /** A promise needs a time by which it ends: without one in the description, the run again asks for none. */
 export function runnable(description: Description): Description {
   const { promise: _promise, ...plain } = description;
-  const timed = description["deadline"] != null || description["deadline_s"] != null;
+  const timed = description.deadline != null || description.deadline_s != null;
   return timed ? description : plain;
 }

@@ -207,6 +207,8 @@ def _starting(execution: Execution, request: Request, principal: Principal, serv
         answer = services.master.ask("explain", question, request.state.request_id, principal.user)
     except (MasterUnreachable, MasterRefused):
         return None
+    if answer["reason"] is None:  # in what the master saw last it was still in the queue, and was to start
+        return None
     found = ReasonView.model_validate(answer["reason"])
     return found if found.code == ReasonCode.CREDENTIAL else None  # others are of the queue, where it is again
 

@@ -56,6 +56,7 @@ def test_a_counter_outlives_its_process_and_is_shared(counters: TransferCounters
     def elsewhere() -> None:
         others = TransferCounters(path)
         for _ in range(1000):
+            others._places.clear()  # so that each looks for it while others write
             others.count(ONE, "get", 1, 10.0, 10.5)
 
     workers = [multiprocessing.get_context("fork").Process(target=elsewhere) for _ in range(3)]

@@ -39,3 +39,8 @@ export const ASK_AGAIN_MS = 5_000;
 export function passes(error: unknown): boolean {
   return [0, 502, 503].includes(asRefused(error).status);
 }
+
+/** After how many milliseconds to ask again what failed so; false if nothing failed, or it stays refused. */
+export function askAgainAfter(error: unknown): number | false {
+  return error !== null && passes(error) ? ASK_AGAIN_MS : false;
+}

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "react";
 import { useParams } from "react-router";
 import { api, told } from "../../api/client";
 import { type JournalEvent, useJournal } from "../../api/journal";
+import { askAgainAfter } from "../../api/problem";
 import { useMay } from "../../api/session";
 import { ErrorBox, Loading } from "../../components/feedback";
 import { Tabs } from "../../components/tabs";
@@ -84,7 +85,7 @@ function useExecution(executionId: string) {
   const { data: execution, error } = useQuery({
     queryKey: key,
     queryFn: () => told(api.GET("/api/v1/executions/{execution_id}", { params: { path } })),
-    refetchInterval: (query) => askAgainMs(query.state.data),
+    refetchInterval: ({ state }) => askAgainAfter(state.error) || askAgainMs(state.data),
   });
   const { data: past } = useQuery({
     queryKey: [...key, "events"],
