@@ -87,7 +87,7 @@ class TransferCounters:
             read += length if direction == "get" else 0
             written += length if direction == "put" else 0
             transferring_us, waiting_us = transferring_us + fresh_us, waiting_us + waited_us
-            # Nothing else is written: others look for the name without this lock, and what is packed is zero for a moment.
+            # Nothing else is written: others look for the name without this lock, and what is packed is zero at first.
             at = slot * _SLOT.size + _AMOUNTS_AT
             _AMOUNTS.pack_into(self._memory, at, read, written, transferring_us, waiting_us, now_s)
 

@@ -63,9 +63,7 @@ def test_a_step_reads_what_another_left(swarm: Cluster, installation: Installati
         after = tuple(Dependency(need.kind, ids[need.position]) for need in step.after)
         conditions = Conditions(after=after, any_of=step.on_failure)
         application = parse(step.application)
-        execution = Execution(
-            ids[position], step.name, TENANT, "ada", application, time.time(), conditions=conditions
-        )
+        execution = Execution(ids[position], step.name, TENANT, "ada", application, time.time(), conditions=conditions)
         installation.store.submit(execution, "test")
     ended = installation.until(ids[1], lambda one: one.terminal, 120)
     assert ended.state is ExecutionState.SUCCEEDED, installation.story(ended)
@@ -84,7 +82,7 @@ def test_the_number_of_workers_follows_what_one_tells(swarm: Cluster, installati
             image="zoe/python",
             files={"tells.py": TELLS},
             work_dir="{workspace}",
-            ports=[{"name": "http", "number": 8000, "protocol": "http"}],
+            ports=[{"name": "http", "number": 8000, "protocol": "http", "proxied": True}],
             scaling={"maximum": 4, "port": "http", "interval_s": 1, "calm_s": 1, "per_instance": 10},
         ),
         name="scaled",
