@@ -145,10 +145,6 @@ class PromiseRisk(TextEnum):
     """It runs, and takes longer than expected."""
     FAILED = "failed"
     """An attempt failed, and another does not end in time."""
-    NODES_LOST = "nodes_lost"
-    """Nodes with guaranteed services were lost."""
-    STORE = "store"
-    """The object store grants less than was promised."""
 
 
 class IndexState(TextEnum):

@@ -119,8 +119,6 @@ PROMISE_RISKS = {
     PromiseRisk.NO_ROOM: "it waits, and the room for it is not free in time",
     PromiseRisk.SLOWER: "it runs, and takes longer than expected",
     PromiseRisk.FAILED: "an attempt failed, and another does not end in time",
-    PromiseRisk.NODES_LOST: "nodes with guaranteed services were lost",
-    PromiseRisk.STORE: "the object store grants less than was promised",
 }
 
 

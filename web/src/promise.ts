@@ -17,8 +17,6 @@ const RISKS: Record<Schemas["PromiseRisk"], string> = {
   no_room: "it waits, and the room for it is not free in time",
   slower: "it runs, and takes longer than expected",
   failed: "an attempt failed, and another does not end in time",
-  nodes_lost: "nodes with guaranteed services were lost",
-  store: "the object store grants less than was promised",
 };
 
 /** In what an offer differs from what was asked for. */

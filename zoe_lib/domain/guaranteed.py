@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, Service, ServiceState
-from zoe_lib.domain.finish_times import FinishTerms
 from zoe_lib.domain.values import changed
 
 _PLACED = ("starting", "running")
@@ -30,16 +29,15 @@ def guaranteed_counts(application: Application, elastic: int) -> Mapping[str, in
     return counts
 
 
-def as_guaranteed(execution: Execution, terms: FinishTerms | None = None) -> Execution:
-    """Return the execution as the scheduler sees it under its promise, or under these terms.
+def as_guaranteed(execution: Execution) -> Execution:
+    """Return the execution as the scheduler sees it under its promise.
 
     What is guaranteed is essential: it is placed with the start, all or nothing, and nobody takes it back. Without a
     promise it is the same execution.
     """
-    if terms is None:
-        if execution.promise is None:
-            return execution
-        terms = execution.promise.terms
+    if execution.promise is None:
+        return execution
+    terms = execution.promise.terms
     counts = guaranteed_counts(execution.application, terms.elastic)
     components = tuple(changed(one, essential_count=counts[one.name]) for one in execution.application.components)
     application = changed(execution.application, components=components, expected_run_s=terms.run_s)

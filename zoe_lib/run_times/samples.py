@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from zoe_lib.domain.application import Application, Component
+from zoe_lib.domain.application import Application, Component, with_counts
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark, Service
+from zoe_lib.domain.guaranteed import guaranteed_counts
 from zoe_lib.domain.promises import wished
 from zoe_lib.domain.transfers import StoreTransfers
 from zoe_lib.domain.values import changed
@@ -25,12 +26,7 @@ def kind_of(execution: Execution) -> Kind:
 
 def with_elastic(application: Application, elastic: int) -> Application:
     """Return an application with at most this many elastic services, in the order in which they start."""
-    left, fewer = elastic, {}
-    for component in sorted(application.components, key=lambda one: one.startup_order):
-        count = min(component.elastic_count, left)
-        left -= count
-        fewer[component.name] = changed(component, total_count=component.essential_count + count)
-    return changed(application, components=tuple(fewer[one.name] for one in application.components))
+    return with_counts(application, guaranteed_counts(application, elastic))
 
 
 def setting_of(application: Application, elastic: int | None = None) -> RunSetting:

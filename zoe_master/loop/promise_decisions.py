@@ -47,8 +47,8 @@ OFFERED_MAX = 3
 _ENOUGH = f"No offers: {OFFERED_MAX} of your executions have some already"
 _TOO_LARGE = "Looking for room takes longer than a decision may take"
 _TYPICAL = 0.5
-_SOONER = 0.98
-_SOON_S = 5.0
+_SOONER = 0.98  # a rate that saves less is not worth a guarantee
+_SOON_S = 5.0  # late by more, a begin is what breaks a promise
 _SLOWEST = 1.25  # times what it has taken, for a run that has taken longer than nearly all
 
 
@@ -93,7 +93,10 @@ class PromiseDecisions:
             return made
         later = NodesLater(tick.snapshot, tick.policy, give_up)
         for execution in tick.unplaced[:DECISIONS_MAX]:
-            booking = _room_again(execution, later)
+            try:
+                booking = _room_again(execution, later)
+            except OutOfBudget:
+                return made  # the next tick goes on with the others
             if booking is not None:
                 later.with_bookings([booking])
                 made.append(PromiseDecision(execution, booking=booking))

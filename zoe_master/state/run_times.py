@@ -11,6 +11,7 @@ from zoe_lib.domain.execution import Execution, Mark
 from zoe_lib.domain.values import changed, value
 from zoe_lib.run_times.history import RunTimes
 from zoe_lib.run_times.samples import kind_of, sample_of, setting_of
+from zoe_master.scheduler.promising.choosing import numbers_of
 
 _NEWS_MAX = 20_000
 
@@ -74,7 +75,7 @@ class RunTimesKept:
         """
         kind = (tenant, user, application.name)
         found = []
-        for elastic in _numbers(application):
+        for elastic in numbers_of(application):
             setting = setting_of(application, elastic)
             with self._lock:
                 answer = self._times.answer(kind, setting)
@@ -119,13 +120,3 @@ class RunTimesKept:
                 self._times.learn(execution.id, kind, sample)
         else:
             self._times.ended(execution.id)
-
-
-def _numbers(application: Application) -> list[int]:
-    """Return the numbers of elastic services to tell of."""
-    most = sum(component.elastic_count for component in application.components)
-    found, number = [0], 1
-    while number < most:
-        found.append(number)
-        number *= 2
-    return [*found, most] if most else found

@@ -117,8 +117,7 @@ class _Search:
         costed = self._costed(self._wish.confidence)
         if not costed:
             return self._none(NOT_KNOWN)
-        limit_s = self._execution.application.time_limit_s or math.inf
-        costed = [one for one in costed if one.run.seconds <= limit_s]
+        costed = [one for one in costed if self._within_time_limit(one)]
         if not costed:
             return self._none("It takes longer than its time limit")
         allowed = [one for one in costed if self._within_share(one.choice)]
@@ -144,6 +143,9 @@ class _Search:
 
     def _affordable(self, one: _Costed) -> bool:
         return self._budget is None or (one.price is not None and one.price.amount <= self._budget)
+
+    def _within_time_limit(self, one: _Costed) -> bool:
+        return one.run.seconds <= (self._execution.application.time_limit_s or math.inf)
 
     def _within_share(self, choice: PromiseChoice) -> bool:
         wanted = self._wanted(self._terms(_Costed(choice, ChoiceRunTime(1.0, 0, wide=True), None), 0.5, 0.0, 0.0))
@@ -213,6 +215,7 @@ class _Search:
         for confidence in _LESS_SURE:
             if confidence < self._wish.confidence:
                 costed = (one for one in self._costed(confidence) if self._affordable(one))
+                costed = (one for one in costed if self._within_time_limit(one))
                 found = self._in_time(
                     (one for one in costed if self._within_share(one.choice)), confidence, self._offers_end_s
                 )
