@@ -106,7 +106,7 @@ class View:
 
     `source` is a URI for `place_of`. types: of columns; names: all columns if there is no header; csv: the format, by
     the fields of `storage_filters.selection.CsvFormat`. token: for reading its source while the view is created;
-    short-lived, and never stored.
+    short-lived, and never stored. promised: it is read even where the plain objects would be read as soon.
     """
 
     id: str
@@ -118,6 +118,7 @@ class View:
     names: tuple[str, ...] = ()
     csv: tuple[tuple[str, str | bool], ...] = ()
     token: str = field(default="", repr=False, compare=False)
+    promised: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         """Sort, so that a view is equal in whatever order a database returns its parts."""
@@ -176,11 +177,15 @@ class ViewSample:
 
 @dataclass(frozen=True, slots=True)
 class ViewVerdict:
-    """Whether a job reads through a view, the columns that it finds there, and a sentence with the reason."""
+    """Whether a job reads through a view, the columns that it finds there, and a sentence with the reason.
+
+    share: bytes that the view delivered for each byte of the sample; None: there was no sample.
+    """
 
     used: bool
     columns: tuple[str, ...] = ()
     why: str = ""
+    share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

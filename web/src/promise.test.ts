@@ -6,6 +6,7 @@ const TERMS = {
   confidence: 0.95,
   elastic: 4,
   read_bytes_per_s: null,
+  views: null,
   run_s: 4320,
   begin_by_s: 2400,
   price: "3.20",
@@ -26,6 +27,9 @@ it("says less where less is known", () => {
   expect(termsSentence(little)).toContain("with 1 elastic service, 200 MB/s to read guaranteed. It begins");
   expect(termsSentence(little)).toContain("(by its declared run time; a guess)");
   expect(termsPrice(little)).toBe("not known");
+  expect(termsSentence({ ...little, views: true })).toContain(
+    "200 MB/s to read, views of its inputs guaranteed.",
+  );
 });
 
 it("says in what an offer differs, and why a promise is at risk", () => {

@@ -28,9 +28,11 @@ export function confidenceText({ confidence }: Terms): string {
   return `${Math.round(confidence * 100)} %`;
 }
 
-export function guaranteedText({ elastic, read_bytes_per_s: read }: Terms): string {
-  const services = counted(elastic, "elastic service");
-  return read ? `${services}, ${rate(read)} to read` : services;
+export function guaranteedText({ elastic, read_bytes_per_s: read, views }: Terms): string {
+  const parts = [counted(elastic, "elastic service")];
+  if (read) parts.push(`${rate(read)} to read`);
+  if (views) parts.push("views of its inputs");
+  return parts.join(", ");
 }
 
 export function termsPrice({ price, currency }: Terms): string {

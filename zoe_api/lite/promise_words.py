@@ -42,8 +42,9 @@ def offer_sentences(execution: Execution) -> Mapping[int, str]:
 
 def _terms(terms: FinishTerms) -> str:
     services = f"{terms.elastic} elastic {'service' if terms.elastic == 1 else 'services'}"
+    views = " and views of its inputs" if terms.views else ""
     price = "" if terms.price is None else f", for about {terms.price} {terms.currency}"
     return (
-        f"it ends by {in_full(terms.finish_s)} with {terms.confidence:.0%} confidence, with {services} guaranteed"
-        f"{price}; it begins by {in_full(terms.begin_by_s)}"
+        f"it ends by {in_full(terms.finish_s)} with {terms.confidence:.0%} confidence, with {services}{views} "
+        f"guaranteed{price}; it begins by {in_full(terms.begin_by_s)}"
     )

@@ -65,12 +65,15 @@ def terms_words(terms: Mapping[str, Any]) -> str:
     with_what = [f"{terms['elastic']} elastic {'service' if terms['elastic'] == 1 else 'services'}"]
     if terms["read_bytes_per_s"]:
         with_what.append(f"{rate(terms['read_bytes_per_s'])} to read")
+    if terms.get("views"):
+        with_what.append("views of its inputs")
     price = "" if terms["price"] is None else f", for about {terms['price']} {terms['currency']}"
     runs = "1 run" if terms["runs"] == 1 else f"{terms['runs']} runs"
+    plainly = " and its inputs read plainly" if terms.get("views") is False else ""
     basis = runs if terms["runs"] else "its declared run time"
     wide = "; a guess" if terms["wide"] else ""
     return (
         f"it ends by {in_full(terms['finish_s'])} with {terms['confidence']:.0%} confidence, with "
-        f"{' and '.join(with_what)} guaranteed{price}; it begins by {in_full(terms['begin_by_s'])} and takes "
+        f"{' and '.join(with_what)} guaranteed{plainly}{price}; it begins by {in_full(terms['begin_by_s'])} and takes "
         f"{duration(terms['run_s'])} (by {basis}{wide})"
     )

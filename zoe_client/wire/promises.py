@@ -18,6 +18,10 @@ class FinishTermsView(Wire):
         "takes them back, and those that fail are replaced."
     )
     read_bytes_per_s: int | None = Field(description="Bandwidth to read that is guaranteed; null: none beyond its own.")
+    views: bool | None = Field(
+        default=None,
+        description="Whether its inputs with a pushdown are read through views; null: that is decided when it starts.",
+    )
     run_s: float = Field(description="Seconds from its placement in which it ends with this confidence.")
     begin_by_s: float = Field(description="When it is placed at the latest.")
     price: str | None = Field(description="What it costs if it runs for `run_s`; null: not known.")

@@ -28,9 +28,10 @@ class FinishTerms:
 
     finish_s: seconds since the epoch. elastic: how many of its elastic services are guaranteed, in the order in which
     they start. run_s: seconds from its placement in which it ends with this confidence. begin_by_s: when it is placed
-    at the latest. read_bytes_per_s: bandwidth of the object store to read; None: none beyond what it requires. price:
-    what it costs if it runs for `run_s`, as a decimal number; None: not known. runs: ended runs of its kind behind
-    this; 0: its declared run time. wide: these are few, or had other numbers of cores.
+    at the latest. read_bytes_per_s: bandwidth of the object store to read; None: none beyond what it requires. views:
+    whether its inputs with a pushdown are read through views; None: that is decided when it starts. price: what it
+    costs if it runs for `run_s`, as a decimal number; None: not known. runs: ended runs of its kind behind this; 0:
+    its declared run time. wide: these are few, or had other numbers of cores.
     """
 
     finish_s: float
@@ -39,6 +40,7 @@ class FinishTerms:
     run_s: float
     begin_by_s: float
     read_bytes_per_s: int | None = None
+    views: bool | None = None
     price: str | None = None
     currency: str = ""
     runs: int = 0

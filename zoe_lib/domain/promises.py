@@ -9,7 +9,7 @@ from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, Service, ServiceState
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.storage import S3, Guarantee, StorageObject, service_of
-from zoe_lib.domain.values import value
+from zoe_lib.domain.values import changed, value
 
 _MB = 10**6
 _SWIFT = "swift2d"
@@ -233,6 +233,14 @@ def pushed_down(application: Application) -> tuple[StorageObject, ...]:
     """Return the inputs of which the store shall deliver only some rows and columns."""
     storage = application.storage
     return tuple(one for one in storage.inputs if one.pushdown is not None) if storage is not None else ()
+
+
+def without_views(application: Application) -> Application:
+    """Return the application as one that reads all its inputs plainly."""
+    if not pushed_down(application) or application.storage is None:
+        return application
+    plain = tuple(changed(one, pushdown=None) for one in application.storage.inputs)
+    return changed(application, storage=changed(application.storage, inputs=plain))
 
 
 def view_schemes(s3_is_swift: bool) -> tuple[str, ...]:

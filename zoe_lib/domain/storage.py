@@ -91,7 +91,8 @@ class InputRead:
     """How an input is read in one attempt, decided once before any of its services starts.
 
     uri: the URI that services read. view: the id of the view, empty for the plain objects; columns: the columns of the
-    view, in order. why: a sentence for users.
+    view, in order. why: a sentence for users. share: bytes that a view delivers for each byte of the plain objects, by
+    a sample; None: not known.
     """
 
     name: str
@@ -99,6 +100,7 @@ class InputRead:
     view: str = ""
     columns: tuple[str, ...] = ()
     why: str = ""
+    share: float | None = None
 
 
 @value(frozen=True, slots=True)

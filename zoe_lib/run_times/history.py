@@ -117,6 +117,11 @@ class RunTimes:
         told = self._factor(runs, self._pool(kind, runs, setting), setting, nearest_chance(chance))[1]
         return runs.expected_s(setting) * told
 
+    def ways_to_read(self, kind: Kind) -> frozenset[bool]:
+        """Return of which ways to read it is known how much a run reads: through views (True), plainly (False)."""
+        runs = self._kinds.get(kind)
+        return frozenset() if runs is None else runs.ways_to_read()
+
     def _expectation(self, kind: Kind, runs: RunsOfKind, setting: RunSetting) -> _Told:
         pool = self._pool(kind, runs, setting)
         factors = tuple(self._factor(runs, pool, setting, chance) for chance in CHANCES)

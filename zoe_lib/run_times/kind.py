@@ -54,15 +54,30 @@ class RunsOfKind:
 
         What is guaranteed is the least that the store delivers: it delivers more if it usually did.
         """
-        known = [one.setting for one in self.samples if one.setting.delivered_bytes and one.setting.rate][-_TYPICAL:]
-        if not known:
+        latest = self._known_reads()
+        if not latest:
             return setting
-        delivered = setting.delivered_bytes
+        delivered, known = setting.delivered_bytes, [one.setting for one in latest]
+        if delivered is None:
+            as_wanted = [found for one in latest if (found := _delivered(one, setting.views)) is not None]
+            delivered = median(as_wanted or (one.delivered_bytes or 0.0 for one in known))
         return changed(
             setting,
-            delivered_bytes=median(one.delivered_bytes or 0.0 for one in known) if delivered is None else delivered,
+            delivered_bytes=delivered,
             rate=_usual_rate(setting.guaranteed, known) if setting.rate is None else setting.rate,
         )
+
+    def ways_to_read(self) -> frozenset[bool]:
+        """Return of which ways to read it is known how much that is: through views (True), plainly (False)."""
+        latest = self._known_reads()
+        return frozenset(
+            views
+            for views in (True, False)
+            if any(one.setting.views is not None and _delivered(one, views) is not None for one in latest)
+        )
+
+    def _known_reads(self) -> list[RunSample]:
+        return [one for one in self.samples if one.setting.delivered_bytes and one.setting.rate][-_TYPICAL:]
 
     def has(self, run_id: str) -> bool:
         """Return whether this run is among the newest."""
@@ -114,6 +129,18 @@ class RunsOfKind:
 
 def _known_before(setting: RunSetting) -> RunSetting:
     return changed(setting, delivered_bytes=None, rate=None)
+
+
+def _delivered(sample: RunSample, views: bool | None) -> float | None:
+    """Return the bytes that a run like this one reads through views, or plainly; None if that is not known.
+
+    What a view leaves out is known from its share. What plain objects take to compute is not known from runs that never
+    had them, so these say nothing of plain ones.
+    """
+    delivered = sample.setting.delivered_bytes
+    if views is None or sample.setting.views is None or sample.setting.views is views:
+        return delivered
+    return delivered * sample.share if views and delivered and sample.share is not None else None
 
 
 def _usual_rate(guaranteed: float | None, known: Sequence[RunSetting]) -> float:

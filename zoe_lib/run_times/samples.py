@@ -48,12 +48,25 @@ def sample_of(execution: Execution) -> RunSample | None:
     ready_s = min(max(execution.marks.get(Mark.READY, placed_s), placed_s), ended_s)
     cores = _average_cores(execution, ready_s, ended_s)
     guaranteed = _rate(execution.application) if Mark.STORAGE_GRANTED in execution.marks else None
-    setting, work_s = RunSetting(cores, guaranteed=guaranteed), ended_s - ready_s
+    setting, work_s = RunSetting(cores, guaranteed=guaranteed, views=through_views(execution)), ended_s - ready_s
     moved = execution.transfers
     if moved is None or not moved.whole or Mark.TENANT_CREDENTIAL in execution.marks:
         return RunSample(setting, ready_s - placed_s, work_s)
     known = changed(setting, delivered_bytes=float(moved.read_bytes), rate=_delivered_rate(moved))
-    return RunSample(known, ready_s - placed_s, work_s, _busy(moved, cores, work_s))
+    return RunSample(known, ready_s - placed_s, work_s, _busy(moved, cores, work_s), _share(execution))
+
+
+def through_views(execution: Execution) -> bool | None:
+    """Return whether all inputs that may be read through views were; None: some were, or there are none."""
+    how = {bool(read.view) for read in execution.inputs}
+    return how.pop() if len(how) == 1 else None
+
+
+def _share(execution: Execution) -> float | None:
+    """Return the share that a view delivers of all that is read, where there is one input alone."""
+    storage = execution.application.storage
+    alone = storage is not None and len(storage.inputs) == 1 and len(execution.inputs) == 1
+    return execution.inputs[0].share if alone else None
 
 
 def _delivered_rate(moved: StoreTransfers) -> float | None:

@@ -13,12 +13,14 @@ class RunSetting:
     delivered_bytes: what the object store delivers for its inputs, after projection and selection; None: unknown.
     rate: bytes per second at which the store delivers while the run waits for it; None: unknown, or not limited.
     guaranteed: bytes per second that the run is guaranteed at least; None: nothing.
+    views: whether its inputs with a pushdown are read through views; None: unknown, some are, or it has none.
     """
 
     cores: float = 1.0
     delivered_bytes: float | None = None
     rate: float | None = None
     guaranteed: float | None = None
+    views: bool | None = None
 
 
 @value(frozen=True, slots=True)
@@ -26,10 +28,12 @@ class RunSample:
     """A run that has ended well: what it had, and how long it took.
 
     start_s: from placement until all essential services were ready. work_s: from there to the end. busy: the share of
-    these cores that computed, from 0 to 1; None: not measured.
+    these cores that computed, from 0 to 1; None: not measured. share: bytes that a view would have delivered for each
+    byte of the plain objects; None: not known.
     """
 
     setting: RunSetting
     start_s: float
     work_s: float
     busy: float | None = None
+    share: float | None = None

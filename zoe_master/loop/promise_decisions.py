@@ -18,10 +18,10 @@ from zoe_lib.domain.guaranteed import as_guaranteed, guaranteed_counts
 from zoe_lib.domain.lifecycle import with_bandwidth
 from zoe_lib.domain.policy import Policy, limits_of
 from zoe_lib.domain.progress import ExecutionProgress, remaining_s
-from zoe_lib.domain.promises import required
+from zoe_lib.domain.promises import pushed_down, required, without_views
 from zoe_lib.domain.resources import total
 from zoe_lib.domain.values import changed, value
-from zoe_lib.run_times.samples import with_elastic
+from zoe_lib.run_times.samples import through_views, with_elastic
 from zoe_lib.run_times.spread import CHANCES
 from zoe_master.loop.tick import Tick
 from zoe_master.scheduler.booking.bookings import Booking, offer_name
@@ -135,22 +135,35 @@ class PromiseDecisions:
 
         def run_time(choice: PromiseChoice, chance: float) -> ChoiceRunTime | None:
             rate = choice.read_bytes_per_s
-            known = self._run_times.within(application, tenant, user, choice.elastic, chance, rate)
+            known = self._run_times.within(application, tenant, user, choice.elastic, chance, rate, choice.views)
             return None if known is None else ChoiceRunTime(known.seconds, known.samples, known.wide)
 
         def price(choice: PromiseChoice, run_s: float) -> PromisePrice:
-            given = with_bandwidth(with_elastic(application, choice.elastic), choice.read_bytes_per_s)
+            read = without_views(application) if choice.views is False else application
+            given = with_bandwidth(with_elastic(read, choice.elastic), choice.read_bytes_per_s)
             begins_s = max((execution.deadline_s or 0.0) - run_s, later.now_s)
             return self._prices.price(given, tenant, user, run_s, begins_s)
 
         choices = [
-            PromiseChoice(number) for number in numbers_of(application) if _within_limits(execution, number, policy)
+            PromiseChoice(number, views=views)
+            for number in numbers_of(application)
+            if _within_limits(execution, number, policy)
+            for views in self._ways_to_read(execution)
         ]
         for rate in rates_of(free_rate) if application.storage is not None and application.storage.inputs else ():
-            faster = (PromiseChoice(one.elastic, rate) for one in choices if one.read_bytes_per_s is None)
+            faster = (replace(one, read_bytes_per_s=rate) for one in choices if one.read_bytes_per_s is None)
             choices += [one for one in faster if _helps(one, run_time)]
         offers_end_s = later.now_s + policy.promise_offer_s if makes_offers else None
         return answer(execution, choices, run_time, price, later, offers_end_s)
+
+    def _ways_to_read(self, execution: Execution) -> Sequence[bool | None]:
+        """Return how its inputs with a pushdown may be read so that it is known how long that takes. Of what was read
+        plainly so far, a view that turns out to help is used as ever.
+        """
+        if not pushed_down(execution.application):
+            return (None,)
+        known = self._run_times.ways_to_read(execution.application, execution.tenant, execution.user)
+        return sorted(known) if True in known else (None,)
 
     def _risks(
         self, snapshot: Snapshot, progress: Mapping[ExecutionId, ExecutionProgress]
@@ -176,11 +189,13 @@ class PromiseDecisions:
             left = remaining_s(progress.readings, now_s)
             if left is not None:
                 return now_s + left.seconds
-        elastic, application = execution.promise.terms.elastic, execution.application
+        terms, application = execution.promise.terms, execution.application
+        tenant, user, within = execution.tenant, execution.user, self._run_times.within
+        views = through_views(execution) if execution.inputs else terms.views
         takes = [
             (chance, known.seconds)
             for chance in CHANCES
-            if (known := self._run_times.within(application, execution.tenant, execution.user, elastic, chance))
+            if (known := within(application, tenant, user, terms.elastic, chance, views=views))
         ]
         if not takes:
             takes = [(0.5, execution.promise.terms.run_s)]
@@ -227,7 +242,7 @@ def _within_limits(execution: Execution, elastic: int, policy: Policy) -> bool:
 
 def _helps(choice: PromiseChoice, run_time: Callable[[PromiseChoice, float], ChoiceRunTime | None]) -> bool:
     """Return whether it ends sooner with this rate than with what the store usually delivers."""
-    usual, faster = run_time(PromiseChoice(choice.elastic), _TYPICAL), run_time(choice, _TYPICAL)
+    usual, faster = run_time(replace(choice, read_bytes_per_s=None), _TYPICAL), run_time(choice, _TYPICAL)
     return usual is not None and faster is not None and faster.seconds < _SOONER * usual.seconds
 
 

@@ -92,13 +92,15 @@ class RunTimesKept:
         elastic: int,
         chance: float,
         rate: int | None = None,
+        views: bool | None = None,
     ) -> RunTimeWithin | None:
         """Return in what time a run with so many of its elastic services ends with a chance; None if nothing is known.
-        `rate`: bytes per second that the object store delivers; None: as it usually does.
+        `rate`: bytes per second that the object store delivers; None: as it usually does. `views`: whether it reads
+        through views; None: as it usually does.
 
         What nothing was learned of takes as long as it declares, and more in proportion with fewer cores.
         """
-        kind, setting = (tenant, user, application.name), setting_of(application, elastic)
+        kind, setting = (tenant, user, application.name), changed(setting_of(application, elastic), views=views)
         if rate is not None:
             setting = changed(setting, rate=float(rate), guaranteed=float(rate))
         with self._lock:
@@ -109,6 +111,11 @@ class RunTimesKept:
             return None
         longer = max(setting_of(application).cores / setting.cores, 1.0)
         return RunTimeWithin(application.expected_run_s * longer, 0, wide=True)
+
+    def ways_to_read(self, application: Application, tenant: str, user: str) -> frozenset[bool]:
+        """Return of which ways to read it is known how much a run reads: through views (True), plainly (False)."""
+        with self._lock:
+            return self._times.ways_to_read((tenant, user, application.name))
 
     def _learn(self, execution: Execution, *, ended: bool) -> None:
         kind = kind_of(execution)

@@ -20,6 +20,7 @@ from zoe_master.storage.tenant_tokens import NoAccessError, SignIn, nobody
 log = structlog.get_logger(__name__)
 _BUCKET_CHARACTERS_MAX = 63
 _AFTER_A_FAILURE = "an earlier attempt failed, possibly because of a view"
+_PROMISED_PLAIN = "it was promised so, since that costs less"
 _UNCHARGED = f"{_AFTER_A_FAILURE}; that attempt does not count as one of its retries"
 
 
@@ -55,8 +56,8 @@ class InputViews:
         view = _view(execution, one)
         found = verdicts.get(view.id, ViewVerdict(False, (), f"plainly: {otherwise}"))
         if not found.used:
-            return InputRead(one.name, one.uri, why=found.why)
-        return InputRead(one.name, view.uri, view.id, found.columns, found.why)
+            return InputRead(one.name, one.uri, why=found.why, share=found.share)
+        return InputRead(one.name, view.uri, view.id, found.columns, found.why, found.share)
 
     def _why_plain(self, execution: Execution, one: StorageObject) -> str:
         """Return why an input gets no view; empty if it may have one."""
@@ -69,6 +70,8 @@ class InputViews:
         # A view may have been the reason. Plain objects are never worse than before.
         if Mark.VIEW_FAILED in execution.marks:
             return _UNCHARGED
+        if execution.promise is not None and execution.promise.terms.views is False:
+            return _PROMISED_PLAIN
         return _AFTER_A_FAILURE if execution.failed_attempts else ""
 
 
@@ -91,6 +94,7 @@ def _view(execution: Execution, storage_input: StorageObject) -> View:
         csv.names,
         (("delimiter", csv.delimiter), ("quote", csv.quote), ("escape", csv.escape), ("header", csv.header),
          ("null_text", csv.null_text)) if storage_input.csv else (),
+        promised=execution.promise is not None and execution.promise.terms.views is True,
     )  # fmt: skip
 
 
@@ -134,7 +138,7 @@ class ViewReconciler:
             token = self._sign_in(view)
             self._controller.create_view(replace(view, token=token))
             self._hit(CrashPoint.VIEW_MADE)
-            return verdict(self._controller.sample(view.id, token))
+            return verdict(self._controller.sample(view.id, token), promised=view.promised)
         except StorageRefusedError as refusal:
             return ViewVerdict(False, (), f"plainly: there is no view ({refusal.sentence})")
         except (StorageUnavailableError, NoAccessError) as error:

@@ -29,6 +29,15 @@ def test_everything_wanted_does_not_pay_and_the_sentence_says_why() -> None:
     assert found.why.startswith("plainly: a view would not save time; 3 of 8 MB")
 
 
+def test_what_is_promised_is_read_through_a_view_whether_or_not_that_saves_time() -> None:
+    found = verdict(replace(FEW_ROWS, delivered_bytes=4 * MB, selected_bytes=8 * MB, view_s=0.2), promised=True)
+    assert found.used
+    assert found.columns == ("id", "kwh")
+    assert found.why.startswith("through a view, as promised: 4 of 8 MB of a sample")
+    assert found.share == 0.5
+    assert not verdict(ViewSample(0, 0, 0, 0, 0.0, 0.0), promised=True).used
+
+
 def test_what_the_store_can_move_decides_where_it_is_less_than_one_sample_got() -> None:
     slow_filter = replace(FEW_ROWS, view_s=0.5)
     assert not verdict(slow_filter).used

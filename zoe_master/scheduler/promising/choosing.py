@@ -1,7 +1,7 @@
 """Which guarantees make an execution end by a time, for the lowest price; what can be offered where none do. Pure.
 
 The search is small: numbers of elastic services (none, 1, 2, 4, ... all) times rates of the object store (as it asks,
-and parts of what can be guaranteed), each at a bounded number of beginnings.
+and parts of what can be guaranteed) times views or none, each at a bounded number of beginnings.
 """
 
 from __future__ import annotations
@@ -38,10 +38,14 @@ class ChoiceRunTime:
 
 @value(frozen=True, slots=True)
 class PromiseChoice:
-    """Guarantees that are possible: a number of elastic services, and bytes per second to read; None: none."""
+    """Guarantees that are possible: a number of elastic services, and bytes per second to read; None: none.
+
+    views: whether inputs with a pushdown are read through views; None: that is decided when it starts.
+    """
 
     elastic: int
     read_bytes_per_s: int | None = None
+    views: bool | None = None
 
 
 @value(frozen=True, slots=True)
@@ -249,6 +253,7 @@ class _Search:
             run_s=one.run.seconds,
             begin_by_s=begin_by_s,
             read_bytes_per_s=one.choice.read_bytes_per_s,
+            views=one.choice.views,
             price=None if one.price is None else f"{one.price.amount:f}",
             currency="" if one.price is None else one.price.currency,
             runs=one.run.runs,

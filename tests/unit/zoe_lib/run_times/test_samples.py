@@ -9,9 +9,9 @@ import pytest
 from tests.support.applications import application, component, execution
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark, new_services
 from zoe_lib.domain.resources import Resources
-from zoe_lib.domain.storage import Bandwidth, StorageDemand
+from zoe_lib.domain.storage import Bandwidth, InputRead, StorageDemand, StorageObject
 from zoe_lib.domain.transfers import StoreTransfers
-from zoe_lib.run_times.samples import sample_of, setting_of
+from zoe_lib.run_times.samples import sample_of, setting_of, through_views
 from zoe_lib.run_times.values import RunSetting
 
 WORK = application(
@@ -111,3 +111,15 @@ def test_a_run_that_read_nothing_has_no_rate_and_busy_cores() -> None:
     sample = sample_of(ended(transfers=StoreTransfers(3)))
     assert sample is not None
     assert (sample.setting.delivered_bytes, sample.setting.rate, sample.busy) == (0.0, None, 1.0)
+
+
+def test_how_inputs_were_read_is_known_if_all_were_read_so() -> None:
+    plain, view = InputRead("a", "swift2d://a.zoe/x", share=0.25), InputRead("b", "swift2d://b.zoe/y", "v", share=0.5)
+    storage = StorageDemand(inputs=(StorageObject("a", "swift2d://a.zoe/x"),))
+    read = StoreTransfers(1, 50_000_000, transferring_s=2.0, waiting_s=2.0)
+    for inputs, views in (((), None), ((plain,), False), ((view,), True), ((plain, view), None)):
+        assert through_views(ended(inputs=inputs)) is views
+        sample = sample_of(ended(inputs=inputs, transfers=read, application=replace(WORK, storage=storage)))
+        assert sample is not None
+        assert sample.setting.views is views
+        assert sample.share == (inputs[0].share if len(inputs) == 1 else None)
