@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import pytest
 
@@ -18,6 +20,7 @@ from zoe_lib.domain.execution import Cause, ExecutionState, Mark
 from zoe_lib.domain.finish_times import FinishTerms, PromiseWish
 from zoe_lib.domain.guaranteed import as_guaranteed
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.progress import ExecutionProgress, ProgressReading
 from zoe_lib.domain.values import changed
 from zoe_lib.pricing.price_list import PriceList
 from zoe_master.backends.base import ServiceStart
@@ -36,10 +39,13 @@ def no_prices() -> list[PriceList]:
 class Promising(World):
     """A world whose master decides promises after each tick, as its thread does."""
 
+    progress: Mapping[str, ExecutionProgress] = MappingProxyType({})
+
     def tick(self) -> Tick:
         tick = super().tick()
         self.master.run_times.work_off(1000)
-        made = PromiseDecisions(self.master.run_times, StoredPrices(no_prices, self.clock)).made_on(tick)
+        decisions = PromiseDecisions(self.master.run_times, StoredPrices(no_prices, self.clock))
+        made = decisions.made_on(tick, progress=self.progress)
         if made:
             self.master.tell_promises(made)
             self.waker.wake()
@@ -131,6 +137,32 @@ def test_guaranteed_services_are_taken_back_by_nobody() -> None:
     assert not lost
     world.run(500.0)
     assert world.get(one).missed is None
+
+
+def test_what_an_early_one_gives_back_others_get_and_a_new_leader_knows_it() -> None:
+    world = work_of({"job": 400.0, "worker": 400.0, "other": 300.0})
+    one = world.ask(job("job", 2, 1000.0, elastic=8), in_s=1100.0)
+    world.run(5.0, check_invariants)
+    assert world.terms(one).elastic == 8
+    other = world.submit(job("other", 5, 300.0))
+    world.run(100.0, check_invariants)
+    assert world.state(other) is ExecutionState.QUEUED
+    began_s = world.get(one).marks[Mark.READY]
+    readings = tuple(ProgressReading(began_s + 10.0 * n, 0.025 * n) for n in range(1, 15))
+    world.progress = {one: ExecutionProgress(one, 1, began_s + 140.0, readings)}
+    world.run(40.0)
+    world.waker.wake()
+    world.run(20.0, check_invariants)
+    promise = world.get(one).promise
+    assert promise is not None
+    assert world.kinds(one).count("promise_adjusted") == 1
+    assert promise.guaranteed(1) < 8
+    assert world.state(other) is ExecutionState.RUNNING
+    world.restart()
+    world.run(10.0, check_invariants)
+    assert world.get(one).promise == promise
+    world.run(1000.0, check_invariants)
+    assert (world.state(one), world.get(one).missed) == (ExecutionState.SUCCEEDED, None)
 
 
 def test_a_guaranteed_service_that_fails_is_replaced_before_others_get_room() -> None:

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { inWhat, riskSentence, runnable, termsPrice, termsSentence } from "./promise";
+import { earlySentence, inWhat, riskSentence, runnable, termsPrice, termsSentence } from "./promise";
 
 const TERMS = {
   finish_s: 7200,
@@ -37,6 +37,15 @@ it("says in what an offer differs, and why a promise is at risk", () => {
   expect(riskSentence({ risk: "slower", end_s: 9000, at_s: 0 })).toMatch(
     /takes longer than expected\. It is expected to end at 1 Jan 1970, .*:30:00/,
   );
+});
+
+it("says what an early one keeps in its present attempt", () => {
+  const adjusted = { elastic: 1, attempt: 1, at_s: 5 };
+  const promise = { terms: TERMS, at_s: 0, offer: 0, notice: null, adjusted };
+  expect(earlySentence(promise, 1)).toBe("It is early: 1 elastic service guaranteed at present.");
+  expect(earlySentence(promise, 2)).toBeNull();
+  expect(earlySentence({ ...promise, adjusted: { ...adjusted, elastic: 4 } }, 1)).toBeNull();
+  expect(earlySentence({ ...promise, adjusted: null }, 1)).toBeNull();
 });
 
 it("asks for a promise again only where the description has a time", () => {

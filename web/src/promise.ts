@@ -59,6 +59,12 @@ export function riskSentence({ risk, end_s: end }: Notice): string {
   return `The promise is at risk: ${RISKS[risk]}. It is expected to end at ${fullMoment(end)}.`;
 }
 
+/** That fewer services are guaranteed at present, since it is early; null where that is not so. */
+export function earlySentence({ terms, adjusted }: Schemas["PromiseView"], attempt: number): string | null {
+  if (!adjusted || adjusted.attempt !== attempt || adjusted.elastic >= terms.elastic) return null;
+  return `It is early: ${counted(adjusted.elastic, "elastic service")} guaranteed at present.`;
+}
+
 type Description = Record<string, unknown>;
 
 /** A promise needs a time by which it ends: without one in the description, the run again asks for none. */

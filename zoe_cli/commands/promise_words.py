@@ -33,9 +33,20 @@ def _promise(execution: Execution) -> Iterator[str]:
     if promise is None:
         return
     yield f"Promised: {terms_words(promise['terms'])}."
+    adjusted = promise.get("adjusted")
+    if adjusted is not None and adjusted["attempt"] == execution["attempt"] and _fewer(promise, adjusted):
+        yield f"It is early: at present {adjusted['elastic']} of its elastic services {_are(adjusted)} guaranteed."
     if promise["notice"] is not None:
         notice = promise["notice"]
         yield f"At risk ({notice['risk']}): it is expected to end {in_full(notice['end_s'])}."
+
+
+def _fewer(promise: Mapping[str, Any], adjusted: Mapping[str, Any]) -> bool:
+    return bool(adjusted["elastic"] < promise["terms"]["elastic"])
+
+
+def _are(adjusted: Mapping[str, Any]) -> str:
+    return "is" if adjusted["elastic"] == 1 else "are"
 
 
 def promise_event_words(data: Mapping[str, Any]) -> str:

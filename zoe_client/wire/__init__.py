@@ -164,6 +164,7 @@ __getattr__ = lazy_names(
             "FinishTermsView",
             "OfferView",
             "OffersView",
+            "PromiseAdjustmentView",
             "PromiseOutlookView",
             "PromiseView",
             "PromiseNoticeView",

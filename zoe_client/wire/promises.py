@@ -38,6 +38,14 @@ class PromiseNoticeView(Wire):
     at_s: float
 
 
+class PromiseAdjustmentView(Wire):
+    """That so many of its elastic services are guaranteed to an attempt since then, as its progress needs."""
+
+    elastic: int
+    attempt: int
+    at_s: float
+
+
 class PromiseView(Wire):
     """A promise that is in force."""
 
@@ -45,6 +53,10 @@ class PromiseView(Wire):
     at_s: float = Field(description="When it was made.")
     offer: int = Field(description="The number of the offer that was accepted; 0: it is as it was asked for.")
     notice: PromiseNoticeView | None = Field(description="Null while it is expected to be kept.")
+    adjusted: PromiseAdjustmentView | None = Field(
+        default=None,
+        description="The newest adjustment to its progress: fewer services are guaranteed while it is early.",
+    )
 
 
 class OfferView(Wire):

@@ -153,6 +153,14 @@ class PromiseAtRisk(Event):
 
 
 @value(frozen=True, slots=True, kw_only=True)
+class PromiseAdjusted(Event):
+    """So many of its elastic services are guaranteed now: fewer while it is early, more when it is not any more."""
+
+    kind: ClassVar[str] = "promise_adjusted"
+    elastic: int
+
+
+@value(frozen=True, slots=True, kw_only=True)
 class ReasonChanged(Event):
     """It now waits for another reason."""
 
@@ -414,6 +422,7 @@ EVENT_TYPES: dict[str, type[Event]] = {
         Scaled,
         Promised,
         PromiseOffered,
+        PromiseAdjusted,
         PromiseAtRisk,
         ReasonChanged,
         Forecasted,

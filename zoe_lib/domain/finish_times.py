@@ -28,10 +28,10 @@ class FinishTerms:
 
     finish_s: seconds since the epoch. elastic: how many of its elastic services are guaranteed, in the order in which
     they start. run_s: seconds from its placement in which it ends with this confidence. begin_by_s: when it is placed
-    at the latest. read_bytes_per_s: bandwidth of the object store to read; None: none beyond what it requires. views:
-    whether its inputs with a pushdown are read through views; None: that is decided when it starts. price: what it
-    costs if it runs for `run_s`, as a decimal number; None: not known. runs: ended runs of its kind behind this; 0:
-    its declared run time. wide: these are few, or had other numbers of cores.
+    at the latest. read_bytes_per_s: bandwidth of the object store to read; None: none beyond what it requires. price:
+    what it costs if it runs for `run_s`, as a decimal number; None: not known. runs: ended runs of its kind behind
+    this; 0: its declared run time. wide: these are few, or had other numbers of cores. views: whether its inputs with a
+    pushdown are read through views; None: that is decided when it starts.
     """
 
     finish_s: float
@@ -40,11 +40,11 @@ class FinishTerms:
     run_s: float
     begin_by_s: float
     read_bytes_per_s: int | None = None
-    views: bool | None = None
     price: str | None = None
     currency: str = ""
     runs: int = 0
     wide: bool = False
+    views: bool | None = None
 
 
 @value(frozen=True, slots=True)
@@ -59,15 +59,30 @@ class PromiseNotice:
 
 
 @value(frozen=True, slots=True)
+class PromiseAdjustment:
+    """How many elastic services are guaranteed to an attempt since `at_s`, instead of as many as the terms say."""
+
+    elastic: int
+    attempt: int
+    at_s: float
+
+
+@value(frozen=True, slots=True)
 class Promise:
     """Terms that are in force since `at_s`. offer: the number of the offer that they were; 0: they were asked for.
-    notice: that they are expected to be broken, which is said once.
+    notice: that they are expected to be broken, which is said once. adjusted: the newest adjustment to progress.
     """
 
     terms: FinishTerms
     at_s: float
     offer: int = 0
     notice: PromiseNotice | None = None
+    adjusted: PromiseAdjustment | None = None
+
+    def guaranteed(self, attempt: int) -> int:
+        """Return how many elastic services are guaranteed to an attempt at present."""
+        adjusted = self.adjusted
+        return adjusted.elastic if adjusted is not None and adjusted.attempt == attempt else self.terms.elastic
 
 
 @value(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def as_guaranteed(execution: Execution) -> Execution:
     if execution.promise is None:
         return execution
     terms = execution.promise.terms
-    counts = guaranteed_counts(execution.application, terms.elastic)
+    counts = guaranteed_counts(execution.application, execution.promise.guaranteed(execution.attempt))
     components = tuple(changed(one, essential_count=counts[one.name]) for one in execution.application.components)
     application = changed(execution.application, components=components, expected_run_s=terms.run_s)
     services = tuple(_as_core(one, counts[one.component]) for one in execution.services)

@@ -28,7 +28,7 @@ from zoe_lib.domain.execution import (
 )
 from zoe_lib.domain.execution import ExecutionState as E
 from zoe_lib.domain.execution import ServiceState as S
-from zoe_lib.domain.finish_times import Promise
+from zoe_lib.domain.finish_times import Promise, PromiseAdjustment
 from zoe_lib.domain.storage import Bandwidth, Guarantee
 from zoe_lib.domain.use import granted_by_day
 from zoe_lib.domain.values import changed
@@ -44,6 +44,7 @@ EXECUTION_TRANSITIONS: Mapping[type[ev.Event], frozenset[ExecutionState]] = {
     ev.Scaled: frozenset({E.SUBMITTED, E.QUEUED, E.STARTING, E.RUNNING}),
     ev.Promised: frozenset({E.SUBMITTED}),
     ev.PromiseOffered: frozenset({E.SUBMITTED}),
+    ev.PromiseAdjusted: frozenset({E.RUNNING}),
     ev.PromiseAtRisk: frozenset(E) - TERMINAL_STATES,
     ev.ReasonChanged: frozenset({E.QUEUED}),
     ev.Forecasted: frozenset({E.QUEUED}),
@@ -269,6 +270,16 @@ def _(event: ev.PromiseOffered, execution: Execution, version: int) -> Execution
     if execution.promise is not None:
         raise IllegalTransition(execution, event, "it has a promise already")
     return changed(execution, version=version, offers=event.offers)
+
+
+@_change.register
+def _(event: ev.PromiseAdjusted, execution: Execution, version: int) -> Execution:
+    """Never more than the terms say."""
+    promise = execution.promise
+    if promise is None or not 0 <= event.elastic <= promise.terms.elastic:
+        raise IllegalTransition(execution, event, f"its promise does not guarantee {event.elastic}")
+    adjusted = PromiseAdjustment(event.elastic, execution.attempt, event.at_s)
+    return changed(execution, version=version, promise=changed(promise, adjusted=adjusted))
 
 
 @_change.register

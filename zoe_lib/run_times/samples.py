@@ -107,6 +107,16 @@ def _average_cores(execution: Execution, from_s: float, to_s: float) -> float:
     return max(held / whole_s, _LEAST_CORES)
 
 
+def cores_now(execution: Execution) -> tuple[float, float]:
+    """Return the cores of the services that share the work and are ready, and since when these are all."""
+    sharing = _sharing(execution.application)
+    known = [one for one in execution.services if one.component in sharing and one.ready_at_s is not None]
+    ready = [one for one in known if one.ended_at_s is None]
+    milli = sum(execution.component_of(one).reservation.cores_milli for one in ready)
+    changes = [one.ready_at_s or 0.0 for one in known] + [one.ended_at_s for one in known if one.ended_at_s is not None]
+    return max(milli / 1000, _LEAST_CORES), max(changes, default=0.0)
+
+
 def _seconds(service: Service, from_s: float, to_s: float) -> float:
     """Return for how long a service was ready between two times."""
     if service.ready_at_s is None:

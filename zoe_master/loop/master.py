@@ -181,6 +181,7 @@ class Master:
             asking=self._cache.promises.asking(),
             offered=self._cache.promises.offered(),
             unplaced=self._cache.promises.unplaced(),
+            promised=self._cache.promises.promised(),
             answers_taken=self._answers.taken,
             transferred=self._cache.take_transferred(),
         )

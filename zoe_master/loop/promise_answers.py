@@ -77,6 +77,9 @@ class PromiseAnswers:
         elif decision.notice is not None:
             at_risk = ev.PromiseAtRisk(at_s=tick.now_s, cause_id=tick.plan_id, notice=decision.notice)
             self._cache.append(execution, [at_risk])
+        elif decision.elastic is not None and execution.promise is not None:
+            adjusted = ev.PromiseAdjusted(at_s=tick.now_s, cause_id=tick.plan_id, elastic=decision.elastic)
+            self._cache.append(execution, [adjusted])
 
     def _answer(self, execution: Execution, answer: PromiseAnswer, later: NodesLater, tick: TickContext) -> None:
         event: ev.Event

@@ -27,6 +27,7 @@ from zoe_master.loop.tick import Tick
 from zoe_master.scheduler.booking.bookings import Booking, offer_name
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
+from zoe_master.scheduler.promising.adjusting import adjusted
 from zoe_master.scheduler.promising.choosing import (
     ChoiceRunTime,
     PromiseAnswer,
@@ -62,12 +63,15 @@ class PromisePrices(Protocol):
 
 @value(frozen=True, slots=True)
 class PromiseDecision:
-    """What was decided for an execution at this version: an answer, room for its promise, or that this is at risk."""
+    """What was decided for an execution at this version: an answer, room for its promise, that this is at risk, or how
+    many elastic services are guaranteed to it now.
+    """
 
     execution: Execution
     answer: PromiseAnswer | None = None
     booking: Booking | None = None
     notice: PromiseNotice | None = None
+    elastic: int | None = None
 
 
 class PromiseDecisions:
@@ -86,7 +90,8 @@ class PromiseDecisions:
         """Return decisions for those that wait for one, the oldest promises first; `progress`: how far executions are,
         where it is known.
         """
-        made = [PromiseDecision(one, notice=notice) for one, notice in self._risks(tick.snapshot, progress)]
+        made = [PromiseDecision(one, notice=notice) for one, notice in self._risks(tick, progress)]
+        made += _adjustments(tick, progress)
         now_s = tick.snapshot.now_s
         ready = [one for one in tick.asking if one.conditions.met(now_s)]
         if not tick.unplaced and not ready:
@@ -166,12 +171,12 @@ class PromiseDecisions:
         return sorted(known) if True in known else (None,)
 
     def _risks(
-        self, snapshot: Snapshot, progress: Mapping[ExecutionId, ExecutionProgress]
+        self, tick: Tick, progress: Mapping[ExecutionId, ExecutionProgress]
     ) -> Iterator[tuple[Execution, PromiseNotice]]:
         """Yield promises that are now expected to be broken, of those of which nobody said so."""
+        snapshot = tick.snapshot
         begins = {one.execution_id: max(one.begins_s, snapshot.now_s) for one in snapshot.bookings if one.places}
-        waiting = (one for one in snapshot.queued if one.promise is not None) if snapshot.bookings else ()
-        for execution in (*waiting, *(one for one in snapshot.active if one.promise is not None)):
+        for execution in tick.promised:
             promise = execution.promise
             if promise is None or promise.notice is not None or execution.state is ExecutionState.STOPPING:
                 continue
@@ -203,6 +208,14 @@ class PromiseDecisions:
         if placed_s is None:
             return now_s + takes[0][1]
         return placed_s + median_beyond(takes, now_s - placed_s)
+
+
+def _adjustments(tick: Tick, progress: Mapping[ExecutionId, ExecutionProgress]) -> Iterator[PromiseDecision]:
+    """Yield what early executions give back, and what others get again."""
+    for execution in tick.promised:
+        elastic = adjusted(execution, progress.get(execution.id), tick.snapshot.now_s)
+        if elastic is not None:
+            yield PromiseDecision(execution, elastic=elastic)
 
 
 def median_beyond(takes: Sequence[tuple[float, float]], ran_s: float) -> float:

@@ -23,6 +23,7 @@ class PromiseBookings:
         self._offered: dict[ExecutionId, Execution] = {}
         self._waiting: dict[ExecutionId, Execution] = {}
         self._held: dict[ExecutionId, Execution] = {}
+        self._active: dict[ExecutionId, Execution] = {}
         self._started: dict[ExecutionId, Execution] = {}
         self._places: dict[str, Booking] = {}
         self._frozen: tuple[Booking, ...] | None = ()
@@ -39,6 +40,7 @@ class PromiseBookings:
         _put(self._offered, execution, asks and submitted and execution.offers is not None)
         _put(self._waiting, execution, promised and execution.state is ExecutionState.QUEUED)
         _put(self._held, execution, promised and submitted)
+        _put(self._active, execution, promised and execution.state in ACTIVE_STATES)
         _put(self._started, as_guaranteed(execution), promised and execution.state in ACTIVE_STATES)
         if execution.promise is not None and execution.promise.offer and execution.id not in self._places:
             self._keep_offer(execution.id, execution.promise.offer)
@@ -46,7 +48,7 @@ class PromiseBookings:
 
     def drop(self, execution_id: ExecutionId) -> None:
         """Forget an execution that has ended."""
-        for some in (self._asking, self._offered, self._waiting, self._held, self._started):
+        for some in (self._asking, self._offered, self._waiting, self._held, self._active, self._started):
             if some.pop(execution_id, None) is not None:
                 self._frozen = None
 
@@ -89,6 +91,10 @@ class PromiseBookings:
     def started(self) -> Mapping[ExecutionId, Execution]:
         """Return promised executions that have started, as the scheduler sees them."""
         return self._started
+
+    def promised(self) -> tuple[Execution, ...]:
+        """Return promised executions that are queued or have started, as they were submitted."""
+        return (*self._waiting.values(), *self._active.values())
 
     def asking(self) -> tuple[Execution, ...]:
         """Return the executions that wait for a decision, the oldest first."""

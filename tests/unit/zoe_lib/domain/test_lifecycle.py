@@ -47,6 +47,7 @@ SAMPLES: dict[type[ev.Event], ev.Event] = {
     ev.Modified: ev.Modified(at_s=1.0, before=REQUESTED, after=REQUESTED),
     ev.Promised: ev.Promised(at_s=1.0, terms=TERMS),
     ev.PromiseOffered: ev.PromiseOffered(at_s=1.0, offers=PromiseOffers("no room", 2.0)),
+    ev.PromiseAdjusted: ev.PromiseAdjusted(at_s=1.0, elastic=0),
     ev.PromiseAtRisk: ev.PromiseAtRisk(at_s=1.0, notice=PromiseNotice(PromiseRisk.SLOWER, 9.0, 1.0)),
     ev.ReasonChanged: ev.ReasonChanged(at_s=1.0, reason=Reason(ReasonCode.NO_NODES, "none")),
     ev.StartPlanned: ev.StartPlanned(at_s=1.0, placements=(ev.Placement(service_id=SERVICE, node="n"),)),

@@ -9,8 +9,8 @@ from zoe_client.vocabulary import OfferKind
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.cluster import Node
 from zoe_lib.domain.events import Promised
-from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.finish_times import FinishTerms, PromiseWish
+from zoe_lib.domain.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.finish_times import FinishTerms, Promise, PromiseWish
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import BandwidthSupply, Rates, required
@@ -24,6 +24,7 @@ from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.ordering.bandwidth import Guarantees
 from zoe_master.scheduler.ordering.snapshot import Plan, Snapshot
 from zoe_master.scheduler.promising.choosing import PromiseAnswer
+from zoe_master.state.promise_bookings import PromiseBookings
 from zoe_master.state.promise_prices import StoredPrices
 from zoe_master.state.run_times import RunTimesKept
 
@@ -137,6 +138,24 @@ def test_no_more_is_guaranteed_than_limits_allow() -> None:
     refused = asked(times, 2000.0, Policy(user_limits={"default": {"cores_milli": 1000}}), supply=0)
     assert refused.offers is not None
     assert "limits" in refused.offers.why
+
+
+def test_a_running_one_is_expected_to_end_by_what_is_guaranteed_to_it_and_no_more() -> None:
+    """With two workers it takes 300 s. Its guaranteed one counts once, though the scheduler sees it as essential."""
+    times = RunTimesKept()
+    for number in range(12):
+        cores = (1.0, 2.0, 4.0, 8.0)[number % 4]
+        sample = RunSample(RunSetting(cores), 1.0, 600.0 / cores)
+        times._times.learn(str(number), ("default", "ada", "reads"), sample)
+    promise = Promise(FinishTerms(1250.0, 0.5, 1, 200.0, 1000.0), 990.0)
+    began = Execution("x", "x", "default", "ada", reader(), 990.0, promise=promise)
+    running = changed(began, state=ExecutionState.RUNNING, marks={Mark.PLACED: 1000.0})
+    bookings = PromiseBookings([running])
+    assert bookings.started["x"].application.components[1].essential_count == 2
+    tick = Tick(Snapshot(1010.0, NODES, active=tuple(bookings.started.values())), Plan(), "plan", 0.0, False)
+    made = PromiseDecisions(times, StoredPrices(list)).made_on(changed(tick, promised=bookings.promised()))
+    [notice] = [one.notice for one in made if one.notice is not None]
+    assert notice.end_s == pytest.approx(1301.0, abs=15.0)
 
 
 def test_what_its_time_limit_would_end_is_not_promised() -> None:

@@ -108,6 +108,6 @@ def test_a_view_that_is_not_there_after_all_puts_the_promise_at_risk() -> None:
             deadline_s=1100.0,
             inputs=(InputRead("in", "swift2d://c.zoe/in", view),),
         )
-        tick = Tick(Snapshot(1005.0, NODES, active=(execution,)), Plan(), "plan", 0.0, False, policy=Policy())
+        tick = Tick(Snapshot(1005.0, NODES), Plan(), "plan", 0.0, False, policy=Policy(), promised=(execution,))
         notices = [one.notice for one in PromiseDecisions(taught(False, True), StoredPrices(list)).made_on(tick)]
         assert [one.risk for one in notices if one is not None] == ([] if expected is None else [expected])

@@ -6,6 +6,7 @@ import { useNow } from "../../components/now";
 import { distance, fullMoment } from "../../format";
 import {
   confidenceText,
+  earlySentence,
   guaranteedText,
   inWhat,
   riskSentence,
@@ -18,18 +19,21 @@ import type { Execution } from "./types";
 /** What is promised to it, else what is offered instead. */
 export function PromiseCard({ execution }: { execution: Execution }) {
   const { promise, offers } = execution;
-  if (promise) return <Promised promise={promise} over={execution.outcome !== null} />;
+  if (promise) return <Promised promise={promise} execution={execution} />;
   return offers ? <Offers execution={execution} offers={offers} /> : null;
 }
 
-function Promised({ promise, over }: { promise: Schemas["PromiseView"]; over: boolean }) {
+function Promised({ promise, execution }: { promise: Schemas["PromiseView"]; execution: Execution }) {
   const { terms, notice } = promise;
+  const over = execution.outcome !== null;
+  const early = over ? null : earlySentence(promise, execution.attempt);
   return (
     <section className="card" aria-label="Promise">
       <h2>
         It {over ? "was" : "is"} promised to end by {fullMoment(terms.finish_s)}
       </h2>
       {notice && <p className="notice bad">{riskSentence(notice)}</p>}
+      {early && <p>{early}</p>}
       <dl className="facts">
         <dt>Confidence</dt>
         <dd>{confidenceText(terms)}</dd>

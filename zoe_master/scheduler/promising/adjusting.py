@@ -1,0 +1,72 @@
+"""How many elastic services a running promised execution needs for its time, by its progress. Pure.
+
+An early one gives back what it does not need: these services go on as ordinary elastic ones, which others may take
+back. One that is no longer early gets its guarantee again. It comes to rest: between giving back and getting again
+lies a dead band, each change needs a pause, and an attempt has few of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoe_lib.domain.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.finish_times import Promise
+from zoe_lib.domain.progress import ExecutionProgress, remaining_s
+from zoe_lib.run_times.samples import cores_now, setting_of
+from zoe_master.scheduler.promising.choosing import numbers_of
+
+EARLY = 0.7
+"""What gives back services is expected to need at most this share of the time that is left, without them."""
+LATE = 0.9
+"""What needs more than this share of the time that is left gets services again."""
+PAUSE_SHARE, PAUSE_S = 0.1, 15.0
+"""Pause between changes: this share of the promised run time, and no less than so many seconds."""
+_DONE_LEAST = 0.25  # before that, the pace says little of the rest
+
+
+def adjusted(execution: Execution, progress: ExecutionProgress | None, now_s: float) -> int | None:
+    """Return how many elastic services to guarantee instead of as many as are now; None: no change. All of the promise
+    once it is at risk. `execution`: as it was submitted, with guaranteed services as elastic ones.
+    """
+    promise = execution.promise
+    if promise is None or execution.state is not ExecutionState.RUNNING:
+        return None
+    kept, promised = promise.guaranteed(execution.attempt), promise.terms.elastic
+    if promise.notice is not None:
+        return promised if kept < promised else None
+    if not _rested(execution, promise, now_s):
+        return None
+    needs_s = _needs_s(execution, progress, now_s)
+    if not needs_s:
+        return None
+    there_is_s = promise.terms.finish_s - now_s
+    enough = min((number for number, seconds in needs_s.items() if seconds <= EARLY * there_is_s), default=promised)
+    late = needs_s[kept] > LATE * there_is_s
+    return enough if enough < kept or (late and enough > kept) else None
+
+
+def _needs_s(execution: Execution, progress: ExecutionProgress | None, now_s: float) -> Mapping[int, float]:
+    """Return how long the rest takes with each number of guaranteed services; empty if that is not known.
+
+    As long as the slower quarter of its readings says that were read while it had the services of now, and longer in
+    proportion with fewer cores.
+    """
+    promise = execution.promise
+    if promise is None or progress is None or progress.attempt != execution.attempt:
+        return {}
+    cores, since_s = cores_now(execution)
+    left = remaining_s([one for one in progress.readings if one.at_s >= since_s], now_s)
+    if left is None or left.high_s is None or (progress.share or 0.0) < _DONE_LEAST:
+        return {}
+    numbers = {one for one in numbers_of(execution.application) if one < promise.terms.elastic}
+    numbers |= {promise.guaranteed(execution.attempt), promise.terms.elastic}
+    with_each = {one: setting_of(execution.application, one).cores for one in sorted(numbers)}
+    return {one: left.high_s * max(cores / fewer, 1.0) for one, fewer in with_each.items()}
+
+
+def _rested(execution: Execution, promise: Promise, now_s: float) -> bool:
+    """Return whether the pause is over since it was ready, and since the last change."""
+    since_s = execution.marks.get(Mark.READY, now_s)
+    if promise.adjusted is not None and promise.adjusted.attempt == execution.attempt:
+        since_s = max(since_s, promise.adjusted.at_s)
+    return now_s - since_s >= max(PAUSE_S, PAUSE_SHARE * promise.terms.run_s)
