@@ -136,6 +136,9 @@ def accept(
             if execution.promise.offer == number and not execution.terminal:
                 return None
             raise ApiProblem(Code.ILLEGAL_STATE, "it has another promise already")
+        if whole := execution.conditions.whole:
+            hint = f"`zoe workflow accept {whole} NUMBER` accepts it for all"
+            raise ApiProblem(Code.ILLEGAL_STATE, "it is promised together with the other steps of its workflow", hint)
         now_s, offers = time.time(), execution.offers
         if execution.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:
             raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,7 @@ from zoe_api.problems import ApiProblem, as_problems, problem_of
 from zoe_api.workflow_views import has_ended, step_state
 from zoe_client.wire import StepState, WorkflowRequest
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.finish_times import CONFIDENCE, PromiseWish
 from zoe_lib.store.errors import BatchRefused, NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_owner
@@ -72,8 +74,15 @@ def submit(
             execution_of(execution_id, step, fit, step_conditions(step, ids, now_s), principal, now_s)
             for execution_id, step, fit in zip(ids, whole.steps, fits, strict=True)
         ]
+    if body.finish_by is not None:
+        budget = None if body.budget is None else f"{Decimal(str(body.budget)):f}"
+        wish = PromiseWish(body.confidence or CONFIDENCE, budget)
+        with as_problems():
+            executions = making.promised(executions, workflow_id, wish, body.finish_by, now_s)
+    elif body.confidence is not None or body.budget is not None:
+        raise ApiProblem(Code.INVALID_REQUEST, "confidence and budget belong to finish_by")
     new = NewWorkflow(workflow_id, whole.name, principal.tenant, principal.user, body.document, whole.parameters, now_s)
-    steps = [new_step(i, whole, ids[i]) for i in range(len(ids))]
+    steps = [new_step(i, whole, executions[i]) for i in range(len(ids))]
     write = partial(rows.add, workflow=new, steps=steps)
     stored = _stored(services, executions, principal, request, _Key(key, fingerprint), write)
     if stored[0].id != ids[0]:

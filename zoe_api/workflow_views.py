@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections import Counter
 
 from zoe_client.vocabulary import TERMINAL_STATES, Cause, DependencyKind, ExecutionState
-from zoe_client.wire import StepPlan, StepState, StepView, WorkflowPlan, WorkflowState, WorkflowSummary, WorkflowView
+from zoe_client.wire import (
+    StepPlan,
+    StepState,
+    StepView,
+    WorkflowPlan,
+    WorkflowPromiseView,
+    WorkflowState,
+    WorkflowSummary,
+    WorkflowView,
+)
 from zoe_lib.store.workflow_values import StoredStep, StoredWorkflow
 from zoe_lib.workflows import CompiledWorkflow
 
@@ -67,7 +76,9 @@ def workflow_summary(workflow: StoredWorkflow) -> WorkflowSummary:
     )
 
 
-def workflow_view(workflow: StoredWorkflow, with_document: bool) -> WorkflowView:
+def workflow_view(
+    workflow: StoredWorkflow, with_document: bool, promise: WorkflowPromiseView | None = None
+) -> WorkflowView:
     """Return a workflow with its steps; without its document, which has values of environment variables, for those with
     whom it is shared."""
     return WorkflowView(
@@ -75,6 +86,7 @@ def workflow_view(workflow: StoredWorkflow, with_document: bool) -> WorkflowView
         graph=[_step_view(step, with_document) for step in workflow.steps],
         parameters=dict(workflow.parameters) if with_document else {},
         document=dict(workflow.document) if with_document else {},
+        promise=promise,
     )
 
 

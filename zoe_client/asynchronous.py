@@ -117,6 +117,7 @@ class AsyncWorkflows:
     validate = awaited(Workflows.validate)
     one = awaited(Workflows.one)
     page = awaited(Workflows.page)
+    accept = awaited(Workflows.accept)
     cancel = awaited(Workflows.cancel)
     resume = awaited(Workflows.resume)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
 from zoe_client import wire
+from zoe_client.times import sent_deadline
 from zoe_client.transport import Transport, path_part
 
 # A thousand steps are cancelled one after the other, each in a transaction of its own.
@@ -25,9 +27,22 @@ class Workflows:
         parameters: Mapping[str, Any] | None = None,
         *,
         idempotency_key: str | None = None,
+        finish_by: str | None = None,
+        confidence: float | None = None,
+        budget: float | None = None,
     ) -> wire.WorkflowView:
-        """Submit all steps of a workflow; the same idempotency key returns the same workflow."""
-        body = wire.WorkflowRequest(document=document, parameters=dict(parameters or {}))
+        """Submit all steps of a workflow; the same idempotency key returns the same workflow.
+
+        `finish_by`: run it if all of it is promised to end by then (`+3h`, `08:00 Europe/Paris`); `promise` of the
+        workflow tells. `confidence`: how sure that must be, 0.9 without; `budget`: what it may cost at most.
+        """
+        body = wire.WorkflowRequest(
+            document=document,
+            parameters=dict(parameters or {}),
+            finish_by=None if finish_by is None else sent_deadline(finish_by, time.time()),
+            confidence=confidence,
+            budget=budget,
+        )
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
         return self._client.call(wire.WorkflowView, "POST", "/workflows", body=body, headers=headers, again=True)
 
@@ -49,6 +64,11 @@ class Workflows:
         """Return the workflow to which an execution belongs; None: to none."""
         path = f"/workflows/of/{path_part(execution_id)}"
         return self._client.call(wire.WorkflowOf, "GET", path).workflow_id
+
+    def accept(self, workflow_id: str, offer: int = 1) -> wire.WorkflowView:
+        """Accept an offer of a workflow that cannot be promised as it was asked for."""
+        path, body = f"/workflows/{path_part(workflow_id)}/accept", wire.AcceptRequest(offer=offer)
+        return self._client.call(wire.WorkflowView, "POST", path, body=body, again=True)
 
     def cancel(self, workflow_id: str) -> wire.WorkflowView:
         """Cancel all steps that have not ended."""

@@ -414,9 +414,9 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
     excused = {f"{method} {path}" for method, path in OF_SESSIONS} | {
         "POST /session", "GET /session/oidc/start", "GET /session/oidc/callback", "POST /session/machine-token",
         "POST /executions/{execution_id}/services/{service_id}/ports/{port}/open",
-        # They are for what waits, and those of the walk run; tests/api/test_conditions.py does them.
+        # They are for what waits, and those of the walk run; tests/api/test_conditions.py and test_promise*.py do them.
         "PATCH /executions/{execution_id}", "POST /executions/{execution_id}/hold",
-        "POST /executions/{execution_id}/accept",
+        "POST /executions/{execution_id}/accept", "POST /workflows/{workflow_id}/accept",
         "POST /executions/{execution_id}/scale",
         # The walk may have cancelled what runs before; tests/api/test_conditions.py does it.
         "POST /executions/{execution_id}/requeue",

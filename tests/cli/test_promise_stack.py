@@ -108,3 +108,29 @@ def test_nothing_is_promised_of_an_unknown_run_time(zoe: Zoe, tmp_path: Path) ->
     ran = zoe("run", path, "--finish-by", "+1h")
     assert ran.code == 9
     assert "size.run_time_s" in ran.err
+
+
+def test_a_workflow_is_promised_or_offered_as_a_whole(zoe: Zoe, tmp_path: Path) -> None:
+    application = json.loads(Path(described(tmp_path, 3, 0.3)).read_text())
+    steps = [{"name": "first", "application": application}, {"name": "second", "application": application}]
+    steps[1]["needs"] = ["first"]
+    path = tmp_path / "nightly.json"
+    path.write_text(json.dumps({"version": 1, "name": "nightly", "steps": steps}))
+    ran = zoe("workflow", "run", str(path), "--finish-by", "+60s", "--confidence", "80%", "--wait", "-o", "json")
+    assert ran.code == 0, ran.err
+    assert "Promised: all of it ends by " in ran.err
+    assert "with 80% confidence, for about" in ran.err
+    assert "Promised: all of it ends by " in zoe("workflow", "show", json.loads(ran.out)["id"]).err
+    late = zoe("workflow", "run", str(path), "--finish-by", "+12s", "-o", "json")
+    assert late.code == 9
+    assert "Offer 1 (the earliest end that sure): all of it ends by " in late.err
+    one = json.loads(late.out)["id"]
+    assert zoe("workflow", "accept", one, "7").code == 5
+    accepted = zoe("workflow", "accept", one)
+    assert accepted.code == 0
+    assert "Promised: all of it ends by " in accepted.err
+    assert zoe("workflow", "accept", one).code == 0, "twice is once"
+    assert zoe("workflow", "wait", one).code == 0
+    wrong = zoe("workflow", "run", str(path), "--confidence", "80%")
+    assert (wrong.code, "belong to --finish-by" in wrong.err) == (2, True)
+    assert zoe("workflow", "run", str(path), "--finish-by", "yesterday").code == 2

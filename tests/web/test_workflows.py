@@ -50,6 +50,27 @@ def test_the_graph_says_how_far_each_step_is_and_it_is_resumed(admin: Visitor, c
     expect(page.locator(".lead h1")).to_have_text("in the browser")
 
 
+def test_an_offer_is_accepted_for_all_of_it(admin: Visitor, client: Client) -> None:
+    steps = [timed("first"), timed("second", needs=["first"])]
+    made = client.workflows.run({"version": 1, "name": "by then", "steps": steps}, finish_by="+10s")
+    page = admin.open(f"/workflows/{made.id}")
+    promise = page.get_by_role("region", name="Promise", exact=True)
+    expect(promise).to_contain_text("It cannot be promised")
+    expect(promise).to_contain_text("Offer 1: The earliest end that sure")
+    assert admin.violations() == []
+    promise.get_by_role("button", name="Accept offer 1", exact=True).click()
+    expect(promise).to_contain_text("It is promised to end by")
+    expect(promise).to_contain_text("with 90 % confidence")
+    assert admin.violations() == []
+    assert client.wait_for_workflow(made.id, 60).state == "succeeded"
+
+
+def timed(name: str, **more: Any) -> dict[str, Any]:
+    made = {"version": 4, "name": name, "size": {"run_time_s": 20}}
+    part = {"name": "main", "image": "zoe/tiny", "command": ["true"], "resources": {"memory": "16MiB", "cores": 0.1}}
+    return {"name": name, "application": {**made, "components": [{**part, "ends_application": True}]}, **more}
+
+
 def test_it_is_cancelled_as_a_whole(admin: Visitor, client: Client) -> None:
     steps = [step("long", "sleep 600"), step("after", "true", needs=["long"])]
     made = client.workflows.run({"version": 1, "name": "long one", "steps": steps})

@@ -20,7 +20,7 @@ const RISKS: Record<Schemas["PromiseRisk"], string> = {
 };
 
 /** In what an offer differs from what was asked for. */
-export function inWhat({ kind }: Schemas["OfferView"]): string {
+export function inWhat({ kind }: { kind: Schemas["OfferKind"] }): string {
   return IN_WHAT[kind];
 }
 
@@ -52,6 +52,17 @@ export function termsSentence(terms: Terms): string {
     `It ends by ${fullMoment(terms.finish_s)} with ${confidenceText(terms)} confidence, with ` +
     `${guaranteedText(terms)} guaranteed${price}. It begins by ${fullMoment(terms.begin_by_s)} and takes ${runText(terms)}.`
   );
+}
+
+/** What is promised of a whole workflow. */
+export function wholeSentence({
+  finish_s: end,
+  confidence,
+  price,
+  currency,
+}: Schemas["WorkflowTermsView"]): string {
+  const costs = price === null ? "" : `, for about ${price} ${currency}`;
+  return `All of it ends by ${fullMoment(end)} with ${Math.round(confidence * 100)} % confidence${costs}.`;
 }
 
 /** Why a promise is expected to be broken, and when it ends instead. */

@@ -15,10 +15,11 @@ from zoe_api.request_context import PREFIX
 from zoe_api.routers.submissions import IdempotencyKey
 from zoe_api.routing import api_router
 from zoe_api.visibility import note_look, visible_execution
+from zoe_api.workflow_promises import accept_whole, whole_promise
 from zoe_api.workflow_runs import all_checked, compiled, place_of, resume, submit
 from zoe_api.workflow_views import workflow_plan, workflow_summary, workflow_view
 from zoe_client.vocabulary import TERMINAL_STATES
-from zoe_client.wire import WorkflowList, WorkflowOf, WorkflowPlan, WorkflowRequest, WorkflowView
+from zoe_client.wire import AcceptRequest, WorkflowList, WorkflowOf, WorkflowPlan, WorkflowRequest, WorkflowView
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.sharing import ALL
 from zoe_lib.store.cursors import decode_cursor, encode_position
@@ -99,7 +100,18 @@ def show_workflow(workflow_id: str, request: Request, principal: Reader, service
     found = _seen(services, principal, workflow_id)
     if principal.operator and not _owns(principal, found):
         note_look(services, principal, request, f"{PREFIX}/workflows/{found.id}")
-    return workflow_view(found, principal.operator or _owns(principal, found))
+    return _view(services, principal, found)
+
+
+@router.post("/{workflow_id}/accept", response_model=WorkflowView)
+def accept_workflow_offer(
+    workflow_id: str, body: AcceptRequest, request: Request, principal: Submitter, services: ServicesDep
+) -> WorkflowView:
+    """Accept one of the offers of a workflow that cannot be promised to end as it was asked for, for all of its steps.
+    Accepting the same one again changes nothing; 409 if offers are over, or another one was accepted.
+    """
+    accept_whole(services, principal, _seen(services, principal, workflow_id), body.offer, request)
+    return _shown(services, principal, workflow_id)
 
 
 @router.post("/{workflow_id}/cancel", response_model=WorkflowView)
@@ -146,5 +158,8 @@ def _owns(principal: Principal, workflow: StoredWorkflow) -> bool:
 
 
 def _shown(services: Services, principal: Principal, workflow_id: str) -> WorkflowView:
-    found = _seen(services, principal, workflow_id)
-    return workflow_view(found, principal.operator or _owns(principal, found))
+    return _view(services, principal, _seen(services, principal, workflow_id))
+
+
+def _view(services: Services, principal: Principal, found: StoredWorkflow) -> WorkflowView:
+    return workflow_view(found, principal.operator or _owns(principal, found), whole_promise(services, found))

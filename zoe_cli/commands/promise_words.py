@@ -10,7 +10,7 @@ from zoe_client.plain import Execution
 from zoe_client.times import in_full
 from zoe_client.vocabulary import OfferKind
 
-_IN_WHAT = {
+IN_WHAT = {
     OfferKind.EARLIEST: "the earliest end that sure",
     OfferKind.LESS_SURE: "in time, less surely",
     OfferKind.CHEAPEST: "the cheapest",
@@ -66,7 +66,7 @@ def offer_lines(offers: Mapping[str, Any], execution_id: str = "") -> Iterator[s
     """Return why there is no promise, and what is offered instead."""
     yield f"It cannot be promised: {offers['why']}."
     for one in offers["offers"]:
-        yield f"Offer {one['number']} ({_IN_WHAT[OfferKind(one['kind'])]}): {terms_words(one['terms'])}."
+        yield f"Offer {one['number']} ({IN_WHAT[OfferKind(one['kind'])]}): {terms_words(one['terms'])}."
     if offers["offers"] and execution_id:
         yield f"`zoe accept {execution_id} NUMBER` accepts one until {in_full(offers['ends_s'])}."
 

@@ -67,7 +67,7 @@ def put_in(
         return document
     wish: dict[str, Any] = dict(document.get("promise") or {})
     if confidence is not None:
-        wish["confidence"] = _share(confidence)
+        wish["confidence"] = share_of(confidence)
     if budget is not None:
         if not budget > 0:
             raise typer.BadParameter("a budget is more than 0")
@@ -75,7 +75,8 @@ def put_in(
     return {**document, "promise": wish}
 
 
-def _share(text: str) -> float:
+def share_of(text: str) -> float:
+    """Return a confidence that is given in percent or as a number."""
     number, percent = (text[:-1], 100) if text.endswith("%") else (text, 1)
     try:
         share = float(number) / percent

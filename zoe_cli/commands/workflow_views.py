@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from zoe_cli.commands.workflow_promises import whole_lines
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock
 
@@ -51,6 +52,7 @@ def summary_lines(found: WorkflowView) -> Iterator[str]:
     yield f"{found.name} ({found.id}): {found.state.value}, {_counts(found)}"
     if found.run > 1:
         yield f"resumed; run {found.run}"
+    yield from whole_lines(found)
     for name, value in found.parameters.items():
         yield f"{name} = {value}"
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from zoe_cli.commands.documents import data_format, read_text
+from zoe_cli.commands.promising import Budget, Confidence, FinishBy
 from zoe_cli.commands.workflow_files import with_files
+from zoe_cli.commands.workflow_promises import decided_whole, exit_of_whole, whole_lines, whole_wish
 from zoe_cli.commands.workflow_views import graph_rows, list_rows, plan_rows, summary_lines
 from zoe_cli.context import options
 from zoe_cli.exits import Exit, exit_of
@@ -46,8 +48,12 @@ def run(
     wait_for_end: Wait = False,
     timeout: Timeout = None,
     key: Key = None,
+    finish_by: FinishBy = None,
+    confidence: Confidence = None,
+    budget: Budget = None,
 ) -> None:
     """Submit the steps of a workflow, all or none of them."""
+    wish = whole_wish(finish_by, confidence, budget)
     read, given = read_document(file), given_parameters(parameters)
     with options(context).client() as client:
         try:
@@ -55,7 +61,7 @@ def run(
                 plan = client.workflows.validate(read.document, given)
                 emit_data(plan.model_dump(mode="json"), data_format(context))
                 return
-            made = client.workflows.run(read.document, given, idempotency_key=key)
+            made = decided_whole(client, client.workflows.run(read.document, given, idempotency_key=key, **wish))
         except Refused as error:
             refuse_with_places(error, file, read)
     if wait_for_end or timeout is not None:
@@ -63,6 +69,20 @@ def run(
         _end(context, [made.id], timeout)
         return
     emit(made, options(context).output, list_rows([made]))
+    exit_of_whole(made)
+
+
+def accept(
+    context: typer.Context,
+    workflow_id: Id,
+    offer: Annotated[int, typer.Argument(min=1, max=10, metavar="NUMBER", help="Which of its offers.")] = 1,
+) -> None:
+    """Accept an offer of a workflow that cannot be promised to end as it was asked for."""
+    with options(context).client() as client:
+        found = client.workflows.accept(workflow_id, offer)
+    for line in whole_lines(found):
+        note(line)
+    emit(found, options(context).output, list_rows([found]))
 
 
 def validate(context: typer.Context, file: File, parameters: Parameters = None) -> None:
@@ -195,5 +215,6 @@ add(app, "validate", validate, (f"zoe workflow validate {_FILE}",))
 add(app, "ls", show_list, ("zoe workflow ls",))
 add(app, "show", show, ("zoe workflow show w1m7xhnzn3f4144",))
 add(app, "wait", wait, ("zoe workflow wait w1m7xhnzn3f4144 --timeout 3600",))
+add(app, "accept", accept, ("zoe workflow accept w1m7xhnzn3f4144 2",))
 add(app, "cancel", cancel, ("zoe workflow cancel w1m7xhnzn3f4144",))
 add(app, "resume", resume, ("zoe workflow resume w1m7xhnzn3f4144 --wait",))

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from zoe_client.vocabulary import Cause
+from zoe_client.vocabulary import Cause, OfferKind
 from zoe_client.wire.base import Wire
 
 
@@ -39,6 +39,17 @@ class WorkflowRequest(Wire):
 
     document: dict[str, Any] = Field(description="The workflow, format version 1.")
     parameters: dict[str, Any] = Field(default={}, max_length=64, description="Values by name.")
+    finish_by: str | None = Field(
+        default=None,
+        max_length=100,
+        description="Run it if all of it is promised to end by then: `+3h`, `08:00 Europe/Paris` or ISO 8601.",
+    )
+    confidence: float | None = Field(
+        default=None, ge=0.5, le=0.99, description="How sure the promise must be; without, 0.9."
+    )
+    budget: float | None = Field(
+        default=None, gt=0, lt=1e12, description="What it may cost at most, as of descriptions with a promise."
+    )
 
 
 class StepPlan(Wire):
@@ -96,10 +107,40 @@ class WorkflowSummary(Wire):
     steps: dict[StepState, int] = Field(description="How many steps are in each state; states without any are missing.")
 
 
+class WorkflowTermsView(Wire):
+    """By when a whole workflow ends, how sure that is, and what it costs; `price` null: not known."""
+
+    finish_s: float = Field(description="When it has ended, in seconds since the epoch.")
+    confidence: float
+    price: str | None
+    currency: str
+
+
+class WorkflowOfferView(Wire):
+    """Other terms for a whole workflow than those that were asked for."""
+
+    number: int
+    kind: OfferKind = Field(description="In what they differ.")
+    terms: WorkflowTermsView
+
+
+class WorkflowPromiseView(Wire):
+    """Whether a workflow is promised as a whole: its terms, or why not, and what is offered instead until `ends_s`.
+
+    All are null or empty while it is not decided.
+    """
+
+    terms: WorkflowTermsView | None
+    why: str
+    ends_s: float | None
+    offers: list[WorkflowOfferView]
+
+
 class WorkflowView(WorkflowSummary):
     """A workflow with its steps in the order of their dependencies."""
 
     graph: list[StepView]
+    promise: WorkflowPromiseView | None = Field(default=None, description="Null: no promise was asked for.")
     parameters: dict[str, Any] = Field(description="Empty for those with whom it is only shared.")
     document: dict[str, Any] = Field(description="Empty for those with whom it is only shared.")
 

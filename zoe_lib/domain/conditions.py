@@ -48,7 +48,8 @@ class Conditions:
 
     held: who holds it. begin_at_s: seconds since the epoch, None without. keep: hold it when a dependency can no longer
     be met; else it ends then. any_of: one dependency that is met is enough. end_by_s: the time by which it must have
-    ended, seconds since the epoch; else it is ended then, whether it waits or runs.
+    ended, seconds since the epoch; else it is ended then, whether it waits or runs. whole: the workflow with all of
+    which it is promised, or not at all, and how many executions that are; empty: it is promised by itself.
     """
 
     held: Holder | None = None
@@ -57,6 +58,8 @@ class Conditions:
     keep: bool = False
     any_of: bool = False
     end_by_s: float | None = None
+    whole: str = ""
+    members: int = 0
 
     @property
     def awaited(self) -> Iterator[Dependency]:

@@ -8,6 +8,8 @@ from zoe_lib.domain.values import value
 CONFIDENCE = 0.9
 """The confidence of a promise that names none."""
 CONFIDENCE_LEAST, CONFIDENCE_MOST = 0.5, 0.99
+MEMBERS_MAX = 100
+"""Executions that are promised as a whole."""
 
 
 @value(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from zoe_client.vocabulary import DependencyKind
 from zoe_lib.descriptions import DescriptionError
 from zoe_lib.domain.conditions import Conditions, Dependency
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.finish_times import MEMBERS_MAX, PromiseWish
+from zoe_lib.domain.values import changed
 from zoe_lib.store.people import Principal
 from zoe_lib.store.sql.installation import TermsVersions
 from zoe_lib.store.workflow_values import NewStep
@@ -100,8 +102,42 @@ def step_conditions(
     return Conditions(after=tuple(after), any_of=step.on_failure, end_by_s=end_by_s)
 
 
-def new_step(position: int, whole: CompiledWorkflow, execution_id: str) -> NewStep:
-    """Return what is stored of a step beside its execution."""
+def promised(
+    executions: Sequence[Execution], workflow_id: str, wish: PromiseWish, finish_by: str, now_s: float
+) -> list[Execution]:
+    """Return the executions as ones that ask to be promised as a whole, except for those that run after a failure.
+    SubmissionRefused if the time has passed, or there are too many.
+    """
+    finish = given_deadline(finish_by, None, now_s, "/finish_by")
+    members = [one for one in executions if not _after_failure(one)]
+    why = ""
+    if finish is None or finish.at_s <= now_s:
+        why = "the time has passed"
+    elif len(members) > MEMBERS_MAX:
+        why = f"at most {MEMBERS_MAX} executions are promised as a whole; it has {len(members)}"
+    if finish is None or why:
+        raise SubmissionRefused("invalid_request", why, errors=diagnostics_of([Finding("/finish_by", "invalid", why)]))
+    whole = workflow_id if len(members) > 1 else ""
+    asking = {
+        one.id: changed(
+            one,
+            application=changed(one.application, promise=wish),
+            deadline_s=min(finish.at_s, one.deadline_s or finish.at_s),
+            conditions=changed(one.conditions, whole=whole, members=len(members)),
+            notes=tuple(dict.fromkeys([*one.notes, *([finish.note] if finish.note else [])])),
+        )
+        for one in members
+    }
+    return [asking.get(one.id, one) for one in executions]
+
+
+def _after_failure(execution: Execution) -> bool:
+    conditions = execution.conditions
+    return conditions.any_of or any(one.kind is DependencyKind.FAIL for one in conditions.after)
+
+
+def new_step(position: int, whole: CompiledWorkflow, execution: Execution | str) -> NewStep:
+    """Return what is stored of a step beside its execution, or the id of one."""
     step = whole.steps[position]
     facts = {
         "step": step.step,
@@ -110,4 +146,7 @@ def new_step(position: int, whole: CompiledWorkflow, execution_id: str) -> NewSt
         "on_failure": step.on_failure,
         "results": dict(step.paths),
     }
+    if isinstance(execution, Execution) and execution.application.promise is not None:
+        facts["promised"] = True
+    execution_id = execution.id if isinstance(execution, Execution) else execution
     return NewStep(execution_id, position, step.name, facts)

@@ -70,7 +70,9 @@ class PromiseAnswers:
         if execution is None or execution.version != decision.execution.version:
             self._refused.pop(decision.execution.id, None)
             return
-        if decision.answer is not None and awaits_promise(execution):
+        if decision.together:
+            self._answer_together((decision, *decision.together), later, tick)
+        elif decision.answer is not None and awaits_promise(execution):
             self._answer(execution, decision.answer, later, tick)
         elif decision.booking is not None:
             self._keep([decision.booking], later)
@@ -82,27 +84,62 @@ class PromiseAnswers:
             self._cache.append(execution, [adjusted])
 
     def _answer(self, execution: Execution, answer: PromiseAnswer, later: NodesLater, tick: TickContext) -> None:
-        event: ev.Event
         if not all(map(later.still_free, answer.bookings)):
-            if self._refused.get(execution.id, 0) < _REFUSALS_MAX:
-                self._refused[execution.id] = self._refused.get(execution.id, 0) + 1
+            if self._is_decided_again(execution.id):
                 return
             answer = PromiseAnswer(offers=PromiseOffers(_TAKEN, tick.now_s))
         self._refused.pop(execution.id, None)
+        events = self._events(execution, answer, tick)
+        if events and self._cache.append(execution, events) is not None:
+            self._keep(answer.bookings, later)
+
+    def _answer_together(self, decisions: Sequence[PromiseDecision], later: NodesLater, tick: TickContext) -> None:
+        """Journal the answers of a whole in one transaction, if each still holds."""
+        answers = {one.execution.id: one.answer for one in decisions if one.answer is not None}
+        members = [self._cache.get(one.execution.id) for one in decisions]
+        asking = [one for one in members if one is not None and awaits_promise(one)]
+        if [one.version for one in asking] != [one.execution.version for one in decisions]:
+            return  # some were changed or have ended: it is decided anew
+        if not _are_free_together(answers.values(), later):
+            if self._is_decided_again(asking[0].id):
+                return
+            answers = {name: PromiseAnswer(offers=PromiseOffers(_TAKEN, tick.now_s)) for name in answers}
+        self._refused.pop(asking[0].id, None)
+        events = {one.id: self._events(one, answers[one.id], tick) for one in asking}
+        changes = [change for one in asking if (change := self._cache.change(one, events[one.id])) is not None]
+        for name in self._cache.append_all(changes):
+            self._keep(answers[name].bookings, later)
+
+    def _is_decided_again(self, execution_id: ExecutionId) -> bool:
+        """Return whether it is decided once more, since the room was taken meanwhile; count it."""
+        number = self._refused.get(execution_id, 0)
+        self._refused[execution_id] = number + 1
+        return number < _REFUSALS_MAX
+
+    def _events(self, execution: Execution, answer: PromiseAnswer, tick: TickContext) -> Sequence[ev.Event]:
+        event: ev.Event
         if answer.terms is not None:
             event = ev.Promised(at_s=tick.now_s, cause_id=tick.plan_id, terms=answer.terms)
         elif answer.offers is not None:
             event = ev.PromiseOffered(at_s=tick.now_s, cause_id=tick.plan_id, offers=answer.offers)
         else:
-            return
+            return ()
         after = self._cache.foresee(execution, [event])
         if after is None:
-            return
+            return ()
         _, consequences = settle(after, tick.now_s, self._cache.policy, tick.plan_id)
-        if self._cache.append(execution, [event, *consequences]) is not None:
-            self._keep(answer.bookings, later)
+        return (event, *consequences)
 
     def _keep(self, bookings: Sequence[Booking], later: NodesLater) -> None:
         if all(map(later.still_free, bookings)):
             self._cache.promises.book(bookings)
             later.with_bookings(bookings)
+
+
+def _are_free_together(answers: Iterable[PromiseAnswer], later: NodesLater) -> bool:
+    with later.trial():
+        for answer in answers:
+            if not all(map(later.still_free, answer.bookings)):
+                return False
+            later.with_bookings(answer.bookings)
+    return True

@@ -33,12 +33,13 @@ from zoe_master.scheduler.promising.choosing import (
     PromiseAnswer,
     PromiseChoice,
     PromisePrice,
-    answer,
+    PromiseSearch,
     numbers_of,
     rates_of,
     whole_s,
 )
 from zoe_master.scheduler.promising.future import NodesLater
+from zoe_master.scheduler.promising.wholes import limits_of_neighbours, whole_answer, wholes
 from zoe_master.state.run_times import RunTimesKept
 
 DECISIONS_MAX = 50
@@ -64,7 +65,7 @@ class PromisePrices(Protocol):
 @value(frozen=True, slots=True)
 class PromiseDecision:
     """What was decided for an execution at this version: an answer, room for its promise, that this is at risk, or how
-    many elastic services are guaranteed to it now.
+    many elastic services are guaranteed to it now. together: decisions that hold together with it, or not at all.
     """
 
     execution: Execution
@@ -72,6 +73,7 @@ class PromiseDecision:
     booking: Booking | None = None
     notice: PromiseNotice | None = None
     elastic: int | None = None
+    together: tuple[PromiseDecision, ...] = ()
 
 
 class PromiseDecisions:
@@ -93,7 +95,8 @@ class PromiseDecisions:
         made = [PromiseDecision(one, notice=notice) for one, notice in self._risks(tick, progress)]
         made += _adjustments(tick, progress)
         now_s = tick.snapshot.now_s
-        ready = [one for one in tick.asking if one.conditions.met(now_s)]
+        ready = [[one] for one in tick.asking if not one.conditions.whole and one.conditions.met(now_s)]
+        ready += wholes(tick.asking, now_s)
         if not tick.unplaced and not ready:
             return made
         later = NodesLater(tick.snapshot, tick.policy, give_up)
@@ -110,32 +113,47 @@ class PromiseDecisions:
                 end_s = max(self.expected_end_s(execution, begins_s), execution.promise.terms.finish_s)
                 made.append(PromiseDecision(execution, notice=PromiseNotice(PromiseRisk.NO_ROOM, end_s, now_s)))
         open_offers = Counter(tick.offered)
-        for number, execution in enumerate(ready[:DECISIONS_MAX]):
-            makes_offers = open_offers[execution.tenant, execution.user] < OFFERED_MAX
+        for number, members in enumerate(ready[:DECISIONS_MAX]):
+            owner = members[0].tenant, members[0].user
+            makes_offers = open_offers[owner] < OFFERED_MAX
             try:
-                found = self._answer(
-                    execution, later, tick.policy, _free_rate(tick.snapshot, later.bookings), makes_offers
-                )
+                found = self._answers(members, tick, later, makes_offers)
             except OutOfBudget:
                 if number:
                     break  # the others are decided on the next tick
-                found = PromiseAnswer(offers=PromiseOffers(_TOO_LARGE, now_s))
-            if found.offers is not None and found.offers.offers:
-                open_offers[execution.tenant, execution.user] += 1
-            elif found.offers is not None and not makes_offers:
-                found = PromiseAnswer(offers=PromiseOffers(f"{found.offers.why}. {_ENOUGH}", now_s))
-            later.with_bookings(found.bookings)
-            made.append(PromiseDecision(execution, answer=found))
+                found = [PromiseAnswer(offers=PromiseOffers(_TOO_LARGE, now_s)) for _ in members]
+            offers = found[0].offers
+            if offers is not None and offers.offers:
+                open_offers[owner] += 1
+            elif offers is not None and not makes_offers:
+                found = [PromiseAnswer(offers=PromiseOffers(f"{offers.why}. {_ENOUGH}", now_s)) for _ in members]
+            for one in found:
+                later.with_bookings(one.bookings)
+            first, *others = (PromiseDecision(one, answer=each) for one, each in zip(members, found, strict=True))
+            made.append(replace(first, together=tuple(others)))
         return made
 
     def would_be(self, tick: Tick, execution: Execution, give_up: GiveUp = never) -> PromiseAnswer:
         """Return what would be decided if this execution were submitted now; OutOfBudget."""
         later = NodesLater(tick.snapshot, tick.policy, give_up)
-        return self._answer(execution, later, tick.policy, _free_rate(tick.snapshot, later.bookings))
+        [found] = self._answers([execution], tick, later, makes_offers=True)
+        return found
 
-    def _answer(
-        self, execution: Execution, later: NodesLater, policy: Policy, free_rate: int, makes_offers: bool = True
-    ) -> PromiseAnswer:
+    def _answers(
+        self, members: Sequence[Execution], tick: Tick, later: NodesLater, makes_offers: bool
+    ) -> list[PromiseAnswer]:
+        """Return the answer for each; those of a whole run in this order."""
+        free_rate = _free_rate(tick.snapshot, later.bookings)
+        offers_end_s = later.now_s + tick.policy.promise_offer_s if makes_offers else None
+        searches = [self._search(one, later, tick.policy, free_rate, offers_end_s) for one in members]
+        if not members[0].conditions.whole:
+            return [one.answer() for one in searches]
+        found = whole_answer(searches, limits_of_neighbours(members, tick.promised), later, offers_end_s)
+        return [found[one.id] for one in members]
+
+    def _search(
+        self, execution: Execution, later: NodesLater, policy: Policy, free_rate: int, offers_end_s: float | None
+    ) -> PromiseSearch:
         application, tenant, user = execution.application, execution.tenant, execution.user
 
         def run_time(choice: PromiseChoice, chance: float) -> ChoiceRunTime | None:
@@ -158,8 +176,7 @@ class PromiseDecisions:
         for rate in rates_of(free_rate) if application.storage is not None and application.storage.inputs else ():
             faster = (replace(one, read_bytes_per_s=rate) for one in choices if one.read_bytes_per_s is None)
             choices += [one for one in faster if _helps(one, run_time)]
-        offers_end_s = later.now_s + policy.promise_offer_s if makes_offers else None
-        return answer(execution, choices, run_time, price, later, offers_end_s)
+        return PromiseSearch(execution, choices, run_time, price, later, offers_end_s)
 
     def _ways_to_read(self, execution: Execution) -> Sequence[bool | None]:
         """Return how its inputs with a pushdown may be read so that it is known how long that takes. Of what was read

@@ -93,16 +93,17 @@ class PromiseBookings:
         return self._started
 
     def promised(self) -> tuple[Execution, ...]:
-        """Return promised executions that are queued or have started, as they were submitted."""
-        return (*self._waiting.values(), *self._active.values())
+        """Return promised executions that have not ended, as they were submitted."""
+        return (*self._held.values(), *self._waiting.values(), *self._active.values())
 
     def asking(self) -> tuple[Execution, ...]:
         """Return the executions that wait for a decision, the oldest first."""
         return tuple(sorted(self._asking.values(), key=_age)) if self._asking else ()
 
     def offered(self) -> tuple[tuple[str, str], ...]:
-        """Return the tenant and user of each execution with offers that wait for an answer."""
-        return tuple((one.tenant, one.user) for one in self._offered.values())
+        """Return the tenant and user of each execution, or whole of some, with offers that wait for an answer."""
+        wholes = {one.conditions.whole or one.id: (one.tenant, one.user) for one in self._offered.values()}
+        return tuple(wholes.values())
 
     def unplaced_offers(self) -> tuple[tuple[Execution, int], ...]:
         """Return the offers for which no room is kept, by execution and number: another master made them."""
@@ -115,8 +116,8 @@ class PromiseBookings:
 
     def unplaced(self) -> tuple[Execution, ...]:
         """Return promised executions that wait without room that is kept for them, the oldest promise first."""
-        without = (one for key, one in self._waiting.items() if key not in self._places)
-        return tuple(sorted(without, key=_age_of_promise)) if self._waiting else ()
+        without = [one for some in (self._waiting, self._held) for key, one in some.items() if key not in self._places]
+        return tuple(sorted(without, key=_age_of_promise))
 
 
 def _on_open_nodes(booking: Booking, nodes: Mapping[str, Node], tenant: str) -> bool:

@@ -21,7 +21,7 @@ from zoe_master.scheduler.promising.future import NodesLater
 
 OFFERS_MAX = 3
 _RATE_STEP = 1_000_000
-_LESS_SURE = (0.95, 0.9, 0.8, 0.7, 0.6, CONFIDENCE_LEAST)
+LESS_SURE = (0.95, 0.9, 0.8, 0.7, 0.6, CONFIDENCE_LEAST)
 # From a decision to the first program: a tick, and elastic services of others that have to stop.
 _START_S, _START_SHARE = 5.0, 0.02
 NOT_KNOWN = "Its run time is not known: it has not run before, and its description declares none (size.run_time_s)"
@@ -72,28 +72,17 @@ class PromiseAnswer:
 
 
 @value(frozen=True, slots=True)
-class _Costed:
+class CostedChoice:
+    """A choice, in what time it ends with the chance that is asked for, and what it costs."""
+
     choice: PromiseChoice
     run: ChoiceRunTime
     price: PromisePrice | None
 
 
-def answer(
-    execution: Execution,
-    choices: Sequence[PromiseChoice],
-    run_time: RunTimeOf,
-    price: PriceOf,
-    later: NodesLater,
-    offers_end_s: float | None,
-) -> PromiseAnswer:
-    """Return the cheapest terms by which it ends by its deadline, or else up to three offers. Raises OutOfBudget.
+class PromiseSearch:
+    """What can be guaranteed to one execution. offers_end_s: until when offers can be accepted; None: none are made."""
 
-    offers_end_s: until when these can be accepted; None: none are made.
-    """
-    return _Search(execution, choices, run_time, price, later, offers_end_s).answer()
-
-
-class _Search:
     def __init__(
         self,
         execution: Execution,
@@ -104,31 +93,25 @@ class _Search:
         offers_end_s: float | None,
     ) -> None:
         assert execution.deadline_s is not None
-        self._execution = execution
+        self.execution = execution
         self._asked_s = execution.deadline_s
-        self._wish = execution.application.promise or PromiseWish()
+        self.wish = execution.application.promise or PromiseWish()
         self._choices = choices
         self._run_time = run_time
         self._price = price
         self._later = later
         self._offers_end_s = later.now_s if offers_end_s is None else offers_end_s
         self._makes_offers = offers_end_s is not None
-        self._budget = None if self._wish.budget is None else Decimal(self._wish.budget)
+        self.budget = None if self.wish.budget is None else Decimal(self.wish.budget)
 
     def answer(self) -> PromiseAnswer:
-        if not self._choices:
-            return self._none("It needs more than the limits of its tenant or user allow")
-        costed = self._costed(self._wish.confidence)
-        if not costed:
-            return self._none(NOT_KNOWN)
-        costed = [one for one in costed if self._within_time_limit(one)]
-        if not costed:
-            return self._none("It takes longer than its time limit")
-        allowed = [one for one in costed if self._within_share(one.choice)]
-        if not allowed:
-            return self._none("It needs more of the cluster than promises may hold by the policy")
+        """Return the cheapest terms by which it ends by its deadline, else up to three offers. Raises OutOfBudget."""
+        refusal = self.refusal(self.wish.confidence)
+        if refusal:
+            return self._none(refusal)
+        allowed = self.allowed(self.wish.confidence)
         affordable = [one for one in allowed if self._affordable(one)]
-        found = self._in_time(affordable, self._wish.confidence)
+        found = self._in_time(affordable, self.wish.confidence)
         if found is not None:
             return PromiseAnswer(terms=found[0], bookings=(found[1],))
         return self._counter(allowed, affordable)
@@ -136,56 +119,87 @@ class _Search:
     def _none(self, why: str) -> PromiseAnswer:
         return PromiseAnswer(offers=PromiseOffers(why, self._later.now_s))
 
-    def _costed(self, confidence: float) -> list[_Costed]:
+    def refusal(self, confidence: float) -> str:
+        """Return why there is no choice at all, whatever the time; empty if there are some."""
+        if not self._choices:
+            return "It needs more than the limits of its tenant or user allow"
+        costed = self.costed(confidence)
+        if not costed:
+            return NOT_KNOWN
+        if not any(map(self._within_time_limit, costed)):
+            return "It takes longer than its time limit"
+        return "" if self.allowed(confidence) else "It needs more of the cluster than promises may hold by the policy"
+
+    def allowed(self, confidence: float) -> list[CostedChoice]:
+        """Return the choices within its time limit and the share of promises, as `costed`."""
+        costed = filter(self._within_time_limit, self.costed(confidence))
+        return [one for one in costed if self._within_share(one.choice)]
+
+    def costed(self, confidence: float) -> list[CostedChoice]:
         """Return the choices with run times and prices, the cheapest first, and the quickest of equal ones."""
         found = []
         for choice in self._choices:
             run = self._run_time(choice, confidence)
             if run is not None:
-                found.append(_Costed(choice, run, self._price(choice, run.seconds)))
+                found.append(CostedChoice(choice, run, self._price(choice, run.seconds)))
         return sorted(found, key=_cheapest)
 
-    def _affordable(self, one: _Costed) -> bool:
-        return self._budget is None or (one.price is not None and one.price.amount <= self._budget)
+    def _affordable(self, one: CostedChoice) -> bool:
+        return self.budget is None or (one.price is not None and one.price.amount <= self.budget)
 
-    def _within_time_limit(self, one: _Costed) -> bool:
-        return one.run.seconds <= (self._execution.application.time_limit_s or math.inf)
+    def _within_time_limit(self, one: CostedChoice) -> bool:
+        return one.run.seconds <= (self.execution.application.time_limit_s or math.inf)
 
     def _within_share(self, choice: PromiseChoice) -> bool:
-        wanted = self._wanted(self._terms(_Costed(choice, ChoiceRunTime(1.0, 0, wide=True), None), 0.5, 0.0, 0.0))
+        wanted = self._wanted(self._terms(CostedChoice(choice, ChoiceRunTime(1.0, 0, wide=True), None), 0.5, 0.0, 0.0))
         return wanted.application.core_resources().cores_milli <= self._later.share_milli
 
     def _in_time(
-        self, costed: Iterable[_Costed], confidence: float, not_before_s: float = 0.0
+        self, costed: Iterable[CostedChoice], confidence: float, not_before_s: float = 0.0
     ) -> tuple[FinishTerms, Booking] | None:
         """Return the first choice that ends by the time that was asked for, and begins no earlier than that."""
         for one in costed:
-            begin_by_s = self._asked_s - whole_s(one.run.seconds)
-            if begin_by_s < not_before_s:
-                continue
-            terms = self._terms(one, confidence, self._asked_s, begin_by_s)
-            booking = self._later.latest(self._wanted(terms), begin_by_s, whole_s(one.run.seconds))
-            if booking is not None:
-                terms = changed(terms, begin_by_s=booking.begins_s)
-                return terms, self._with_rate(booking, one.choice)
+            found = self.latest(one, confidence, self._asked_s, not_before_s)
+            if found is not None:
+                return found
         return None
 
-    def _soonest(self, costed: Sequence[_Costed]) -> tuple[FinishTerms, Booking] | None:
+    def latest(
+        self, one: CostedChoice, confidence: float, finish_s: float, not_before_s: float = 0.0
+    ) -> tuple[FinishTerms, Booking] | None:
+        """Return terms and room with which it ends by then, and begins as late as it can."""
+        begin_by_s = finish_s - whole_s(one.run.seconds)
+        if begin_by_s < not_before_s:
+            return None
+        terms = self._terms(one, confidence, finish_s, begin_by_s)
+        booking = self._later.latest(self._wanted(terms), begin_by_s, whole_s(one.run.seconds))
+        if booking is None:
+            return None
+        return changed(terms, begin_by_s=booking.begins_s), self._with_rate(booking, one.choice)
+
+    def earliest(self, one: CostedChoice, confidence: float, from_s: float) -> tuple[FinishTerms, Booking] | None:
+        """Return terms and room with which it ends as early as it can, if it begins no earlier than that."""
+        terms = self._terms(one, confidence, 0.0, 0.0)
+        booking = self._later.earliest(self._wanted(terms), whole_s(one.run.seconds), from_s)
+        if booking is None:
+            return None
+        terms = changed(terms, finish_s=booking.ends_s, begin_by_s=booking.begins_s)
+        return terms, self._with_rate(booking, one.choice)
+
+    def _soonest(self, costed: Sequence[CostedChoice]) -> tuple[FinishTerms, Booking] | None:
         """Return the earliest end of all choices."""
         best: tuple[FinishTerms, Booking] | None = None
         for one in sorted(costed, key=lambda one: one.run.seconds):
             takes_s = whole_s(one.run.seconds)
             if best is not None and self._offers_end_s + takes_s >= best[0].finish_s:
                 break
-            terms = self._terms(one, self._wish.confidence, 0.0, 0.0)
             # It may be accepted at the last moment.
-            booking = self._later.earliest(self._wanted(terms), takes_s, self._offers_end_s)
-            if booking is not None and (best is None or booking.ends_s < best[0].finish_s):
-                terms = changed(terms, finish_s=booking.ends_s, begin_by_s=booking.begins_s)
-                best = terms, self._with_rate(booking, one.choice)
+            found = self.earliest(one, self.wish.confidence, self._offers_end_s)
+            if found is not None and (best is None or found[0].finish_s < best[0].finish_s):
+                best = found
         return best
 
-    def _counter(self, allowed: Sequence[_Costed], affordable: Sequence[_Costed]) -> PromiseAnswer:
+    def _counter(self, allowed: Sequence[CostedChoice], affordable: Sequence[CostedChoice]) -> PromiseAnswer:
         found: list[tuple[OfferKind, FinishTerms, Booking]] = []
         for kind, one in self._candidates(allowed, affordable) if self._makes_offers else ():
             if one is not None and _adds(kind, one[0], [known for _, known, _ in found]):
@@ -197,15 +211,15 @@ class _Search:
             return self._none(why)
         offers = PromiseOffers(why, self._offers_end_s, tuple(Offer(kind, terms) for kind, terms, _ in found))
         bookings = [
-            changed(booking, execution_id=offer_name(self._execution.id, number))
+            changed(booking, execution_id=offer_name(self.execution.id, number))
             for number, (_, _, booking) in enumerate(found, start=1)
         ]
         return PromiseAnswer(offers=offers, bookings=tuple(bookings))
 
     def _candidates(
-        self, allowed: Sequence[_Costed], affordable: Sequence[_Costed]
+        self, allowed: Sequence[CostedChoice], affordable: Sequence[CostedChoice]
     ) -> Iterator[tuple[OfferKind, tuple[FinishTerms, Booking] | None]]:
-        confidence = self._wish.confidence
+        confidence = self.wish.confidence
         yield OfferKind.EARLIEST, self._soonest(affordable)
         if len(affordable) < len(allowed):
             yield (
@@ -216,9 +230,9 @@ class _Search:
         yield OfferKind.CHEAPEST, self._soonest(affordable[:1])
 
     def _less_sure(self) -> tuple[FinishTerms, Booking] | None:
-        for confidence in _LESS_SURE:
-            if confidence < self._wish.confidence:
-                costed = (one for one in self._costed(confidence) if self._affordable(one))
+        for confidence in LESS_SURE:
+            if confidence < self.wish.confidence:
+                costed = (one for one in self.costed(confidence) if self._affordable(one))
                 costed = (one for one in costed if self._within_time_limit(one))
                 found = self._in_time(
                     (one for one in costed if self._within_share(one.choice)), confidence, self._offers_end_s
@@ -229,8 +243,8 @@ class _Search:
 
     def _why(
         self,
-        allowed: Sequence[_Costed],
-        affordable: Sequence[_Costed],
+        allowed: Sequence[CostedChoice],
+        affordable: Sequence[CostedChoice],
         found: Sequence[tuple[OfferKind, FinishTerms, Booking]],
     ) -> str:
         if not affordable:
@@ -240,12 +254,12 @@ class _Search:
         quickest = min(allowed, key=lambda one: one.run.seconds)
         if self._later.now_s + whole_s(quickest.run.seconds) > self._asked_s:
             return (
-                f"It takes {quickest.run.seconds:.0f} s with {self._wish.confidence:.0%} confidence and "
+                f"It takes {quickest.run.seconds:.0f} s with {self.wish.confidence:.0%} confidence and "
                 f"{quickest.choice.elastic} elastic services, which is longer than there is time"
             )
         return "There is no room for it in time"
 
-    def _terms(self, one: _Costed, confidence: float, finish_s: float, begin_by_s: float) -> FinishTerms:
+    def _terms(self, one: CostedChoice, confidence: float, finish_s: float, begin_by_s: float) -> FinishTerms:
         return FinishTerms(
             finish_s=finish_s,
             confidence=confidence,
@@ -262,7 +276,7 @@ class _Search:
 
     def _wanted(self, terms: FinishTerms) -> Execution:
         """Return the execution as it would be placed under these terms."""
-        promised = changed(self._execution, promise=Promise(terms, self._later.now_s))
+        promised = changed(self.execution, promise=Promise(terms, self._later.now_s))
         return as_guaranteed(promised)
 
     @staticmethod
@@ -297,6 +311,6 @@ def whole_s(run_s: float) -> float:
     return run_s * (1 + _START_SHARE) + _START_S
 
 
-def _cheapest(one: _Costed) -> tuple[Decimal, float, int]:
+def _cheapest(one: CostedChoice) -> tuple[Decimal, float, int]:
     price = Decimal(0) if one.price is None else one.price.amount
     return price, one.run.seconds, one.choice.elastic

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, ServiceState
 from zoe_lib.domain.gateway import held
@@ -91,6 +92,15 @@ class NodesLater:
         kept = (one for one in self.bookings if one.execution_id not in fresh)
         self.bookings = (*kept, *fresh.values())
         self._booked = {}
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Forget the bookings that are made within."""
+        before = self.bookings
+        try:
+            yield
+        finally:
+            self.bookings, self._booked = before, {}
 
     def _turns(self) -> list[float]:
         """Return the times at which room comes free."""

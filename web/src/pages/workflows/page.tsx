@@ -8,6 +8,7 @@ import { moment } from "../../format";
 import { Badge } from "./badge";
 import { Graph } from "./graph";
 import type { Step } from "./layout";
+import { PromiseCard } from "./promise";
 
 const POLL_MS = 2000;
 
@@ -36,6 +37,7 @@ export default function WorkflowPage() {
       </div>
       <ErrorBox error={error} />
       <Actions workflow={data} />
+      <PromiseCard workflow={data} />
       <section className="card" aria-label="Graph">
         <h2>Graph</h2>
         <Graph steps={data.graph} />

@@ -1,0 +1,111 @@
+"""Workflows that are promised as a whole, through the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.api.test_promises import full
+from tests.api.test_workflows import ended, exits, states, step, workflow
+from tests.support.api import Api, problem
+from tests.support.master import TickingMaster
+from tests.support.waiting import until
+from zoe_client import Client, Conflict, Refused
+from zoe_client.vocabulary import OfferKind
+from zoe_client.wire import WorkflowView
+
+PATH = "/api/v1/workflows"
+
+
+def timed(name: str, *needs: str, cores: float = 1, run_s: float = 5.0, **more: Any) -> dict[str, Any]:
+    found = step(name, *needs, **more)
+    found["application"]["size"] = {"run_time_s": run_s}
+    found["application"]["components"][0]["resources"]["cores"] = cores
+    return found
+
+
+CHAIN = workflow(timed("first"), timed("second", "first"), timed("third", "second"), timed("told", "fail:first"))
+
+
+def decided(client: Client, workflow_id: str) -> WorkflowView:
+    def look() -> WorkflowView | None:
+        found = client.workflows.one(workflow_id)
+        return found if found.promise and (found.promise.terms or found.promise.why) else None
+
+    return until(look)
+
+
+def test_all_steps_are_promised_and_kept(client: Client, master: TickingMaster) -> None:
+    master.behaviours.update({name: exits(0) for name in ("first", "second", "third")})
+    made = client.workflows.run(CHAIN, finish_by="+120s", confidence=0.8, budget=10)
+    terms = decided(client, made.id).promise
+    assert terms is not None
+    assert terms.terms is not None
+    assert (terms.terms.confidence, terms.terms.currency) == (0.8, "core-hours")
+    assert float(terms.terms.price or 0) == pytest.approx(3 * 5 / 3600, rel=0.2)
+    found = ended(client, made.id)
+    assert states(found)["third"] == "succeeded"
+    for name in ("first", "second", "third"):
+        one = client.execution(next(step.execution_id for step in found.graph if step.name == name))
+        assert one.promise is not None
+        assert one.deadline is not None
+        assert one.deadline.status == "met"
+    [told] = [one for one in found.graph if one.name == "told"]
+    assert client.execution(told.execution_id).promise is None, "what runs after a failure is not promised"
+
+
+def test_an_offer_is_accepted_for_all_once(client: Client, master: TickingMaster) -> None:
+    full(client)
+    made = client.workflows.run(CHAIN, finish_by="+60s")
+    found = decided(client, made.id)
+    assert found.promise is not None
+    assert found.promise.terms is None
+    assert found.promise.offers[0].kind is OfferKind.EARLIEST
+    [first] = [one.execution_id for one in found.graph if one.name == "first"]
+    with pytest.raises(Refused, match="together with the other steps"):
+        client.accept(first, 1)
+    with pytest.raises(Conflict):
+        client.workflows.accept(made.id, 9)
+    accepted = client.workflows.accept(made.id, 1)
+    assert accepted.promise is not None
+    assert accepted.promise.terms == found.promise.offers[0].terms
+    assert client.workflows.accept(made.id, 1).promise == accepted.promise
+    kinds = [event.kind for event in client.events(first).events]
+    assert kinds.count("promised") == 1
+    plain = client.workflows.run(CHAIN)
+    with pytest.raises(Conflict, match="no offers"):
+        client.workflows.accept(plain.id, 1)
+    client.workflows.cancel(plain.id)
+    client.workflows.cancel(made.id)
+
+
+def test_without_a_run_time_it_is_said_of_which_step(client: Client, master: TickingMaster) -> None:
+    made = client.workflows.run(workflow(timed("first"), step("second", "first")), finish_by="+60s")
+    found = ended(client, made.id)
+    assert found.promise is not None
+    assert found.promise.why.startswith("No promise") or "second: its run time is not known" in found.promise.why
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"finish_by": "yesterday"}, "/finish_by"),
+        ({"finish_by": "2020-01-01T00:00:00Z"}, "/finish_by"),
+        ({"finish_by": "08:00"}, "/finish_by"),
+        ({"finish_by": "+1h", "confidence": 0.3}, "/confidence"),
+        ({"finish_by": "+1h", "budget": 0}, "/budget"),
+        ({"confidence": 0.9}, "finish_by"),
+    ],
+)
+def test_a_wish_that_is_none_is_refused(shared_api: Api, wish: dict[str, Any], said: str) -> None:
+    answer = shared_api.http().post(PATH, json={"document": CHAIN, **wish})
+    assert answer.status_code == 422
+    assert said in answer.text
+
+
+def test_no_more_than_a_hundred_are_promised_together(shared_api: Api) -> None:
+    many = workflow(*(timed(f"s{number}") for number in range(101)))
+    answer = shared_api.http().post(PATH, json={"document": many, "finish_by": "+1h"})
+    assert problem(answer)["code"] == "invalid_request"
+    assert "at most 100" in answer.text

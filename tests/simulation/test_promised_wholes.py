@@ -1,0 +1,140 @@
+"""Executions that run after each other are promised as a whole, or not at all."""
+
+from __future__ import annotations
+
+import random
+
+from tests.simulation.test_promises import Promising, job, work_of
+from tests.simulation.world import check_invariants
+from zoe_client.vocabulary import DependencyKind, OfferKind
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.conditions import Conditions, Dependency
+from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark
+from zoe_lib.domain.finish_times import FinishTerms, PromiseWish
+from zoe_lib.domain.values import changed
+
+Steps = list[tuple[Application, list[int]]]
+
+
+def ask(world: Promising, steps: Steps, in_s: float, wish: PromiseWish | None = None) -> list[str]:
+    """Submit them, each after those with the given numbers."""
+    ids: list[str] = []
+    for app, after in steps:
+        needs = tuple(Dependency(DependencyKind.OK, ids[number]) for number in after)
+        conditions = Conditions(after=needs, whole="w1", members=len(steps))
+        asks = changed(app, promise=wish or PromiseWish(0.9))
+        ids.append(world.submit(asks, deadline_s=world.clock() + in_s, conditions=conditions))
+    return ids
+
+
+def terms(execution: Execution) -> FinishTerms:
+    assert execution.promise is not None, execution.offers
+    return execution.promise.terms
+
+
+def pipeline() -> Steps:
+    """One before two, and one after both: 100 s each."""
+    return [(job("job", 4, 100.0), []), (job("job", 8, 100.0), [0]), (job("job", 8, 100.0), [0]),
+            (job("job", 4, 100.0), [1, 2])]  # fmt: skip
+
+
+def test_all_are_promised_at_once_each_by_the_time_at_which_the_next_begins() -> None:
+    world = work_of({"job": 100.0})
+    ids = ask(world, pipeline(), in_s=500.0)
+    world.run(5.0, check_invariants)
+    first, left, right, last = (terms(world.get(one)) for one in ids)
+    assert last.finish_s == 1500.0
+    assert left.finish_s <= last.begin_by_s
+    assert right.finish_s <= last.begin_by_s
+    assert first.finish_s <= min(left.begin_by_s, right.begin_by_s)
+    assert {one.confidence for one in (first, left, right, last)} == {0.9}
+    world.run(600.0, check_invariants)
+    assert [world.state(one) for one in ids] == [ExecutionState.SUCCEEDED] * 4
+    assert [world.get(one).missed for one in ids] == [None] * 4
+
+
+def test_the_room_of_later_steps_is_kept_while_they_wait_for_earlier_ones_under_a_new_leader_too() -> None:
+    for restarts in (False, True):
+        world = work_of({"job": 100.0, "long": 2000.0})
+        ids = ask(world, pipeline(), in_s=430.0)
+        world.run(5.0)
+        if restarts:
+            world.restart()
+            world.run(1.0)
+        long = [world.submit(job("long", 8, 2000.0)) for _ in range(4)]
+        world.run(500.0, check_invariants)
+        assert [world.state(one) for one in ids] == [ExecutionState.SUCCEEDED] * 4
+        assert [world.get(one).missed for one in ids] == [None] * 4
+        assert all(world.get(one).marks.get(Mark.PLACED, 1e9) > 200.0 for one in long)
+
+
+def test_what_cannot_be_in_time_as_a_whole_is_offered_as_a_whole() -> None:
+    world = work_of({"job": 100.0})
+    ids = ask(world, pipeline(), in_s=250.0)
+    world.run(2.0, check_invariants)
+    found = [world.get(one) for one in ids]
+    assert all(one.promise is None for one in found)
+    offered = [one.offers for one in found]
+    assert all(one is not None and one.offers[0].kind is OfferKind.EARLIEST for one in offered)
+    ends = [one.offers[0].terms.finish_s for one in offered if one is not None]
+    assert ends[0] < ends[1] <= ends[3] or ends[0] < ends[2] <= ends[3]
+    takes_s = ends[3] - (offered[0].ends_s if offered[0] is not None else 0.0)
+    assert 400.0 < takes_s < 440.0, "not side by side: promises hold no more than their share of the cores"
+    others = [world.submit(job("job", 8, 100.0)) for _ in range(6)]
+    for one in ids:
+        world.accept(one, 1)
+    world.run(800.0, check_invariants)
+    assert [world.get(one).missed for one in ids] == [None] * 4
+    assert [world.state(one) for one in (*ids, *others)] == [ExecutionState.SUCCEEDED] * 10
+
+
+def test_a_budget_is_that_of_the_whole() -> None:
+    """Four steps of 100 s with 24 cores are 0.67 core-hours."""
+    for budget, promised in (("0.68", True), ("0.6", False)):
+        world = work_of({"job": 100.0})
+        ids = ask(world, pipeline(), in_s=500.0, wish=PromiseWish(0.9, budget))
+        world.run(2.0)
+        assert all((world.get(one).promise is not None) is promised for one in ids)
+
+
+def test_without_an_answer_none_of_them_runs() -> None:
+    world = work_of({"job": 100.0})
+    ids = ask(world, pipeline(), in_s=50.0)
+    world.run(2000.0, check_invariants)
+    assert all(world.get(one).state is ExecutionState.FAILED for one in ids)
+    assert {world.get(one).cause for one in ids} <= {Cause.NO_PROMISE, Cause.DEPENDENCY_FAILED}
+    assert not any(Mark.PLACED in world.get(one).marks for one in ids)
+
+
+def test_what_is_cancelled_before_the_decision_does_not_keep_the_others_waiting_for_ever() -> None:
+    world = work_of({"job": 100.0})
+    ids = ask(world, [(job("job", 2, 100.0), []), (job("job", 2, 100.0), [])], in_s=500.0)
+    world.cancel(ids[1])
+    world.run(1.0)
+    assert world.get(ids[0]).promise is None
+    world.run(60.0)
+    world.waker.wake()  # as the timer of a master does
+    world.run(2.0)
+    assert world.get(ids[0]).promise is not None
+
+
+def test_random_pipelines_are_kept_as_a_whole_or_refused_as_a_whole() -> None:
+    for seed in range(12):
+        chance = random.Random(seed)
+        world = work_of({"job": 50.0, "other": 80.0})
+        for _ in range(chance.randrange(6)):
+            world.submit(job("other", chance.choice([2, 4, 8]), 80.0))
+        world.run(1.0)
+        steps: Steps = []
+        for number in range(chance.randrange(2, 8)):
+            after = sorted(chance.sample(range(number), min(number, chance.randrange(3))))
+            steps.append((job("job", chance.choice([1, 4, 8]), 50.0), after))
+        ids = ask(world, steps, in_s=chance.choice([100.0, 300.0, 600.0]))
+        for _ in range(8):
+            world.run(chance.uniform(1.0, 40.0))
+            world.submit(job("other", chance.choice([2, 8]), 80.0))
+        world.run(3000.0, check_invariants)
+        found = [world.get(one) for one in ids]
+        assert len({one.promise is None for one in found}) == 1, f"seed {seed}"
+        if found[0].promise is not None:
+            assert [one.missed for one in found] == [None] * len(found), f"seed {seed}"

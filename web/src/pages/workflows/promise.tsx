@@ -1,0 +1,60 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { api, type Schemas, told } from "../../api/client";
+import { useMay } from "../../api/session";
+import { ErrorBox } from "../../components/feedback";
+import { fullMoment } from "../../format";
+import { inWhat, wholeSentence } from "../../promise";
+
+/** What is promised of all of it, or what is offered instead. */
+export function PromiseCard({ workflow }: { workflow: Schemas["WorkflowView"] }) {
+  const queries = useQueryClient();
+  const may = useMay("submit");
+  const accept = useMutation({
+    mutationFn: (offer: number) =>
+      told(
+        api.POST("/api/v1/workflows/{workflow_id}/accept", {
+          params: { path: { workflow_id: workflow.id } },
+          body: { offer },
+        }),
+      ),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["workflow", workflow.id] }),
+  });
+  const { promise } = workflow;
+  if (!promise) return null;
+  const open = workflow.ended_at_s === null;
+  return (
+    <section className="card" aria-label="Promise">
+      <h2>{heading(promise)}</h2>
+      {promise.terms && <p>{wholeSentence(promise.terms)}</p>}
+      <ul>
+        {promise.offers.map((one) => (
+          <li className="field" key={one.number}>
+            <strong>
+              Offer {one.number}: {inWhat(one)}
+            </strong>
+            <p>{wholeSentence(one.terms)}</p>
+            {may && open && (
+              <button
+                type="button"
+                aria-label={`Accept offer ${one.number}`}
+                disabled={accept.isPending || accept.isSuccess}
+                onClick={() => accept.mutate(one.number)}
+              >
+                Accept
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {open && promise.ends_s !== null && (
+        <p>They can be accepted until {fullMoment(promise.ends_s)}. Without an answer it ends then.</p>
+      )}
+      <ErrorBox error={accept.error} />
+    </section>
+  );
+}
+
+function heading({ terms, why }: Schemas["WorkflowPromiseView"]): string {
+  if (terms) return `It is promised to end by ${fullMoment(terms.finish_s)}`;
+  return why ? `It cannot be promised: ${why}` : "The scheduler decides whether it can be promised";
+}

@@ -1,0 +1,81 @@
+"""Promises that a whole workflow ends by a time: what is asked for, and what was decided."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from zoe_cli.commands.dates import deadline
+from zoe_cli.commands.promise_words import IN_WHAT
+from zoe_cli.commands.promising import share_of
+from zoe_cli.exits import Exit
+from zoe_cli.output import note
+from zoe_client.times import in_full
+
+if TYPE_CHECKING:
+    from zoe_client import Client
+    from zoe_client.wire import WorkflowTermsView, WorkflowView
+
+_DECIDED_S = 30.0
+_LOOK_S = 0.2
+
+
+def whole_wish(finish_by: str | None, confidence: str | None, budget: float | None) -> dict[str, Any]:
+    """Return what is asked of a promise, by the names of the SDK; empty if none is asked for."""
+    if finish_by is None:
+        if confidence is not None or budget is not None:
+            raise typer.BadParameter("--confidence and --budget belong to --finish-by")
+        return {}
+    if budget is not None and not budget > 0:
+        raise typer.BadParameter("a budget is more than 0")
+    sure = None if confidence is None else share_of(confidence)
+    return {"finish_by": deadline(finish_by), "confidence": sure, "budget": budget}
+
+
+def decided_whole(client: Client, made: WorkflowView) -> WorkflowView:
+    """Return a workflow once its promise is decided, if one was asked for, or as it is after some seconds; say what was
+    decided.
+    """
+    until_s = time.monotonic() + _DECIDED_S
+    while _undecided(made) and time.monotonic() < until_s:
+        time.sleep(_LOOK_S)
+        made = client.workflows.one(made.id)
+    for line in whole_lines(made):
+        note(line)
+    if _undecided(made):
+        note("It is not decided yet whether it can be promised; `zoe workflow show` tells.")
+    return made
+
+
+def exit_of_whole(made: WorkflowView) -> None:
+    """End with the exit code for deadlines that cannot be met if a promise was asked for, and none was made."""
+    if made.promise is not None and made.promise.terms is None and not _undecided(made):
+        raise typer.Exit(Exit.DEADLINE)
+
+
+def whole_lines(found: WorkflowView) -> Iterator[str]:
+    """Yield what was decided, as sentences."""
+    promise = found.promise
+    if promise is None:
+        return
+    if promise.terms is not None:
+        yield f"Promised: {_words(promise.terms)}."
+    elif promise.why:
+        yield f"It cannot be promised: {promise.why}."
+    for one in promise.offers:
+        yield f"Offer {one.number} ({IN_WHAT[one.kind]}): {_words(one.terms)}."
+    if promise.offers and promise.ends_s is not None:
+        yield f"`zoe workflow accept {found.id} NUMBER` accepts one until {in_full(promise.ends_s)}."
+
+
+def _words(terms: WorkflowTermsView) -> str:
+    price = "" if terms.price is None else f", for about {terms.price} {terms.currency}"
+    return f"all of it ends by {in_full(terms.finish_s)} with {terms.confidence:.0%} confidence{price}"
+
+
+def _undecided(made: WorkflowView) -> bool:
+    promise = made.promise
+    return made.ended_at_s is None and promise is not None and promise.terms is None and not promise.why

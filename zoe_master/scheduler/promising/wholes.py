@@ -1,0 +1,238 @@
+"""Executions that are promised as a whole: all of them end by a time, in their order, or none is promised. Pure.
+
+Each has to end by the time at which the first begins that runs after it, so the last are given room first. The whole
+is kept if each keeps its time, so each of n is asked for the chance 1 - (1 - c) / n (Bonferroni's inequality): the
+whole has at least the chance c, whatever their run times have in common. As run times are known by no rarer chance
+than `CONFIDENCE_MOST`, wholes of many executions rest on that one.
+
+The search is small: five paces for all of them, from the cheapest choices to the quickest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from graphlib import TopologicalSorter
+
+from zoe_client.vocabulary import OfferKind
+from zoe_lib.domain.execution import Execution, ExecutionId
+from zoe_lib.domain.finish_times import CONFIDENCE_MOST, FinishTerms, Offer, PromiseOffers
+from zoe_lib.domain.values import changed, value
+from zoe_master.scheduler.booking.bookings import Booking, offer_name
+from zoe_master.scheduler.promising.choosing import (
+    LESS_SURE,
+    CostedChoice,
+    PromiseAnswer,
+    PromiseSearch,
+)
+from zoe_master.scheduler.promising.future import NodesLater
+
+PACES = (math.inf, 4.0, 2.0, 1.25, 1.0)
+"""How many times as long as its quickest choice each execution may take."""
+_ALL_THERE_S = 10.0
+_Found = Mapping[ExecutionId, tuple[FinishTerms, Booking]]
+
+
+@value(frozen=True, slots=True)
+class WholeLimits:
+    """By when what is promised already lets an execution begin, and has it end; seconds since the epoch."""
+
+    begin_s: float = -math.inf
+    end_s: float = math.inf
+
+
+def wholes(asking: Iterable[Execution], now_s: float) -> list[list[Execution]]:
+    """Return the executions that ask together, each before those that run after it, as soon as all of them are there;
+    after a while without those that have ended meanwhile.
+    """
+    groups: dict[str, list[Execution]] = {}
+    for one in asking:
+        if one.conditions.whole:
+            groups.setdefault(one.conditions.whole, []).append(one)
+    complete = (
+        group
+        for group in groups.values()
+        if len(group) >= group[0].conditions.members or now_s - group[0].submitted_at_s > _ALL_THERE_S
+    )
+    return [_in_order(group) for group in complete]
+
+
+def limits_of_neighbours(members: Sequence[Execution], promised: Iterable[Execution]) -> Mapping[str, WholeLimits]:
+    """Return what limits the members of a whole of which others are promised already: only some were journaled, since
+    they changed meanwhile.
+    """
+    whole = {one.id: one for one in promised if one.conditions.whole == members[0].conditions.whole}
+    found: dict[str, WholeLimits] = {}
+    for one in members if whole else ():
+        before = [_terms(whole[need.on]).finish_s for need in one.conditions.after if need.on in whole]
+        after = [
+            _terms(other).begin_by_s
+            for other in whole.values()
+            if any(need.on == one.id for need in other.conditions.after)
+        ]
+        found[one.id] = WholeLimits(max(before, default=-math.inf), min(after, default=math.inf))
+    return found
+
+
+def _in_order(group: Sequence[Execution]) -> list[Execution]:
+    by_id = {one.id: one for one in group}
+    before = {one.id: [need.on for need in one.conditions.after if need.on in by_id] for one in group}
+    return [by_id[name] for name in TopologicalSorter(before).static_order()]
+
+
+def _terms(execution: Execution) -> FinishTerms:
+    assert execution.promise is not None
+    return execution.promise.terms
+
+
+def whole_answer(
+    searches: Sequence[PromiseSearch],
+    limits: Mapping[ExecutionId, WholeLimits],
+    later: NodesLater,
+    offers_end_s: float | None,
+) -> Mapping[ExecutionId, PromiseAnswer]:
+    """Return an answer for each: terms for all of them, or up to three offers, of which the same numbers belong
+    together. Raises OutOfBudget.
+
+    searches: at least one, each before those that run after it. limits: of those to which something else is promised.
+    offers_end_s: until when offers can be accepted; None: none are made.
+    """
+    return _WholeSearch(searches, limits, later, offers_end_s).answer()
+
+
+class _WholeSearch:
+    def __init__(
+        self,
+        searches: Sequence[PromiseSearch],
+        limits: Mapping[ExecutionId, WholeLimits],
+        later: NodesLater,
+        offers_end_s: float | None,
+    ) -> None:
+        self._searches, self._limits, self._later, self._offers_end_s = searches, limits, later, offers_end_s
+        self._budget = searches[0].budget
+        names = {one.execution.id for one in searches}
+        self._before = {
+            one.execution.id: [need.on for need in one.execution.conditions.after if need.on in names]
+            for one in searches
+        }
+
+    def answer(self) -> Mapping[ExecutionId, PromiseAnswer]:
+        confidence = self._searches[0].wish.confidence
+        refusals = ((one.execution.name, one.refusal(self._each(confidence))) for one in self._searches)
+        for name, why in refusals:
+            if why:
+                return self._none(f"{name}: {why[0].lower()}{why[1:]}")
+        found = self._in_time(confidence, self._later.now_s)
+        if found is not None:
+            return {name: PromiseAnswer(terms=terms, bookings=(room,)) for name, (terms, room) in found.items()}
+        return self._offered() if self._offers_end_s is not None else self._none(_WHY)
+
+    def _none(self, why: str) -> Mapping[ExecutionId, PromiseAnswer]:
+        offers = PromiseOffers(why, self._later.now_s)
+        return {one.execution.id: PromiseAnswer(offers=offers) for one in self._searches}
+
+    def _each(self, confidence: float) -> float:
+        return min(1 - (1 - confidence) / len(self._searches), CONFIDENCE_MOST)
+
+    def _choices(self, confidence: float, pace: float) -> list[CostedChoice]:
+        """Return the cheapest choice of each that takes no longer than this pace allows."""
+        found = []
+        for search in self._searches:
+            allowed = search.allowed(self._each(confidence))
+            quickest_s = min(one.run.seconds for one in allowed)
+            found.append(next(one for one in allowed if one.run.seconds <= pace * quickest_s))
+        return found
+
+    def _in_time(self, confidence: float, not_before_s: float) -> _Found | None:
+        """Return terms with which all end in time, at the first pace at which they do."""
+        for pace in PACES:
+            choices = self._choices(confidence, pace)
+            if self._affordable(choices):
+                with self._later.trial():
+                    found = self._latest(choices, confidence, not_before_s)
+                if found is not None:
+                    return found
+        return None
+
+    def _latest(self, choices: Sequence[CostedChoice], confidence: float, not_before_s: float) -> _Found | None:
+        found: dict[ExecutionId, tuple[FinishTerms, Booking]] = {}
+        end_by_s = {one.execution.id: one.execution.deadline_s or 0.0 for one in self._searches}
+        for search, choice in reversed(list(zip(self._searches, choices, strict=True))):
+            name = search.execution.id
+            limits = self._limits.get(name, WholeLimits())
+            begin_s = max(not_before_s, limits.begin_s)
+            one = search.latest(choice, confidence, min(end_by_s[name], limits.end_s), begin_s)
+            if one is None or one[1].begins_s < begin_s:
+                return None
+            found[name] = one
+            self._later.with_bookings([one[1]])
+            for before in self._before[name]:
+                end_by_s[before] = min(end_by_s[before], one[1].begins_s)
+        return found
+
+    def _earliest(self, pace: float, confidence: float) -> _Found | None:
+        """Return terms with which all end as early as they can, if they are accepted at the last moment."""
+        found: dict[ExecutionId, tuple[FinishTerms, Booking]] = {}
+        choices = self._choices(confidence, pace)
+        if not self._affordable(choices):
+            return None
+        with self._later.trial():
+            for search, choice in zip(self._searches, choices, strict=True):
+                name = search.execution.id
+                begin_s = self._limits.get(name, WholeLimits()).begin_s
+                ends_s = [found[before][0].finish_s for before in self._before[name]]
+                one = search.earliest(choice, confidence, max(self._offers_end_s or 0.0, begin_s, *ends_s, 0.0))
+                if one is None:
+                    return None
+                found[name] = one
+                self._later.with_bookings([one[1]])
+        return found
+
+    def _affordable(self, choices: Sequence[CostedChoice]) -> bool:
+        if self._budget is None:
+            return True
+        prices = [one.price for one in choices]
+        return all(one is not None for one in prices) and _sum(prices) <= self._budget
+
+    def _candidates(self) -> Iterator[tuple[OfferKind, _Found | None]]:
+        confidence, end_s = self._searches[0].wish.confidence, self._offers_end_s or 0.0
+        yield OfferKind.EARLIEST, _first(self._earliest(pace, confidence) for pace in reversed(PACES))
+        less = (self._in_time(one, end_s) for one in LESS_SURE if one < confidence)
+        yield OfferKind.LESS_SURE, _first(less)
+        yield OfferKind.CHEAPEST, self._earliest(math.inf, confidence)
+
+    def _offered(self) -> Mapping[ExecutionId, PromiseAnswer]:
+        assert self._offers_end_s is not None
+        made: list[tuple[OfferKind, _Found]] = []
+        for kind, found in self._candidates():
+            cheaper = kind is not OfferKind.CHEAPEST or all(_price(found) < _price(one) for _, one in made)
+            if found is not None and cheaper:
+                made.append((kind, found))
+        if not made:
+            return self._none(_WHY)
+        answers = {}
+        for search in self._searches:
+            name = search.execution.id
+            offers = tuple(Offer(kind, found[name][0]) for kind, found in made)
+            rooms = tuple(
+                changed(found[name][1], execution_id=offer_name(name, number))
+                for number, (_, found) in enumerate(made, start=1)
+            )
+            answers[name] = PromiseAnswer(offers=PromiseOffers(_WHY, self._offers_end_s, offers), bookings=rooms)
+        return answers
+
+
+_WHY = "There is no room in time for all of its executions, within its budget"
+
+
+def _first(found: Iterator[_Found | None]) -> _Found | None:
+    return next((one for one in found if one is not None), None)
+
+
+def _price(found: _Found | None) -> Decimal:
+    return sum((Decimal(terms.price or 0) for terms, _ in (found or {}).values()), Decimal(0))
+
+
+def _sum(prices: Sequence[object]) -> Decimal:
+    return sum((getattr(one, "amount", Decimal(0)) for one in prices), Decimal(0))
