@@ -80,9 +80,14 @@ def test_what_cannot_be_in_time_as_a_whole_is_offered_as_a_whole() -> None:
     assert ends[0] < ends[1] <= ends[3] or ends[0] < ends[2] <= ends[3]
     takes_s = ends[3] - (offered[0].ends_s if offered[0] is not None else 0.0)
     assert 400.0 < takes_s < 440.0, "not side by side: promises hold no more than their share of the cores"
+    rooms = {one.execution_id for one in world.master._cache.promises.frozen()}
+    assert {f"{ids[0]}#1", ids[0]} & rooms == {f"{ids[0]}#1"}
     others = [world.submit(job("job", 8, 100.0)) for _ in range(6)]
     for one in ids:
         world.accept(one, 1)
+    world.run(2.0)
+    rooms = {one.execution_id for one in world.master._cache.promises.frozen()}
+    assert not [one for one in rooms if "#" in one], "the room of offers is free again once one is accepted"
     world.run(800.0, check_invariants)
     assert [world.get(one).missed for one in ids] == [None] * 4
     assert [world.state(one) for one in (*ids, *others)] == [ExecutionState.SUCCEEDED] * 10

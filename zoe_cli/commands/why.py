@@ -165,7 +165,7 @@ def _waits(answer: Explanation) -> list[str]:
         return [*sentences, *(["Some of its services wait for nodes that are not ready."] if answer.nodes else [])]
     lines = [answer.reason.sentence]
     if answer.ahead:
-        lines.append(_ahead(answer.ahead, answer.ahead_of_tenant, answer.ahead_ids))
+        lines.append(ahead_words(answer.ahead, answer.ahead_of_tenant, answer.ahead_ids))
     if answer.change is not None:
         lines.append(f"It would start now with {change_words(answer.change)}.")
     if answer.reason.hint:
@@ -173,8 +173,9 @@ def _waits(answer: Explanation) -> list[str]:
     return lines
 
 
-def _ahead(count: int, of_tenant: int, ids: Sequence[str]) -> str:
-    named = ", ".join(ids) + (", ..." if of_tenant > len(ids) else "")
-    parts = [f"{of_tenant} of its tenant ({named})"] if of_tenant else []
+def ahead_words(count: int, of_tenant: int, ids: Sequence[str]) -> str:
+    """Return how many are ahead; `ids`: the first of its tenant, those that the user sees."""
+    named = f" ({', '.join(ids)}{', ...' if of_tenant > len(ids) else ''})" if ids else ""
+    parts = [f"{of_tenant} of its tenant{named}"] if of_tenant else []
     parts += [f"{count - of_tenant} of other tenants"] if count > of_tenant else []
     return f"{count} {'execution is' if count == 1 else 'executions are'} ahead of it: {', '.join(parts)}."

@@ -67,7 +67,7 @@ class PromiseBookings:
             name
             for name, booking in self._places.items()
             if booked_for(name) not in needed
-            or (booked_for(name) != name and booked_for(name) in self._waiting)
+            or (booked_for(name) != name and booked_for(name) not in self._offered)
             or not _on_open_nodes(booking, by_name, needed[booked_for(name)].tenant)
         ]
         for name in lost:
