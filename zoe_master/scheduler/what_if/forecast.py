@@ -20,6 +20,8 @@ from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import NOTHING, Resources, total
 from zoe_lib.domain.values import value
 from zoe_master.scheduler.backfill.reclaim import ElasticReclaim
+from zoe_master.scheduler.booking.bookings import BookingRoom
+from zoe_master.scheduler.ordering.booked import due_first, leaving_later
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.limits import TenantReservations
 from zoe_master.scheduler.ordering.queue import Pass, queue_sequence
@@ -66,7 +68,9 @@ def wait_of(
     if position is None:
         return None
     execution = ordered[position]
-    future = _Future(present, estimates, ordered[: position + 1 + _BEHIND], give_up)
+    ahead = ordered[: position + 1 + _BEHIND]
+    promised = [one for one in ordered[position + 1 + _BEHIND :] if one.promise is not None]
+    future = _Future(present, estimates, [*ahead, *promised], give_up)
     try:
         if give_up():
             raise OutOfBudget
@@ -96,14 +100,18 @@ class _Future:
         self._estimates = estimates
         self._began_s = self._now_s = snapshot.now_s
         self._waiting = {e.id: e for e in ordered}
-        gives_way = policy.preemption == "elastic"  # then elastic services are in nobody's way
+        self._gives_way = gives_way = policy.preemption == "elastic"  # then elastic services are in nobody's way
         self._active = {e.id: _core_only(e) if gives_way else e for e in snapshot.active}
         ledger = Ledger(snapshot.nodes, self._active.values(), snapshot.locality, snapshot.paths)
+        self._bookings = snapshot.bookings
+        self._book(snapshot, ledger)
         self._give_up = give_up
         self._placer = ServicePlacer(ledger, policy, self._span, give_up)
         self._ends = [(_expected_end_s(e, estimates, self._now_s), e.id) for e in self._active.values()]
         self._ends += [(e.not_before_s, "") for e in ordered if e.not_before_s > self._now_s]
         freed = (hold.until_s for node in snapshot.nodes for hold in node.holds)
+        booked_s = (at_s for one in snapshot.bookings for at_s in (one.begins_s, one.ends_s))
+        self._ends += [(at_s, "") for at_s in booked_s if at_s > self._now_s]
         holds_end = [(until_s, "") for until_s in freed if until_s is not None and until_s > self._now_s]
         self._ends += holds_end
         self._some_last = any(not n.ready or n.holds or n.foreign != NOTHING for n in snapshot.nodes)
@@ -164,29 +172,42 @@ class _Future:
         """Run one pass over the next executions of the queue; return which start now."""
         window = {e.id: e for e in islice(self._waiting.values(), _WINDOW)}
         window[wanted.id] = self._waiting[wanted.id]
+        due = (one.execution_id for one in self._bookings if one.begins_s <= self._now_s)
+        window |= {name: self._waiting[name] for name in due if name in self._waiting}
         snapshot = replace(
             self._snapshot,
             now_s=self._now_s,
             queued=tuple(window.values()),
             active=tuple(self._active.values()),
+            bookings=self._bookings,
             held={k: v for k, v in self._snapshot.held.items() if k != wanted.id} if first else {},
         )
         self._virtual.advance(self._now_s)
+        self._book(snapshot, self._placer.ledger)
         present = Pass.of(snapshot, self._policy, self._virtual)
         nothing_to_lend = ElasticReclaim(self._placer, ())
         refuse = refusal if first or self._some_last else _blocked
         holdings = TenantReservations(snapshot.active, self._policy)
         walk = QueuePass(self._placer, nothing_to_lend, present, holdings, refuse)
-        walk.walk(queue_sequence(present))
+        walk.walk(due_first(queue_sequence(present), self._bookings, self._now_s))
         for execution_id, placements in walk.starts.items():
             execution = _core_only(self._waiting.pop(execution_id))
             self._active[execution_id] = apply(execution, StartPlanned(at_s=self._now_s, placements=placements))
             run_s = self._estimates.run_s(execution)
             heapq.heappush(self._ends, (self._now_s + run_s, execution_id))
             self._given += _area(execution, run_s)
+        self._bookings = tuple(one for one in self._bookings if one.execution_id not in walk.starts)
         for execution_id in [k for k, reason in walk.reasons.own.items() if reason.code in self._hopeless]:
             del self._waiting[execution_id]
         return walk.starts
+
+    def _book(self, snapshot: Snapshot, ledger: Ledger) -> None:
+        """Keep the room that is booked and not used yet, as the scheduler does."""
+        if not self._bookings:
+            return
+        self._bookings = tuple(one for one in self._bookings if one.ends_s > self._now_s)
+        leaving = leaving_later(snapshot, ledger, takes_back=self._gives_way)
+        ledger.booked = BookingRoom(self._bookings, ledger.index, leaving)
 
     def _span(self, execution: Execution) -> tuple[float, float]:
         return self._now_s, self._now_s + self._estimates.run_s(execution)

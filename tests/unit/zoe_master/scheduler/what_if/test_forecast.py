@@ -12,6 +12,9 @@ from tests.support.limits import tenant_limit, user_limit
 from tests.support.scheduling import FIFO, component, node, queued, started
 from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.finish_times import FinishTerms, Promise
+from zoe_lib.domain.resources import Resources
+from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.what_if.calibration import ForecastCalibration
@@ -163,3 +166,34 @@ def test_before_anything_was_learned_the_spread_says_so() -> None:
     spread = ForecastCalibration().spread(600.0)
     assert (spread.samples, spread.p50_s) == (0, 600.0)
     assert spread.p90_s > 1000.0
+
+
+def promised(name: str, at_s: float, run_s: float, finish_s: float) -> Execution:
+    terms = FinishTerms(finish_s, 0.9, 0, run_s, finish_s - run_s)
+    return replace(job(name, at_s, run_s), promise=Promise(terms, at_s), deadline_s=finish_s)
+
+
+def test_booked_room_is_nobody_elses_and_who_booked_it_begins_then() -> None:
+    """All four cores are booked from 300 s to 400 s after now; it is 100."""
+    one = promised("p", 1, 100.0, 500.0)
+    booking = Booking("p", 400.0, 500.0, (("n", Resources(4000, 0)),))
+
+    def begins(execution_id: str, *others: Execution, busy: tuple[Execution, ...] = ()) -> float:
+        snapshot = Snapshot(100.0, NODES, (*others, one), busy, bookings=(booking,))
+        found = wait_of(snapshot, replace(FIFO, backfill="easy"), execution_id, DECLARED)
+        assert found is not None
+        return found.seconds
+
+    assert begins("short", job("short", 0, 100.0)) == 0.0
+    assert begins("long", job("long", 0, 1000.0)) == 100.0, "the promised one does not wait for its time"
+    held = started(job("held", 0, 150.0), "n")  # placed at 1: until 151, cautiously 226
+    assert begins("long", job("long", 0, 1000.0), busy=(held,)) == 151.0
+    assert begins("p", job("long", 0, 1000.0), busy=(held,)) == 51.0
+
+
+def test_a_booking_of_what_is_not_in_the_queue_is_waited_for() -> None:
+    """A later step of a workflow has its room before it may begin."""
+    booking = Booking("step", 400.0, 500.0, (("n", Resources(4000, 0)),))
+    snapshot = Snapshot(100.0, NODES, (job("long", 0, 1000.0), job("short", 1, 100.0)), bookings=(booking,))
+    assert wait_of(snapshot, FIFO, "long", DECLARED) == ForecastWait(400.0)
+    assert wait_of(snapshot, FIFO, "short", DECLARED) == ForecastWait(0.0)
