@@ -57,6 +57,8 @@ def promise_event_words(data: Mapping[str, Any]) -> str:
     if (offers := data.get("offers")) is not None:
         several = len(offers["offers"])
         return f"{offers['why']}; {several} {'offer' if several == 1 else 'offers'}"
+    if (elastic := data.get("elastic")) is not None:
+        return f"{elastic} elastic {'service' if elastic == 1 else 'services'} guaranteed from now on"
     if (notice := data.get("notice")) is not None:
         return f"{notice['risk']}: it is expected to end {in_full(notice['end_s'])}"
     return ""
