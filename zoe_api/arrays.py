@@ -34,6 +34,7 @@ from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
 from zoe_lib.submission.deadlines import check_no_promise, deadline_of
 from zoe_lib.submission.ids import new_array_id
+from zoe_lib.submission.pricing import price_notes
 
 log = structlog.get_logger(__name__)
 _CORR = "corr:"
@@ -68,7 +69,12 @@ def new_array(body: ArrayRequest, services: Services, principal: Principal, requ
         deadline_s=deadline_s,
         conditions=conditions,
         corr=tuple(_partners(body, indices, services, principal)),
-        notes=(*fit.notes, *warnings, *check_budget(services, principal)),
+        notes=(
+            *fit.notes,
+            *warnings,
+            *check_budget(services, principal),
+            *price_notes(services, principal, [(fit.application, indices.count)]),
+        ),
     )
 
 

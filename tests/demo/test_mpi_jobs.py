@@ -32,7 +32,9 @@ def run(stack: Stack, script: str, tmp_path: Path) -> tuple[int, list[str]]:
 
 def test_mpirun_starts_one_world_over_the_nodes_of_a_job(stack: Stack, tmp_path: Path) -> None:
     code, lines = run(
-        stack, f"""mpirun python3 -c "{SUM}"\nmpirun sh -c 'echo node $SLURM_NODEID'\nmpirun -n 1 echo one\n""", tmp_path
+        stack,
+        f"""mpirun python3 -c "{SUM}"\nmpirun sh -c 'echo node $SLURM_NODEID'\nmpirun -n 1 echo one\n""",
+        tmp_path,
     )
     assert code == 0, lines
     assert sorted(line for line in lines if line.startswith("rank")) == [f"rank {n} of 4 sum 6" for n in range(4)]

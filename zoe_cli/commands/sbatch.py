@@ -166,8 +166,8 @@ def _submit(context: typer.Context, document: dict[str, Any], request: JobReques
         settings = {**settings, "deadline": dates.deadline(request.deadline)}
     with options(context).quick() as client:
         if request.array is not None:
-            made = client.submit_array({"application": document, **settings}, idempotency_key=key)["id"]
-            notes: list[str] = []
+            array = client.submit_array({"application": document, **settings}, idempotency_key=key)
+            made, notes = array["id"], array["notes"]
         else:
             execution = client.submit(document, settings, idempotency_key=key)
             made, notes = execution["id"], execution["notes"]

@@ -58,6 +58,8 @@ def run(
             made = client.workflows.run(read.document, given, idempotency_key=key)
         except Refused as error:
             refuse_with_places(error, file, read)
+    for text in made.notes:
+        note(f"note: {text}")
     if wait_for_end or timeout is not None:
         note(f"{made.name} is {made.id}")
         _end(context, [made.id], timeout)

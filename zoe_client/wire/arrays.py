@@ -76,6 +76,7 @@ class ArraySummary(Wire):
     message: str
     reason: ReasonView | None = Field(description="What keeps all indices from running.")
     counts: dict[IndexState, int] = Field(description="Number of indices by state, those that are not 0.")
+    notes: list[str] = Field(default=[])
 
 
 class ArrayView(ArraySummary):
@@ -86,7 +87,6 @@ class ArrayView(ArraySummary):
     )
     conditions: ConditionsView | None
     corr: list[str] = Field(description="Arrays whose same index has to succeed first.")
-    notes: list[str]
     description: dict[str, Any]
 
 

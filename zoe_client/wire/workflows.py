@@ -100,6 +100,7 @@ class WorkflowView(WorkflowSummary):
     """A workflow with its steps in the order of their dependencies."""
 
     graph: list[StepView]
+    notes: list[str] = Field(default=[], description="On its price and on budgets, where it is submitted.")
     parameters: dict[str, Any] = Field(description="Empty for those with whom it is only shared.")
     document: dict[str, Any] = Field(description="Empty for those with whom it is only shared.")
 
