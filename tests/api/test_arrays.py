@@ -13,6 +13,7 @@ from tests.support.master import TickingMaster
 from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_api.request_context import PREFIX
+from zoe_client import NotFound
 from zoe_lib.domain.limits import Limits
 from zoe_master.backends.simulated import ServiceBehaviour
 
@@ -108,6 +109,24 @@ def test_failed_indices_run_again_as_new_executions(http: httpx.Client, master: 
     assert [one["execution_id"] for one in newest] == [f"{array['id']}_{index}r2" for index in range(4)]
     assert http.get(f"{PREFIX}/executions/{array['id']}_2").json()["state"] == "failed"  # its record stays
     assert act(http, array, "requeue").json()["run"] == 2  # nothing has failed
+
+
+def test_a_whole_array_has_events_that_can_be_followed(api: Api, http: httpx.Client, master: TickingMaster) -> None:
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.05, exit_code=3)
+    array = submit(http, "0-2")
+    ended(http, array)
+    kinds = ["array_submitted", "array_ended", "array_requeued", "array_ended"]
+    client = api.client()
+    assert [one.kind for one in client.events(array["id"]).events] == kinds[:2]
+    act(http, array, "requeue")
+    followed = list(client.follow_events(array["id"], after=0))
+    assert [one.kind for one in followed] == kinds
+    assert followed[-1].data["counts"] == {"failed": 3}
+    other = api.client(make_token(api.store, "bob"))
+    with pytest.raises(NotFound):
+        other.events(array["id"])
+    with pytest.raises(NotFound):
+        list(other.follow_events(array["id"], after=0))
 
 
 def test_a_cancelled_array_ends_whole(http: httpx.Client, master: TickingMaster) -> None:
