@@ -46,8 +46,8 @@ def events(
     ] = None,
     all_tenants: Annotated[bool, typer.Option("--all-tenants", help="Of all tenants; operators only.")] = False,
 ) -> None:
-    """List what happened to an execution, or an array as a whole, from the journal; or follow what happens. With -f, -o json writes an event in
-    each line.
+    """List what happened to an execution, or an array as a whole, from the journal; or follow what happens. With -f,
+    -o json writes an event in each line.
     """
     if execution_id is None and not following:
         raise typer.BadParameter("name an execution, or give --follow for all that you see")

@@ -30,7 +30,7 @@ class _Loader(yaml.SafeLoader):
     def resolve(self, kind: type[yaml.Node], value: str, implicit: Any) -> str:
         if kind is yaml.ScalarNode and implicit[0]:
             return _PLAIN
-        tag: str = super().resolve(kind, value, implicit)
+        tag: str = super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
         return tag
 
 

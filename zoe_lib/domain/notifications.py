@@ -48,6 +48,23 @@ class Notification:
 
 
 @value(frozen=True, slots=True)
+class ScheduleRefusal:
+    """A time of a schedule at which its run was refused. id: of its record. due_s, at_s: seconds since the epoch.
+
+    code, message: why, as a submission would have been answered.
+    """
+
+    id: int
+    schedule: str
+    user: str
+    tenant: str
+    due_s: float
+    at_s: float
+    code: str
+    message: str
+
+
+@value(frozen=True, slots=True)
 class TargetAddress:
     """Where a webhook is sent to: scheme, host without brackets, port, and what follows it in the URL."""
 

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from zoe_client.vocabulary import Cause, NotificationKind
 from zoe_lib.domain.clock import utc_text
 from zoe_lib.domain.deadlines import DeadlineMiss
-from zoe_lib.domain.notifications import Notification
+from zoe_lib.domain.notifications import Notification, ScheduleRefusal
 from zoe_lib.store.people import NotificationTarget
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - how secrets begin, not one
@@ -90,6 +90,32 @@ def _miss(missed: DeadlineMiss) -> Mapping[str, object]:
     return {"deadline_s": missed.deadline_s, "cause": missed.cause.value, "costs_s": dict(missed.costs_s)}
 
 
+def refusal_webhook(target: NotificationTarget, one: ScheduleRefusal) -> NotificationMessage:
+    """Return the webhook that tells that a time of a schedule was refused."""
+    data = {
+        "schedule": {
+            "name": one.schedule,
+            "user": one.user,
+            "tenant": one.tenant,
+            "due_s": one.due_s,
+            "code": one.code,
+            "message": one.message,
+        }
+    }
+    return _message(f"{target.id}_schedule_{one.id}", "schedule.refused", one.at_s, data)
+
+
+def refusal_mail(target: NotificationTarget, told: Sequence[ScheduleRefusal]) -> tuple[str, str]:
+    """Return subject and text of a mail about refused times of schedules."""
+    lines = [
+        f"{one.schedule} of {one.user} was refused at {utc_text(one.due_s)}\n  {_plain(one.message)} ({one.code})"
+        for one in told[:_LINES_MAX]
+    ]
+    lines += [f"and {len(told) - _LINES_MAX} more"] if len(told) > _LINES_MAX else []
+    times = "a time" if len(told) == 1 else f"{len(told)} times"
+    return f"Zoe: {times} of schedules refused"[:_SUBJECT_MAX], "\n\n".join([*lines, _footer(target)]) + "\n"
+
+
 def webhook_test(target: NotificationTarget, at_s: float) -> NotificationMessage:
     """Return a webhook that only shows that it arrives."""
     return _message(f"{target.id}_test_{int(at_s * 1000)}", TEST_KIND, at_s, {"target": target.name})
@@ -104,8 +130,11 @@ def mail(target: NotificationTarget, told: Sequence[Notification], url: str | No
     else:
         counts = {kind: sum(one.kind is kind for one in told) for kind in NotificationKind}
         subject = ", ".join(f"{count} {_words(kind)}" for kind, count in counts.items() if count)
-    footer = f"Zoe sends this because of the target {target.name!r} ({target.tenant}); `zoe notify rm` ends it."
-    return f"Zoe: {subject}"[:_SUBJECT_MAX], "\n\n".join([*lines, footer]) + "\n"
+    return f"Zoe: {subject}"[:_SUBJECT_MAX], "\n\n".join([*lines, _footer(target)]) + "\n"
+
+
+def _footer(target: NotificationTarget) -> str:
+    return f"Zoe sends this because of the target {target.name!r} ({target.tenant}); `zoe notify rm` ends it."
 
 
 def page(one: Notification, url: str | None) -> str | None:
