@@ -192,10 +192,11 @@ def modify(
     time limit of all that wait. 422 as a submission would be refused.
     """
     wanted = _wanted(body, seen_array(array_id, services, principal, request), services, principal)
-    at_once = {"at_once": body.at_once_max} if "at_once_max" in body.model_fields_set else {}
+    at_once: dict[str, Any] = {"at_once": body.at_once_max} if "at_once_max" in body.model_fields_set else {}
 
     def decide(array: Array, _: bytearray) -> ArrayChange | None:
-        late = {"late_count": None} if "deadline_s" in wanted else {}  # another deadline may be missed again
+        # Another deadline may be missed again.
+        late: dict[str, Any] = {"late_count": None} if "deadline_s" in wanted else {}
         after = changed(array, **at_once, **late, **_with(array.application, wanted))
         data = {"user": principal.user, **at_once, **wanted}
         return None if after == array else ArrayChange(after, ArrayEventKind.MODIFIED, data)
