@@ -254,7 +254,7 @@ class Usage:
 
 
 @runtime_checkable
-class TellsWholeUses(Protocol):
+class WholeUsageBackend(Protocol):
     """A back-end that knows at the end of a service what it has used in all."""
 
     def whole_uses(self) -> Sequence[Usage]:
