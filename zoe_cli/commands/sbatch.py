@@ -17,6 +17,7 @@ from zoe_cli.slurm.draft import job_draft, job_of
 from zoe_cli.slurm.lines import ScriptLines, read_lines
 from zoe_cli.slurm.request import Finding, JobRequest, request_of
 from zoe_cli.text import printable
+from zoe_client.vocabulary import IndexState
 from zoe_job.slurm_options import SBATCH, BadOptionError, read
 
 _EXAMPLES = (
@@ -189,4 +190,5 @@ def _wait(context: typer.Context, made: str, *, in_array: bool) -> None:
         if not in_array:
             finish(wait_for(client, quick.execution(made), None), exit_code_from_app=True)
         elif code := array_exit_code(wait_for_array(client, made, None)):
-            raise typer.Exit(code)
+            failed = client.arrays.indices(made, (IndexState.FAILED,))
+            raise typer.Exit(max((one.exit_code or code for one in failed), default=code))  # as Slurm does
