@@ -25,7 +25,7 @@ from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_api.key_rotation import rotate_credentials_key
 from zoe_client import Client, NotAllowed, NotFound, Refused
-from zoe_client.vocabulary import NotificationKind
+from zoe_client.vocabulary import IndexState, NotificationKind
 from zoe_client.wire import ScheduleRequest, TargetRequest, TargetView
 from zoe_lib.config import Settings
 from zoe_lib.submission.place import LeaderPlace
@@ -171,7 +171,7 @@ def test_ends_are_told_in_order_and_signed(api: Api, notifying: NotificationThre
     for headers, body in receiver.taken:
         assert Webhook(made.secret).verify(body, headers)["data"]["execution"]["user"] == "ada"
     assert json.loads(receiver.taken[2][1])["data"]["execution"]["exit_code"] == 3
-    assert len({headers["webhook-id"] for headers, _ in receiver.taken}) == 4
+    assert len({headers["webhook-id"] for headers, _ in receiver.taken}) == 3
     again = client.set_target("hook", TargetRequest(url=receiver.url, on=(K.STARTED,)))
     assert again.secret is None
     renewed = client.set_target("hook", TargetRequest(url=receiver.url, on=(K.STARTED,), new_secret=True))
@@ -432,6 +432,34 @@ def test_a_refused_time_is_told_again_after_a_target_was_away(api: Api, quick: N
     thread.close()
     assert len({headers["webhook-id"] for headers, _ in receiver.taken}) == 1
     assert json.loads(receiver.taken[-1][1])["type"] == "schedule.refused"
+
+
+def test_the_end_of_an_array_is_told_and_cancelled_indices_are_not_each(
+    api: Api, notifying: NotificationThread, receiver: Receiver, quick: None, mailbox: tuple[Mailbox, int]
+) -> None:
+    client = api.client()
+    client.set_target("hook", TargetRequest(url=receiver.url))
+    client.set_target("mail", TargetRequest(url="mailto:ada@example.org", on=(K.CANCELLED,)))
+    master = api.start_master()
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.1, exit_code=3)
+    failed = client.arrays.submit(job("true"), "0-1", name="sweep")
+    client.arrays.wait(failed.id, 30)
+    master.behaviours["main"] = ServiceBehaviour(run_s=3e9)
+    cancelled = client.arrays.submit(job("true"), "0-99%3", name="long")
+    until(lambda: client.arrays.array(cancelled.id).counts.get(IndexState.ACTIVE) == 3)
+    client.arrays.cancel(cancelled.id)
+    client.arrays.wait(cancelled.id, 30)
+    until(lambda: len(receiver.taken) == 4 and mailbox[0].mails)
+    api.stop_master()
+    bodies = [json.loads(body) for _, body in receiver.taken]
+    assert [one["type"] for one in bodies] == ["execution.failed"] * 2 + ["array.failed", "array.cancelled"]
+    told = bodies[2]["data"]["array"]
+    assert (told["id"], told["name"], told["counts"]) == (failed.id, "sweep", {"failed": 2})
+    assert told["url"] == f"https://zoe.example.org/arrays/{failed.id}"
+    assert bodies[3]["data"]["array"]["counts"] == {"cancelled": 100}
+    (mail,) = mailbox[0].mails
+    assert mail["Subject"] == "Zoe: long cancelled"
+    assert "100 cancelled" in str(mail.get_payload())
 
 
 def test_what_happened_before_is_not_told(api: Api, notifying: NotificationThread, receiver: Receiver) -> None:

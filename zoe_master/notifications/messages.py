@@ -49,7 +49,8 @@ class NotificationMessage:
 def wanted(target: NotificationTarget, found: Iterable[Notification]) -> list[Notification]:
     """Return those that the target is to be told: of the kinds that it names, or that the description asks for.
 
-    A description asks for its owner. What ran after a failure that did not come was not needed, and nobody is told.
+    A description asks for its owner. What ran after a failure that did not come was not needed, and nobody is told; of
+    cancelled indices, the end of their array tells.
     """
     asked = target.user is not None
     return [
@@ -60,11 +61,14 @@ def wanted(target: NotificationTarget, found: Iterable[Notification]) -> list[No
 
 
 def _was_not_needed(one: Notification) -> bool:
-    return one.kind is NotificationKind.CANCELLED and one.cause == Cause.DEPENDENCY_FAILED
+    cancelled = one.kind is NotificationKind.CANCELLED
+    return cancelled and (one.in_array or one.cause == Cause.DEPENDENCY_FAILED)
 
 
 def webhook(target: NotificationTarget, one: Notification, url: str | None) -> NotificationMessage:
     """Return the webhook of a notification; `url`: where browsers find the API."""
+    if one.counts is not None:
+        return _array_webhook(target, one, url)
     data: Mapping[str, object] = {
         "execution": {
             "id": one.execution_id,
@@ -84,6 +88,25 @@ def webhook(target: NotificationTarget, one: Notification, url: str | None) -> N
         "event_id": one.id,
     }
     return _message(f"{target.id}_{one.id}", f"execution.{one.kind}", one.at_s, data)
+
+
+def _array_webhook(target: NotificationTarget, one: Notification, url: str | None) -> NotificationMessage:
+    data: Mapping[str, object] = {
+        "array": {
+            "id": one.execution_id,
+            "name": one.name,
+            "user": one.user,
+            "tenant": one.tenant,
+            "state": one.state,
+            "counts": one.counts,
+            "message": one.message,
+            "submitted_at_s": one.submitted_at_s,
+            "ended_at_s": one.ended_at_s,
+            "url": page(one, url),
+        },
+        "event_id": one.id,
+    }
+    return _message(f"{target.id}_{one.id}", f"array.{one.kind}", one.at_s, data)
 
 
 def _miss(missed: DeadlineMiss) -> Mapping[str, object]:
@@ -138,12 +161,15 @@ def _footer(target: NotificationTarget) -> str:
 
 
 def page(one: Notification, url: str | None) -> str | None:
-    """Return the address of the page of the execution."""
-    return None if url is None else f"{url}/executions/{one.execution_id}"
+    """Return the address of the page of the execution, or of the array."""
+    kind = "executions" if one.counts is None else "arrays"
+    return None if url is None else f"{url}/{kind}/{one.execution_id}"
 
 
 def _line(one: Notification, url: str | None) -> str:
     facts = [f"{_plain(one.name)} ({one.execution_id}) {_words(one.kind)} at {utc_text(one.at_s)}"]
+    if one.counts is not None:
+        facts += [", ".join(f"{count} {state}" for state, count in one.counts.items())]
     if one.kind in (NotificationKind.FAILED, NotificationKind.CANCELLED):
         facts += [f"cause: {one.cause}"] if one.cause else []
         facts += [f"exit code: {one.exit_code}"] if one.exit_code is not None else []

@@ -14,6 +14,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Select,
+    Table,
     Text,
     and_,
     cast,
@@ -29,9 +30,11 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 
 from zoe_client.vocabulary import NotificationKind, ScheduleOutcome
 from zoe_lib.domain import events as ev
+from zoe_lib.domain.arrays import ArrayEventKind
 from zoe_lib.domain.deadlines import DeadlineMiss
 from zoe_lib.domain.notifications import Notification, ScheduleRefusal
 from zoe_lib.store.account_tables import notification_progress, notification_targets, tenants, users
+from zoe_lib.store.array_tables import arrays
 from zoe_lib.store.codec import decode
 from zoe_lib.store.errors import NotFound, TooManyTargets
 from zoe_lib.store.execution_tables import executions, journal
@@ -57,9 +60,16 @@ _TOLD_OF_REFUSALS = NotificationKind.FAILED
 """A refused time of a schedule is told to targets that are told of failures."""
 _IS_NEW = text("""
     WITH fresh AS (
-        SELECT executions.tenant, executions.user_name, min(journal.id) AS first_id, max(journal.id) AS last_id
-        FROM journal JOIN executions ON executions.id = journal.execution_id
-        WHERE journal.id > :after_id AND journal.id <= :up_to AND journal.kind = ANY(:kinds)
+        SELECT tenant, user_name, min(id) AS first_id, max(id) AS last_id
+        FROM (
+            SELECT executions.tenant, executions.user_name, journal.id
+            FROM journal JOIN executions ON executions.id = journal.execution_id
+            WHERE journal.id > :after_id AND journal.id <= :up_to AND journal.kind = ANY(:kinds)
+            UNION ALL
+            SELECT arrays.tenant, arrays.user_name, journal.id
+            FROM journal JOIN arrays ON arrays.id = journal.execution_id
+            WHERE journal.id > :after_id AND journal.id <= :up_to AND journal.kind = :array_ended
+        ) AS entries
         GROUP BY 1, 2
     ), theirs AS (
         SELECT targets.id, min(fresh.first_id) AS first_id, max(fresh.last_id) AS last_id
@@ -157,7 +167,8 @@ def note_news(connection: Connection, limit: int) -> bool:
         count, found = connection.execute(select(func.count(), func.max(ids.c.id)).select_from(ids)).one()
         up_to, more = found or after_id, count == limit
     if up_to > after_id:
-        connection.execute(_IS_NEW, {"after_id": after_id, "up_to": up_to, "kinds": list(_EVENTS)})
+        kinds = {"kinds": list(_EVENTS), "array_ended": ArrayEventKind.ENDED.value}
+        connection.execute(_IS_NEW, {"after_id": after_id, "up_to": up_to, **kinds})
         connection.execute(update(notification_progress).values(after_id=up_to))
     return more
 
@@ -173,17 +184,23 @@ def due(connection: Connection, now_s: float, limit: int) -> Sequence[Notificati
 
 def notifications(connection: Connection, target: NotificationTarget, limit: int) -> Sequence[Notification]:
     """Return the next of what may concern a target, in the order of the journal."""
-    theirs = [executions.c.tenant == target.tenant]
-    if target.user is not None:
-        theirs.append(executions.c.user_name == target.user)
-    found = (
-        select(journal.c.id.label("event_id"), journal.c.kind, journal.c.at_s, executions)
-        .join(executions, executions.c.id == journal.c.execution_id)
-        .where(journal.c.id > target.done_id, journal.c.id <= target.news_id, journal.c.kind.in_(_EVENTS), *theirs)
-        .order_by(journal.c.id)
-        .limit(limit)
-    )
-    return [_notification(row) for row in connection.execute(found)]
+
+    def of(subjects: Table, kinds: Sequence[str], *columns: ColumnElement[Any]) -> Select[Any]:
+        theirs = [subjects.c.tenant == target.tenant]
+        if target.user is not None:
+            theirs.append(subjects.c.user_name == target.user)
+        return (
+            select(journal.c.id.label("event_id"), journal.c.kind, journal.c.at_s, *columns, subjects)
+            .join(subjects, subjects.c.id == journal.c.execution_id)
+            .where(journal.c.id > target.done_id, journal.c.id <= target.news_id, journal.c.kind.in_(kinds), *theirs)
+            .order_by(journal.c.id)
+            .limit(limit)
+        )
+
+    found = [_notification(row) for row in connection.execute(of(executions, _EVENTS))]
+    whole = of(arrays, [ArrayEventKind.ENDED.value], journal.c.data.label("ended"))
+    found += [_of_array(row) for row in connection.execute(whole)]
+    return sorted(found, key=lambda one: one.id)[:limit]
 
 
 def refusals(connection: Connection, target: NotificationTarget, limit: int) -> Sequence[ScheduleRefusal]:
@@ -274,6 +291,29 @@ def _notification(row: Row) -> Notification:
         ended_at_s=row.ended_at_s,
         missed=None if row.missed is None else decode(DeadlineMiss, row.missed),
         asked=tuple(row.application.get("notify", ())),
+        in_array=row.array_id is not None,
+    )
+
+
+def _of_array(row: Row) -> Notification:
+    state = row.ended["state"]
+    return Notification(
+        id=row.event_id,
+        kind=NotificationKind(state),
+        at_s=row.at_s,
+        execution_id=row.id,
+        name=row.name,
+        user=row.user_name,
+        tenant=row.tenant,
+        state=state,
+        exit_code=None,
+        cause=None,
+        message=row.message,
+        submitted_at_s=row.submitted_at_s,
+        started_at_s=None,
+        ended_at_s=row.at_s,
+        asked=tuple(row.application.get("notify", ())),
+        counts=row.ended["counts"],
     )
 
 
