@@ -127,6 +127,18 @@ def test_users_see_their_part_and_operators_the_whole(api: Api, file: Path) -> N
     assert {"set_price_list"} <= {one.action for one in api.store.accounts.audit(None, 50)}
 
 
+def test_months_with_use_are_closed_in_their_order(api: Api) -> None:
+    earlier = month_before(MIDDLE_S)
+    set_prices(api, **{"from": f"{earlier}-01"})
+    use(api, 1, "ada", 1.0, at_s=datetime.fromisoformat(f"{earlier}-15T12:00:00+00:00").timestamp())
+    use(api, 2, "ada", 1.0)
+    close = api.client(api.admin).admin.close_statement
+    with pytest.raises(Refused, match="before the earlier months"):
+        close(LAST_MONTH)
+    assert close(earlier).closed
+    assert close(LAST_MONTH).closed
+
+
 def test_an_execution_has_its_price(api: Api) -> None:
     set_prices(api)
     one = use(api, 1, "ada", 10.0)
