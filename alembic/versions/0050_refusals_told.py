@@ -17,7 +17,10 @@ def upgrade() -> None:
     # What was refused before is no news.
     op.execute("UPDATE notification_targets SET refusals_id = (SELECT coalesce(max(id), 0) FROM schedule_runs)")
     op.alter_column("notification_targets", "refusals_id", server_default=None)
+    refused = sa.text("outcome = 'refused'")
+    op.create_index("ix_schedule_runs_refused", "schedule_runs", ["id"], postgresql_where=refused)
 
 
 def downgrade() -> None:
+    op.drop_index("ix_schedule_runs_refused", "schedule_runs")
     op.drop_column("notification_targets", "refusals_id")
