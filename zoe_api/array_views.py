@@ -35,7 +35,6 @@ def array_view(array: Array, states: bytes, with_secrets: bool = True) -> ArrayV
         ranges=dict(_ranges(array, states)),
         conditions=conditions_view(conditions),
         corr=list(array.corr) if with_secrets else [],
-        notes=list(array.notes),
         description=to_document(application),
     )
 
@@ -94,6 +93,7 @@ def _summary(array: Array) -> Mapping[str, Any]:
         "ended_at_s": array.ended_at_s,
         "message": array.message,
         "reason": None if reason is None else reason_view(reason),
+        "notes": list(array.notes),
         "counts": dict(array.counts),
     }
 

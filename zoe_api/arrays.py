@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from zoe_api.cancelling import cancellation
 from zoe_api.changing import change
 from zoe_api.codes import Code
 from zoe_api.conditions import conditions_of, visible_array
-from zoe_api.controlling import held, released
+from zoe_api.controlling import differences, held, released
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem, as_problems
 from zoe_api.request_context import PREFIX
@@ -24,6 +24,7 @@ from zoe_api.visibility import note_look
 from zoe_client.vocabulary import ACTIVE_STATES, Holder
 from zoe_client.wire import ArrayModifyRequest, ArrayRequest, Diagnostic
 from zoe_lib.domain import arrays as domain
+from zoe_lib.domain.application import Application
 from zoe_lib.domain.arrays import Array, ArrayEventKind
 from zoe_lib.domain.events import Event, Modified, Requested
 from zoe_lib.domain.execution import WAITING_STATES, Execution
@@ -31,9 +32,11 @@ from zoe_lib.domain.indices import IndexSet, IndicesError, TooManyIndices, parse
 from zoe_lib.domain.values import changed
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
+from zoe_lib.store.quotas import with_time_limit
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
-from zoe_lib.submission.deadlines import check_no_promise, deadline_of
+from zoe_lib.submission.deadlines import check_no_promise, deadline_of, given_deadline
 from zoe_lib.submission.ids import new_array_id
+from zoe_lib.submission.pricing import price_notes
 
 log = structlog.get_logger(__name__)
 _CORR = "corr:"
@@ -68,7 +71,12 @@ def new_array(body: ArrayRequest, services: Services, principal: Principal, requ
         deadline_s=deadline_s,
         conditions=conditions,
         corr=tuple(_partners(body, indices, services, principal)),
-        notes=(*fit.notes, *warnings, *check_budget(services, principal)),
+        notes=(
+            *fit.notes,
+            *warnings,
+            *check_budget(services, principal),
+            *price_notes(services, principal, [(fit.application, indices.count)]),
+        ),
     )
 
 
@@ -180,47 +188,64 @@ def requeue(services: Services, principal: Principal, array_id: str, request: Re
 def modify(
     services: Services, principal: Principal, array_id: str, body: ArrayModifyRequest, request: Request
 ) -> Array:
-    """Return the array with another priority, or another number of indices that may be active at once."""
-    tenant = seen_array(array_id, services, principal, request).tenant
-    given: dict[str, Any] = {}
-    if body.priority is not None:
-        given["priority"] = checked_priority(body.priority, services, principal, tenant)
-    if "at_once_max" in body.model_fields_set:
-        given["at_once"] = body.at_once_max
+    """Return the array with what is given: how many of its indices may be active at once, and priority, deadline and
+    time limit of all that wait. 422 as a submission would be refused.
+    """
+    wanted = _wanted(body, seen_array(array_id, services, principal, request), services, principal)
+    at_once: dict[str, Any] = {"at_once": body.at_once_max} if "at_once_max" in body.model_fields_set else {}
 
     def decide(array: Array, _: bytearray) -> ArrayChange | None:
-        after = changed(array, **given)
-        data = {"user": principal.user, **given}
+        # Another deadline may be missed again.
+        late: dict[str, Any] = {"late_count": None} if "deadline_s" in wanted else {}
+        after = changed(array, **at_once, **late, **_with(array.application, wanted))
+        data = {"user": principal.user, **at_once, **wanted}
         return None if after == array else ArrayChange(after, ArrayEventKind.MODIFIED, data)
 
     _change(services, principal, array_id, request, decide)
-    if body.priority is not None:
-        wanted = body.priority
+    if wanted:
         _each(services, principal, array_id, request, lambda one: _modified(one, wanted, principal, request))
     return services.store.array(array_id)
 
 
-def _modified(execution: Execution, priority: int, principal: Principal, request: Request) -> Event | None:
+def _wanted(
+    body: ArrayModifyRequest, array: Array, services: Services, principal: Principal
+) -> Mapping[str, float | None]:
+    """Return what applies to all indices that wait: `priority`, `deadline_s` since the epoch, `time_limit_s`."""
+    wanted: dict[str, float | None] = {}
+    if body.priority is not None:
+        wanted["priority"] = checked_priority(body.priority, services, principal, array.tenant)
+    if body.deadline is not None or "deadline_s" in body.model_fields_set:
+        with as_problems():
+            deadline = given_deadline(body.deadline, body.deadline_s, time.time())
+        wanted["deadline_s"] = None if deadline is None else deadline.at_s
+    if "time_limit_s" in body.model_fields_set:
+        asked = replace(array.application, time_limit_s=body.time_limit_s)
+        wanted["time_limit_s"] = with_time_limit(asked, array.tenant, services.store.policy().limits)[0].time_limit_s
+    return wanted
+
+
+def _with(application: Application, wanted: Mapping[str, float | None]) -> dict[str, Any]:
+    """Return the fields to change of an array, or of what is requested of an execution."""
+    fields: dict[str, Any] = {name: one for name, one in wanted.items() if name != "time_limit_s"}
+    if "time_limit_s" in wanted:
+        fields["application"] = replace(application, time_limit_s=wanted["time_limit_s"])
+    return fields
+
+
+def _modified(
+    execution: Execution, wanted: Mapping[str, float | None], principal: Principal, request: Request
+) -> Event | None:
     before = Requested.of(execution)
-    if execution.state not in WAITING_STATES or before.priority == priority:
+    after = replace(before, **_with(before.application, wanted))
+    if execution.state not in WAITING_STATES or after == before:
         return None
     return Modified(
         at_s=time.time(),
         cause_id=request.state.request_id,
         before=before,
-        after=changed_priority(before, priority),
+        after=after,
         user=principal.user,
-        what=f"priority {before.priority} to {priority}",
-    )
-
-
-def changed_priority(before: Requested, priority: int) -> Requested:
-    """Return what is requested with another priority."""
-    return Requested(
-        priority=priority,
-        deadline_s=before.deadline_s,
-        begin_at_s=before.begin_at_s,
-        application=before.application,
+        what="; ".join(differences(before, after)),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Any
@@ -12,13 +11,13 @@ from zoe_api.metrics import BUDGET_REFUSED, BUDGET_WARNED
 from zoe_api.problems import ApiProblem, as_problems
 from zoe_client.wire import EstimateView, PriceView, RunTimeView
 from zoe_lib.domain.application import Application
-from zoe_lib.domain.metering import microseconds
 from zoe_lib.pricing.estimate import estimate
 from zoe_lib.pricing.price_list import PriceList
-from zoe_lib.pricing.statement import gaps, in_force
+from zoe_lib.pricing.statement import gaps
 from zoe_lib.run_times.samples import with_elastic
 from zoe_lib.store.people import Principal
 from zoe_lib.submission.budgets import budget_warnings
+from zoe_lib.submission.pricing import run_time_of
 
 
 def check_budget(services: Services, principal: Principal) -> tuple[str, ...]:
@@ -36,21 +35,12 @@ def check_budget(services: Services, principal: Principal) -> tuple[str, ...]:
 def price_of(
     services: Services, principal: Principal, application: Application, forecast_s: float | None
 ) -> EstimateView | None:
-    """Return what an application would cost; None without a price list, or if its run time is not known."""
-    run_s, basis = next(
-        (
-            (run_s, basis)
-            for run_s, basis in (
-                (application.expected_run_s, "expected"),
-                (forecast_s, "forecast"),
-                (application.time_limit_s, "time_limit"),
-            )
-            if run_s is not None
-        ),
-        (None, ""),
-    )
-    prices = _in_force(services)
-    return None if run_s is None or prices is None else _estimated(application, principal, run_s, basis, prices)
+    """Return what an application would cost, in an hour if its run time is not known; None without a price list."""
+    prices = services.spending.prices(services.store)
+    if prices is None:
+        return None
+    run_s, basis = run_time_of(application, forecast_s)
+    return _estimated(application, principal, run_s, basis, prices)
 
 
 def run_times_of(
@@ -59,17 +49,13 @@ def run_times_of(
     """Return how long an application runs with some of its elastic services, each with its price. `choices`: the
     master's answer, `RunTimeChoice` as JSON.
     """
-    prices = _in_force(services) if choices else None
+    prices = services.spending.prices(services.store) if choices else None
     found = [RunTimeView(**one) for one in choices]
     if prices is not None:
         for one in found:
             given = with_elastic(application, one.elastic)
             one.price = _estimated(given, principal, one.p50_s, "forecast", prices)
     return found
-
-
-def _in_force(services: Services) -> PriceList | None:
-    return in_force([one.prices for one in services.store.billing.price_lists()], microseconds(time.time()))
 
 
 def _estimated(

@@ -113,7 +113,7 @@ def modify(
             before=before,
             after=after,
             user=principal.user,
-            what="; ".join(_differences(before, after)),
+            what="; ".join(differences(before, after)),
         )
 
     return change(services, principal, execution_id, request, if_match, decide)
@@ -256,7 +256,8 @@ def _application(
     return application
 
 
-def _differences(before: ev.Requested, after: ev.Requested) -> Iterator[str]:
+def differences(before: ev.Requested, after: ev.Requested) -> Iterator[str]:
+    """Yield in words what another request would change."""
     if after.priority != before.priority:
         yield f"priority {before.priority} to {after.priority}"
     if after.deadline_s != before.deadline_s:

@@ -23,6 +23,15 @@ LOOK = "look"
 """The action in the audit log of an operator who looks at what is not their own."""
 
 
+def _other_kind(text: str) -> str:
+    """Return the end of a sentence about an id that is none of an execution."""
+    if is_array(text):
+        return f" (ids of arrays begin with a: `zoe array show {text}`)"
+    if text.startswith("w") and is_array(f"a{text[1:]}"):
+        return f" (ids of workflows begin with w: `zoe workflow show {text}`)"
+    return ""
+
+
 def visible_execution(
     services: Services,
     principal: Principal,
@@ -34,8 +43,7 @@ def visible_execution(
 
     Both refusals are identical, so that they do not reveal whether another user's execution exists. 403 if what is
     shared does not include the level. A look of an operator is recorded."""
-    hint = f" (ids of arrays begin with a: `zoe array show {execution_id}`)" if is_array(execution_id) else ""
-    unknown = NotFound(f"execution {execution_id} does not exist{hint}")
+    unknown = NotFound(f"execution {execution_id} does not exist{_other_kind(execution_id)}")
     try:
         execution = services.store.execution(execution_id)
     except NotFound:

@@ -35,7 +35,7 @@ from zoe_lib.domain.clock import utc_text
 from zoe_lib.domain.cluster import Node, NodeHold
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions, reason_of
 from zoe_lib.domain.deadline_misses import expected_run_s, status_of
-from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, Mark, ServiceState
+from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, Mark, ServiceState, ran_s
 from zoe_lib.domain.finish_times import Promise, PromiseOffers
 from zoe_lib.domain.guaranteed import awaits_promise
 from zoe_lib.domain.locality import InputObjects, InputPlaces
@@ -228,6 +228,7 @@ def _summary(execution: Execution) -> dict[str, Any]:
         "offers": offers_view(execution.offers),
         "submitted_at_s": execution.submitted_at_s,
         "marks": {mark: execution.marks[mark] for mark in Mark if mark in execution.marks},
+        "ran_s": ran_s(execution),
         "outcome": execution.outcome,
         "exit_code": execution.exit_code,
         "cause": execution.cause,

@@ -31,6 +31,7 @@ from zoe_lib.store.workflow_values import NewWorkflow, StoredWorkflow
 from zoe_lib.submission import workflows as making
 from zoe_lib.submission.checking import Checked
 from zoe_lib.submission.ids import new_execution_id, new_workflow_id
+from zoe_lib.submission.pricing import price_notes
 from zoe_lib.submission.workflows import execution_of, new_step, step_conditions
 from zoe_lib.workflows import CompiledStep, CompiledWorkflow, RunPlace
 
@@ -88,7 +89,8 @@ def submit(
     if stored[0].id != ids[0]:
         return _workflow_of(services, stored[0].id), ()
     log.info("submitted a workflow", workflow=workflow_id, steps=len(ids), tenant=new.tenant, user=new.user)
-    return workflow_id, list(dict.fromkeys([*warnings, *(note for fit in fits for note in fit.notes)]))
+    price = price_notes(services, principal, [(fit.application, 1) for fit in fits])
+    return workflow_id, list(dict.fromkeys([*warnings, *price, *(note for fit in fits for note in fit.notes)]))
 
 
 def resume(

@@ -109,7 +109,9 @@ class Arrays:
         return self._act(array_id, "requeue")
 
     def modify(self, array_id: str, changes: wire.ArrayModifyRequest) -> wire.ArraySummary:
-        """Change the priority, or how many indices may be active at once; what is not set stays as it is."""
+        """Change how many indices may be active at once, and priority, deadline and time limit of those that wait; what
+        is not set stays as it is.
+        """
         json = changes.model_dump(mode="json", exclude_unset=True)
         return self._transport.call(wire.ArraySummary, "PATCH", f"/arrays/{path_part(array_id)}", json=json, again=True)
 

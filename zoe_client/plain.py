@@ -79,6 +79,7 @@ class Summary(TypedDict):
     offers: dict[str, Any] | None
     submitted_at_s: float
     marks: dict[str, float]
+    ran_s: float | None
     outcome: str | None
     exit_code: int | None
     cause: str | None
@@ -112,6 +113,7 @@ class Array(TypedDict):
     ended_at_s: float | None
     message: str
     reason: Reason | None
+    notes: list[str]
     counts: dict[str, int]
 
 

@@ -31,7 +31,7 @@ from zoe_lib.store.revision import TablesTooOld, check_tables
 from zoe_lib.store.values import StoreLimits, UsageSample
 from zoe_lib.submission.place import LeaderPlace
 from zoe_lib.telemetry import configure_logging
-from zoe_master.backends.base import Backend, BackendError, BackendUnavailable
+from zoe_master.backends.base import Backend, BackendError, BackendUnavailable, WholeUsageBackend
 from zoe_master.backends.factory import BackendRefused, make_backend
 from zoe_master.background import metrics
 from zoe_master.background.activity import ServiceActivity
@@ -242,8 +242,10 @@ class Process:
             metrics.observe_usage(usage)
             if self._scaling is not None:
                 self._scaling.note(usage)
+            ended = backend.whole_uses() if isinstance(backend, WholeUsageBackend) else ()
+            samples = [*usage, *ended]
             self._store.add_usage(
-                [UsageSample(u.execution_id, u.service_id, u.node, u.at_s, u.cpu_s, u.memory_bytes) for u in usage]
+                [UsageSample(u.execution_id, u.service_id, u.node, u.at_s, u.cpu_s, u.memory_bytes) for u in samples]
             )
             for execution_id, at_s in work.seen(usage, policy).items():
                 self._store.add_use_of(execution_id, at_s)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import httpx
@@ -13,6 +14,7 @@ from tests.support.master import TickingMaster
 from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_api.request_context import PREFIX
+from zoe_client import NotFound
 from zoe_lib.domain.limits import Limits
 from zoe_master.backends.simulated import ServiceBehaviour
 
@@ -108,6 +110,24 @@ def test_failed_indices_run_again_as_new_executions(http: httpx.Client, master: 
     assert [one["execution_id"] for one in newest] == [f"{array['id']}_{index}r2" for index in range(4)]
     assert http.get(f"{PREFIX}/executions/{array['id']}_2").json()["state"] == "failed"  # its record stays
     assert act(http, array, "requeue").json()["run"] == 2  # nothing has failed
+
+
+def test_a_whole_array_has_events_that_can_be_followed(api: Api, http: httpx.Client, master: TickingMaster) -> None:
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.05, exit_code=3)
+    array = submit(http, "0-2")
+    ended(http, array)
+    kinds = ["array_submitted", "array_ended", "array_requeued", "array_ended"]
+    client = api.client()
+    assert [one.kind for one in client.events(array["id"]).events] == kinds[:2]
+    act(http, array, "requeue")
+    followed = list(client.follow_events(array["id"], after=0))
+    assert [one.kind for one in followed] == kinds
+    assert followed[-1].data["counts"] == {"failed": 3}
+    other = api.client(make_token(api.store, "bob"))
+    with pytest.raises(NotFound):
+        other.events(array["id"])
+    with pytest.raises(NotFound):
+        list(other.follow_events(array["id"], after=0))
 
 
 def test_a_cancelled_array_ends_whole(http: httpx.Client, master: TickingMaster) -> None:
@@ -214,6 +234,30 @@ def test_the_other_array_has_the_same_indices(http: httpx.Client) -> None:
     other = submit(http, "0-9")
     answer = http.post(ARRAYS, json={"application": job(), "indices": "0-8", "after": [f"corr:{other['id']}"]})
     assert "has other indices: 0-9" in problem(answer)["detail"]
+
+
+def test_deadline_and_time_limit_change_for_all_that_wait(api: Api, http: httpx.Client, master: TickingMaster) -> None:
+    master.behaviours["main"] = ServiceBehaviour(run_s=NEVER_S)
+    array = submit(http, "0-9%2", hold=True)
+    changed = http.patch(f"{ARRAYS}/{array['id']}", json={"deadline_s": 3600, "time_limit_s": 90}).raise_for_status()
+    assert changed.json()["deadline_s"] == pytest.approx(time.time() + 3600, abs=60)
+    act(http, array, "release")
+    until(lambda: counts(http, array) == {"active": 2, "waiting": 8})
+    made = http.get(f"{PREFIX}/executions/{array['id']}_0").json()
+    assert (made["description"]["time_limit_s"], made["deadline_s"]) == (90, changed.json()["deadline_s"])
+    again = http.patch(f"{ARRAYS}/{array['id']}", json={"deadline": "+2h", "time_limit_s": None}).raise_for_status()
+    assert again.json()["deadline_s"] == pytest.approx(time.time() + 7200, abs=60)
+    assert http.get(f"{ARRAYS}/{array['id']}").json()["description"].get("time_limit_s") is None
+    assert http.get(f"{PREFIX}/executions/{array['id']}_0").json()["deadline_s"] == made["deadline_s"]  # it runs
+    api.store.change_limits(lambda _: Limits(tenants={"red": {"time_limit_s": 60.0}}), 0.0, "test")
+    refused = http.patch(f"{ARRAYS}/{array['id']}", json={"time_limit_s": 61})
+    assert problem(refused)["code"] == "time_limit_too_long"
+    both = http.patch(f"{ARRAYS}/{array['id']}", json={"deadline": "+2h", "deadline_s": 5})
+    assert (both.status_code, problem(http.patch(f"{ARRAYS}/{array['id']}", json={}))["code"]) == (
+        422,
+        "invalid_request",
+    )
+    act(http, array, "cancel")
 
 
 def test_others_of_the_tenant_see_no_array(api: Api, http: httpx.Client) -> None:

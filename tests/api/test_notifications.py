@@ -25,10 +25,12 @@ from tests.support.people import make_token
 from tests.support.waiting import until
 from zoe_api.key_rotation import rotate_credentials_key
 from zoe_client import Client, NotAllowed, NotFound, Refused
-from zoe_client.vocabulary import NotificationKind
-from zoe_client.wire import TargetRequest, TargetView
+from zoe_client.vocabulary import IndexState, NotificationKind
+from zoe_client.wire import ScheduleRequest, TargetRequest, TargetView
 from zoe_lib.config import Settings
+from zoe_lib.submission.place import LeaderPlace
 from zoe_master.backends.simulated import ServiceBehaviour
+from zoe_master.background.schedule_thread import look
 from zoe_master.main import senders_of
 from zoe_master.notifications import turn
 from zoe_master.notifications.thread import NotificationThread
@@ -382,6 +384,82 @@ def test_what_is_not_sent_is_refused(api: Api, receiver: Receiver) -> None:
     assert refused.value.problem.code == "too_many_targets"
     answer = api.http().put("/api/v1/notifications/x", json={"url": receiver.url, "on": ["eaten"]})
     assert (answer.status_code, problem(answer)["code"]) == (422, "invalid_request")
+
+
+def refuse(api: Api, client: Client, *hours: int) -> None:
+    """Let a schedule come to its times while what it runs is not stored."""
+    client.applications.put("report", job("true"))
+    due_s = client.schedules.put("nightly", ScheduleRequest(expression="@hourly", application="report")).due_s
+    assert due_s is not None
+    client.applications.remove("report")
+    for hour in hours:
+        look(LeaderPlace(api.settings, api.store), due_s + hour * 3600.0, lambda: None)
+
+
+def test_refused_times_of_schedules_are_told_as_failures_are(
+    api: Api, receiver: Receiver, quick: None, mailbox: tuple[Mailbox, int]
+) -> None:
+    client = api.client()
+    refuse(api, client, 0)  # before there was a target
+    client.set_target("hook", TargetRequest(url=receiver.url))
+    client.set_target("starts", TargetRequest(url=f"{receiver.url}/starts", on=(K.STARTED,)))
+    client.set_target("mail", TargetRequest(url="mailto:ada@example.org"))
+    other = api.client(make_token(api.store, "bob"))
+    other.set_target("hook", TargetRequest(url=f"{receiver.url}/bob"))
+    refuse(api, client, 1, 2)
+    thread = notify(api)
+    until(lambda: len(receiver.taken) == 2)
+    ends(api, client, "after")
+    until(lambda: len(receiver.taken) == 4)
+    thread.close()
+    bodies = [one for _, body in receiver.taken if (one := json.loads(body))["type"] != "execution.started"]
+    assert [one["type"] for one in bodies] == ["schedule.refused", "schedule.refused", "execution.succeeded"]
+    told = bodies[0]["data"]["schedule"]
+    assert (told["name"], told["user"], told["code"]) == ("nightly", "ada", "not_found")
+    assert told["due_s"] < bodies[1]["data"]["schedule"]["due_s"]
+    assert len({headers["webhook-id"] for headers, _ in receiver.taken}) == 4
+    until(lambda: mailbox[0].mails)
+    assert mailbox[0].mails[0]["Subject"] == "Zoe: 2 times of schedules refused"
+
+
+def test_a_refused_time_is_told_again_after_a_target_was_away(api: Api, quick: None, receiver: Receiver) -> None:
+    client = api.client()
+    client.set_target("hook", TargetRequest(url=receiver.url))
+    receiver.answer = lambda _: 500 if len(receiver.taken) < 3 else 204
+    refuse(api, client, 0)
+    thread = notify(api)
+    until(lambda: len(receiver.taken) == 3 and not target_of(client).failures)
+    thread.close()
+    assert len({headers["webhook-id"] for headers, _ in receiver.taken}) == 1
+    assert json.loads(receiver.taken[-1][1])["type"] == "schedule.refused"
+
+
+def test_the_end_of_an_array_is_told_and_cancelled_indices_are_not_each(
+    api: Api, notifying: NotificationThread, receiver: Receiver, quick: None, mailbox: tuple[Mailbox, int]
+) -> None:
+    client = api.client()
+    client.set_target("hook", TargetRequest(url=receiver.url))
+    client.set_target("mail", TargetRequest(url="mailto:ada@example.org", on=(K.CANCELLED,)))
+    master = api.start_master()
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.1, exit_code=3)
+    failed = client.arrays.submit(job("true"), "0-1", name="sweep")
+    client.arrays.wait(failed.id, 30)
+    master.behaviours["main"] = ServiceBehaviour(run_s=3e9)
+    cancelled = client.arrays.submit(job("true"), "0-99%3", name="long")
+    until(lambda: client.arrays.array(cancelled.id).counts.get(IndexState.ACTIVE) == 3)
+    client.arrays.cancel(cancelled.id)
+    client.arrays.wait(cancelled.id, 30)
+    until(lambda: len(receiver.taken) == 4 and mailbox[0].mails)
+    api.stop_master()
+    bodies = [json.loads(body) for _, body in receiver.taken]
+    assert [one["type"] for one in bodies] == ["execution.failed"] * 2 + ["array.failed", "array.cancelled"]
+    told = bodies[2]["data"]["array"]
+    assert (told["id"], told["name"], told["counts"]) == (failed.id, "sweep", {"failed": 2})
+    assert told["url"] == f"https://zoe.example.org/arrays/{failed.id}"
+    assert bodies[3]["data"]["array"]["counts"] == {"cancelled": 100}
+    (mail,) = mailbox[0].mails
+    assert mail["Subject"] == "Zoe: long cancelled"
+    assert "100 cancelled" in str(mail.get_payload())
 
 
 def test_what_happened_before_is_not_told(api: Api, notifying: NotificationThread, receiver: Receiver) -> None:

@@ -127,6 +127,18 @@ def test_users_see_their_part_and_operators_the_whole(api: Api, file: Path) -> N
     assert {"set_price_list"} <= {one.action for one in api.store.accounts.audit(None, 50)}
 
 
+def test_months_with_use_are_closed_in_their_order(api: Api) -> None:
+    earlier = month_before(MIDDLE_S)
+    set_prices(api, **{"from": f"{earlier}-01"})
+    use(api, 1, "ada", 1.0, at_s=datetime.fromisoformat(f"{earlier}-15T12:00:00+00:00").timestamp())
+    use(api, 2, "ada", 1.0)
+    close = api.client(api.admin).admin.close_statement
+    with pytest.raises(Refused, match="before the earlier months"):
+        close(LAST_MONTH)
+    assert close(earlier).closed
+    assert close(LAST_MONTH).closed
+
+
 def test_an_execution_has_its_price(api: Api) -> None:
     set_prices(api)
     one = use(api, 1, "ada", 10.0)
@@ -255,9 +267,52 @@ def test_a_plan_says_the_price(api: Api, tmp_path: Path) -> None:
     assert (planned.price.amount, planned.price.currency, planned.price.run_s) == ("0.40", "EUR", 7200.0)
     file = tmp_path / "app.json"
     file.write_text(json.dumps({**sized(2, "true"), "time_limit_s": 7200}))
-    assert "It would cost about 0.40 EUR if it runs until its time limit of 2h" in zoe(
+    assert "With all services, it would cost about 0.40 EUR if it runs until its time limit of 2h" in zoe(
         api, "plan", str(file), token=api.token
     )
+
+
+def test_a_price_by_the_hour_is_said_while_the_run_time_is_not_known(api: Api, tmp_path: Path) -> None:
+    set_prices(api)
+    api.start_master()
+    until(api.store.platform)
+    planned = api.client().plan(sized(2, "true"))
+    assert planned.price is not None
+    assert (planned.price.amount, planned.price.run_s, planned.price.basis) == ("0.20", 3600.0, "hour")
+    file = tmp_path / "app.json"
+    file.write_text(json.dumps(sized(2, "true")))
+    said = zoe(api, "plan", str(file), token=api.token)
+    assert "would cost about 0.20 EUR an hour; what in all is not known, as its run time is not" in said
+
+
+def test_submissions_say_what_they_cost(api: Api, tmp_path: Path) -> None:
+    """Executions, arrays, workflows and dispatches; arrays as their line of a statement, which is rounded once."""
+    ada = make_token(api.store, tenant="red", user="ada")
+    client = api.client(ada)
+    file = tmp_path / "app.json"
+    file.write_text(json.dumps({**sized(2, "true"), "time_limit_s": 7200}))
+    assert "price:" not in zoe(api, "run", str(file), token=ada)
+    set_prices(api)
+    until(lambda: client.submit(sized(1, "true")).notes, 20)  # price lists are read again after some seconds
+    limited = "price: about 0.40 EUR up to the time limit, with all services"
+    assert f"note: {limited}" in zoe(api, "run", str(file), token=ada)
+    assert client.submit({**sized(2, "true"), "time_limit_s": 7200}).notes == [limited]
+    assert client.submit(sized(2, "true")).notes == [
+        "price: about 0.20 EUR an hour, for what has no run time, with all services"
+    ]
+    file.write_text(json.dumps({**sized(1, "true"), "size": {"run_time_s": 1}}))
+    # Ten thousand seconds of one core are 2.78 hours; each alone would be 0.00.
+    assert "price: about 0.28 EUR for the expected run time" in zoe(
+        api, "run", str(file), "--array", "1-10000", "--hold", token=ada
+    )
+    step = {"image": "zoe/tiny", "command": ["true"], "memory": "64MiB"}
+    steps = [{"name": "a", "time_limit_s": 7200, **step}, {"name": "b", **step}]
+    workflow = {"version": 1, "name": "two", "steps": steps}
+    both = "price: about 0.20 EUR up to the time limit and about 0.10 EUR an hour, for what has no run time"
+    file.write_text(json.dumps(workflow))
+    assert both in zoe(api, "workflow", "run", str(file), token=ada)
+    zoe(api, "app", "put", "two", str(file), token=ada)
+    assert both in zoe(api, "dispatch", "two", token=ada)
 
 
 def test_bytes_that_were_moved_are_charged_when_the_journal_gets_them(api: Api) -> None:

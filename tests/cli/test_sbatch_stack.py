@@ -171,6 +171,11 @@ def test_an_array_has_its_variables_and_files(stack: Stack, zoe: Zoe, job: Path)
         file.unlink()
 
 
+def test_waiting_for_an_array_ends_with_the_largest_exit_code(stack: Stack, zoe: Zoe) -> None:
+    words = ("--wait", "--mem=64M", "-o", "/dev/null", "--array=0-2", "--wrap", "exit $((3 * SLURM_ARRAY_TASK_ID))")
+    assert zoe("sbatch", *words).code == 6
+
+
 def test_a_job_ends_as_its_script_ends(stack: Stack, zoe: Zoe, job: Path) -> None:
     job.write_text(f"{HEAD}#SBATCH -o /dev/null\nsrun sh -c 'exit 7'\n")
     made, output, code = output_of(stack, zoe, str(job))

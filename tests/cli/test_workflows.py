@@ -98,6 +98,14 @@ def test_run_show_list_and_cancel(server: Server, zoe: Zoe, good: str) -> None:
     assert zoe("workflow", "show", "nothing").code == 3
 
 
+def test_wait_takes_workflows_and_other_commands_name_their_own(server: Server, zoe: Zoe, good: str) -> None:
+    made = zoe("workflow", "run", good, "-o", "name").out.strip()
+    zoe("workflow", "cancel", made)
+    waited = zoe("wait", made)
+    assert (waited.code, "was cancelled" in waited.err) == (1, True), waited.err
+    assert f"`zoe workflow show {made}`" in zoe("explain", made).err
+
+
 def test_files_travel_along(server: Server, zoe: Zoe, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("print('{param:rows}')\n")
     part = {"name": "main", "image": "zoe/tiny", "command": ["true"], "resources": {"memory": "1GiB"}}

@@ -96,6 +96,16 @@ os.wait(); time.sleep(1000)
     assert either_world.backend.usage()[0].cpu_s < 2
 
 
+def test_what_a_short_service_used_is_told_once_it_has_ended(world: LocalWorld) -> None:
+    program = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass"
+    service = world.start(python(program))
+    assert world.ended(service).exit_code == 0
+    (used,) = world.backend.whole_uses()
+    assert (used.service_id, 0.3 <= used.cpu_s < 5) == (service, True)
+    assert world.backend.whole_uses() == []
+    assert world.backend.usage() == []
+
+
 def test_a_control_group_that_takes_no_process_is_done_without(world: LocalWorld) -> None:
     """As in a session whose control groups are delegated only half: limits can be written, processes not moved."""
     world.backend.observe()

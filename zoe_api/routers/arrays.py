@@ -168,7 +168,7 @@ def requeue_array(array_id: str, request: Request, principal: Submitter, service
 def modify_array(
     array_id: str, body: ArrayModifyRequest, request: Request, principal: Submitter, services: ServicesDep
 ) -> ArraySummary:
-    """Change the priority of all indices that wait, or how many indices may be active at once."""
+    """Change how many indices may be active at once, and priority, deadline and time limit of all that wait."""
     return array_summary(doing.modify(services, principal, array_id, body, request))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 from typing import Annotated
 
@@ -11,7 +11,8 @@ from fastapi import Header, Query, Request
 from fastapi.responses import StreamingResponse
 
 from zoe_api.access import Reader, check
-from zoe_api.dependencies import ServicesDep, stream_place
+from zoe_api.arrays import seen_array
+from zoe_api.dependencies import Services, ServicesDep, stream_place
 from zoe_api.journal_news import JournalNews
 from zoe_api.routing import api_router
 from zoe_api.sse import sse
@@ -20,7 +21,9 @@ from zoe_api.views import all_entries, event_view
 from zoe_api.visibility import note_look, still_visible, visible_execution
 from zoe_client.wire import EventList, WaitShare, WaitSpan, WhyWaited
 from zoe_client.wire.base import ID_MAX
+from zoe_lib.domain.arrays import Array, ArrayEventKind, is_array
 from zoe_lib.domain.events import EVENT_TYPES, Ended, Event, Refused
+from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.sharing import ALL, Visibility
 from zoe_lib.domain.waiting import shares, spans
@@ -43,8 +46,8 @@ def execution_events(
     after: Annotated[int, Query(ge=0, le=ID_MAX)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 500,
 ) -> EventList:
-    """Return the events of an execution, in order."""
-    visible_execution(services, principal, execution_id, request)
+    """Return the events of an execution, in order; with the id of an array, those of the whole array."""
+    _seen(execution_id, services, principal, request)
     entries = services.store.journal(after, limit, execution_id=execution_id)
     return EventList(events=[event_view(e, principal) for e in entries])
 
@@ -75,7 +78,8 @@ def stream_events(
 ) -> EventStream:
     """Stream events as server-sent events with journal ids. A client that reconnects with Last-Event-ID misses nothing.
 
-    The stream of one execution closes with an event `end` when that has ended and all was sent.
+    The stream of one execution, or of one array as a whole, closes with an event `end` when that has ended and all was
+    sent.
     """
     if all_tenants:
         check(principal, Scope.OPERATE)
@@ -85,14 +89,23 @@ def stream_events(
     # An id that does not exist yet comes from before a restore: to wait for it would miss what happens until then.
     after = newest if after is None else min(after, newest)
     # Looked up after that id, or an end between the two would be missed.
-    execution = None if execution_id is None else visible_execution(services, principal, execution_id, request)
-    visibility = ALL if all_tenants or execution is not None else principal.visibility
-    if execution is None and principal.operator:
+    seen = None if execution_id is None else _seen(execution_id, services, principal, request)
+    visibility = ALL if all_tenants or seen is not None else principal.visibility
+    if seen is None and principal.operator:
         note_look(services, principal, request, request.url.path)
-    over = execution is not None and execution.terminal
+    over = seen is not None and (seen.ended_at_s is not None if isinstance(seen, Array) else seen.terminal)
+    # An array is not shared, so it stays visible as long as its owner may sign in.
+    execution = None if isinstance(seen, Array) else seen
     batches = _encoded(services.news, after, visibility, execution_id, over, principal)
     place = stream_place(services, principal)
     return EventStream(batches, lambda: still_visible(services, principal, execution), place, services.stopping)
+
+
+def _seen(subject_id: str, services: Services, principal: Principal, request: Request) -> Execution | Array:
+    """Return what has this id, if the principal sees it; NotFound."""
+    if is_array(subject_id):
+        return seen_array(subject_id, services, principal, request)
+    return visible_execution(services, principal, subject_id, request)
 
 
 async def _encoded(
@@ -113,10 +126,15 @@ async def _encoded(
                 yield [_text(news, entry, principal) for entry in entries]
             else:
                 yield []
-            ended = over if not entries else any(e.kind in _LAST_KINDS for e in entries)
+            ended = _is_over(entries) if entries else over
             if execution_id is not None and entries is not None and ended:
                 yield [sse(after, "end", {})]
                 return
+
+
+def _is_over(entries: Sequence[JournalEntry]) -> bool:
+    """Return whether these have the end: an array may run again after it, an execution has an end once."""
+    return any(entry.kind in _LAST_KINDS for entry in entries) or entries[-1].kind == ArrayEventKind.ENDED
 
 
 def _text(news: JournalNews, entry: JournalEntry, principal: Principal) -> bytes:

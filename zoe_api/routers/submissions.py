@@ -38,6 +38,7 @@ from zoe_lib.store.sql.installation import TermsVersions
 from zoe_lib.submission.checking import Checked
 from zoe_lib.submission.deadlines import deadline_of
 from zoe_lib.submission.ids import new_execution_id
+from zoe_lib.submission.pricing import price_notes
 
 log = structlog.get_logger(__name__)
 router = api_router("/executions", tag="executions")
@@ -64,7 +65,7 @@ def submit_execution(
     fingerprint = _fingerprint(body)
     try:
         fit = checked(body.application, services, principal, body.priority, request.state.terms)
-        fit = replace(fit, notes=(*fit.notes, *check_budget(services, principal)))
+        fit = _with_price(fit, check_budget(services, principal), services, principal)
         execution_id = new_execution_id()
         (conditions,) = conditions_of([body], [execution_id], services, principal)
         execution = _execution(execution_id, body, fit, conditions, principal)
@@ -107,7 +108,7 @@ def submit_batch(
     try:
         fits = _all_checked(body.executions, services, principal, request.state.terms)
         notes = check_budget(services, principal)
-        fits = [replace(fit, notes=(*fit.notes, *notes)) for fit in fits]
+        fits = [_with_price(fit, notes, services, principal) for fit in fits]
         fresh = _executions(body, fits, services, principal)
     except ApiProblem:  # as for a single submission
         stored = idempotency_key and services.store.submitted_all_with(
@@ -122,6 +123,11 @@ def submit_batch(
     if _minimal(prefer, response):
         return ExecutionBatch(ids=ids)
     return ExecutionBatch(ids=ids, executions=[execution_summary(execution) for execution in stored])
+
+
+def _with_price(fit: Checked, warnings: Sequence[str], services: Services, principal: Principal) -> Checked:
+    price = price_notes(services, principal, [(fit.application, 1)])
+    return replace(fit, notes=(*fit.notes, *warnings, *price))
 
 
 def _submitted(

@@ -43,9 +43,9 @@ def submit_workflow(
     """Submit all steps of a workflow in one transaction; none, if anything is wrong. The same idempotency key returns
     the same workflow.
     """
-    workflow_id, _ = submit(body, services, principal, request, idempotency_key)
+    workflow_id, notes = submit(body, services, principal, request, idempotency_key)
     response.headers["Location"] = f"{PREFIX}/workflows/{workflow_id}"
-    return _shown(services, principal, workflow_id)
+    return _shown(services, principal, workflow_id).model_copy(update={"notes": list(notes)})
 
 
 @router.post(":validate", response_model=WorkflowPlan)

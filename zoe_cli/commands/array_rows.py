@@ -21,6 +21,11 @@ _ENDED = ("succeeded", "failed", "cancelled")
 _INDICES_LENGTH_MAX = 24
 
 
+def is_workflow(text: str) -> bool:
+    """Return whether this is the id of a workflow, by its form."""
+    return text.startswith("w") and is_array(f"a{text[1:]}")
+
+
 def is_array(text: str) -> bool:
     """Return whether this is the id of an array; executions of one are `ARRAY_INDEX`."""
     return _ID.fullmatch(text) is not None

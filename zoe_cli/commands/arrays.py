@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from zoe_cli.commands import dates
 from zoe_cli.commands.array_rows import array_rows, counted, plain
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, table, write
@@ -73,15 +74,27 @@ def modify(
     at_once: Annotated[
         str | None, typer.Option("--at-once", metavar="N|none", help="How many indices may be active at once.")
     ] = None,
+    deadline: Annotated[
+        str | None,
+        typer.Option(metavar="TIME|none", help="When all should have ended: +3h, 08:00 (the next), or a date."),
+    ] = None,
+    time_limit: Annotated[
+        str | None,
+        typer.Option("--time-limit", metavar="DURATION|none", help="Longest time that an index that waits may run."),
+    ] = None,
 ) -> None:
-    """Change an array."""
+    """Change an array: how many run at once, and priority, deadline and time limit of the indices that wait."""
     changes: dict[str, Any] = {} if priority is None else {"priority": priority}
     if at_once is not None:
         if at_once != _NONE and not (at_once.isascii() and at_once.isdecimal()):
             raise typer.BadParameter(f"{at_once!r} is neither a number nor none")
         changes["at_once_max"] = None if at_once == _NONE else int(at_once)
+    if deadline is not None:
+        changes |= {"deadline_s": None} if deadline == _NONE else {"deadline": dates.deadline(deadline)}
+    if time_limit is not None:
+        changes["time_limit_s"] = None if time_limit == _NONE else dates.duration(time_limit)
     if not changes:
-        raise typer.BadParameter("say what to change: --priority or --at-once")
+        raise typer.BadParameter("say what to change: --priority, --at-once, --deadline or --time-limit")
     with options(context).client() as client:
         array = client.arrays.modify(array_id, ArrayModifyRequest(**changes))
     emit(array, options(context).output, array_rows([plain(array)]))

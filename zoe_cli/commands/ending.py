@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from zoe_cli.commands.arguments import ExitCodeFromApp, Ids
-from zoe_cli.commands.array_rows import all_rows, is_array, plain
+from zoe_cli.commands.array_rows import all_rows, is_array, is_workflow, plain
 from zoe_cli.commands.views import rows_of
 from zoe_cli.context import on_terminal, options
 from zoe_cli.exits import Exit, exit_of
@@ -37,9 +37,14 @@ def register(app: typer.Typer) -> None:
 def wait(
     context: typer.Context, execution_ids: Ids, timeout: Timeout = None, exit_code_from_app: ExitCodeFromApp = False
 ) -> None:
-    """Wait until executions and arrays have ended; exit with 0 if all succeeded. Each failure is named, and the first
-    gives the exit code.
+    """Wait until executions and arrays have ended, or workflows; exit with 0 if all succeeded. Each failure is named,
+    and the first gives the exit code.
     """
+    if all(is_workflow(one) for one in execution_ids):
+        from zoe_cli.commands.workflows import wait as wait_for_workflows
+
+        wait_for_workflows(context, execution_ids, timeout)
+        return
     give_up_s = None if timeout is None else time.monotonic() + timeout
     ended: list[Execution] = []
     arrays: list[Array] = []

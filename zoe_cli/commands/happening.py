@@ -34,11 +34,11 @@ def register(app: typer.Typer) -> None:
 def events(
     context: typer.Context,
     execution_id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="Id of an execution.", autocompletion=execution_ids)
+        str | None, typer.Argument(metavar="[ID]", help="Id of an execution or an array.", autocompletion=execution_ids)
     ] = None,
     following: Annotated[
         bool,
-        typer.Option("--follow", "-f", help="Go on until the execution has ended; without ID, all that happens."),
+        typer.Option("--follow", "-f", help="Go on until it has ended; without ID, all that happens."),
     ] = False,
     after: Annotated[
         int | None,
@@ -46,8 +46,8 @@ def events(
     ] = None,
     all_tenants: Annotated[bool, typer.Option("--all-tenants", help="Of all tenants; operators only.")] = False,
 ) -> None:
-    """List what happened to an execution, from the journal; or follow what happens. With -f, -o json writes an event in
-    each line.
+    """List what happened to an execution, or an array as a whole, from the journal; or follow what happens. With -f,
+    -o json writes an event in each line.
     """
     if execution_id is None and not following:
         raise typer.BadParameter("name an execution, or give --follow for all that you see")
@@ -97,6 +97,8 @@ def _what(data: Mapping[str, Any]) -> str:
         return str(message)
     if words := promise_event_words(data):
         return words
+    if isinstance(counts := data.get("counts"), dict):  # of an array that has ended
+        return ", ".join(f"{count} {state}" for state, count in counts.items())
     if counts := data.get("total_counts"):
         return ", ".join(f"{name}={count}" for name, count in counts.items())
     return " ".join(str(data[name]) for name in ("on", "state", "cause") if data.get(name))

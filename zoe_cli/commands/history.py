@@ -111,7 +111,7 @@ def _facts(one: ExecutionSummary, use: ExecutionUseView | None) -> dict[str, Any
         "started_at_s": marks.get(Mark.STARTED),
         "ended_at_s": ended_s,
         "waited_s": None if placed_s is None or queued_s is None else max(placed_s - queued_s, 0.0),
-        "ran_s": None if placed_s is None or ended_s is None else ended_s - placed_s,
+        "ran_s": one.ran_s,
         "cpu_s": None if use is None else use.cpu_s,
         "reserved_core_s": None if use is None else use.reserved_core_s,
         "cpu_efficiency": None if use is None else _share(use.cpu_s, use.reserved_core_s),

@@ -99,12 +99,14 @@ _BASIS = {
 
 def price_words(price: EstimateView) -> str:
     """Return what something would cost, as a part of a sentence."""
+    if price.basis == "hour":
+        return f"about {price.amount} {price.currency} an hour; what in all is not known, as its run time is not"
     return f"about {price.amount} {price.currency} {_BASIS[price.basis].format(duration(price.run_s))}"
 
 
 def _sentences(answer: PlanView) -> Iterator[str]:
     if answer.price is not None:
-        yield f"It would cost {price_words(answer.price)}, with all services."
+        yield f"With all services, it would cost {price_words(answer.price)}."
     yield from _start(answer)
     if answer.promise is not None:
         yield from _promise(answer.promise)

@@ -17,6 +17,7 @@ from zoe_cli.slurm.draft import job_draft, job_of
 from zoe_cli.slurm.lines import ScriptLines, read_lines
 from zoe_cli.slurm.request import Finding, JobRequest, request_of
 from zoe_cli.text import printable
+from zoe_client.vocabulary import IndexState
 from zoe_job.slurm_options import SBATCH, BadOptionError, read
 
 _EXAMPLES = (
@@ -166,8 +167,8 @@ def _submit(context: typer.Context, document: dict[str, Any], request: JobReques
         settings = {**settings, "deadline": dates.deadline(request.deadline)}
     with options(context).quick() as client:
         if request.array is not None:
-            made = client.submit_array({"application": document, **settings}, idempotency_key=key)["id"]
-            notes: list[str] = []
+            array = client.submit_array({"application": document, **settings}, idempotency_key=key)
+            made, notes = array["id"], array["notes"]
         else:
             execution = client.submit(document, settings, idempotency_key=key)
             made, notes = execution["id"], execution["notes"]
@@ -189,4 +190,5 @@ def _wait(context: typer.Context, made: str, *, in_array: bool) -> None:
         if not in_array:
             finish(wait_for(client, quick.execution(made), None), exit_code_from_app=True)
         elif code := array_exit_code(wait_for_array(client, made, None)):
-            raise typer.Exit(code)
+            failed = client.arrays.indices(made, (IndexState.FAILED,))
+            raise typer.Exit(max((one.exit_code or code for one in failed), default=code))  # as Slurm does

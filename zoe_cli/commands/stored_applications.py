@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,13 +11,14 @@ import typer
 
 from zoe_cli.commands.workflows import read_document, refuse_with_places
 from zoe_cli.context import options
-from zoe_cli.output import emit
+from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock
-from zoe_client.errors import Refused
+from zoe_client.errors import NotFound, Refused
 
 if TYPE_CHECKING:
+    from zoe_client import Client
     from zoe_client.wire import StoredApplicationView
 
 app = typer.Typer(help="Stored applications: run by name with parameters, and by schedules.", no_args_is_help=True)
@@ -56,10 +58,24 @@ def show(context: typer.Context, name: Name, version: Version = None, of_tenant:
 
 
 def remove(context: typer.Context, name: Name, of_tenant: OfTenant = False) -> None:
-    """Remove all versions; what runs goes on."""
+    """Remove all versions; what runs goes on. Schedules of it are named: their times are refused from then on."""
     with options(context).client() as client:
         client.applications.remove(name, of_tenant)
+        for text in _orphans(client, name, of_tenant):
+            note(text)
     emit({"removed": name}, options(context).output, Rows(("removed",), [(name,)]))
+
+
+def _orphans(client: Client, name: str, of_tenant: bool) -> Iterator[str]:
+    """Yield a line for each schedule that may run nothing any more: the tenant's takes the place of a user's own."""
+    if not of_tenant:
+        with suppress(NotFound):
+            client.applications.one(name)
+            return
+    for one in client.schedules.all(all_users=of_tenant).schedules:
+        if one.application == name:
+            owners = f"neither {one.user} nor the tenant has {name} stored"
+            yield f"note: schedule {one.name} of {one.user} is refused while {owners}"
 
 
 def _rows(found: Sequence[StoredApplicationView]) -> Rows:

@@ -221,7 +221,7 @@ def _submit_array(context: typer.Context, body: dict[str, Any], how: Submission,
         array = client.submit_array(
             {name: one for name, one in body.items() if one is not None}, idempotency_key=how.key
         )
-    _say_notes([], outlook)
+    _say_notes(array["notes"], outlook)
     if not how.waits:
         emit(array, options(context).output, array_rows([array]))
         return

@@ -167,7 +167,11 @@ def run_s(execution: Summary, now_s: float) -> float | None:
     """Return the seconds from its placement to its end, or until now; None before."""
     if Mark.PLACED not in execution["marks"]:
         return None
-    return execution["marks"].get(Mark.ENDED, now_s) - execution["marks"][Mark.PLACED]
+    if Mark.ENDED not in execution["marks"]:
+        return now_s - execution["marks"][Mark.PLACED]
+    ended_s: float = execution["marks"][Mark.ENDED]
+    ran_s = execution.get("ran_s")  # a server of an earlier version does not say it
+    return ended_s - execution["marks"][Mark.PLACED] if ran_s is None else ran_s
 
 
 def _ran(execution: Summary, now_s: float) -> str:

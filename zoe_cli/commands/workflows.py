@@ -61,9 +61,12 @@ def run(
                 plan = client.workflows.validate(read.document, given)
                 emit_data(plan.model_dump(mode="json"), data_format(context))
                 return
-            made = decided_whole(client, client.workflows.run(read.document, given, idempotency_key=key, **wish))
+            made = client.workflows.run(read.document, given, idempotency_key=key, **wish)
         except Refused as error:
             refuse_with_places(error, file, read)
+        for text in made.notes:
+            note(f"note: {text}")
+        made = decided_whole(client, made)
     if wait_for_end or timeout is not None:
         note(f"{made.name} is {made.id}")
         _end(context, [made.id], timeout)

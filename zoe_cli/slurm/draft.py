@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import socket
 from collections.abc import Sequence
@@ -138,11 +139,11 @@ def programs() -> dict[str, str]:
 
 def _results(request: JobRequest) -> list[str]:
     """Return where the output files are, as `zoe fetch` finds them, if they lie in the workspace."""
-    if request.chdir is not None:
-        return []
+    below = posixpath.normpath(request.chdir or ".")
     patterns = [request.output or ("slurm-%A_%a.out" if request.array else "slurm-%j.out"), request.error or ""]
     found = [re.sub(r"%a", "{index}", one) if request.array else one for one in patterns]
-    found = [re.sub(r"%\d{0,2}[A-Za-z]", "*", one).removeprefix("./") for one in found]
+    found = [re.sub(r"%\d{0,2}[A-Za-z]", "*", one) for one in found]
+    found = [posixpath.normpath(posixpath.join(below, one)) if one else "" for one in found]
     return [one for one in dict.fromkeys(found) if re.fullmatch(r"(?!\*)[A-Za-z0-9._@*{}/-]+", one) and _inside(one)]
 
 

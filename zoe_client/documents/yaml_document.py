@@ -21,6 +21,19 @@ _NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,18})(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 
+_PLAIN = "plain"
+
+
+class _Loader(yaml.SafeLoader):
+    """Tells what is written without quotes and without a tag; PyYAML itself takes `2e-2` for a text, by YAML 1.1."""
+
+    def resolve(self, kind: type[yaml.Node], value: str, implicit: Any) -> str:
+        if kind is yaml.ScalarNode and implicit[0]:
+            return _PLAIN
+        tag: str = super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
+        return tag
+
+
 @dataclass(frozen=True, slots=True)
 class LocatedDocument:
     """A document, and line and column of each of its parts by JSON pointer, from 1."""
@@ -42,7 +55,7 @@ def load_yaml(text: str) -> LocatedDocument:
     if len(text.encode("utf-8", "replace")) > DOCUMENT_BYTES_MAX:
         raise _fault(Code.TOO_BIG, f"the document is larger than {DOCUMENT_BYTES_MAX} bytes")
     try:
-        root = yaml.compose(text.removeprefix("\ufeff"), Loader=yaml.SafeLoader)
+        root = yaml.compose(text.removeprefix("\ufeff"), Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         raise _fault(Code.BAD_FORMAT, f"not YAML: {error.problem}", error.problem_mark) from None
     except RecursionError:

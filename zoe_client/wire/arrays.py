@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from zoe_client.vocabulary import Cause, ExecutionState, IndexState
-from zoe_client.wire.base import Numbers, Wire
+from zoe_client.wire.base import SECONDS_MAX, Numbers, Wire
+from zoe_client.wire.deadlines import DEADLINE, DeadlineText, check_one_deadline
 from zoe_client.wire.executions import (
     AFTER_LENGTH_MAX,
     DEPENDENCIES_MAX,
@@ -45,10 +46,22 @@ class ArrayModifyRequest(Numbers):
         default=None, ge=1, le=999_999_999, description="How many indices may be active at once; null for any number."
     )
 
+    deadline_s: float | None = Field(
+        default=None, gt=0, le=SECONDS_MAX, description="Seconds from now by which all should have ended; or null."
+    )
+    deadline: DeadlineText | None = Field(default=None, description=f"{DEADLINE} Null: unchanged.")
+    time_limit_s: float | None = Field(
+        default=None,
+        gt=0,
+        le=SECONDS_MAX,
+        description="Longest time that an index that waits may run; null for none of its own.",
+    )
+
     @model_validator(mode="after")
     def _something(self) -> Self:
         if not self.model_fields_set or ("priority" in self.model_fields_set and self.priority is None):
-            raise PydanticCustomError("nothing", "give priority or at_once_max")
+            raise PydanticCustomError("nothing", "give priority, at_once_max, deadline or time_limit_s")
+        check_one_deadline(self.deadline, self.deadline_s)
         return self
 
 
@@ -76,6 +89,7 @@ class ArraySummary(Wire):
     message: str
     reason: ReasonView | None = Field(description="What keeps all indices from running.")
     counts: dict[IndexState, int] = Field(description="Number of indices by state, those that are not 0.")
+    notes: list[str] = Field(default=[])
 
 
 class ArrayView(ArraySummary):
@@ -86,7 +100,6 @@ class ArrayView(ArraySummary):
     )
     conditions: ConditionsView | None
     corr: list[str] = Field(description="Arrays whose same index has to succeed first.")
-    notes: list[str]
     description: dict[str, Any]
 
 

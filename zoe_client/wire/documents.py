@@ -93,9 +93,7 @@ class PlanView(Wire):
     )
     forecast: ForecastView | None = Field(default=None, description="When the application would start and end.")
     demand: DemandView
-    price: EstimateView | None = Field(
-        default=None, description="What it would cost; null without a price list, or if its run time is not known."
-    )
+    price: EstimateView | None = Field(default=None, description="What it would cost; null without a price list.")
     deadline: DeadlineOutlookView | None = Field(
         default=None, description="Whether it would end by its deadline; null without one."
     )

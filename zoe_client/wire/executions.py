@@ -234,6 +234,10 @@ class ExecutionSummary(Wire):
     )
     submitted_at_s: float
     marks: dict[Mark, float]
+    ran_s: float | None = Field(
+        default=None,
+        description="How long its last attempt ran, from its placement to the end of its last service; null before.",
+    )
     outcome: Outcome | None
     exit_code: int | None
     cause: Cause | None

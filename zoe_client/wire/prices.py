@@ -85,7 +85,10 @@ class EstimateView(PriceView):
     """What an application would cost if all its services run for `run_s`."""
 
     run_s: float
-    basis: str = Field(description="Where the run time is from: `forecast`, `expected` or `time_limit`.")
+    basis: str = Field(
+        description="Where the run time is from: `forecast`, `expected` or `time_limit`; `hour`: it is not known, and "
+        "this is the price of an hour."
+    )
 
 
 class BudgetChange(Numbers):

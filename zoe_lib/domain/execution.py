@@ -198,6 +198,17 @@ def pause_of(execution: Execution, until_s: float) -> float:
     return max(min(execution.not_before_s, until_s) - queued_at_s, 0.0) if execution.attempt > 1 else 0.0
 
 
+def ran_s(execution: Execution) -> float | None:
+    """Return for how many seconds the last attempt of an ended execution ran: from its placement until its last service
+    ended, though a master that was away notes the end later. None if it was never placed, or has not ended.
+    """
+    placed_s, ended_s = execution.marks.get(Mark.PLACED), execution.marks.get(Mark.ENDED)
+    if placed_s is None or ended_s is None:
+        return None
+    ends = [ended_s if s.ended_at_s is None else s.ended_at_s for s in execution.services if s.started_at_s is not None]
+    return max(min(max(ends, default=ended_s), ended_s) - placed_s, 0.0)
+
+
 def service_id(execution_id: ExecutionId, component: str, index: int, attempt: int) -> ServiceId:
     """Return the id of a service; it is derived from the service, so that the same plan always names the
     same service."""

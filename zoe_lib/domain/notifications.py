@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
@@ -26,7 +26,9 @@ class TargetRefused(Exception):  # noqa: N818 - the name is the fact
 
 @value(frozen=True, slots=True)
 class Notification:
-    """What happened to an execution. id: of the event in the journal. at_s: seconds since the epoch."""
+    """What happened to an execution, or that an array has ended. id: of the event in the journal. at_s: seconds since
+    the epoch.
+    """
 
     id: int
     kind: NotificationKind
@@ -45,6 +47,27 @@ class Notification:
     missed: DeadlineMiss | None = None
     asked: tuple[str, ...] = ()
     """The kinds that the description asks for."""
+    in_array: bool = False
+    """Whether it is the execution of an index."""
+    counts: Mapping[str, int] | None = None
+    """Of a whole array that has ended: indices by state. Then `execution_id` is the id of the array."""
+
+
+@value(frozen=True, slots=True)
+class ScheduleRefusal:
+    """A time of a schedule at which its run was refused. id: of its record. due_s, at_s: seconds since the epoch.
+
+    code, message: why, as a submission would have been answered.
+    """
+
+    id: int
+    schedule: str
+    user: str
+    tenant: str
+    due_s: float
+    at_s: float
+    code: str
+    message: str
 
 
 @value(frozen=True, slots=True)

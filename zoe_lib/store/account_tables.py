@@ -105,6 +105,7 @@ notification_targets = Table(
     Column("set_by", Text, nullable=False),
     Column("done_id", BigInteger, nullable=False),
     Column("news_id", BigInteger, nullable=False),
+    Column("refusals_id", BigInteger, nullable=False),
     Column("failures", Integer, nullable=False),
     Column("failing_since_s", Double),
     Column("next_at_s", Double, nullable=False),

@@ -82,6 +82,8 @@ class AccountStore:
     note_news = writes(notification_rows.note_news)
     due_targets = reads(notification_rows.due)
     notifications = reads(notification_rows.notifications)
+    refusals = reads(notification_rows.refusals)
+    note_refusals_told = writes(notification_rows.note_refusals_told)
     note_told = writes(notification_rows.note_told)
     note_not_told = writes(notification_rows.note_not_told)
 

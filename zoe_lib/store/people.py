@@ -145,7 +145,8 @@ class NotificationTarget:
     """Where a user, or the tenant (`user` None), is notified: a webhook, or an address of mail.
 
     kinds: what of all executions, beside what a description asks for. sealed: the secret of a webhook. Events up to
-    `done_id` have been told; up to `news_id` there may be some that have not. failures: failed tries since the last
+    `done_id` have been told; up to `news_id` there may be some that have not. Refused times of schedules have been told
+    up to `refusals_id`. failures: failed tries since the last
     success, since `failing_since_s`; the next one is not before `next_at_s` (seconds since the epoch).
     """
 
@@ -160,6 +161,7 @@ class NotificationTarget:
     set_by: str
     done_id: int = 0
     news_id: int = 0
+    refusals_id: int = 0
     failures: int = 0
     failing_since_s: float | None = None
     next_at_s: float = 0.0

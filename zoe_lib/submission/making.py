@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from zoe_client.vocabulary import RunKind
 from zoe_client.wire import Diagnostic
 from zoe_lib.descriptions import DescriptionError
+from zoe_lib.domain.application import Application
 from zoe_lib.domain.arrays import Array
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.execution import Execution
@@ -28,6 +29,7 @@ from zoe_lib.submission.checking import checked
 from zoe_lib.submission.deadlines import check_no_promise, deadline_of
 from zoe_lib.submission.ids import new_array_id, new_execution_id, new_workflow_id
 from zoe_lib.submission.place import SubmissionPlace
+from zoe_lib.submission.pricing import price_notes
 from zoe_lib.submission.refusal import SubmissionRefused, from_description, from_limits
 from zoe_lib.submission.workflows import all_checked, compiled, execution_of, new_step, step_conditions
 from zoe_lib.workflows import RunPlace
@@ -48,6 +50,13 @@ class PreparedRun:
     array: Array | None = None
     workflow: NewWorkflow | None = None
     steps: tuple[NewStep, ...] = ()
+
+    @property
+    def priced(self) -> list[tuple[Application, int]]:
+        """Return what it runs, and how often."""
+        if self.array is not None:
+            return [(self.array.application, self.array.indices.count)]
+        return [(one.application, 1) for one in self.executions]
 
 
 def prepare(
@@ -72,7 +81,7 @@ def prepare(
             raise from_description(error) from None
         make = _execution if options.indices is None else _array
         made = make(filled, options, place, principal, conditions)
-    return changed(made, notes=(*made.notes, *warnings))
+    return changed(made, notes=(*made.notes, *warnings, *price_notes(place, principal, made.priced)))
 
 
 def _execution(

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from threading import Lock
 
+from zoe_lib.domain.metering import microseconds
+from zoe_lib.pricing.price_list import PriceList
+from zoe_lib.pricing.statement import in_force
 from zoe_lib.pricing.zones import month_at
 from zoe_lib.store.postgres import PostgresStore
 from zoe_lib.store.sql.prices import Budget
@@ -46,6 +49,7 @@ class Spending:
 
     _lock: Lock = field(default_factory=Lock)
     _budgets: tuple[float, Sequence[Budget]] = (-1e9, ())
+    _lists: tuple[float, Sequence[PriceList]] = (-1e9, ())
     _spent: dict[str, tuple[float, Spent | None]] = field(default_factory=dict)
 
     def budgets(self, store: PostgresStore, tenant: str, user: str) -> Sequence[Budget]:
@@ -56,6 +60,15 @@ class Spending:
             found = store.billing.budgets()
             self._budgets = now, found
         return [one for one in found if one.tenant == tenant and one.user in (None, user)]
+
+    def prices(self, store: PostgresStore) -> PriceList | None:
+        """Return the price list in force; None without one."""
+        now = time.monotonic()
+        at, found = self._lists
+        if now - at > KEPT_S:
+            found = [one.prices for one in store.billing.price_lists()]
+            self._lists = now, found
+        return in_force(found, microseconds(time.time()))
 
     def spent(self, store: PostgresStore, tenant: str) -> Spent | None:
         """Return what the tenant has spent."""
@@ -71,7 +84,7 @@ class Spending:
 
     def forget(self) -> None:
         """Read everything again: something was changed here."""
-        self._budgets = -1e9, ()
+        self._budgets, self._lists = (-1e9, ()), (-1e9, ())
         with self._lock:
             self._spent.clear()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from zoe_lib.domain.application import Component, Port
 from zoe_lib.domain.cluster import Node
@@ -251,6 +251,15 @@ class Usage:
     cpu_s: float
     memory_bytes: int
     at_s: float
+
+
+@runtime_checkable
+class WholeUsageBackend(Protocol):
+    """A back-end that knows at the end of a service what it has used in all."""
+
+    def whole_uses(self) -> Sequence[Usage]:
+        """Return it of services that have ended since the last call; `memory_bytes` is their greatest."""
+        ...
 
 
 class ImageState(TextEnum):

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from zoe_client.vocabulary import Cause, NotificationKind
 from zoe_lib.domain.clock import utc_text
 from zoe_lib.domain.deadlines import DeadlineMiss
-from zoe_lib.domain.notifications import Notification
+from zoe_lib.domain.notifications import Notification, ScheduleRefusal
 from zoe_lib.store.people import NotificationTarget
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - how secrets begin, not one
@@ -49,7 +49,8 @@ class NotificationMessage:
 def wanted(target: NotificationTarget, found: Iterable[Notification]) -> list[Notification]:
     """Return those that the target is to be told: of the kinds that it names, or that the description asks for.
 
-    A description asks for its owner. What ran after a failure that did not come was not needed, and nobody is told.
+    A description asks for its owner. What ran after a failure that did not come was not needed, and nobody is told; of
+    cancelled indices, the end of their array tells.
     """
     asked = target.user is not None
     return [
@@ -60,11 +61,14 @@ def wanted(target: NotificationTarget, found: Iterable[Notification]) -> list[No
 
 
 def _was_not_needed(one: Notification) -> bool:
-    return one.kind is NotificationKind.CANCELLED and one.cause == Cause.DEPENDENCY_FAILED
+    cancelled = one.kind is NotificationKind.CANCELLED
+    return cancelled and (one.in_array or one.cause == Cause.DEPENDENCY_FAILED)
 
 
 def webhook(target: NotificationTarget, one: Notification, url: str | None) -> NotificationMessage:
     """Return the webhook of a notification; `url`: where browsers find the API."""
+    if one.counts is not None:
+        return _array_webhook(target, one, url)
     data: Mapping[str, object] = {
         "execution": {
             "id": one.execution_id,
@@ -86,8 +90,53 @@ def webhook(target: NotificationTarget, one: Notification, url: str | None) -> N
     return _message(f"{target.id}_{one.id}", f"execution.{one.kind}", one.at_s, data)
 
 
+def _array_webhook(target: NotificationTarget, one: Notification, url: str | None) -> NotificationMessage:
+    data: Mapping[str, object] = {
+        "array": {
+            "id": one.execution_id,
+            "name": one.name,
+            "user": one.user,
+            "tenant": one.tenant,
+            "state": one.state,
+            "counts": one.counts,
+            "message": one.message,
+            "submitted_at_s": one.submitted_at_s,
+            "ended_at_s": one.ended_at_s,
+            "url": page(one, url),
+        },
+        "event_id": one.id,
+    }
+    return _message(f"{target.id}_{one.id}", f"array.{one.kind}", one.at_s, data)
+
+
 def _miss(missed: DeadlineMiss) -> Mapping[str, object]:
     return {"deadline_s": missed.deadline_s, "cause": missed.cause.value, "costs_s": dict(missed.costs_s)}
+
+
+def refusal_webhook(target: NotificationTarget, one: ScheduleRefusal) -> NotificationMessage:
+    """Return the webhook that tells that a time of a schedule was refused."""
+    data = {
+        "schedule": {
+            "name": one.schedule,
+            "user": one.user,
+            "tenant": one.tenant,
+            "due_s": one.due_s,
+            "code": one.code,
+            "message": one.message,
+        }
+    }
+    return _message(f"{target.id}_schedule_{one.id}", "schedule.refused", one.at_s, data)
+
+
+def refusal_mail(target: NotificationTarget, told: Sequence[ScheduleRefusal]) -> tuple[str, str]:
+    """Return subject and text of a mail about refused times of schedules."""
+    lines = [
+        f"{one.schedule} of {one.user} was refused at {utc_text(one.due_s)}\n  {_plain(one.message)} ({one.code})"
+        for one in told[:_LINES_MAX]
+    ]
+    lines += [f"and {len(told) - _LINES_MAX} more"] if len(told) > _LINES_MAX else []
+    times = "a time" if len(told) == 1 else f"{len(told)} times"
+    return f"Zoe: {times} of schedules refused"[:_SUBJECT_MAX], "\n\n".join([*lines, _footer(target)]) + "\n"
 
 
 def webhook_test(target: NotificationTarget, at_s: float) -> NotificationMessage:
@@ -104,17 +153,23 @@ def mail(target: NotificationTarget, told: Sequence[Notification], url: str | No
     else:
         counts = {kind: sum(one.kind is kind for one in told) for kind in NotificationKind}
         subject = ", ".join(f"{count} {_words(kind)}" for kind, count in counts.items() if count)
-    footer = f"Zoe sends this because of the target {target.name!r} ({target.tenant}); `zoe notify rm` ends it."
-    return f"Zoe: {subject}"[:_SUBJECT_MAX], "\n\n".join([*lines, footer]) + "\n"
+    return f"Zoe: {subject}"[:_SUBJECT_MAX], "\n\n".join([*lines, _footer(target)]) + "\n"
+
+
+def _footer(target: NotificationTarget) -> str:
+    return f"Zoe sends this because of the target {target.name!r} ({target.tenant}); `zoe notify rm` ends it."
 
 
 def page(one: Notification, url: str | None) -> str | None:
-    """Return the address of the page of the execution."""
-    return None if url is None else f"{url}/executions/{one.execution_id}"
+    """Return the address of the page of the execution, or of the array."""
+    kind = "executions" if one.counts is None else "arrays"
+    return None if url is None else f"{url}/{kind}/{one.execution_id}"
 
 
 def _line(one: Notification, url: str | None) -> str:
     facts = [f"{_plain(one.name)} ({one.execution_id}) {_words(one.kind)} at {utc_text(one.at_s)}"]
+    if one.counts is not None:
+        facts += [", ".join(f"{count} {state}" for state, count in one.counts.items())]
     if one.kind in (NotificationKind.FAILED, NotificationKind.CANCELLED):
         facts += [f"cause: {one.cause}"] if one.cause else []
         facts += [f"exit code: {one.exit_code}"] if one.exit_code is not None else []

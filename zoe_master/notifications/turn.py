@@ -63,9 +63,29 @@ class TargetTurn:
             if target.test:
                 await self._test()
             if target.test or not target.stopped:
+                await self._refusals()
                 await self._news()
         except NotTold as error:
             await self._failed(error)
+
+    async def _refusals(self) -> None:
+        """Tell of times of schedules that were refused. They are few, so they come before the rest."""
+        target = self._target
+        found = await asyncio.to_thread(self._accounts.refusals, target, _AT_ONCE)
+        if found and is_mail(target.url):
+            await self._mail(f"{target.id}.schedule.{found[-1].id}", *messages.refusal_mail(target, found))
+            await self._refusals_told(found[-1].id)
+        elif not is_mail(target.url):
+            for one in found:
+                await self._post(messages.refusal_webhook(target, one))
+                await self._refusals_told(one.id)
+
+    async def _refusals_told(self, refusals_id: int) -> None:
+        self._failures = 0
+        TOLD.inc()
+        pause_s = _MAIL_PAUSE_S if is_mail(self._target.url) else 0.0
+        note = self._accounts.note_refusals_told
+        await asyncio.to_thread(note, self._target.id, refusals_id, time.time(), pause_s)
 
     async def _news(self) -> None:
         target = self._target

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark, ran_s
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.values import value
@@ -41,8 +41,7 @@ class ForecastRecord:
             return
         if announced.end_p90_s is None or announced.start_p90_s is None:
             return
-        ran_s = max(execution.marks[Mark.ENDED] - execution.marks[Mark.PLACED], 0.0)
-        self.runs.learn(announced.run_s, announced.end_p90_s - announced.start_p90_s, ran_s)
+        self.runs.learn(announced.run_s, announced.end_p90_s - announced.start_p90_s, ran_s(execution) or 0.0)
 
 
 def forecast(

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, Mark
+from zoe_lib.domain.execution import TERMINAL_STATES, Execution, ExecutionState, Mark, ran_s
 from zoe_lib.store.base import ExecutionStore
 from zoe_lib.store.values import ExecutionQuery
 from zoe_master.scheduler.ordering.estimate import Estimates, RunKey, run_key
@@ -90,8 +90,9 @@ class RunTimeHistory:
         placed_at_s = execution.marks.get(Mark.PLACED)
         if placed_at_s is not None:
             self._just_departed.append((execution, self.expected(run_key(execution))))
-        if execution.state is ExecutionState.SUCCEEDED and placed_at_s is not None:
-            self._runs.learn(run_key(execution), ended_at_s - placed_at_s)
+        run_s = ran_s(execution)
+        if execution.state is ExecutionState.SUCCEEDED and run_s is not None:
+            self._runs.learn(run_key(execution), run_s)
 
     @property
     def departed(self) -> tuple[ExecutionArrival, ...]:

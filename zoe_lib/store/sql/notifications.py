@@ -8,20 +8,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, text, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    Text,
+    and_,
+    cast,
+    delete,
+    func,
+    literal,
+    or_,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.dialects.postgresql import JSONB, insert
 
-from zoe_client.vocabulary import NotificationKind
+from zoe_client.vocabulary import NotificationKind, ScheduleOutcome
 from zoe_lib.domain import events as ev
+from zoe_lib.domain.arrays import ArrayEventKind
 from zoe_lib.domain.deadlines import DeadlineMiss
-from zoe_lib.domain.notifications import Notification
+from zoe_lib.domain.notifications import Notification, ScheduleRefusal
 from zoe_lib.store.account_tables import notification_progress, notification_targets, tenants, users
+from zoe_lib.store.array_tables import arrays
 from zoe_lib.store.codec import decode
 from zoe_lib.store.errors import NotFound, TooManyTargets
 from zoe_lib.store.execution_tables import executions, journal
 from zoe_lib.store.people import NotificationTarget
 from zoe_lib.store.rows import Row, from_row
+from zoe_lib.store.schedule_tables import schedule_runs, schedules
 from zoe_lib.store.sql.journal import last_id
 from zoe_lib.store.sql.people import check_member
 from zoe_lib.store.text import check_names, storable
@@ -36,12 +55,21 @@ KINDS = {
 ENDS = (ev.Ended.kind, ev.Refused.kind)
 _EVENTS = (*KINDS, *ENDS)
 _T = notification_targets.c
-_KEPT = ("done_id", "news_id", "id")
+_KEPT = ("done_id", "news_id", "refusals_id", "id")
+_TOLD_OF_REFUSALS = NotificationKind.FAILED
+"""A refused time of a schedule is told to targets that are told of failures."""
 _IS_NEW = text("""
     WITH fresh AS (
-        SELECT executions.tenant, executions.user_name, min(journal.id) AS first_id, max(journal.id) AS last_id
-        FROM journal JOIN executions ON executions.id = journal.execution_id
-        WHERE journal.id > :after_id AND journal.id <= :up_to AND journal.kind = ANY(:kinds)
+        SELECT tenant, user_name, min(id) AS first_id, max(id) AS last_id
+        FROM (
+            SELECT executions.tenant, executions.user_name, journal.id
+            FROM journal JOIN executions ON executions.id = journal.execution_id
+            WHERE journal.id > :after_id AND journal.id <= :up_to AND journal.kind = ANY(:kinds)
+            UNION ALL
+            SELECT arrays.tenant, arrays.user_name, journal.id
+            FROM journal JOIN arrays ON arrays.id = journal.execution_id
+            WHERE journal.id > :after_id AND journal.id <= :up_to AND journal.kind = :array_ended
+        ) AS entries
         GROUP BY 1, 2
     ), theirs AS (
         SELECT targets.id, min(fresh.first_id) AS first_id, max(fresh.last_id) AS last_id
@@ -75,7 +103,8 @@ def put(connection: Connection, target: NotificationTarget, most: int) -> Notifi
         raise TooManyTargets(f"{target.user or target.tenant} has {most} targets, which is the maximum")
     now = last_id(connection)
     _begin(connection, now)
-    values = {**asdict(target), "done_id": now, "news_id": now, "kinds": list(target.kinds)}
+    refused = connection.execute(select(func.coalesce(func.max(schedule_runs.c.id), 0))).scalar_one()
+    values = {**asdict(target), "done_id": now, "news_id": now, "refusals_id": refused, "kinds": list(target.kinds)}
     values["user_name"] = values.pop("user")
     upsert = (
         insert(notification_targets)
@@ -138,7 +167,8 @@ def note_news(connection: Connection, limit: int) -> bool:
         count, found = connection.execute(select(func.count(), func.max(ids.c.id)).select_from(ids)).one()
         up_to, more = found or after_id, count == limit
     if up_to > after_id:
-        connection.execute(_IS_NEW, {"after_id": after_id, "up_to": up_to, "kinds": list(_EVENTS)})
+        kinds = {"kinds": list(_EVENTS), "array_ended": ArrayEventKind.ENDED.value}
+        connection.execute(_IS_NEW, {"after_id": after_id, "up_to": up_to, **kinds})
         connection.execute(update(notification_progress).values(after_id=up_to))
     return more
 
@@ -146,24 +176,62 @@ def note_news(connection: Connection, limit: int) -> bool:
 def due(connection: Connection, now_s: float, limit: int) -> Sequence[NotificationTarget]:
     """Return targets to be told something now, those first that have waited longest; those of disabled users not."""
     disabled = select(users.c.name).where(users.c.name == _T.user_name, users.c.disabled).exists()
-    told = or_(_T.test, and_(_T.news_id > _T.done_id, ~_T.stopped, _T.next_at_s <= now_s))
+    news = or_(_T.news_id > _T.done_id, _refused(_T.tenant, _T.user_name, _T.refusals_id, _T.kinds).exists())
+    told = or_(_T.test, and_(news, ~_T.stopped, _T.next_at_s <= now_s))
     found = select(notification_targets).where(told, ~disabled).order_by(_T.next_at_s, _T.id)
     return [from_row(NotificationTarget, row) for row in connection.execute(found.limit(limit))]
 
 
 def notifications(connection: Connection, target: NotificationTarget, limit: int) -> Sequence[Notification]:
     """Return the next of what may concern a target, in the order of the journal."""
-    theirs = [executions.c.tenant == target.tenant]
-    if target.user is not None:
-        theirs.append(executions.c.user_name == target.user)
-    found = (
-        select(journal.c.id.label("event_id"), journal.c.kind, journal.c.at_s, executions)
-        .join(executions, executions.c.id == journal.c.execution_id)
-        .where(journal.c.id > target.done_id, journal.c.id <= target.news_id, journal.c.kind.in_(_EVENTS), *theirs)
-        .order_by(journal.c.id)
-        .limit(limit)
+
+    def of(subjects: Table, kinds: Sequence[str], *columns: ColumnElement[Any]) -> Select[Any]:
+        theirs = [subjects.c.tenant == target.tenant]
+        if target.user is not None:
+            theirs.append(subjects.c.user_name == target.user)
+        return (
+            select(journal.c.id.label("event_id"), journal.c.kind, journal.c.at_s, *columns, subjects)
+            .join(subjects, subjects.c.id == journal.c.execution_id)
+            .where(journal.c.id > target.done_id, journal.c.id <= target.news_id, journal.c.kind.in_(kinds), *theirs)
+            .order_by(journal.c.id)
+            .limit(limit)
+        )
+
+    found = [_notification(row) for row in connection.execute(of(executions, _EVENTS))]
+    whole = of(arrays, [ArrayEventKind.ENDED.value], journal.c.data.label("ended"))
+    found += [_of_array(row) for row in connection.execute(whole)]
+    return sorted(found, key=lambda one: one.id)[:limit]
+
+
+def refusals(connection: Connection, target: NotificationTarget, limit: int) -> Sequence[ScheduleRefusal]:
+    """Return the next refused times of schedules that a target has not been told of, in order."""
+    kinds = cast(list(target.kinds), JSONB)
+    found = _refused(literal(target.tenant), literal(target.user, Text), literal(target.refusals_id), kinds)
+    return [from_row(ScheduleRefusal, row) for row in connection.execute(found.order_by("id").limit(limit))]
+
+
+def note_refusals_told(
+    connection: Connection, target_id: str, refusals_id: int, at_s: float, pause_s: float = 0.0
+) -> None:
+    """Note that a target was told of refused times up to one, and is told nothing more for `pause_s`."""
+    told = {"failures": 0, "failing_since_s": None, "last_error": "", "told_at_s": at_s, "stopped": False}
+    reached = {"refusals_id": func.greatest(_T.refusals_id, refusals_id), "next_at_s": at_s + pause_s}
+    connection.execute(update(notification_targets).where(_T.id == target_id).values(**told, **reached))
+
+
+def _refused(
+    tenant: ColumnElement[Any], user: ColumnElement[Any], after_id: ColumnElement[Any], kinds: ColumnElement[Any]
+) -> Select[Any]:
+    """Return the statement of refused times after one: of a tenant, or of one user in it."""
+    runs, one = schedule_runs.c, schedules.c
+    columns = (runs.id, one.name.label("schedule"), one.user_name, one.tenant, runs.due_s, runs.at_s, runs.code)
+    return (
+        select(*columns, runs.message)
+        .join_from(schedule_runs, schedules, one.id == runs.schedule_id)
+        .where(runs.outcome == ScheduleOutcome.REFUSED.value, runs.id > after_id, runs.due_s.is_not(None))
+        .where(one.tenant == tenant, or_(user.is_(None), one.user_name == user))
+        .where(kinds.contains(cast([_TOLD_OF_REFUSALS.value], JSONB)))
     )
-    return [_notification(row) for row in connection.execute(found)]
 
 
 def note_told(
@@ -223,6 +291,29 @@ def _notification(row: Row) -> Notification:
         ended_at_s=row.ended_at_s,
         missed=None if row.missed is None else decode(DeadlineMiss, row.missed),
         asked=tuple(row.application.get("notify", ())),
+        in_array=row.array_id is not None,
+    )
+
+
+def _of_array(row: Row) -> Notification:
+    state = row.ended["state"]
+    return Notification(
+        id=row.event_id,
+        kind=NotificationKind(state),
+        at_s=row.at_s,
+        execution_id=row.id,
+        name=row.name,
+        user=row.user_name,
+        tenant=row.tenant,
+        state=state,
+        exit_code=None,
+        cause=None,
+        message=row.message,
+        submitted_at_s=row.submitted_at_s,
+        started_at_s=None,
+        ended_at_s=row.at_s,
+        asked=tuple(row.application.get("notify", ())),
+        counts=row.ended["counts"],
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -54,6 +54,8 @@ _log = logging.getLogger(__name__)
 PRUNE_INTERVAL_S = 60.0
 # A supervisor needs a few milliseconds after its last report, and longer for a large scratch directory.
 ARCHIVE_INTERVAL_S = 0.05
+# So many ends between two samples are kept; of more, the newest.
+_WHOLE_USES_MAX = 10_000
 
 
 class LocalBackend:
@@ -82,6 +84,7 @@ class LocalBackend:
         self._files = FileProcesses(self._layout.files_dir, settings, self._layout.around.users)
         self._moves = WorkspaceMoves()
         self._records: dict[ServiceId, Record] = {}
+        self._whole_uses: deque[Usage] = deque(maxlen=_WHOLE_USES_MAX)
         self._environments = EnvironmentSweeper(settings)
         self._pool = ThreadPoolExecutor(settings.workers, thread_name_prefix="zoe-local")
         self._closing = threading.Event()
@@ -200,6 +203,13 @@ class LocalBackend:
         with self._lock:
             return [record.usage for record in self._records.values() if record.usage is not None and not record.final]
 
+    def whole_uses(self) -> Sequence[Usage]:
+        """Return what services used in all that have ended since the last call, so that short ones count, too."""
+        with self._lock:
+            found = list(self._whole_uses)
+            self._whole_uses.clear()
+        return found
+
     def prepare(self, image: str) -> ImageStatus:
         """Return `present` if a runtime is set for the image; nothing is ever pulled."""
         return image_status(image, self._settings.images)
@@ -299,9 +309,16 @@ class LocalBackend:
     def _look_at(self, services: set[ServiceId]) -> None:
         with self._lock:
             records = [self._records[service] for service in services & self._records.keys()]
-            changed = [record.look() for record in records]
+            changed = [self._look(record) for record in records]
         if any(changed):
             self._changed()
+
+    def _look(self, record: Record) -> bool:
+        changed = record.look()
+        used = record.whole_usage() if changed else None
+        if used is not None:
+            self._whole_uses.append(used)
+        return changed
 
     def _look_at_all(self) -> None:
         with self._lock:
@@ -310,7 +327,7 @@ class LocalBackend:
             for record in self._records.values():
                 if record.stage is not RecordStage.SUPERVISED:
                     continue
-                changed |= record.look()
+                changed |= self._look(record)
                 record.look_at_usage()
                 lock = self._worker.lock_of_dead(record)
                 if lock is not None:

@@ -76,6 +76,13 @@ class Record:
         value = None if self.final else files.read_json(str(self.directory / files.USAGE))
         self.usage = None if value is None else Usage(self.service_id, self.execution_id, self.node, **value)
 
+    def whole_usage(self) -> Usage | None:
+        """Return what it has used in all, with its greatest memory, as its supervisor wrote at its end; None before."""
+        if self.status is None or self.observation.state is not ObservedState.ENDED or "cpu_s" not in self.status:
+            return None
+        used, peak = float(self.status["cpu_s"]), int(self.status["memory_bytes_max"])
+        return Usage(self.service_id, self.execution_id, self.node, used, peak, self.observation.at_s)
+
     def lose(self, message: str) -> None:
         """Mark the service as lost: its end cannot be known."""
         self.stage = RecordStage.FINISHED

@@ -71,3 +71,23 @@ def test_variables_of_this_machine_travel_by_name_only(monkeypatch: pytest.Monke
     request, _ = request_of(read_lines("#!/bin/sh\n#SBATCH --export=ALL,MINE,X=3\n").given)
     assert request.export == {"MINE": "1", "X": "3"}
     assert job_of(request, ScriptLines(), "j").variables == {"MINE": "1", "X": "3"}
+
+
+@pytest.mark.parametrize(
+    ("line", "results"),
+    [
+        ("", ["slurm-*.out"]),
+        ("--array=1-3", ["slurm-*_{index}.out"]),
+        ("-o ./logs/%x-%j.txt -e err-%3t", ["logs/*-*.txt", "err-*"]),
+        ("--chdir=runs/one", ["runs/one/slurm-*.out"]),
+        ("--chdir=.", ["slurm-*.out"]),
+        ("--chdir=runs -o ../all-%j.txt", ["all-*.txt"]),
+        ("--chdir=/data", None),
+        ("--chdir=..", None),
+        ("-o /dev/null", None),
+    ],
+)
+def test_output_files_in_the_workspace_are_results(line: str, results: list[str] | None) -> None:
+    document = drafted(line)
+    assert document.get("results") == results
+    assert parse(document).components

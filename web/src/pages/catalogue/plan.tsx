@@ -168,6 +168,7 @@ const BASIS = {
   expected: "for its expected run time of",
   forecast: "for the run time that is forecast:",
   time_limit: "if it runs until its time limit of",
+  hour: "while its run time is not known: in",
 };
 
 function priceText(price: NonNullable<Plan["price"]>): string {
