@@ -54,15 +54,14 @@ class RunsOfKind:
 
         What is guaranteed is the least that the store delivers: it delivers more if it usually did.
         """
-        known = [one.setting for one in self.samples if one.setting.delivered_bytes and one.setting.rate][-_TYPICAL:]
-        if not known:
-            return setting
-        delivered = setting.delivered_bytes
-        return changed(
-            setting,
-            delivered_bytes=median(one.delivered_bytes or 0.0 for one in known) if delivered is None else delivered,
-            rate=_usual_rate(setting.guaranteed, known) if setting.rate is None else setting.rate,
-        )
+        reading = [one.setting for one in self.samples if one.setting.delivered_bytes]
+        known = [one for one in reading if one.rate]
+        delivered, rate = setting.delivered_bytes, setting.rate
+        if reading and delivered is None:
+            delivered = median(one.delivered_bytes or 0.0 for one in reading[-_TYPICAL:])
+        if known and rate is None:
+            rate = _usual_rate(setting.guaranteed, known)
+        return changed(setting, delivered_bytes=delivered, rate=rate)
 
     def has(self, run_id: str) -> bool:
         """Return whether this run is among the newest."""
@@ -119,14 +118,17 @@ def _known_before(setting: RunSetting) -> RunSetting:
 def _usual_rate(guaranteed: float | None, known: Sequence[RunSetting]) -> float:
     """Return the rate of a run with this guarantee.
 
-    Runs that got no more than their guarantee do not say what others get without it.
+    Runs without a guarantee say what others get without it. Where there are none, runs that were lent more than theirs
+    do; those that got no more do not.
     """
-    rates = [one.rate or 0.0 for one in known]
+    free = [one.rate or 0.0 for one in known if one.guaranteed is None][-_TYPICAL:]
+    newest = known[-_TYPICAL:]
+    rates = [one.rate or 0.0 for one in newest]
     lent = [
         rate if one.guaranteed is None or rate > _LENT * one.guaranteed else 0.0
-        for rate, one in zip(rates, known, strict=True)
+        for rate, one in zip(rates, newest, strict=True)
     ]
-    return max(median(lent), guaranteed or 0.0) or min(rates)
+    return max(median(free or lent), guaranteed or 0.0) or min(rates)
 
 
 def _took_s(sample: RunSample) -> float:

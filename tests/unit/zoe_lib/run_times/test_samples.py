@@ -111,3 +111,23 @@ def test_a_run_that_read_nothing_has_no_rate_and_busy_cores() -> None:
     sample = sample_of(ended(transfers=StoreTransfers(3)))
     assert sample is not None
     assert (sample.setting.delivered_bytes, sample.setting.rate, sample.busy) == (0.0, None, 1.0)
+
+
+def test_who_hardly_waits_for_the_store_does_not_show_its_rate() -> None:
+    """A proxy lets the first half second of a rate through at once: bytes over so short a wait say nothing."""
+    short = sample_of(ended(transfers=replace(MOVED, transferring_s=4.0, waiting_s=5.0)))
+    assert short is not None
+    assert (short.setting.delivered_bytes, short.setting.rate) == (4e6, None)
+
+
+def test_a_service_with_a_part_of_a_core_waits_as_a_whole_one() -> None:
+    """Four workers of half a core that wait for 75 of 100 s are busy for a quarter of the time, not for none of it."""
+    halves = application(
+        component(name="driver", essential=1, total=1, reservation=Resources(500, 1)),
+        component(name="worker", essential=1, total=4, reservation=Resources(500, 1)),
+    )
+    moved = StoreTransfers(3, 4_000_000, 0, transferring_s=75.0, waiting_s=2.8 * 75.0)
+    sample = sample_of(ended(application=halves, transfers=moved))
+    assert sample is not None
+    assert sample.setting.cores == pytest.approx(0.5 * 2.8)
+    assert sample.busy == pytest.approx(0.25)
