@@ -1,4 +1,4 @@
-"""The job of `make demo-deadline`: the energy report by Spark, from the object store, by workers of half a core each."""
+"""The job of `make demo-deadline`: a report by Spark, from the object store, by workers of half a core each."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from zoe_embedded.stack import Stack
 from zoe_embedded.swift.site import SERVICE
 
 NAME, CONTAINER, DIRECTORY = "energy-by-deadline", "deadline", "energy-by-deadline"
-ROWS, PARTS, ROUNDS = 400_000, 24, 6
+ROWS, PARTS, ROUNDS = 400_000, 24, 10
 """24 tasks, a file each: with one, two or three workers, all of them have as many."""
+MB = 10**6
+RATE = 4 * MB
+"""Bytes per second that the store can deliver to all who read: little, so that reading takes as long as computing."""
 WORKERS_MOST = 3
 WORKER_CORES = 0.5
 MASTER_CORES, DRIVER_CORES = 0.1, 0.2
@@ -91,7 +94,15 @@ def _driver(result: str) -> dict[str, Any]:
             *("spark-submit", "--master", "spark://{host:spark-master}:{port:spark-master.rpc}"),
             *("--driver-memory", "512m", "--executor-memory", "512m"),
             *(part for name, value in options.items() for part in ("--conf", f"{name}={value}")),
-            *(f"{here}/energy_pseudonyms.py", "--rounds", str(ROUNDS), "--input", "{input:readings}", "--output", f"{here}/{result}"),
+            *(
+                f"{here}/energy_pseudonyms.py",
+                "--rounds",
+                str(ROUNDS),
+                "--input",
+                "{input:readings}",
+                "--output",
+                f"{here}/{result}",
+            ),
         ],
         "environment": {
             **_JAVA,

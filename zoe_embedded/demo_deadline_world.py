@@ -112,7 +112,9 @@ def _signed_in(site: Site, user: StoreUser) -> Iterator[tuple[httpx.Client, str]
 @contextmanager
 def _reading(site: Site, user: StoreUser, path: str) -> Iterator[None]:
     closing = threading.Event()
-    thread = threading.Thread(target=_read, args=(site, user, path, closing), name=f"reads as {user.login}", daemon=True)
+    thread = threading.Thread(
+        target=_read, args=(site, user, path, closing), name=f"reads as {user.login}", daemon=True
+    )
     thread.start()
     try:
         yield

@@ -9,6 +9,7 @@ Within a control group that limits it to the same share, it is never stopped for
 Processes that leave the group are neither counted nor stopped. The exit code is the command's.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -19,7 +20,7 @@ from pathlib import Path
 LOOK_S = 0.05
 BURST_S = 0.1
 """CPU seconds that may be used at once after a pause."""
-STOP_S_MAX = 0.5
+STOP_S_MAX = 10.0
 _MEMBERS_EVERY = 10  # looks; reading all of /proc each time would use a tenth of a core
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 _GROUP, _USER, _SYSTEM = 2, 11, 12  # fields of /proc/PID/stat after the name
@@ -53,7 +54,7 @@ class GroupUse:
     def total_s(self) -> float:
         """Return the CPU seconds so far."""
         if self._looks % _MEMBERS_EVERY == 0:
-            self._members = [one for one in os.listdir(self._proc) if one.isdigit() and self._look(one)]
+            self._members = [one.name for one in self._proc.iterdir() if one.name.isdigit() and self._look(one.name)]
         else:
             self._members = [one for one in self._members if self._look(one)]
         self._looks += 1
@@ -72,7 +73,11 @@ class GroupUse:
 
 def run(share: float, command: list[str]) -> int:
     """Run the command until it ends; return its exit code, as a shell would."""
-    child = subprocess.Popen(command, process_group=0)
+    try:
+        child = subprocess.Popen(command, process_group=0)
+    except OSError as error:
+        print(f"{command[0]} cannot be started: {error.strerror}", file=sys.stderr)
+        return 127
     ended = [False]
 
     def end(number: int, _frame: object) -> None:
@@ -97,10 +102,8 @@ def run(share: float, command: list[str]) -> int:
 
 
 def _signal(group: int, number: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):  # it has just ended
         os.killpg(group, number)
-    except ProcessLookupError:
-        pass  # it has just ended
 
 
 def main() -> int:
