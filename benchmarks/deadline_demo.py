@@ -181,9 +181,8 @@ def _summary(rows: Sequence[DemoRow]) -> None:
         for deadline in dict.fromkeys(row.deadline for row in rows if row.surroundings == surroundings):
             those = [row for row in rows if (row.surroundings, row.deadline) == (surroundings, deadline)]
             took = median(row.took_s for row in those)
-            print(
-                f"{surroundings:<18} {deadline:<14} met {sum(row.met for row in those)} of {len(those)}, took {took:.1f} s"
-            )
+            met = f"met {sum(row.met for row in those)} of {len(those)}"
+            print(f"{surroundings:<18} {deadline:<14} {met}, took {took:.1f} s")
     for name, some in (
         ("all", rows),
         ("in the surroundings of learning", [row for row in rows if row.surroundings in ("learning", QUIET)]),
