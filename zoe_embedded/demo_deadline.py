@@ -128,6 +128,7 @@ def learn(console: Console, runs: DeadlineRuns, most: int) -> list[RunOutcome]:
         found.append(outcome)
         told = f", expected {outcome.expected.p50_s:.0f} s" if outcome.expected else ""
         console.print(f"  {choice_text(workers - 1, rate):<40} {outcome.took_s:5.1f} s{told}{_wrong(outcome)}")
+    runs.settled(most)
     return found
 
 
@@ -135,17 +136,12 @@ def curve(runs: DeadlineRuns) -> list[DeadlineChoice]:
     """Return what would be promised for an earlier and earlier end, the latest first: of each choice the earliest."""
     longest = runs.expected(0, None)
     in_s = _LATEST * (longest.p90_s if longest else 0.0)
-    found: list[DeadlineChoice] = []
-    while in_s > _SHORTEST_S:
-        terms = runs.would_be(in_s)
-        if terms is None:
-            return found
+    found: dict[tuple[int, int | None], DeadlineChoice] = {}
+    while in_s > _SHORTEST_S and (terms := runs.would_be(in_s)) is not None:
         choice = DeadlineChoice(in_s, terms)
-        if found and found[-1].key == choice.key:
-            found.pop()
-        found.append(choice)
+        found[choice.key] = choice
         in_s /= _STEP
-    return found
+    return sorted(found.values(), key=lambda one: -one.in_s)
 
 
 def three_of(choices: Sequence[DeadlineChoice]) -> dict[str, DeadlineChoice]:

@@ -30,6 +30,7 @@ LEARNING: Sequence[tuple[int, int | None]] = (
 """Workers and bandwidth. A confidence of 90 % needs ten runs of its own kind; before, a rule of thumb stands for it."""
 CONFIDENCE = 0.9
 _ANSWER_S_MAX, _LOOK_S = 60.0, 0.1
+_LEARNS_S = 2.0  # a thread of the master learns what has come each second
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,18 @@ class DeadlineRuns:
     def known(self) -> int:
         """Return how many runs Zoe has learned from."""
         return max((one.samples for one in self.client.plan(description("plan")).run_times), default=0)
+
+    def settled(self, runs: int) -> None:
+        """Wait until Zoe has learned from so many runs, and knows what the last one read; ZoeError."""
+        give_up_s = time.monotonic() + _ANSWER_S_MAX
+        while time.monotonic() < give_up_s:
+            last = next(iter(self.client.executions(name=NAME, limit=1).executions), None)
+            moved = None if last is None else self.client.execution(last.id).transfers
+            if moved is not None and moved.final and self.known() >= runs:
+                time.sleep(_LEARNS_S)
+                return
+            time.sleep(_LOOK_S)
+        raise ZoeError(f"Zoe has not learned from {runs} runs after {_ANSWER_S_MAX:g} s, but from {self.known()}")
 
     def expected(self, elastic: int, rate: int | None) -> ExpectedRun | None:
         """Return what Zoe expects of a run of so many workers beside the first, at this rate."""

@@ -11,12 +11,11 @@ from pathlib import Path
 import psutil
 
 from tests.demo.test_demo import ROOT, home
-from tests.support.long import of_storage
 from tests.support.needs import need_program
 
 __all__ = ["home"]
 
-_WITHIN_S, _WITHIN_LONG_S = 900, 3000
+_WITHIN_S = 900
 
 
 def run_demo(home: Path, *options: str, within_s: float = _WITHIN_S) -> str:
@@ -43,11 +42,3 @@ def test_the_short_demo_keeps_a_promise_and_an_offer(home: Path) -> None:
     assert re.search(r"^    offer 1 \(earliest\): in \d+ s", told, re.MULTILINE)
     assert "All 2 promises were kept." in told
     assert "The answers equal those computed without Spark." in told
-
-
-@of_storage
-def test_three_deadlines_end_in_three_choices(home: Path) -> None:
-    need_program("memcached")
-    told = run_demo(home, within_s=_WITHIN_LONG_S)
-    assert "All 4 promises were kept." in told
-    assert "Deadlines: 3, choices: 3." in told
