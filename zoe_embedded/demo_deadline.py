@@ -28,7 +28,7 @@ from zoe_embedded.demo_deadline_runs import (
     most_workers_used,
     offers_of,
 )
-from zoe_embedded.demo_deadline_world import held_cores, node, others, readers
+from zoe_embedded.demo_deadline_world import held_cores, node, others, readers, set_prices
 from zoe_embedded.demo_storage import FAILURES, upload
 from zoe_embedded.given_settings import add_option
 from zoe_embedded.home import Home
@@ -114,6 +114,7 @@ def stage(
         upload(console, site, data.readings, CONTAINER)
         with readers(site, users[:1], ours=True), Client(site.stack.url, site.stack.token) as client:
             client.set_storage_credential(SERVICE, CredentialRequest(user=site.user.login, key=site.user.key))
+            set_prices(client)
             runs = DeadlineRuns(client, data)
             runs.clear()
             yield DeadlineStage(site, client, runs, users[1:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -23,6 +24,7 @@ NODE_CORES, NODE_MEMORY = 3.0, 8 << 30
 _OWN_CONTAINER, _OWN_OBJECT, _OWN_BYTES = "backups", "backup", 8 << 20
 _PIECE = 64 << 10
 _PAUSE_S = 0.5
+_PRICES_IN_S = 3.0  # a list may not begin in the past
 _FIRST = 1000  # priority
 _TRIES = 240
 _IDLE, _BUSY = "import time\nwhile True: time.sleep(3600)", "while True: pass"
@@ -37,6 +39,17 @@ def others(home: Home, number: int) -> list[StoreUser]:
     """Return users of other tenants of the store."""
     names = (f"other{place}" for place in range(1, number + 1))
     return [StoreUser(name, name, home.secret(f"swift-{name}")) for name in names]
+
+
+def set_prices(client: Client) -> None:
+    """Set a price list if there is none, and wait until it holds: bandwidth of a slow store is dear."""
+    if client.admin.price_lists().price_lists:
+        return
+    begins = datetime.now(UTC) + timedelta(seconds=_PRICES_IN_S)
+    rates = {"core_hours": "4", "bandwidth_mb_s_hours": "2", "memory_gib_hours": "0", "view_hours": "0"}
+    document = {"currency": "EUR", "from": begins.isoformat(timespec="seconds"), "digits": 4}
+    client.admin.set_price_list({**document, "rates": [{"meter": name, "rate": one} for name, one in rates.items()]})
+    threading.Event().wait(_PRICES_IN_S)
 
 
 @contextmanager
