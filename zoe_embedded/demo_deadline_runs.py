@@ -92,7 +92,9 @@ class DeadlineRuns:
         """Wait until Zoe has learned from so many runs, and knows what the last one read; ZoeError."""
         give_up_s = time.monotonic() + _ANSWER_S_MAX
         while time.monotonic() < give_up_s:
-            last = next(iter(self.client.executions(name=NAME, limit=1).executions), None)
+            last = next(
+                iter(self.client.executions(states=[ExecutionState.SUCCEEDED], name=NAME, limit=1).executions), None
+            )
             moved = None if last is None else self.client.execution(last.id).transfers
             if moved is not None and moved.final and self.known() >= runs:
                 time.sleep(_LEARNS_S)
