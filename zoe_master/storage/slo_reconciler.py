@@ -108,7 +108,7 @@ class SloReconciler:
             )
             users, told = (desired.users, desired.told) if desired is not None else (None, frozenset[int]())
             credentials = self._credentials.look(users, guaranteed, told)
-            # Afterwards: until its credential has ended, the controller counts the guarantee of an ended execution, too.
+            # Only now: until its credential ends, the controller counts the guarantee of an ended execution.
             capacity = self._controller.capacity()
         except StorageUnavailableError as error:
             log.warning("the storage controller cannot be reached", why=str(error))
