@@ -43,7 +43,7 @@ demo: setup ## run a real Spark application through Zoe and check its answer (SE
 demo-storage: setup ## the demo from a real OpenStack Swift, with and without pushdown (needs memcached)
 	@$(RUN) -m zoe_embedded.demo_storage $(GIVEN)
 
-demo-deadline: setup ## promise a Spark job to end by three times, and keep them by workers and bandwidth (needs memcached; about 8 minutes)
+demo-deadline: setup ## promise a Spark job to end by three times, and keep them by workers and bandwidth (needs memcached; some ten minutes)
 	@$(RUN) -m zoe_embedded.demo_deadline $(GIVEN)
 
 serve: setup web ## the same stack, staying up on loopback (SETTINGS=FILE as in zoe.toml, or ZOE_... variables)
