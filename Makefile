@@ -8,7 +8,7 @@ RUN := $(BIN)/python
 GIVEN = $(if $(SETTINGS),--settings "$(SETTINGS)")
 
 .DEFAULT_GOAL := help
-.PHONY: mpi wheels test-python test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
+.PHONY: mpi wheels test-python test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage demo-deadline serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -42,6 +42,9 @@ demo: setup ## run a real Spark application through Zoe and check its answer (SE
 
 demo-storage: setup ## the demo from a real OpenStack Swift, with and without pushdown (needs memcached)
 	@$(RUN) -m zoe_embedded.demo_storage $(GIVEN)
+
+demo-deadline: setup ## promise a Spark job to end by three times, and keep them by workers and bandwidth (needs memcached; some ten minutes)
+	@$(RUN) -m zoe_embedded.demo_deadline $(GIVEN)
 
 serve: setup web ## the same stack, staying up on loopback (SETTINGS=FILE as in zoe.toml, or ZOE_... variables)
 	@$(RUN) -m zoe_embedded.serve $(GIVEN)

@@ -116,7 +116,7 @@ def _calibration(seeds: Sequence[int], load: float, confidence: float) -> None:
                 in_time = one.end_s <= one.arrival.deadline_s + 1e-6
                 kept, broken = kept + in_time, broken + (not in_time)
                 noticed += not in_time and one.arrival.number in run.noticed
-    share, low, high = _wilson(kept, kept + broken)
+    share, low, high = wilson(kept, kept + broken)
     print(
         f"load {load}: confidence {confidence:.0%}: {kept + broken} promised, {refused} refused, "
         f"kept {share:.1%} (95 % interval {low:.1%} to {high:.1%}); {noticed} of {broken} broken ones announced",
@@ -159,7 +159,7 @@ def _core_s(arrival: Arrival) -> float:
     return arrival.run_s * arrival.total
 
 
-def _wilson(good: int, of: int) -> tuple[float, float, float]:
+def wilson(good: int, of: int) -> tuple[float, float, float]:
     """Return a share with its 95 % interval."""
     if not of:
         return 0.0, 0.0, 1.0

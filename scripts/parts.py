@@ -47,5 +47,5 @@ PARTS = (
     Part("docs", ("tests/docs",), 65, 0.7),
     Part("package", ("tests/package",), 35, 0.7),
     Part("end to end", ("tests/e2e",), 200, 0.6),
-    Part("demo", ("tests/demo",), 130, 1.2),
+    Part("demo", ("tests/demo",), 230, 1.2),
 )

@@ -7,6 +7,7 @@ import base64
 import json
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -87,19 +88,24 @@ def prepare(console: Console, data: Dataset) -> None:
 
 def follow(console: Console, client: Client, execution_id: str) -> ExecutionView:
     """Show the execution live until it ends; ZoeError if nothing moves for STALLED_AFTER_S."""
-    moving, look_s = Movement(time.monotonic()), time.monotonic()
     with Live(console=console, refresh_per_second=8, transient=not console.is_terminal) as live:
-        while True:
-            execution = client.execution(execution_id)
-            live.update(_picture(execution))
-            if execution.state in TERMINAL_STATES:
-                return execution
-            if (now_s := time.monotonic()) >= look_s:
-                look_s = now_s + LOOK_EVERY_S
-                if moving.stalled_s(now_s, signs_of(client, execution, moving.last)) > STALLED_AFTER_S:
-                    client.cancel(execution_id)
-                    raise ZoeError(_stalled(execution))
-            time.sleep(_REFRESH_S)
+        return until_it_ends(client, execution_id, lambda execution: live.update(_picture(execution)))
+
+
+def until_it_ends(client: Client, execution_id: str, show: Callable[[ExecutionView], None]) -> ExecutionView:
+    """Return the execution when it has ended; ZoeError if nothing moves for STALLED_AFTER_S."""
+    moving, look_s = Movement(time.monotonic()), time.monotonic()
+    while True:
+        execution = client.execution(execution_id)
+        show(execution)
+        if execution.state in TERMINAL_STATES:
+            return execution
+        if (now_s := time.monotonic()) >= look_s:
+            look_s = now_s + LOOK_EVERY_S
+            if moving.stalled_s(now_s, signs_of(client, execution, moving.last)) > STALLED_AFTER_S:
+                client.cancel(execution_id)
+                raise ZoeError(_stalled(execution))
+        time.sleep(_REFRESH_S)
 
 
 def _stalled(execution: ExecutionView) -> str:

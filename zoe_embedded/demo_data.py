@@ -17,38 +17,43 @@ from zoe_embedded.runtime import CLONE
 
 _PROGRAMS = CLONE / "app_descriptions" / "programs"
 ROWS = 2_000_000
+PARTS = 8
 SEED = 20_150_101
+_USED = ("energy_report.py", "energy_report_swift.py", "energy_pseudonyms.py", "core_share.py")
 _RESULTS = ("result", "swift")
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Readings of smart meters below `directory`, owned by the account that runs the user's components."""
+    """Readings of smart meters below `directory`, in `parts` files, owned by the account that runs the user's
+    components.
+    """
 
     directory: Path
     owner: Account | None
     rows: int = ROWS
     seed: int = SEED
+    parts: int = PARTS
 
     @property
     def complete(self) -> bool:
         """Return whether readings and expected result exist and have this seed and size."""
-        made: bool = _generator().is_complete(self._readings, self.rows, self.seed)
+        made: bool = _generator().is_complete(self.readings, self.rows, self.seed)
         return made and self._expected.exists()
 
     def make(self, progress: Callable[[int, int], None]) -> None:
         """Create the readings, compute the result without Spark, and put the program beside them."""
         generator = _generator()
         self.directory.mkdir(parents=True, exist_ok=True)
-        generator.generate(self._readings, self.rows, self.seed, progress)
-        self._expected.write_text(json.dumps(generator.expected_report(self._readings)))
+        generator.generate(self.readings, self.rows, self.seed, progress, self.parts)
+        self._expected.write_text(json.dumps(generator.expected_report(self.readings)))
         self.forget_result()
 
     def forget_result(self) -> None:
         """Remove an earlier result, so that it is never taken for a new one; refresh the program."""
         for result in _RESULTS:
             shutil.rmtree(self.directory / result, ignore_errors=True)
-        for program in ("energy_report.py", "energy_report_swift.py"):
+        for program in _USED:
             shutil.copy(_PROGRAMS / program, self.directory / program)
         if self.owner is not None:
             for path in [self.directory, *self.directory.rglob("*")]:
@@ -65,7 +70,8 @@ class Dataset:
         return json.loads(path.read_text()) if path.exists() else None
 
     @property
-    def _readings(self) -> Path:
+    def readings(self) -> Path:
+        """Return the directory of the CSV files."""
         return self.directory / "readings"
 
     @property

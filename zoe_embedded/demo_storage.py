@@ -82,7 +82,7 @@ def _run(console: Console, site: Site, rows: int) -> str | None:
     console.print("[bold]2[/bold] Copy smart-meter readings into the store")
     data = Dataset(site.stack.workspace / "energy-report", site.stack.component_account, rows)
     prepare(console, data)
-    _upload(console, site, data.directory / "readings")
+    upload(console, site, data.readings, CONTAINER)
     console.print("[bold]3[/bold] Submit app_descriptions/energy-report-swift.json and follow it")
     document = json.loads((CLONE / "app_descriptions" / "energy-report-swift.json").read_text())
     with Client(site.stack.url, site.stack.token) as client:
@@ -103,24 +103,24 @@ def _run(console: Console, site: Site, rows: int) -> str | None:
     return results[-1] if _judge(console, data, results[-1]) else None
 
 
-def _upload(console: Console, site: Site, directory: Path) -> None:
-    """Upload as the tenant's own user; skip objects that exist with the same size."""
+def upload(console: Console, site: Site, directory: Path, container: str) -> None:
+    """Upload CSV files as the tenant's own user; skip objects that exist with the same size."""
     with httpx.Client(timeout=120, trust_env=False) as http:
         login = {"X-Auth-User": site.user.login, "X-Auth-Key": site.user.key}
         answer = http.get(site.store.auth_url, headers=login).raise_for_status()
         root, http.headers["X-Auth-Token"] = answer.headers["X-Storage-Url"], answer.headers["X-Auth-Token"]
-        http.put(f"{root}/{CONTAINER}").raise_for_status()
-        listed = http.get(f"{root}/{CONTAINER}?format=json").raise_for_status().json()
+        http.put(f"{root}/{container}").raise_for_status()
+        listed = http.get(f"{root}/{container}?format=json").raise_for_status().json()
         there = {entry["name"]: entry["bytes"] for entry in listed}
         sent = 0
         for path in _parts(directory):
             name = f"{PREFIX}/{path.name}"
             if there.pop(name, None) != path.stat().st_size:
-                http.put(f"{root}/{CONTAINER}/{name}", content=path.read_bytes()).raise_for_status()
+                http.put(f"{root}/{container}/{name}", content=path.read_bytes()).raise_for_status()
                 sent += path.stat().st_size
         for name in there:
-            http.delete(f"{root}/{CONTAINER}/{name}").raise_for_status()
-    console.print(f"  {sent / 1e6:.0f} MB sent to swift2d://{CONTAINER}.{SERVICE}/{PREFIX}")
+            http.delete(f"{root}/{container}/{name}").raise_for_status()
+    console.print(f"  {sent / 1e6:.0f} MB sent to swift2d://{container}.{SERVICE}/{PREFIX}")
 
 
 def _parts(directory: Path) -> Iterator[Path]:

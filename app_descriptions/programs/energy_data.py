@@ -46,8 +46,14 @@ MARKER = "_dataset.json"
 Progress = Callable[[int, int], None]
 
 
-def generate(directory: Path, rows: int = 2_000_000, seed: int = 20_150_101, progress: Progress | None = None) -> None:
-    """Write `rows` hourly readings into CSV part files; what the directory held is replaced.
+def generate(
+    directory: Path,
+    rows: int = 2_000_000,
+    seed: int = 20_150_101,
+    progress: Progress | None = None,
+    parts: int = PARTS,
+) -> None:
+    """Write `rows` hourly readings into at most so many CSV part files; what the directory held is replaced.
 
     Same rows and seed, same bytes. Each meter has 1,000 readings, the last one the rest.
     """
@@ -55,7 +61,7 @@ def generate(directory: Path, rows: int = 2_000_000, seed: int = 20_150_101, pro
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     meters = -(-rows // ROWS_PER_METER)
-    parts = min(PARTS, max(1, meters))
+    parts = min(parts, max(1, meters))
     start = datetime(2015, 1, 1, tzinfo=UTC)
     hours = (start + timedelta(hours=hour) for hour in range(min(rows, ROWS_PER_METER)))
     dates = [hour.strftime("%Y-%m-%d %H:%M:%S") for hour in hours]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
@@ -31,10 +31,12 @@ class Site:
 
 
 @contextmanager
-def storage_site(home: Home, rates: BandwidthSlo, given: Mapping[str, object] | None = None) -> Iterator[Site]:
+def storage_site(
+    home: Home, rates: BandwidthSlo, given: Mapping[str, object] | None = None, others: Sequence[StoreUser] = ()
+) -> Iterator[Site]:
     """Start store, PostgreSQL, storage controller, master and API, in this order; `rates` is what can be promised.
 
-    `given` are settings of the user."""
+    `given` are settings of the user. `others` are further users of the store."""
     home.create()
     account = home.server_account
     directory = home.path / "storage"
@@ -47,7 +49,7 @@ def storage_site(home: Home, rates: BandwidthSlo, given: Mapping[str, object] | 
         controller = undo.enter_context(closing(ControllerSite(directory, token, account)))
         line = controller.line
         configuration = StoreConfiguration(
-            [admin, user],
+            [admin, user, *others],
             nodes=1,
             replicas=1,
             run_as=run_as,

@@ -55,17 +55,14 @@ class RunsOfKind:
         What is guaranteed is the least that the store delivers: it delivers more if it usually did.
         """
         latest = self._known_reads()
-        if not latest:
-            return setting
-        delivered, known = setting.delivered_bytes, [one.setting for one in latest]
-        if delivered is None:
+        known = [one.setting for one in self.samples if one.setting.delivered_bytes and one.setting.rate]
+        delivered, rate = setting.delivered_bytes, setting.rate
+        if latest and delivered is None:
             as_wanted = [found for one in latest if (found := _delivered(one, setting.views)) is not None]
-            delivered = median(as_wanted or (one.delivered_bytes or 0.0 for one in known))
-        return changed(
-            setting,
-            delivered_bytes=delivered,
-            rate=_usual_rate(setting.guaranteed, known) if setting.rate is None else setting.rate,
-        )
+            delivered = median(as_wanted or (one.setting.delivered_bytes or 0.0 for one in latest))
+        if known and rate is None:
+            rate = _usual_rate(setting.guaranteed, known)
+        return changed(setting, delivered_bytes=delivered, rate=rate)
 
     def ways_to_read(self) -> frozenset[bool]:
         """Return of which ways to read it is known how much that is: through views (True), plainly (False)."""
@@ -77,7 +74,7 @@ class RunsOfKind:
         )
 
     def _known_reads(self) -> list[RunSample]:
-        return [one for one in self.samples if one.setting.delivered_bytes and one.setting.rate][-_TYPICAL:]
+        return [one for one in self.samples if one.setting.delivered_bytes][-_TYPICAL:]
 
     def has(self, run_id: str) -> bool:
         """Return whether this run is among the newest."""
@@ -146,14 +143,17 @@ def _delivered(sample: RunSample, views: bool | None) -> float | None:
 def _usual_rate(guaranteed: float | None, known: Sequence[RunSetting]) -> float:
     """Return the rate of a run with this guarantee.
 
-    Runs that got no more than their guarantee do not say what others get without it.
+    Runs without a guarantee say what others get without it. Where there are none, runs that were lent more than theirs
+    do; those that got no more do not.
     """
-    rates = [one.rate or 0.0 for one in known]
+    free = [one.rate or 0.0 for one in known if one.guaranteed is None][-_TYPICAL:]
+    newest = known[-_TYPICAL:]
+    rates = [one.rate or 0.0 for one in newest]
     lent = [
         rate if one.guaranteed is None or rate > _LENT * one.guaranteed else 0.0
-        for rate, one in zip(rates, known, strict=True)
+        for rate, one in zip(rates, newest, strict=True)
     ]
-    return max(median(lent), guaranteed or 0.0) or min(rates)
+    return max(median(free or lent), guaranteed or 0.0) or min(rates)
 
 
 def _took_s(sample: RunSample) -> float:

@@ -1,8 +1,9 @@
-"""The run time of one kind of application, by what it is given: T = start + max(computing, reading).
+"""The run time of one kind of application, by what it is given: T = start + max(computing, lead + reading).
 
 Computing is a sum of few terms with non-negative coefficients, as in Ernest (Venkataraman et al., "Ernest: efficient
 performance prediction for large-scale advanced analytics", NSDI 2016); reading is delivered bytes over the rate of the
-object store. Which terms there are is decided by the error on settings that were left out.
+object store. The lead is what comes before anything is read, such as the start of Spark's executors: the fixed term, or
+nothing. Which terms there are, and whether there is a lead, is decided by the error on settings that were left out.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class RunTimeModel:
     """What was learned of a kind.
 
     coefficients: seconds for one of each term. reading: by how much reading takes longer than bytes over rate; None if
-    no run was held back by it. samples: the number of runs; least_cores, most_cores: what they had.
+    no run was held back by it. samples: the number of runs; least_cores, most_cores: what they had. lead_s: seconds
+    before anything is read.
     """
 
     start_s: float
@@ -44,6 +46,7 @@ class RunTimeModel:
     samples: int
     least_cores: float
     most_cores: float
+    lead_s: float = 0.0
 
     def run_s(self, setting: RunSetting) -> float:
         """Return the expected run time in seconds.
@@ -73,8 +76,9 @@ class RunTimeModel:
         return sum(each * amount(term, setting) for term, each in self.coefficients)
 
     def reading_s(self, setting: RunSetting) -> float:
-        """Return how long it reads; 0 if that is not known."""
-        return (self.reading or 1.0) * _reading_s(setting)
+        """Return when it has read all, in seconds; 0 if that is not known."""
+        reads_s = (self.reading or 1.0) * _reading_s(setting)
+        return self.lead_s + reads_s if reads_s else 0.0
 
     def seen(self, setting: RunSetting) -> bool:
         """Return whether the number of cores is about that of a run, or between those of two."""
@@ -84,18 +88,29 @@ class RunTimeModel:
 def learned(samples: Sequence[RunSample]) -> RunTimeModel:
     """Return what the newest runs of a kind say, 64 at most; at least one is needed.
 
-    Bounded: 11 forms, 6 folds, 4 rounds each. One odd run among three or more does not move it far.
+    Bounded: 11 forms, with a lead and without, 6 folds, 4 rounds each. One odd run among three or more does not move
+    it far.
     """
     latest = _of_which_as_much_is_known(samples[-SAMPLES_MAX:])
-    forms = forms_for(latest)
-    best, least = forms[0], math.inf
-    if len(forms) > 1:
+    shapes = [(form, lead) for form in forms_for(latest) for lead in _leads(form, latest)]
+    best, least = shapes[0], math.inf
+    if len(shapes) > 1:
         folds = _folds(latest)
-        for form in forms:
-            error = _error_left_out(form, latest, folds)
-            if error < least * (_BETTER if len(form) > len(best) else 1.0):
-                best, least = form, error
-    return _fitted(best, latest)
+        for shape in shapes:
+            error = _error_left_out(*shape, latest, folds)
+            if error < least * (_BETTER if _size(shape) > _size(best) else 1.0):
+                best, least = shape, error
+    return _fitted(*best, latest)
+
+
+def _leads(form: Form, samples: Sequence[RunSample]) -> tuple[bool, ...]:
+    """Return whether a lead may come before reading: it shows only at different rates."""
+    rates = {float(f"{one.setting.rate:.1e}") for one in samples if one.setting.rate and one.setting.delivered_bytes}
+    return (False, True) if Term.FIXED in form and len(rates) > 1 else (False,)
+
+
+def _size(shape: tuple[Form, bool]) -> int:
+    return len(shape[0]) + shape[1]
 
 
 def _of_which_as_much_is_known(samples: Sequence[RunSample]) -> Sequence[RunSample]:
@@ -117,14 +132,14 @@ def _folds(samples: Sequence[RunSample]) -> Sequence[frozenset[int]]:
     return [frozenset(fold) for fold in folds.values()]
 
 
-def _error_left_out(form: Form, samples: Sequence[RunSample], folds: Sequence[frozenset[int]]) -> float:
+def _error_left_out(form: Form, lead: bool, samples: Sequence[RunSample], folds: Sequence[frozenset[int]]) -> float:
     """Return the median error of settings that a fit has not seen, as a logarithm."""
     errors: list[float] = []
     for fold in folds:
         rest = [one for number, one in enumerate(samples) if number not in fold]
         if len(rest) < len(form):
             return math.inf
-        model = _fitted(form, rest)
+        model = _fitted(form, lead, rest)
         of_fold = (_error(model, samples[number]) for number in fold)
         errors.append(median(of_fold))
     return fmean(sorted(errors)[: math.ceil(len(errors) * 0.75)])
@@ -142,14 +157,15 @@ def _error(model: RunTimeModel, sample: RunSample) -> float:
     return max(whole, abs(math.log(computed_s / model.computed_s(sample.setting))))
 
 
-def _fitted(form: Form, samples: Sequence[RunSample]) -> RunTimeModel:
+def _fitted(form: Form, lead: bool, samples: Sequence[RunSample]) -> RunTimeModel:
     """Fit one form: in turns, decide which runs reading held back, and fit computing to the others."""
-    reading, held_back = None, [_reads_most(one) for one in samples]
+    reading, lead_s, held_back = None, 0.0, [_reads_most(one) for one in samples]
     coefficients: tuple[float, ...] = ()
     for _ in range(_ROUNDS):
-        coefficients = _computing(form, samples, held_back)
-        reading = _reading(samples, held_back)
-        before, held_back = held_back, [_is_held_back(form, coefficients, reading, one) for one in samples]
+        coefficients = _computing(form, samples, held_back, reading if lead else None, lead=lead)
+        lead_s = coefficients[form.index(Term.FIXED)] if lead else 0.0
+        reading = _reading(samples, held_back, lead_s)
+        before, held_back = held_back, [_is_held_back(form, coefficients, reading, lead_s, one) for one in samples]
         if held_back == before:
             break
     cores = [one.setting.cores for one in samples]
@@ -160,37 +176,58 @@ def _fitted(form: Form, samples: Sequence[RunSample]) -> RunTimeModel:
         samples=len(samples),
         least_cores=min(cores),
         most_cores=max(cores),
+        lead_s=lead_s,
     )
 
 
-def _reads_most(sample: RunSample) -> bool:
-    return _reading_s(sample.setting) >= _READS_MOST * max(sample.work_s, _SHORTEST_S)
+def _reads_most(sample: RunSample, lead_s: float = 0.0) -> bool:
+    return _reading_s(sample.setting) >= _READS_MOST * max(sample.work_s - lead_s, _SHORTEST_S)
 
 
-def _is_held_back(form: Form, coefficients: Sequence[float], reading: float | None, sample: RunSample) -> bool:
+def _is_held_back(
+    form: Form, coefficients: Sequence[float], reading: float | None, lead_s: float, sample: RunSample
+) -> bool:
     reads_s = (reading or 1.0) * _reading_s(sample.setting)
-    return reads_s > 0 and reads_s >= _predicted(form, coefficients, sample.setting) and _reads_most(sample)
+    if not reads_s or lead_s + reads_s < _predicted(form, coefficients, sample.setting):
+        return False
+    return _reads_most(sample, lead_s)
 
 
-def _reading(samples: Sequence[RunSample], held_back: Sequence[bool]) -> float | None:
+def _reading(samples: Sequence[RunSample], held_back: Sequence[bool], lead_s: float) -> float | None:
     """Return by how much reading takes longer than bytes over rate."""
-    ratios = [one.work_s / _reading_s(one.setting) for one, held in zip(samples, held_back, strict=True) if held]
+    ratios = [
+        (one.work_s - lead_s) / _reading_s(one.setting) for one, held in zip(samples, held_back, strict=True) if held
+    ]
     return max(median(ratios), 0.1) if ratios else None
 
 
-def _computing(form: Form, samples: Sequence[RunSample], held_back: Sequence[bool]) -> tuple[float, ...]:
-    """Fit the terms; a run that reading held back computed for as long as it was busy, or for all its time."""
-    took = [
-        max(one.work_s * (one.busy if held and one.busy is not None else 1.0), _SHORTEST_S)
-        for one, held in zip(samples, held_back, strict=True)
-    ]
-    used = [i for i, held in enumerate(held_back) if not held or samples[i].busy is not None]
-    if len(used) < len(form):
-        used = list(range(len(samples)))
-    rows = [tuple(amount(term, samples[i].setting) for term in form) for i in used]
-    recent = [0.5 ** ((len(samples) - 1 - i) / _HALF_LIFE) for i in used]
-    usual = _usual([setting_of(samples[i]) for i in used], [took[i] for i in used])
-    return _robust(rows, [took[i] for i in used], recent, usual)
+def _computing(
+    form: Form, samples: Sequence[RunSample], held_back: Sequence[bool], reading: float | None, *, lead: bool
+) -> tuple[float, ...]:
+    """Fit the terms; a run that reading held back computed for as long as it was busy, or for all its time. With a
+    lead, it says only how long that is: what it took beside reading.
+    """
+    took, rows, used = [], [], []
+    for one, held in zip(samples, held_back, strict=True):
+        amounts = tuple(amount(term, one.setting) for term in form)
+        if held and lead:
+            took.append(max(one.work_s - (reading or 1.0) * _reading_s(one.setting), _SHORTEST_S))
+            amounts = tuple(part if term is Term.FIXED else 0.0 for term, part in zip(form, amounts, strict=True))
+        else:
+            took.append(max(one.work_s * (one.busy if held and one.busy is not None else 1.0), _SHORTEST_S))
+        rows.append(amounts)
+        used.append(not held or lead or one.busy is not None)
+    if sum(used) < len(form):
+        used = [True] * len(samples)
+    recent = [0.5 ** ((len(samples) - 1 - number) / _HALF_LIFE) for number in range(len(samples))]
+    usual = _usual([setting_of(one) for one in samples], took)
+    chosen = [number for number, counts in enumerate(used) if counts]
+    return _robust(
+        [rows[number] for number in chosen],
+        [took[number] for number in chosen],
+        [recent[number] for number in chosen],
+        [usual[number] for number in chosen],
+    )
 
 
 def _usual(settings: Sequence[tuple[float, float, float]], took: Sequence[float]) -> list[float]:

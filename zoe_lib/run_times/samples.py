@@ -14,7 +14,8 @@ from zoe_lib.run_times.values import RunSample, RunSetting
 
 _LEAST_CORES = 0.01
 _LEAST_BUSY = 0.01
-_SHORTEST_S = 0.001
+_WAITED_LEAST = 0.1
+"""Of the time: who waits less for the store shows what a proxy lets through at once, not at which rate it delivers."""
 Kind = tuple[str, str, str]
 """Tenant, user, and name of the application: runs of one kind teach about each other."""
 
@@ -52,8 +53,9 @@ def sample_of(execution: Execution) -> RunSample | None:
     moved = execution.transfers
     if moved is None or not moved.whole or Mark.TENANT_CREDENTIAL in execution.marks:
         return RunSample(setting, ready_s - placed_s, work_s)
-    known = changed(setting, delivered_bytes=float(moved.read_bytes), rate=_delivered_rate(moved))
-    return RunSample(known, ready_s - placed_s, work_s, _busy(moved, cores, work_s), _share(execution))
+    known = changed(setting, delivered_bytes=float(moved.read_bytes), rate=_delivered_rate(moved, work_s))
+    busy = _busy(moved, _average_readers(execution, ready_s, ended_s), work_s)
+    return RunSample(known, ready_s - placed_s, work_s, busy, _share(execution))
 
 
 def through_views(execution: Execution) -> bool | None:
@@ -69,18 +71,18 @@ def _share(execution: Execution) -> float | None:
     return execution.inputs[0].share if alone else None
 
 
-def _delivered_rate(moved: StoreTransfers) -> float | None:
+def _delivered_rate(moved: StoreTransfers, work_s: float) -> float | None:
     """Return bytes that were read for each second in which the run waited for the store; None if it hardly did."""
-    if moved.transferring_s < _SHORTEST_S or not moved.read_bytes:
+    if moved.transferring_s <= _WAITED_LEAST * work_s or not moved.read_bytes:
         return None
     return moved.read_bytes / moved.transferring_s
 
 
-def _busy(moved: StoreTransfers, cores: float, work_s: float) -> float | None:
-    """Return the share of its cores that did not wait for the store, if each reads for itself."""
+def _busy(moved: StoreTransfers, readers: float, work_s: float) -> float | None:
+    """Return the share of its readers that did not wait for the store."""
     if work_s <= 0:
         return None
-    return min(max(1.0 - moved.waiting_s / (cores * work_s), _LEAST_BUSY), 1.0)
+    return min(max(1.0 - moved.waiting_s / (readers * work_s), _LEAST_BUSY), 1.0)
 
 
 def _programs_end_s(execution: Execution, otherwise_s: float) -> float:
@@ -97,13 +99,24 @@ def _programs_end_s(execution: Execution, otherwise_s: float) -> float:
 
 
 def _average_cores(execution: Execution, from_s: float, to_s: float) -> float:
+    return _on_average(execution, from_s, to_s, least=0.0)
+
+
+def _average_readers(execution: Execution, from_s: float, to_s: float) -> float:
+    """Return how many read at once, if each core does: a service with a part of a core waits as a whole one."""
+    return _on_average(execution, from_s, to_s, least=1.0)
+
+
+def _on_average(execution: Execution, from_s: float, to_s: float, least: float) -> float:
+    """Return the cores of the services that shared the work; of each, `least` at least."""
     sharing, held = _sharing(execution.application), 0.0
     for service in execution.services:
         if service.component in sharing:
-            held += execution.component_of(service).reservation.cores_milli / 1000 * _seconds(service, from_s, to_s)
+            cores = max(execution.component_of(service).reservation.cores_milli / 1000, least)
+            held += cores * _seconds(service, from_s, to_s)
     whole_s = to_s - from_s
     if whole_s <= 0 or held <= 0:
-        return setting_of(execution.application, 0).cores
+        return max(setting_of(execution.application, 0).cores, least)
     return max(held / whole_s, _LEAST_CORES)
 
 

@@ -102,6 +102,13 @@ class SloReconciler:
             if desired is not None:
                 asking.make(desired.promises)
                 there = _in_force(self._controller)
+            held = asking.held(there)
+            guaranteed = (
+                {one.execution_id: one.rates for one in desired.promises if one.execution_id in held} if desired else {}
+            )
+            users, told = (desired.users, desired.told) if desired is not None else (None, frozenset[int]())
+            credentials = self._credentials.look(users, guaranteed, told)
+            # Only now: until its credential ends, the controller counts the guarantee of an ended execution.
             capacity = self._controller.capacity()
         except StorageUnavailableError as error:
             log.warning("the storage controller cannot be reached", why=str(error))
@@ -112,13 +119,7 @@ class SloReconciler:
         everything = store_capacity(capacity)
         # What the controller has promised to other clients is not available to this Zoe.
         supply = BandwidthSupply(everything.rates - promised + sum(there.values(), Rates()))
-        held = asking.held(there)
         missing = desired.missing(held) if desired is not None else frozenset()
-        guaranteed = (
-            {one.execution_id: one.rates for one in desired.promises if one.execution_id in held} if desired else {}
-        )
-        users, told = (desired.users, desired.told) if desired is not None else (None, frozenset[int]())
-        credentials = self._credentials.look(users, guaranteed, told)
         self.report = replace(self.report, executions=self._credentials.moved)
         return StorageState(
             supply,

@@ -123,3 +123,23 @@ def test_how_inputs_were_read_is_known_if_all_were_read_so() -> None:
         assert sample is not None
         assert sample.setting.views is views
         assert sample.share == (inputs[0].share if len(inputs) == 1 else None)
+
+
+def test_who_hardly_waits_for_the_store_does_not_show_its_rate() -> None:
+    """A proxy lets the first half second of a rate through at once: bytes over so short a wait say nothing."""
+    short = sample_of(ended(transfers=replace(MOVED, transferring_s=4.0, waiting_s=5.0)))
+    assert short is not None
+    assert (short.setting.delivered_bytes, short.setting.rate) == (4e6, None)
+
+
+def test_a_service_with_a_part_of_a_core_waits_as_a_whole_one() -> None:
+    """Four workers of half a core that wait for 75 of 100 s are busy for a quarter of the time, not for none of it."""
+    halves = application(
+        component(name="driver", essential=1, total=1, reservation=Resources(500, 1)),
+        component(name="worker", essential=1, total=4, reservation=Resources(500, 1)),
+    )
+    moved = StoreTransfers(3, 4_000_000, 0, transferring_s=75.0, waiting_s=2.8 * 75.0)
+    sample = sample_of(ended(application=halves, transfers=moved))
+    assert sample is not None
+    assert sample.setting.cores == pytest.approx(0.5 * 2.8)
+    assert sample.busy == pytest.approx(0.25)

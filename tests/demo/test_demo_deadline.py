@@ -1,0 +1,44 @@
+"""`make demo-deadline` from an empty home: promises of a Spark job are kept, and an impossible one is countered."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+
+from tests.demo.test_demo import ROOT, home
+from tests.support.needs import need_program
+
+__all__ = ["home"]
+
+_WITHIN_S = 900
+
+
+def run_demo(home: Path, *options: str, within_s: float = _WITHIN_S) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "zoe_embedded.demo_deadline", *options],
+        env={**os.environ, "ZOE_HOME": str(home)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=within_s,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    left = [one for one in psutil.process_iter(["cmdline"]) if str(home) in " ".join(one.info["cmdline"] or [])]
+    assert left == []
+    return done.stdout
+
+
+def test_the_short_demo_keeps_a_promise_and_an_offer(home: Path) -> None:
+    need_program("memcached")
+    told = run_demo(home, "--short", "--rows", "24000")
+    assert re.search(r"^  late, in \d+ s: \d worker", told, re.MULTILINE)
+    assert re.search(r"^  impossible, in \d+ s: .+\.$", told, re.MULTILINE)
+    assert re.search(r"^    offer 1 \(earliest\): in \d+ s", told, re.MULTILINE)
+    assert "All 2 promises were kept." in told
+    assert "The answers equal those computed without Spark." in told

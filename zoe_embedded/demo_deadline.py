@@ -1,0 +1,256 @@
+"""`make demo-deadline`: one Spark job with three deadlines, each promised and kept by another choice of workers and
+bandwidth, and a fourth that cannot be promised, of which an offer is accepted and kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from storage_bridge.model import BandwidthSlo
+from zoe_client import Client
+from zoe_client.wire import CredentialRequest, FinishTermsView
+from zoe_embedded.demo import prepare
+from zoe_embedded.demo_deadline_job import CONTAINER, MB, RATE, ROWS, dataset
+from zoe_embedded.demo_deadline_runs import (
+    CONFIDENCE,
+    LEARNING,
+    DeadlineRuns,
+    RunOutcome,
+    choice_text,
+    most_workers_used,
+    offers_of,
+)
+from zoe_embedded.demo_deadline_world import held_cores, node, others, readers, set_prices
+from zoe_embedded.demo_storage import FAILURES, upload
+from zoe_embedded.given_settings import add_option
+from zoe_embedded.home import Home
+from zoe_embedded.needs import MEMCACHED
+from zoe_embedded.preparing import prepared
+from zoe_embedded.signals import end_by_keyboard_interrupt
+from zoe_embedded.swift.configuration import StoreUser
+from zoe_embedded.swift.site import SERVICE, Site, storage_site
+
+DEADLINES = ("late", "middle", "tight")
+_STEP = 1.07
+_LATEST = 3.0
+_SHORTEST_S = 5.0
+MARGIN = 1.04
+"""Times the shortest time that is promised: a moment passes between looking and asking."""
+_IMPOSSIBLE = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlineChoice:
+    """A deadline in seconds from its submission, and what would be promised for it."""
+
+    in_s: float
+    terms: FinishTermsView
+
+    @property
+    def key(self) -> tuple[int, int | None]:
+        """Return what is chosen."""
+        return self.terms.elastic, self.terms.read_bytes_per_s
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlineStage:
+    """What runs: everything of Zoe, the store with its other readers, and the runs of the job; further: users of the
+    store of whom nobody reads yet.
+    """
+
+    site: Site
+    client: Client
+    runs: DeadlineRuns
+    further: Sequence[StoreUser]
+
+
+def main() -> int:
+    """Run the demo; return 0 only if all promises were kept, by different choices, with the right answers."""
+    parser = argparse.ArgumentParser(prog="demo-deadline", description=__doc__)
+    parser.add_argument("--rows", type=int, default=ROWS, help=f"readings in the store [{ROWS}]")
+    parser.add_argument("--short", action="store_true", help="learn from one run, and ask for one deadline of three")
+    add_option(parser)
+    arguments = parser.parse_args()
+    console = Console(soft_wrap=True)
+    end_by_keyboard_interrupt()
+    began_s = time.monotonic()
+    try:
+        home, settings = prepared(arguments.settings, programs=[MEMCACHED])
+        console.print("[bold]1[/bold] Start OpenStack Swift, PostgreSQL, master, API and storage controller")
+        with stage(console, home, settings, arguments.rows) as running, held_cores(running.client):
+            console.print(
+                f"  ready after {time.monotonic() - began_s:.1f} s; others hold the cores that nobody promised"
+            )
+            learn(console, running.runs, 1 if arguments.short else len(LEARNING))
+            kept = _promises(console, running.runs, 1 if arguments.short else len(DEADLINES))
+    except FAILURES as error:
+        console.print(str(error), style="red", markup=False)
+        return 1
+    except KeyboardInterrupt:
+        console.print("Interrupted; everything was stopped.")
+        return 130
+    console.print(f"Took {time.monotonic() - began_s:.1f} s in all.")
+    return 0 if kept else 1
+
+
+@contextmanager
+def stage(
+    console: Console, home: Home, settings: dict[str, object], rows: int, further: int = 0
+) -> Iterator[DeadlineStage]:
+    """Start everything, put the readings into the store, and let others read from it; `further`: users who do not."""
+    users = others(home.create(), 1 + further)
+    with storage_site(home, BandwidthSlo(RATE, RATE), {**settings, "local_nodes": [node()]}, users) as site:
+        console.print(f"  a store that delivers {RATE / MB:g} MB/s to all who read; data in {home.path}")
+        data = dataset(site.stack, rows)
+        prepare(console, data)
+        upload(console, site, data.readings, CONTAINER)
+        with readers(site, users[:1], ours=True), Client(site.stack.url, site.stack.token) as client:
+            client.set_storage_credential(SERVICE, CredentialRequest(user=site.user.login, key=site.user.key))
+            set_prices(client)
+            runs = DeadlineRuns(client, data)
+            runs.clear()
+            yield DeadlineStage(site, client, runs, users[1:])
+
+
+def learn(console: Console, runs: DeadlineRuns, most: int) -> list[RunOutcome]:
+    """Run the job without a promise until Zoe has learned from so many runs."""
+    found, known = [], min(runs.known(), most)
+    console.print(f"[bold]2[/bold] Learn how long it takes: {most - known} runs ({known} are known)")
+    for workers, rate in LEARNING[known:most]:
+        outcome = runs.unpromised(workers, rate)
+        found.append(outcome)
+        told = f", expected {outcome.expected.p50_s:.0f} s" if outcome.expected else ""
+        console.print(f"  {choice_text(workers - 1, rate):<40} {outcome.took_s:5.1f} s{told}{_wrong(outcome)}")
+    runs.settled(most)
+    return found
+
+
+def curve(runs: DeadlineRuns) -> list[DeadlineChoice]:
+    """Return what would be promised for an earlier and earlier end, the latest first: of each choice the earliest."""
+    longest = runs.expected(0, None)
+    in_s = _LATEST * (longest.p90_s if longest else 0.0)
+    found: dict[tuple[int, int | None], DeadlineChoice] = {}
+    while in_s > _SHORTEST_S and (terms := runs.would_be(in_s)) is not None:
+        choice = DeadlineChoice(in_s, terms)
+        found[choice.key] = choice
+        in_s /= _STEP
+    return sorted(found.values(), key=lambda one: -one.in_s)
+
+
+def three_of(choices: Sequence[DeadlineChoice]) -> dict[str, DeadlineChoice]:
+    """Return a late, a middle and a tight one, by name; fewer if there are fewer choices."""
+    places = dict(zip(DEADLINES, (0, len(choices) // 2, len(choices) - 1), strict=True))
+    found: dict[str, DeadlineChoice] = {}
+    for name, place in places.items():
+        if choices and all(choices[place] != one for one in found.values()):
+            found[name] = choices[place]
+    return found
+
+
+def _promises(console: Console, runs: DeadlineRuns, deadlines: int) -> bool:
+    console.print(f"[bold]3[/bold] What could be promised with {CONFIDENCE:.0%} confidence, by when it is needed")
+    choices = curve(runs)
+    for one in reversed(choices):
+        what = choice_text(*one.key)
+        console.print(f"  in {one.in_s:4.0f} s or more: {what:<40} {one.terms.price} {one.terms.currency}")
+    wanted = dict(list(three_of(choices).items())[:deadlines])
+    if len(wanted) < deadlines:
+        console.print(f"[red]There are {len(choices)} choices, which is too few for {deadlines} deadlines.[/red]")
+        return False
+    console.print("[bold]4[/bold] The same job with different deadlines, and one that is impossible")
+    outcomes: dict[str, RunOutcome] = {}
+    for name, one in wanted.items():
+        execution, result = runs.asked(one.in_s * MARGIN)
+        if (offers := offers_of(execution)) is not None:
+            console.print(f"[red]  {name}: not promised: {offers.why}[/red]")
+            runs.client.cancel(execution.id)
+            return False
+        outcomes[name] = runs.kept(execution, result)
+        tell(console, name, one.in_s * MARGIN, outcomes[name])
+    countered = counter(console, runs, choices[-1].in_s * _IMPOSSIBLE)
+    if countered is None:
+        return False
+    apart = len({(one.workers, one.read_bytes_per_s) for one in outcomes.values()})
+    outcomes["countered"] = countered
+    return _verdict(console, outcomes, apart, deadlines)
+
+
+def counter(console: Console, runs: DeadlineRuns, in_s: float) -> RunOutcome | None:
+    """Ask for too much, accept the first offer, and follow it; None if it was not countered."""
+    execution, result = runs.asked(in_s)
+    offers = offers_of(execution)
+    if offers is None or not offers.offers:
+        console.print(f"[red]  impossible, in {in_s:.0f} s: it was not countered with offers.[/red]")
+        runs.client.cancel(execution.id)
+        return None
+    console.print(f"  impossible, in {in_s:.0f} s: {offers.why}.")
+    for one in offers.offers:
+        what = choice_text(one.terms.elastic, one.terms.read_bytes_per_s)
+        sure = f"{one.terms.confidence:.0%} sure, {one.terms.price} {one.terms.currency}"
+        console.print(
+            f"    offer {one.number} ({one.kind.value}): in {one.terms.finish_s - time.time():.0f} s, {what}, {sure}"
+        )
+    accepted = runs.accepted(execution, offers.offers[0].number)
+    outcome = runs.kept(accepted, result)
+    tell(
+        console,
+        "accepted",
+        outcome.promise.terms.finish_s - execution.submitted_at_s if outcome.promise else 0.0,
+        outcome,
+    )
+    return outcome
+
+
+def tell(console: Console, name: str, in_s: float, outcome: RunOutcome) -> None:
+    """Print what was asked, what was chosen, and what came of it."""
+    assert outcome.promise is not None
+    terms, lent = outcome.promise.terms, most_workers_used(outcome) - outcome.workers
+    console.print(f"  [bold]{name}[/bold], in {in_s:.0f} s: {choice_text(terms.elastic, terms.read_bytes_per_s)}")
+    expected = outcome.expected
+    told = f"p50 {expected.p50_s:.0f} s, p90 {expected.p90_s:.0f} s by {expected.runs} runs" if expected else "unknown"
+    also = f", with {lent} more workers lent" if lent > 0 else ""
+    met = f"{-outcome.late_s:.0f} s early" if outcome.late_s <= 0 else f"[red]{outcome.late_s:.0f} s late[/red]"
+    console.print(
+        f"    {told}; it took {outcome.took_s:.1f} s{also}; {met}; {terms.price} {terms.currency}{_wrong(outcome)}"
+    )
+    if outcome.promise.notice is not None:
+        console.print(f"    it was said to be at risk: {outcome.promise.notice.risk.value}")
+
+
+def _wrong(outcome: RunOutcome) -> str:
+    return "" if outcome.right else " [red](wrong answer)[/red]"
+
+
+def _verdict(console: Console, outcomes: dict[str, RunOutcome], choices: int, deadlines: int) -> bool:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in ("  deadline", "workers", "bandwidth", "p50", "p90", "took", "price", "met"):
+        table.add_column(column)
+    for name, one in outcomes.items():
+        expected, promise = one.expected, one.promise
+        told = (f"{expected.p50_s:.0f} s", f"{expected.p90_s:.0f} s") if expected else ("-", "-")
+        rate = f"{one.read_bytes_per_s / MB:g} MB/s" if one.read_bytes_per_s else "-"
+        price = str(promise.terms.price) if promise else "-"
+        kept = "yes" if one.late_s <= 0 else "no"
+        table.add_row(f"  {name}", str(one.workers), rate, *told, f"{one.took_s:.1f} s", price, kept)
+    console.print(table)
+    met = all(one.late_s <= 0 for one in outcomes.values())
+    right = all(one.right for one in outcomes.values())
+    for holds, good, bad in (
+        (met, f"All {len(outcomes)} promises were kept.", "A promise was broken."),
+        (right, "The answers equal those computed without Spark.", "An answer differs from the one without Spark."),
+        (choices == deadlines, f"Deadlines: {deadlines}, choices: {choices}.", "Two deadlines ended in one choice."),
+    ):
+        console.print(f"[green]{good}[/green]" if holds else f"[red]{bad}[/red]")
+    return met and right and choices == deadlines
+
+
+if __name__ == "__main__":
+    sys.exit(main())
