@@ -46,7 +46,9 @@ OFFERED_MAX = 3
 """Executions of one user for which room is kept by offers; it costs nothing to ask for more."""
 _ENOUGH = f"No offers: {OFFERED_MAX} of your executions have some already"
 _TOO_LARGE = "Looking for room takes longer than a decision may take"
+_NO_RATE = "It reads from the object store, which has no bandwidth left to guarantee"
 _TYPICAL = 0.5
+_SLOW = 1_000_000  # bytes per second: what waits for the store takes longer with so few
 _SOONER = 0.98  # a rate that saves less is not worth a guarantee
 _SOON_S = 5.0  # late by more, a begin is what breaks a promise
 _SLOWEST = 1.25  # times what it has taken, for a run that has taken longer than nearly all
@@ -108,9 +110,7 @@ class PromiseDecisions:
         for number, execution in enumerate(ready[:DECISIONS_MAX]):
             makes_offers = open_offers[execution.tenant, execution.user] < OFFERED_MAX
             try:
-                found = self._answer(
-                    execution, later, tick.policy, _free_rate(tick.snapshot, later.bookings), makes_offers
-                )
+                found = self._answer(execution, later, tick.policy, _free_rate(tick.snapshot, later), makes_offers)
             except OutOfBudget:
                 if number:
                     break  # the others are decided on the next tick
@@ -126,7 +126,7 @@ class PromiseDecisions:
     def would_be(self, tick: Tick, execution: Execution, give_up: GiveUp = never) -> PromiseAnswer:
         """Return what would be decided if this execution were submitted now; OutOfBudget."""
         later = NodesLater(tick.snapshot, tick.policy, give_up)
-        return self._answer(execution, later, tick.policy, _free_rate(tick.snapshot, later.bookings))
+        return self._answer(execution, later, tick.policy, _free_rate(tick.snapshot, later))
 
     def _answer(
         self, execution: Execution, later: NodesLater, policy: Policy, free_rate: int, makes_offers: bool = True
@@ -146,9 +146,12 @@ class PromiseDecisions:
         choices = [
             PromiseChoice(number) for number in numbers_of(application) if _within_limits(execution, number, policy)
         ]
-        for rate in rates_of(free_rate) if application.storage is not None and application.storage.inputs else ():
-            faster = (PromiseChoice(one.elastic, rate) for one in choices if one.read_bytes_per_s is None)
-            choices += [one for one in faster if _helps(one, run_time)]
+        if application.storage is not None and application.storage.inputs:
+            extremes = (_SLOW, later.read_rate) if later.read_rate else ()
+            rated = [held for one in choices for held in _with_rates(one, rates_of(free_rate), extremes, run_time)]
+            if choices and not rated:
+                return PromiseAnswer(offers=PromiseOffers(_NO_RATE, later.now_s))
+            choices = rated
         offers_end_s = later.now_s + policy.promise_offer_s if makes_offers else None
         return answer(execution, choices, run_time, price, later, offers_end_s)
 
@@ -225,19 +228,35 @@ def _within_limits(execution: Execution, elastic: int, policy: Policy) -> bool:
     return True
 
 
-def _helps(choice: PromiseChoice, run_time: Callable[[PromiseChoice, float], ChoiceRunTime | None]) -> bool:
-    """Return whether it ends sooner with this rate than with what the store usually delivers."""
-    usual, faster = run_time(PromiseChoice(choice.elastic), _TYPICAL), run_time(choice, _TYPICAL)
-    return usual is not None and faster is not None and faster.seconds < _SOONER * usual.seconds
+def _with_rates(
+    choice: PromiseChoice,
+    free: Sequence[int],
+    extremes: Sequence[int],
+    run_time: Callable[[PromiseChoice, float], ChoiceRunTime | None],
+) -> list[PromiseChoice]:
+    """Return the choice with each free rate, or without one if rates do not matter, since hardly anything is read.
+
+    If they do, the run needs one: what the store delivers beyond guarantees is lent, and the next promise may take it.
+    extremes: the least and the highest rate of the store.
+    """
+    runs = [run_time(PromiseChoice(choice.elastic, rate), _TYPICAL) for rate in extremes]
+    took = [run.seconds for run in (run_time(choice, _TYPICAL), *runs) if run is not None]
+    if len(took) <= 1 or min(took) >= _SOONER * max(took):
+        return [choice]
+    return [PromiseChoice(choice.elastic, rate) for rate in free]
 
 
-def _free_rate(snapshot: Snapshot, bookings: Sequence[Booking]) -> int:
-    """Return the bytes per second to read that the object store can still guarantee; 0 if that is not known."""
+def _free_rate(snapshot: Snapshot, later: NodesLater) -> int:
+    """Return the bytes per second to read that can still be promised: of what the object store can guarantee, within
+    the share of promises; 0 if that is not known.
+    """
     supply = snapshot.storage
     if supply is None or supply.problem:
         return 0
-    held = sum(wanted.read for one in snapshot.active if (wanted := required(one.application)) is not None)
-    return supply.rates.read - held - sum(one.read_bytes_per_s for one in bookings)
+    rates = [(one, wanted.read) for one in snapshot.active if (wanted := required(one.application)) is not None]
+    promised = sum(rate for one, rate in rates if one.promise is not None)
+    free = min(supply.rates.read - sum(rate for _, rate in rates), later.read_rate - promised)
+    return free - sum(one.read_bytes_per_s for one in later.bookings)
 
 
 def offer_rooms(offers: Iterable[tuple[Execution, int]], later: NodesLater) -> Iterator[Booking]:

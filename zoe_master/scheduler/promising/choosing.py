@@ -21,6 +21,8 @@ from zoe_master.scheduler.promising.future import NodesLater
 
 OFFERS_MAX = 3
 _RATE_STEP = 1_000_000
+_ABOUT = Decimal("1.25")
+_PARTS = (64, 32, 16, 8, 4, 2, 1)
 _LESS_SURE = (0.95, 0.9, 0.8, 0.7, 0.6, CONFIDENCE_LEAST)
 # From a decision to the first program: a tick, and elastic services of others that have to stop.
 _START_S, _START_SHARE = 5.0, 0.02
@@ -155,7 +157,7 @@ class _Search:
         self, costed: Iterable[_Costed], confidence: float, not_before_s: float = 0.0
     ) -> tuple[FinishTerms, Booking] | None:
         """Return the first choice that ends by the time that was asked for, and begins no earlier than that."""
-        for one in costed:
+        for one in _least_rate_first(costed):
             begin_by_s = self._asked_s - whole_s(one.run.seconds)
             if begin_by_s < not_before_s:
                 continue
@@ -277,7 +279,7 @@ def numbers_of(application: Application) -> list[int]:
 
 def rates_of(free: int) -> list[int]:
     """Return rates to choose from, in bytes per second, of what the object store can still guarantee."""
-    return [rate for part in (4, 2, 1) if (rate := free // part // _RATE_STEP * _RATE_STEP) > 0]
+    return [rate for part in _PARTS if (rate := free // part // _RATE_STEP * _RATE_STEP) > 0]
 
 
 def _adds(kind: OfferKind, terms: FinishTerms, known: Sequence[FinishTerms]) -> bool:
@@ -292,6 +294,29 @@ def whole_s(run_s: float) -> float:
     return run_s * (1 + _START_SHARE) + _START_S
 
 
+def _least_rate_first(costed: Iterable[_Costed]) -> list[_Costed]:
+    """Return the choices by price, but those with equal services together: of about the least price, the lowest rate
+    first.
+
+    A higher rate may be a little cheaper, since the services are held for a shorter time. But what is not guaranteed is
+    lent: a run with a low rate ends sooner than promised, while one that holds the whole store leaves others nothing.
+    """
+    groups: dict[int, list[_Costed]] = {}
+    for one in costed:
+        groups.setdefault(one.choice.elastic, []).append(one)
+    found: list[_Costed] = []
+    for group in groups.values():
+        most = _price_of(group[0]) * _ABOUT
+        found += sorted(
+            (one for one in group if _price_of(one) <= most), key=lambda one: one.choice.read_bytes_per_s or 0
+        )
+        found += [one for one in group if _price_of(one) > most]
+    return found
+
+
+def _price_of(one: _Costed) -> Decimal:
+    return Decimal(0) if one.price is None else one.price.amount
+
+
 def _cheapest(one: _Costed) -> tuple[Decimal, float, int]:
-    price = Decimal(0) if one.price is None else one.price.amount
-    return price, one.run.seconds, one.choice.elastic
+    return _price_of(one), one.run.seconds, one.choice.elastic
