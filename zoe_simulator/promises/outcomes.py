@@ -42,7 +42,9 @@ class StudyEnd:
 
 @dataclass(slots=True)
 class StudyOutcome:
-    """cores: of the cluster. ends: in order. refused: they did not run. failed: given up after lost attempts.
+    """Ends, and what else came of it.
+
+    cores: of the cluster. ends: in order. refused: they did not run. failed: given up after lost attempts.
 
     held_s: core-seconds that were held while work arrived; arriving_s: that time. read_bytes: read in that time.
     noticed: the names of those of which it was said that their promise is at risk.
