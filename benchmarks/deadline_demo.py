@@ -25,7 +25,7 @@ from statistics import median
 
 from rich.console import Console
 
-from benchmarks.promises import wilson
+from benchmarks.promise_tables import wilson
 from benchmarks.support import machine
 from zoe_client.vocabulary import Mark
 from zoe_embedded.demo_deadline import MARGIN, DeadlineChoice, DeadlineStage, curve, learn, stage, three_of

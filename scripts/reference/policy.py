@@ -47,8 +47,8 @@ FIELDS = {
     "`reserve` with `--for`",
     "filters": "filters that leave out nodes, in this order; see below",
     "weighers": "weighers that choose among the remaining nodes, by the sum of scores times weights; see below",
-    "promise_share": "promises may hold at most this share of the cluster's cores, all of them together; with 0 none "
-    "is made",
+    "promise_share": "promises may hold at most this share of the cluster's cores, and of the bandwidth to read that "
+    "the object store can guarantee, all of them together; with 0 none is made",
     "promise_offer_s": "how long offers of other promises can be accepted, and their room is kept, in seconds",
     "queue_scan_max": "maximum executions considered in one pass; the others have the reason `scan_limit`",
     "placements_per_tick_max": "maximum services placed in one pass",

@@ -70,7 +70,8 @@ class Policy:
     idle_after_s: an interactive execution that is unused for this long is warned, and ended `idle_warning_s` later;
         0 ends none. idle_cores_milli: a service that uses this many thousandths of a core for a minute counts as use.
         idle_without_ports: also end executions whose use cannot be seen, since none of their ports is proxied.
-    promise_share: promises may hold at most this share of the cluster's cores, at all times together; 0: none is made.
+    promise_share: promises may hold at most this share of the cluster's cores, at all times together, and of the
+        bandwidth to read of the object store; 0: none is made.
     promise_offer_s: how long offers of other promises can be accepted, and their room is kept.
     queue_scan_max: executions examined in one pass, which bounds its time; the others get the reason `scan_limit`.
     placements_per_tick_max: services placed in one pass, which bounds the plan.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from zoe_lib.domain.values import value
-from zoe_lib.run_times.kind import RunsOfKind
+from zoe_lib.run_times.kind import RunExpectation, RunsOfKind, known_before, took_s
 from zoe_lib.run_times.samples import Kind
 from zoe_lib.run_times.spread import CHANCES, Levels, Pool, nearest_chance
 from zoe_lib.run_times.values import RunSample, RunSetting
@@ -37,13 +39,27 @@ class RunTimeAnswer:
     wide: bool
 
 
+class _Given(Enum):
+    """What a run had of what it was told for. Nobody guarantees elastic services or bandwidth to most runs: that they
+    got less is an error of what was told at their submission, but not of what is told for a guarantee.
+    """
+
+    PERHAPS = "perhaps"
+    CORES = "cores"
+    RATE = "rate"
+    """Cores, and a rate of the object store."""
+
+
 @dataclass(slots=True)
 class _Told:
-    """What was expected of a run: its time, and for each of `CHANCES` the levels, and the factor read by them."""
+    """What was expected of a run at its submission: its time; what would be of other settings; and for what it is given
+    and each of `CHANCES`, the levels, and the factor read by them.
+    """
 
     expected_s: float
-    factors: tuple[tuple[Levels, float], ...]
-    pool: Pool
+    expectation: RunExpectation
+    factors: Mapping[_Given, Sequence[tuple[Levels, float]]]
+    pools: Mapping[_Given, Pool]
 
 
 class RunTimes:
@@ -51,9 +67,10 @@ class RunTimes:
 
     def __init__(self) -> None:
         self._kinds: OrderedDict[Kind, RunsOfKind] = OrderedDict()
-        self._pools: OrderedDict[tuple[str, int], Pool] = OrderedDict()
-        self._levels = Levels()
+        self._pools: OrderedDict[tuple[str, int, _Given], Pool] = OrderedDict()
+        self._levels = {given: Levels() for given in _Given}
         self._told: OrderedDict[str, _Told] = OrderedDict()
+        self._ended: OrderedDict[str, _Told] = OrderedDict()  # those of which it may still be told what they read
 
     def submitted(self, run_id: str, kind: Kind, setting: RunSetting) -> None:
         """Keep what is expected of a run that is submitted, to compare it with what it takes.
@@ -78,11 +95,16 @@ class RunTimes:
         if told is None and runs.model is not None:
             told = self._expectation(kind, runs, sample.setting)
         if told is not None:
-            factor = max(sample.start_s + sample.work_s, _SHORTEST_S) / told.expected_s
-            if was_told is not None:  # others would be judged by what was not yet known at their submission
-                for chance, (levels, most) in zip(CHANCES, told.factors, strict=True):
-                    levels.learn(chance, factor > most)
-            told.pool.factors.append(factor)
+            factor = max(took_s(sample), _SHORTEST_S) / told.expected_s
+            # Others would be judged by what was not yet known at their submission.
+            _judge(told, _Given.PERHAPS, factor, judged=was_told is not None)
+            self._judge_given(told, _Given.CORES, sample, judged=was_told is not None)
+            if sample.setting.rate is not None:
+                self._judge_given(told, _Given.RATE, sample, judged=was_told is not None)
+            elif was_told is not None:
+                self._ended[run_id] = told
+                if len(self._ended) > TOLD_MAX:
+                    self._ended.popitem(last=False)
         runs.add(sample, run_id)
 
     def amend(self, run_id: str, kind: Kind, sample: RunSample) -> bool:
@@ -90,6 +112,9 @@ class RunTimes:
         runs = self._kinds.get(kind)
         if runs is None or not runs.has(run_id):
             return False
+        told = self._ended.pop(run_id, None) if sample.setting.rate is not None else None
+        if told is not None:
+            self._judge_given(told, _Given.RATE, sample, judged=True)
         runs.amend(run_id, sample)
         return True
 
@@ -103,19 +128,22 @@ class RunTimes:
         if runs is None or runs.model is None:
             return None
         expected_s = runs.expected_s(setting)
-        pool = self._pool(kind, runs, setting)
+        pool = self._pool(kind, runs, setting, _Given.PERHAPS)
         p50_s, p90_s = (expected_s * self._factor(runs, pool, setting, one)[1] for one in (0.5, 0.9))
-        thumb = not self._own_are_enough(runs, setting, 0.9) and not pool.enough
+        thumb = not self._own_are_enough(runs, len(runs.samples), setting, 0.9) and not pool.enough
         wide = len(runs.samples) < FEW or not runs.model.seen(setting) or thumb
         return RunTimeAnswer(expected_s, p50_s, max(p90_s, p50_s), len(runs.samples), wide)
 
     def within_s(self, kind: Kind, setting: RunSetting, chance: float) -> float | None:
-        """Return in what time a run with this setting ends with a chance; None without any run of its kind."""
+        """Return in what time a run ends with a chance that is given these cores, and this rate if there is one, for
+        all its time; None without any run of its kind.
+        """
         runs = self._kinds.get(kind)
         if runs is None or runs.model is None:
             return None
-        told = self._factor(runs, self._pool(kind, runs, setting), setting, nearest_chance(chance))[1]
-        return runs.expected_s(setting) * told
+        given = _Given.CORES if setting.rate is None else _Given.RATE
+        pool = self._pool(kind, runs, setting, given)
+        return runs.expected_s(setting) * self._factor(runs, pool, setting, nearest_chance(chance), given)[1]
 
     def ways_to_read(self, kind: Kind) -> frozenset[bool]:
         """Return of which ways to read it is known how much a run reads: through views (True), plainly (False)."""
@@ -123,32 +151,54 @@ class RunTimes:
         return frozenset() if runs is None else runs.ways_to_read()
 
     def _expectation(self, kind: Kind, runs: RunsOfKind, setting: RunSetting) -> _Told:
-        pool = self._pool(kind, runs, setting)
-        factors = tuple(self._factor(runs, pool, setting, chance) for chance in CHANCES)
-        return _Told(max(runs.expected_s(setting), _SHORTEST_S), factors, pool)
+        pools = {given: self._pool(kind, runs, setting, given) for given in _Given}
+        factors = {
+            given: tuple(self._factor(runs, pools[given], setting, chance, given) for chance in CHANCES)
+            for given in _Given
+        }
+        return _Told(max(runs.expected_s(setting), _SHORTEST_S), runs.expectation(), factors, pools)
 
-    def _factor(self, runs: RunsOfKind, pool: Pool, setting: RunSetting, chance: float) -> tuple[Levels, float]:
+    @staticmethod
+    def _judge_given(told: _Told, given: _Given, sample: RunSample, *, judged: bool) -> None:
+        """Compare a run with what would have been told for what it was given."""
+        if not told.expectation.model.seen(sample.setting):
+            return
+        expected_s = told.expectation.expected_s(known_before(sample.setting, rated=given is _Given.RATE))
+        _judge(told, given, max(took_s(sample), _SHORTEST_S) / max(expected_s, _SHORTEST_S), judged=judged)
+
+    def _factor(
+        self, runs: RunsOfKind, pool: Pool, setting: RunSetting, chance: float, given: _Given = _Given.PERHAPS
+    ) -> tuple[Levels, float]:
         """Return the factor at a chance, and the levels by which it was read: of the kind itself if it has had enough
         runs, else of kinds with as many runs.
         """
-        if self._own_are_enough(runs, setting, chance):
-            return self._levels, self._levels.factor(runs.factors, chance)
+        factors = runs.rated_factors if given is _Given.RATE else runs.factors
+        if self._own_are_enough(runs, len(factors), setting, chance):
+            return self._levels[given], self._levels[given].factor(factors, chance)
         return pool.levels, pool.factor(chance)
 
     @staticmethod
-    def _own_are_enough(runs: RunsOfKind, setting: RunSetting, chance: float) -> bool:
+    def _own_are_enough(runs: RunsOfKind, count: int, setting: RunSetting, chance: float) -> bool:
         """Return whether the kind's own factors have a quantile at this chance; for rare ones, 20 and the levels do."""
         seen = runs.model is not None and runs.model.seen(setting)
-        return seen and len(runs.samples) > min(max(math.ceil(chance / (1 - chance) - 1e-9), FEW), _SOME)
+        return seen and count > min(max(math.ceil(chance / (1 - chance) - 1e-9), FEW), _SOME)
 
-    def _pool(self, kind: Kind, runs: RunsOfKind, setting: RunSetting) -> Pool:
+    def _pool(self, kind: Kind, runs: RunsOfKind, setting: RunSetting, given: _Given) -> Pool:
         """Return the factors of runs of all kinds of the tenant, and of no other, of which as much was known."""
         if runs.model is None or not runs.model.seen(setting):
             place = -1
         else:
             place = sum(len(runs.samples) >= bound for bound in (2, FEW))
-        pool = self._pools.pop((kind[0], place), None) or Pool()
-        self._pools[kind[0], place] = pool
+        pool = self._pools.pop((kind[0], place, given), None) or Pool()
+        self._pools[kind[0], place, given] = pool
         if len(self._pools) > _POOLS_MAX:
             self._pools.popitem(last=False)
         return pool
+
+
+def _judge(told: _Told, given: _Given, factor: float, *, judged: bool) -> None:
+    """Let the levels follow whether a run took longer than was told, and keep the factor for others."""
+    if judged:
+        for chance, (levels, most) in zip(CHANCES, told.factors[given], strict=True):
+            levels.learn(chance, factor > most)
+    told.pools[given].factors.append(factor)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median
 
-from zoe_lib.domain.values import changed
+from zoe_lib.domain.values import changed, value
 from zoe_lib.run_times.model import SAMPLES_MAX, RunTimeModel, learned
 from zoe_lib.run_times.values import RunSample, RunSetting
 
@@ -17,6 +17,38 @@ _KEPT = 0.9  # of an earlier error, with each further run
 _SHORTEST_S = 1.0
 _TYPICAL = 8  # newest runs that stand for what one to come reads
 _LENT = 1.1  # times what was guaranteed: from here on, a run got more
+
+
+@value(frozen=True, slots=True)
+class RunExpectation:
+    """What is expected at one time: the model, the runs of which it is known what they read, and by which factor the
+    last runs differ from the model (1 if that is no better).
+    """
+
+    model: RunTimeModel
+    known: tuple[RunSample, ...] = ()
+    correction: float = 1.0
+
+    def expected_s(self, setting: RunSetting) -> float:
+        """Return the expected run time in seconds."""
+        return self.model.run_s(self.completed(setting)) * self.correction
+
+    def completed(self, setting: RunSetting) -> RunSetting:
+        """Return a setting with what the newest runs read, and at which rate, where it says nothing.
+
+        What is guaranteed is the least that the store delivers: it delivers more if it usually did.
+        """
+        delivered, rate = setting.delivered_bytes, setting.rate
+        if not self.known or (delivered is not None and rate is not None):
+            return setting
+        if delivered is None:
+            latest = self.known[-_TYPICAL:]
+            as_wanted = [found for one in latest if (found := _delivered(one, setting.views)) is not None]
+            delivered = median(as_wanted or (one.setting.delivered_bytes or 0.0 for one in latest))
+        rated = [one.setting for one in self.known if one.setting.rate]
+        if rated and rate is None:
+            rate = _usual_rate(setting.guaranteed, rated)
+        return changed(setting, delivered_bytes=delivered, rate=rate)
 
 
 @dataclass(slots=True)
@@ -36,6 +68,11 @@ class RunsOfKind:
     What was told of them at their submission says less: runs that were submitted together were all told what the one
     before them had taken.
     """
+    rated_factors: Sequence[float] = ()
+    """The same of those of which it is known at which rate they read, as if that had been known before. A guarantee
+    says it; else other readers of the store are a part of the error.
+    """
+    _now: RunExpectation | None = None
     _ids: deque[str] = field(default_factory=lambda: deque(maxlen=SAMPLES_MAX))
     _amended: int = 0
     _ended: int = 0
@@ -43,38 +80,23 @@ class RunsOfKind:
     _lately: deque[float] = field(default_factory=lambda: deque(maxlen=_LATEST))
     _errors: list[float] = field(default_factory=lambda: [0.0, 0.0])
 
+    def expectation(self) -> RunExpectation:
+        """Return what is expected now; there is a model."""
+        assert self._now is not None
+        return self._now
+
     def expected_s(self, setting: RunSetting) -> float:
         """Return the expected run time in seconds; there is a model."""
-        assert self.model is not None
-        plain, corrected = self._predictions(self.model, setting)
-        return corrected if self._errors[1] <= self._errors[0] else plain
-
-    def completed(self, setting: RunSetting) -> RunSetting:
-        """Return a setting with what the newest runs read, and at which rate, where it says nothing.
-
-        What is guaranteed is the least that the store delivers: it delivers more if it usually did.
-        """
-        latest = self._known_reads()
-        known = [one.setting for one in self.samples if one.setting.delivered_bytes and one.setting.rate]
-        delivered, rate = setting.delivered_bytes, setting.rate
-        if latest and delivered is None:
-            as_wanted = [found for one in latest if (found := _delivered(one, setting.views)) is not None]
-            delivered = median(as_wanted or (one.setting.delivered_bytes or 0.0 for one in latest))
-        if known and rate is None:
-            rate = _usual_rate(setting.guaranteed, known)
-        return changed(setting, delivered_bytes=delivered, rate=rate)
+        return self.expectation().expected_s(setting)
 
     def ways_to_read(self) -> frozenset[bool]:
         """Return of which ways to read it is known how much that is: through views (True), plainly (False)."""
-        latest = self._known_reads()
+        latest = self._known()[-_TYPICAL:]
         return frozenset(
             views
             for views in (True, False)
             if any(one.setting.views is not None and _delivered(one, views) is not None for one in latest)
         )
-
-    def _known_reads(self) -> list[RunSample]:
-        return [one for one in self.samples if one.setting.delivered_bytes][-_TYPICAL:]
 
     def has(self, run_id: str) -> bool:
         """Return whether this run is among the newest."""
@@ -93,10 +115,9 @@ class RunsOfKind:
 
     def add(self, sample: RunSample, run_id: str = "") -> None:
         """Add a run; the model is fitted again after a sixteenth more runs, since a fit takes milliseconds."""
-        took_s = _took_s(sample)
         if self.model is not None:
             for number, told_s in enumerate(self._predictions(self.model, sample.setting)):
-                error = abs(math.log(took_s / max(told_s, _SHORTEST_S)))
+                error = abs(math.log(took_s(sample) / max(told_s, _SHORTEST_S)))
                 self._errors[number] = self._errors[number] * _KEPT + error
         self.samples.append(sample)
         self._ids.append(run_id)
@@ -107,25 +128,39 @@ class RunsOfKind:
 
     def _look_back(self) -> None:
         assert self.model is not None
+        plain = RunExpectation(self.model, self._known())
         self._lately = deque(
-            (
-                _took_s(one) / max(self.model.run_s(self.completed(one.setting)), _SHORTEST_S)
-                for one in list(self.samples)[-_LATEST:]
-            ),
-            maxlen=_LATEST,
+            (_factor(plain, one, one.setting) for one in list(self.samples)[-_LATEST:]), maxlen=_LATEST
         )
+        corrected = self._errors[1] <= self._errors[0]
+        now = self._now = changed(plain, correction=fmean(self._lately)) if corrected else plain
         # What is read is not known before a run, so its factor is of what would have been expected without it.
-        self.factors = [
-            _took_s(one) / max(self.expected_s(_known_before(one.setting)), _SHORTEST_S) for one in self.samples
+        self.factors = [_factor(now, one, known_before(one.setting)) for one in self.samples]
+        self.rated_factors = [
+            _factor(now, one, known_before(one.setting, rated=True)) for one in self.samples if one.setting.rate
         ]
 
+    def _known(self) -> tuple[RunSample, ...]:
+        """Return the runs of which it is known what they read."""
+        return tuple(one for one in self.samples if one.setting.delivered_bytes)
+
     def _predictions(self, model: RunTimeModel, setting: RunSetting) -> tuple[float, float]:
-        plain_s = model.run_s(self.completed(setting))
+        plain_s = RunExpectation(model, self._known()).expected_s(setting)
         return plain_s, plain_s * fmean(self._lately)
 
 
-def _known_before(setting: RunSetting) -> RunSetting:
-    return changed(setting, delivered_bytes=None, rate=None)
+def known_before(setting: RunSetting, *, rated: bool = False) -> RunSetting:
+    """Return what was known of a run before it began; rated: with the rate at which it read."""
+    return changed(setting, delivered_bytes=None, rate=setting.rate if rated else None)
+
+
+def took_s(sample: RunSample) -> float:
+    """Return how long a run took, a second at least."""
+    return max(sample.start_s + sample.work_s, _SHORTEST_S)
+
+
+def _factor(expectation: RunExpectation, sample: RunSample, setting: RunSetting) -> float:
+    return took_s(sample) / max(expectation.expected_s(setting), _SHORTEST_S)
 
 
 def _delivered(sample: RunSample, views: bool | None) -> float | None:
@@ -154,7 +189,3 @@ def _usual_rate(guaranteed: float | None, known: Sequence[RunSetting]) -> float:
         for rate, one in zip(rates, newest, strict=True)
     ]
     return max(median(free or lent), guaranteed or 0.0) or min(rates)
-
-
-def _took_s(sample: RunSample) -> float:
-    return max(sample.start_s + sample.work_s, _SHORTEST_S)

@@ -48,7 +48,9 @@ OFFERED_MAX = 3
 """Executions of one user for which room is kept by offers; it costs nothing to ask for more."""
 _ENOUGH = f"No offers: {OFFERED_MAX} of your executions have some already"
 _TOO_LARGE = "Looking for room takes longer than a decision may take"
+_NO_RATE = "It reads from the object store, which has no bandwidth left to guarantee"
 _TYPICAL = 0.5
+_SLOW = 1_000_000  # bytes per second: what waits for the store takes longer with so few
 _SOONER = 0.98  # a rate that saves less is not worth a guarantee
 _SOON_S = 5.0  # late by more, a begin is what breaks a promise
 _SLOWEST = 1.25  # times what it has taken, for a run that has taken longer than nearly all
@@ -143,7 +145,7 @@ class PromiseDecisions:
         self, members: Sequence[Execution], tick: Tick, later: NodesLater, makes_offers: bool
     ) -> list[PromiseAnswer]:
         """Return the answer for each; those of a whole run in this order."""
-        free_rate = _free_rate(tick.snapshot, later.bookings)
+        free_rate = _free_rate(tick.snapshot, later)
         offers_end_s = later.now_s + tick.policy.promise_offer_s if makes_offers else None
         searches = [self._search(one, later, tick.policy, free_rate, offers_end_s) for one in members]
         if not members[0].conditions.whole:
@@ -173,10 +175,12 @@ class PromiseDecisions:
             if _within_limits(execution, number, policy)
             for views in self._ways_to_read(execution)
         ]
-        for rate in rates_of(free_rate) if application.storage is not None and application.storage.inputs else ():
-            faster = (replace(one, read_bytes_per_s=rate) for one in choices if one.read_bytes_per_s is None)
-            choices += [one for one in faster if _helps(one, run_time)]
-        return PromiseSearch(execution, choices, run_time, price, later, offers_end_s)
+        no_choice = ""
+        if application.storage is not None and application.storage.inputs:
+            extremes = (_SLOW, later.read_rate) if later.read_rate else ()
+            rated = [held for one in choices for held in _with_rates(one, rates_of(free_rate), extremes, run_time)]
+            choices, no_choice = rated, _NO_RATE if choices else ""
+        return PromiseSearch(execution, choices, run_time, price, later, offers_end_s, no_choice)
 
     def _ways_to_read(self, execution: Execution) -> Sequence[bool | None]:
         """Return how its inputs with a pushdown may be read so that it is known how long that takes. Of what was read
@@ -270,19 +274,35 @@ def _within_limits(execution: Execution, elastic: int, policy: Policy) -> bool:
     return True
 
 
-def _helps(choice: PromiseChoice, run_time: Callable[[PromiseChoice, float], ChoiceRunTime | None]) -> bool:
-    """Return whether it ends sooner with this rate than with what the store usually delivers."""
-    usual, faster = run_time(replace(choice, read_bytes_per_s=None), _TYPICAL), run_time(choice, _TYPICAL)
-    return usual is not None and faster is not None and faster.seconds < _SOONER * usual.seconds
+def _with_rates(
+    choice: PromiseChoice,
+    free: Sequence[int],
+    extremes: Sequence[int],
+    run_time: Callable[[PromiseChoice, float], ChoiceRunTime | None],
+) -> list[PromiseChoice]:
+    """Return the choice with each free rate, or without one if rates do not matter, since hardly anything is read.
+
+    If they do, the run needs one: what the store delivers beyond guarantees is lent, and the next promise may take it.
+    extremes: the least and the highest rate of the store.
+    """
+    runs = [run_time(replace(choice, read_bytes_per_s=rate), _TYPICAL) for rate in extremes]
+    took = [run.seconds for run in (run_time(choice, _TYPICAL), *runs) if run is not None]
+    if len(took) <= 1 or min(took) >= _SOONER * max(took):
+        return [choice]
+    return [replace(choice, read_bytes_per_s=rate) for rate in free]
 
 
-def _free_rate(snapshot: Snapshot, bookings: Sequence[Booking]) -> int:
-    """Return the bytes per second to read that the object store can still guarantee; 0 if that is not known."""
+def _free_rate(snapshot: Snapshot, later: NodesLater) -> int:
+    """Return the bytes per second to read that can still be promised: of what the object store can guarantee, within
+    the share of promises; 0 if that is not known.
+    """
     supply = snapshot.storage
     if supply is None or supply.problem:
         return 0
-    held = sum(wanted.read for one in snapshot.active if (wanted := required(one.application)) is not None)
-    return supply.rates.read - held - sum(one.read_bytes_per_s for one in bookings)
+    rates = [(one, wanted.read) for one in snapshot.active if (wanted := required(one.application)) is not None]
+    promised = sum(rate for one, rate in rates if one.promise is not None)
+    free = min(supply.rates.read - sum(rate for _, rate in rates), later.read_rate - promised)
+    return free - sum(one.read_bytes_per_s for one in later.bookings)
 
 
 def offer_rooms(offers: Iterable[tuple[Execution, int]], later: NodesLater) -> Iterator[Booking]:

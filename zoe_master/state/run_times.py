@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 
 from zoe_lib.domain.application import Application
-from zoe_lib.domain.execution import Execution, Mark
+from zoe_lib.domain.execution import Execution, ExecutionId, Mark
 from zoe_lib.domain.values import changed, value
 from zoe_lib.run_times.history import RunTimes
 from zoe_lib.run_times.samples import kind_of, sample_of, setting_of
@@ -60,14 +60,20 @@ class RunTimesKept:
 
     def work_off(self, most: int) -> int:
         """Learn from what was noted, so many at most; return how many."""
-        for done in range(most):
+        taken: dict[tuple[ExecutionId, bool], Execution] = {}
+        done = 0
+        while done < most and self._news:
             try:
                 execution, ended = self._news.popleft()
             except IndexError:
-                return done
+                break
+            # What is told twice of an end, since what it read is known later, is learned once, in its own place.
+            taken[execution.id, ended] = execution
+            done += 1
+        for (_, ended), execution in taken.items():
             with self._lock:
                 self._learn(execution, ended=ended)
-        return most
+        return done
 
     def choices(self, application: Application, tenant: str, user: str) -> Sequence[RunTimeChoice]:
         """Return how long a run takes with none of its elastic services, 1, 2, 4 and so on, and all of them; none if

@@ -82,13 +82,17 @@ class Estimates:
     def cautious_end_s(self, execution: Execution, now_s: float, caution: float) -> float:
         """Return by when a placed execution has ended as far as one may rely on it: `caution` times what is expected
         of those that nobody promises, but no more than the time limit.
+
+        One that should have ended goes on for as long as it has been late: nobody knows when it ends, but not now.
         """
         if execution.state is ExecutionState.STOPPING:
             return now_s
-        run_s = self.run_s(execution)
-        if execution.promise is None:
-            run_s = min(caution * run_s, execution.application.time_limit_s or math.inf)
-        return max(execution.marks[Mark.PLACED] + run_s, now_s)
+        run_s, placed_at_s = self.run_s(execution), execution.marks[Mark.PLACED]
+        caution = caution if execution.promise is None else 1.0
+        end_s = placed_at_s + caution * run_s
+        end_s += 2 * max(now_s - end_s, 0.0)
+        limit_s = execution.application.time_limit_s
+        return max(end_s if limit_s is None else min(end_s, placed_at_s + limit_s), now_s)
 
     def _known(self, execution: Execution) -> tuple[float, EstimateSource]:
         """Return a plain pair: long queues are ranked by it at every tick."""

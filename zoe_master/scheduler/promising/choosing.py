@@ -21,6 +21,8 @@ from zoe_master.scheduler.promising.future import NodesLater
 
 OFFERS_MAX = 3
 _RATE_STEP = 1_000_000
+_ABOUT = Decimal("1.25")
+_PARTS = (64, 32, 16, 8, 4, 2, 1)
 LESS_SURE = (0.95, 0.9, 0.8, 0.7, 0.6, CONFIDENCE_LEAST)
 # From a decision to the first program: a tick, and elastic services of others that have to stop.
 _START_S, _START_SHARE = 5.0, 0.02
@@ -81,7 +83,9 @@ class CostedChoice:
 
 
 class PromiseSearch:
-    """What can be guaranteed to one execution. offers_end_s: until when offers can be accepted; None: none are made."""
+    """What can be guaranteed to one execution. offers_end_s: until when offers can be accepted; None: none are made.
+    no_choice: why there are no choices, other than by limits.
+    """
 
     def __init__(
         self,
@@ -91,12 +95,14 @@ class PromiseSearch:
         price: PriceOf,
         later: NodesLater,
         offers_end_s: float | None,
+        no_choice: str = "",
     ) -> None:
         assert execution.deadline_s is not None
         self.execution = execution
         self._asked_s = execution.deadline_s
         self.wish = execution.application.promise or PromiseWish()
         self._choices = choices
+        self._no_choice = no_choice
         self._run_time = run_time
         self._price = price
         self._later = later
@@ -122,7 +128,7 @@ class PromiseSearch:
     def refusal(self, confidence: float) -> str:
         """Return why there is no choice at all, whatever the time; empty if there are some."""
         if not self._choices:
-            return "It needs more than the limits of its tenant or user allow"
+            return self._no_choice or "It needs more than the limits of its tenant or user allow"
         costed = self.costed(confidence)
         if not costed:
             return NOT_KNOWN
@@ -158,7 +164,7 @@ class PromiseSearch:
         self, costed: Iterable[CostedChoice], confidence: float, not_before_s: float = 0.0
     ) -> tuple[FinishTerms, Booking] | None:
         """Return the first choice that ends by the time that was asked for, and begins no earlier than that."""
-        for one in costed:
+        for one in least_rate_first(costed):
             found = self.latest(one, confidence, self._asked_s, not_before_s)
             if found is not None:
                 return found
@@ -296,7 +302,7 @@ def numbers_of(application: Application) -> list[int]:
 
 def rates_of(free: int) -> list[int]:
     """Return rates to choose from, in bytes per second, of what the object store can still guarantee."""
-    return [rate for part in (4, 2, 1) if (rate := free // part // _RATE_STEP * _RATE_STEP) > 0]
+    return [rate for part in _PARTS if (rate := free // part // _RATE_STEP * _RATE_STEP) > 0]
 
 
 def _adds(kind: OfferKind, terms: FinishTerms, known: Sequence[FinishTerms]) -> bool:
@@ -311,6 +317,29 @@ def whole_s(run_s: float) -> float:
     return run_s * (1 + _START_SHARE) + _START_S
 
 
+def least_rate_first(costed: Iterable[CostedChoice]) -> list[CostedChoice]:
+    """Return the choices by price, but those with equal services and views together: of about the least price, the
+    lowest rate first.
+
+    A higher rate may be a little cheaper, since the services are held for a shorter time. But what is not guaranteed is
+    lent: a run with a low rate ends sooner than promised, while one that holds the whole store leaves others nothing.
+    """
+    groups: dict[tuple[int, bool | None], list[CostedChoice]] = {}
+    for one in costed:
+        groups.setdefault((one.choice.elastic, one.choice.views), []).append(one)
+    found: list[CostedChoice] = []
+    for group in groups.values():
+        most = _price_of(group[0]) * _ABOUT
+        found += sorted(
+            (one for one in group if _price_of(one) <= most), key=lambda one: one.choice.read_bytes_per_s or 0
+        )
+        found += [one for one in group if _price_of(one) > most]
+    return found
+
+
+def _price_of(one: CostedChoice) -> Decimal:
+    return Decimal(0) if one.price is None else one.price.amount
+
+
 def _cheapest(one: CostedChoice) -> tuple[Decimal, float, int]:
-    price = Decimal(0) if one.price is None else one.price.amount
-    return price, one.run.seconds, one.choice.elastic
+    return _price_of(one), one.run.seconds, one.choice.elastic

@@ -46,6 +46,10 @@ class NodesLater:
         cores_milli = sum(node.usable.cores_milli for node in self._base.nodes)
         self.share_milli = int(policy.promise_share * cores_milli)
         """Cores that promises may hold, in thousandths."""
+        known = snapshot.storage is not None and not snapshot.storage.problem
+        supply = snapshot.storage.rates.read if snapshot.storage is not None and known else 0
+        self.read_rate = int(policy.promise_share * supply)
+        """Bytes per second to read that promises may hold; 0 if it is not known what the object store can guarantee."""
         estimates = snapshot.estimates()
         self._promised = [
             (estimates.cautious_end_s(one, self.now_s, 1.0), one.application.core_resources().cores_milli)

@@ -25,6 +25,7 @@ from zoe_master.scheduler.promising.choosing import (
     CostedChoice,
     PromiseAnswer,
     PromiseSearch,
+    least_rate_first,
 )
 from zoe_master.scheduler.promising.future import NodesLater
 
@@ -141,7 +142,7 @@ class _WholeSearch:
         for search in self._searches:
             allowed = search.allowed(self._each(confidence))
             quickest_s = min(one.run.seconds for one in allowed)
-            found.append(next(one for one in allowed if one.run.seconds <= pace * quickest_s))
+            found.append(next(one for one in least_rate_first(allowed) if one.run.seconds <= pace * quickest_s))
         return found
 
     def _in_time(self, confidence: float, not_before_s: float) -> _Found | None:

@@ -110,3 +110,39 @@ def test_runs_that_were_submitted_together_are_not_judged_by_what_they_were_told
     assert answer is not None
     assert 5.95 < answer.p50_s < 6.1
     assert 6.05 < answer.p90_s < 6.5
+
+
+def contended(times: RunTimes, number: int, cores: float, rate: float) -> None:
+    """Told for 8 cores; it computes 800 core-seconds, and reads 1 GB at this rate."""
+    kind, asked = ("t", "u", "a"), RunSetting(8.0)
+    times.submitted(str(number), kind, asked)
+    computes_s, reads_s = 800.0 / cores, 1e9 / rate
+    work_s = max(computes_s, reads_s)
+    sample = RunSample(RunSetting(cores, 1e9, rate), 0.0, work_s, computes_s / work_s)
+    times.learn(str(number), kind, sample)
+
+
+def test_what_others_took_is_no_error_of_what_is_told_for_a_guarantee() -> None:
+    """Runs got any number of cores and any rate: with both known beforehand, they are exact."""
+    times, chance = RunTimes(), random.Random(5)
+    for number in range(60):
+        contended(times, number, chance.choice([1.0, 2.0, 4.0, 8.0]), chance.choice([1e6, 2e6, 5e6, 2e7]))
+    sure = times.within_s(("t", "u", "a"), RunSetting(8.0, rate=5e6, guaranteed=5e6), 0.9)
+    assert sure == pytest.approx(200.0, rel=0.05)
+    unsure = times.within_s(("t", "u", "a"), RunSetting(8.0), 0.9)
+    assert unsure is not None
+    assert unsure > 2 * sure, "at which rate it will read is not known then"
+    plain = times.answer(("t", "u", "a"), RunSetting(8.0))
+    assert plain is not None
+    assert plain.p90_s >= unsure, "nor are the cores, when nothing is guaranteed"
+
+
+def test_rates_that_are_known_later_are_judged_then() -> None:
+    """What was read is known some seconds after the end; until then, the run says nothing of rates."""
+    times, kind = RunTimes(), ("t", "u", "a")
+    for number in range(40):
+        rate = (1e6, 4e6)[number % 2]
+        times.submitted(str(number), kind, RunSetting(4.0))
+        times.learn(str(number), kind, RunSample(RunSetting(4.0), 0.0, 1e9 / rate))
+        assert times.amend(str(number), kind, RunSample(RunSetting(4.0, 1e9, rate), 0.0, 1e9 / rate, 0.01))
+    assert times.within_s(kind, RunSetting(4.0, rate=4e6), 0.9) == pytest.approx(250.0, rel=0.05)

@@ -58,5 +58,5 @@ def test_without_a_guarantee_a_run_gets_what_others_got_without_one() -> None:
     for number, rate in enumerate([FREE, FREE, *[20 * MB] * 9]):
         guaranteed = None if rate == FREE else 6 * MB
         kind.add(RunSample(RunSetting(0.5, BYTES, rate, guaranteed), 8.0, 40.0, 0.5), str(number))
-    assert kind.completed(RunSetting(0.5)).rate == FREE
-    assert kind.completed(RunSetting(0.5, guaranteed=3 * MB)).rate == 3 * MB
+    assert kind.expectation().completed(RunSetting(0.5)).rate == FREE
+    assert kind.expectation().completed(RunSetting(0.5, guaranteed=3 * MB)).rate == 3 * MB

@@ -76,7 +76,7 @@ def test_a_guarantee_is_the_least_where_runs_usually_get_more() -> None:
 
 def test_without_a_guarantee_no_more_than_the_slowest_is_expected_of_those_that_were_bound_by_theirs() -> None:
     runs = of(*(read(600, rate, guaranteed=rate) for rate in (10, 20, 20, 30)))
-    assert runs.completed(RunSetting(4.0)).rate == 10 * MB
+    assert runs.expectation().completed(RunSetting(4.0)).rate == 10 * MB
 
 
 def test_programs_that_only_compute_do_not_depend_on_the_rate() -> None:

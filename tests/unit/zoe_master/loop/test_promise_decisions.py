@@ -61,7 +61,7 @@ def taught(compute_s: float) -> RunTimesKept:
 
 def decided(times: RunTimesKept, in_s: float, supply: int = 40 * MB, **more: object) -> PromiseAnswer:
     snapshot = Snapshot(1000.0, NODES, storage=BandwidthSupply(Rates(supply, supply)), **more)  # type: ignore[arg-type]
-    return asked(times, in_s, Policy(promise_offer_s=10.0), snapshot=snapshot)
+    return asked(times, in_s, Policy(promise_offer_s=10.0, promise_share=1.0), snapshot=snapshot)
 
 
 def asked(
@@ -86,16 +86,37 @@ def terms(answer: PromiseAnswer) -> FinishTerms:
 
 def test_three_times_for_one_job_end_in_three_choices() -> None:
     """A loose time needs little; a tighter one more bandwidth, since it reads for that long; then more workers, too."""
-    times = taught(600.0)
-    loose, tighter, tight = (terms(decided(times, in_s)) for in_s in (2000.0, 420.0, 175.0))
-    assert loose.read_bytes_per_s is None
-    assert tighter.read_bytes_per_s == 20 * MB
-    assert tight.read_bytes_per_s == 40 * MB
-    assert loose.elastic <= tighter.elastic <= tight.elastic
-    assert tight.elastic > loose.elastic
+    times = taught(900.0)
+    loose, tighter, tight = (terms(decided(times, in_s)) for in_s in (2000.0, 300.0, 175.0))
+    assert [one.read_bytes_per_s for one in (loose, tighter, tight)] == [20 * MB, 40 * MB, 40 * MB]
+    assert loose.elastic < tighter.elastic < tight.elastic
     assert [float(one.price or 0) for one in (loose, tighter, tight)] == sorted(
         float(one.price or 0) for one in (loose, tighter, tight)
     )
+
+
+def test_what_reads_is_not_promised_without_a_rate() -> None:
+    """What the store delivers beyond guarantees is lent: the next promise may take it, and would break this one."""
+    assert terms(decided(taught(600.0), 100_000.0)).read_bytes_per_s is not None
+    nothing_left = decided(taught(600.0), 100_000.0, bookings=(Booking("other", 1500.0, 2000.0, (), 40 * MB),))
+    assert nothing_left.terms is None
+    assert nothing_left.offers is not None
+    assert "no bandwidth left" in nothing_left.offers.why
+
+
+def test_promises_hold_no_more_of_the_store_than_their_share() -> None:
+    for share in (1.0, 0.5):
+        supply = BandwidthSupply(Rates(40 * MB, 40 * MB))
+        snapshot = Snapshot(1000.0, NODES, storage=supply)
+        found = asked(taught(60.0), 200.0, Policy(promise_share=share, promise_offer_s=10.0), snapshot=snapshot)
+        assert (found.terms is not None) == (share == 1.0), "it needs 40 MB/s for that"
+
+
+def test_a_little_more_is_paid_for_a_run_that_does_not_hold_the_whole_store() -> None:
+    """With 400 MB/s, reading holds it back at each rate, so that a rate of half costs about as much."""
+    found = terms(decided(taught(10.0), 2000.0, supply=400 * MB))
+    assert found.read_bytes_per_s is not None
+    assert found.read_bytes_per_s < 200 * MB
 
 
 def test_more_services_alone_do_not_help_where_the_store_holds_it_back() -> None:

@@ -89,3 +89,14 @@ def test_the_loop_never_waits_for_who_learns() -> None:
         thread.join()
     assert not errors
     assert len(times._news) <= 20_000
+
+
+def test_an_end_that_is_told_twice_is_learned_once() -> None:
+    """What it read is known later; a fit takes milliseconds."""
+    times, one = RunTimesKept(), ended(1, 100.0)
+    times.note(one)
+    times.note(ended(2, 100.0))
+    times.note(changed(one, marks={**one.marks, Mark.ENDED: one.marks[Mark.PLACED] + 200.0}))
+    assert times.work_off(10) == 3
+    assert [found.samples for found in times.choices(WORK, TENANT, USER)][:1] == [2]
+    assert times.choices(WORK, TENANT, USER)[0].p50_s > 100.0

@@ -6,7 +6,10 @@ import math
 
 import pytest
 
-from zoe_master.scheduler.ordering.estimate import corrected_s
+from tests.support.applications import application, component, execution
+from zoe_lib.domain.execution import ExecutionState, Mark
+from zoe_lib.domain.values import changed
+from zoe_master.scheduler.ordering.estimate import Estimates, corrected_s
 from zoe_master.scheduler.ordering.run_history import RecentRunTimes
 
 
@@ -37,3 +40,19 @@ def test_kinds_without_enough_runs_are_unknown() -> None:
         runs.learn(kind, ran_s)
     assert found == [(None, None), (100.0, None), (60.0, 60.0)]
     assert runs.expected(kind) == 30.0
+
+
+@pytest.mark.parametrize(
+    ("now_s", "limit_s", "ends_s"),
+    [
+        (10.0, None, 150.0),  # half as long again as expected
+        (150.0, None, 150.0),
+        (250.0, None, 350.0),  # late by 100 s: as long again, and not now
+        (250.0, 300.0, 300.0),
+        (10.0, 120.0, 120.0),
+    ],
+)
+def test_what_should_have_ended_is_not_relied_on_to_end_now(now_s: float, limit_s: float | None, ends_s: float) -> None:
+    work = changed(application(component("worker", 1)), expected_run_s=100.0, time_limit_s=limit_s)
+    running = execution(1, application=work, state=ExecutionState.RUNNING, marks={Mark.PLACED: 0.0})
+    assert Estimates({}).cautious_end_s(running, now_s, 1.5) == ends_s

@@ -1,0 +1,1 @@
+"""The study of promises: applications that read from a store, through the production loop and through rivals of it."""

@@ -1,0 +1,76 @@
+"""The ways to decide that the study compares, and what one of them does with one workload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.finish_times import PromiseWish
+from zoe_lib.domain.policy import Policy
+from zoe_simulator.promises.outcomes import StudyOutcome
+from zoe_simulator.promises.rivals.base import Rival
+from zoe_simulator.promises.rivals.elasticflow import ElasticFlowLike
+from zoe_simulator.promises.rivals.rayon import RayonLike
+from zoe_simulator.promises.rivals.run import RivalRun
+from zoe_simulator.promises.rivals.threesigma import ThreeSigmaLike
+from zoe_simulator.promises.run import RunRules, StoreRun, WhenRefused
+from zoe_simulator.promises.workload import StudyWorkload
+
+SHARE = 0.9
+"""Of cores and bandwidth that promises may hold."""
+_DEFAULT = Policy(promise_share=SHARE, promise_offer_s=1.0)
+_EDF = replace(_DEFAULT, order="edf", backfill="easy")
+DEFAULT, EDF_EASY = "default policy", "EDF + EASY"
+
+RULES: Mapping[str, RunRules] = {
+    "FCFS + EASY": RunRules(replace(_DEFAULT, order="fifo", backfill="easy")),
+    "EDF": RunRules(replace(_EDF, backfill="none")),
+    EDF_EASY: RunRules(_EDF),
+    DEFAULT: RunRules(_DEFAULT),
+    "promises 50 %": RunRules(_DEFAULT, PromiseWish(0.5)),
+    "promises 80 %": RunRules(_DEFAULT, PromiseWish(0.8)),
+    "promises 90 %": RunRules(_DEFAULT, PromiseWish(0.9)),
+    "promises 95 %": RunRules(_DEFAULT, PromiseWish(0.95)),
+    "promises 99 %": RunRules(_DEFAULT, PromiseWish(0.99)),
+    "90 % or less sure": RunRules(_DEFAULT, PromiseWish(0.9), WhenRefused.LESS_SURE),
+    "90 %, less sure, or a wish": RunRules(_EDF, PromiseWish(0.9), WhenRefused.WISH),
+    "50 %, or a wish": RunRules(_EDF, PromiseWish(0.5), WhenRefused.WISH),
+    "cores only, 90 %": RunRules(_DEFAULT, PromiseWish(0.9), bandwidth=False),
+    "bandwidth only, 90 %": RunRules(_DEFAULT, PromiseWish(0.9), cores=False),
+    "exact run times": RunRules(_DEFAULT, PromiseWish(0.9), exact=True),
+}
+RIVALS: Mapping[str, Callable[[], Rival]] = {
+    "Rayon-like": RayonLike,
+    "ElasticFlow-like": ElasticFlowLike,
+    "3Sigma-like": ThreeSigmaLike,
+}
+CALIBRATED: Mapping[float, str] = {
+    0.5: "promises 50 %",
+    0.8: "promises 80 %",
+    0.9: "promises 90 %",
+    0.95: "promises 95 %",
+    0.99: "promises 99 %",
+}
+OTHERS = ("FCFS + EASY", "EDF", EDF_EASY, DEFAULT, *RIVALS)
+"""What promises are compared with: the best of these in each seed."""
+MAIN = (
+    *(EDF_EASY, DEFAULT, *RIVALS),
+    *("promises 50 %", "promises 90 %", "90 % or less sure", "90 %, less sure, or a wish", "50 %, or a wish"),
+)
+CONFIDENCES = ("promises 80 %", "promises 95 %", "promises 99 %")
+LEVERS = ("cores only, 90 %", "bandwidth only, 90 %", "exact run times", "FCFS + EASY", "EDF")
+
+
+def taught(workload: StudyWorkload) -> list[Execution]:
+    """Return the earlier executions of a workload, which ran under the default policy without deadlines."""
+    run = StoreRun(workload.earlier, RunRules(_DEFAULT, learns=False), prefix="h")
+    run.run()
+    return run.ended()
+
+
+def outcome(name: str, workload: StudyWorkload, earlier: Iterable[Execution]) -> StudyOutcome:
+    """Return what comes of a workload under the strategy of this name."""
+    if name in RIVALS:
+        return RivalRun(workload.applications, RIVALS[name](), workload.failures, earlier).run()
+    return StoreRun(workload.applications, RULES[name], workload.failures, earlier).run()
