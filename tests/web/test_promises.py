@@ -126,7 +126,7 @@ def test_a_promise_at_risk_says_why(admin: Visitor, client: Client) -> None:
 def test_the_limits_of_promises_are_in_the_policy_form(admin: Visitor, client: Client) -> None:
     policy = client.policy()
     page = admin.open("/cluster/policy")
-    share = page.get_by_label(re.compile("cores for promises"))
+    share = page.get_by_label(re.compile("for promises, 0 to 1"))
     expect(share).to_have_value(str(policy.promise_share))
     expect(page.get_by_label(re.compile("^Time to accept an offer"))).to_have_value(f"{policy.promise_offer_s:g}")
     share.fill("0.5")

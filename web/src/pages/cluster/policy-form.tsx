@@ -30,7 +30,10 @@ const NUMBERS: [keyof Policy, string][] = [
   ["idle_after_s", "End interactive applications unused for, seconds (0: never)"],
   ["idle_warning_s", "Warn this long before such an end, seconds"],
   ["idle_cores_milli", "Minimum CPU that counts as activity, millicores (0: CPU does not count)"],
-  ["promise_share", "Share of the cores and of the store's bandwidth for promises, 0 to 1 (0: none are made)"],
+  [
+    "promise_share",
+    "Share of the cores and of the store's bandwidth for promises, 0 to 1 (0: none are made)",
+  ],
   ["promise_offer_s", "Time to accept an offer of a promise, seconds"],
   ["storage_patience_s", "Time allowed for the store to grant bandwidth, seconds"],
 ];
