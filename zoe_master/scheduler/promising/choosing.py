@@ -74,7 +74,7 @@ class PromiseAnswer:
 
 
 @value(frozen=True, slots=True)
-class CostedChoice:
+class PromiseCost:
     """A choice, in what time it ends with the chance that is asked for, and what it costs."""
 
     choice: PromiseChoice
@@ -136,32 +136,32 @@ class PromiseSearch:
             return "It takes longer than its time limit"
         return "" if self.allowed(confidence) else "It needs more of the cluster than promises may hold by the policy"
 
-    def allowed(self, confidence: float) -> list[CostedChoice]:
+    def allowed(self, confidence: float) -> list[PromiseCost]:
         """Return the choices within its time limit and the share of promises, as `costed`."""
         costed = filter(self._within_time_limit, self.costed(confidence))
         return [one for one in costed if self._within_share(one.choice)]
 
-    def costed(self, confidence: float) -> list[CostedChoice]:
+    def costed(self, confidence: float) -> list[PromiseCost]:
         """Return the choices with run times and prices, the cheapest first, and the quickest of equal ones."""
         found = []
         for choice in self._choices:
             run = self._run_time(choice, confidence)
             if run is not None:
-                found.append(CostedChoice(choice, run, self._price(choice, run.seconds)))
+                found.append(PromiseCost(choice, run, self._price(choice, run.seconds)))
         return sorted(found, key=_cheapest)
 
-    def _affordable(self, one: CostedChoice) -> bool:
+    def _affordable(self, one: PromiseCost) -> bool:
         return self.budget is None or (one.price is not None and one.price.amount <= self.budget)
 
-    def _within_time_limit(self, one: CostedChoice) -> bool:
+    def _within_time_limit(self, one: PromiseCost) -> bool:
         return one.run.seconds <= (self.execution.application.time_limit_s or math.inf)
 
     def _within_share(self, choice: PromiseChoice) -> bool:
-        wanted = self._wanted(self._terms(CostedChoice(choice, ChoiceRunTime(1.0, 0, wide=True), None), 0.5, 0.0, 0.0))
+        wanted = self._wanted(self._terms(PromiseCost(choice, ChoiceRunTime(1.0, 0, wide=True), None), 0.5, 0.0, 0.0))
         return wanted.application.core_resources().cores_milli <= self._later.share_milli
 
     def _in_time(
-        self, costed: Iterable[CostedChoice], confidence: float, not_before_s: float = 0.0
+        self, costed: Iterable[PromiseCost], confidence: float, not_before_s: float = 0.0
     ) -> tuple[FinishTerms, Booking] | None:
         """Return the first choice that ends by the time that was asked for, and begins no earlier than that."""
         for one in least_rate_first(costed):
@@ -171,7 +171,7 @@ class PromiseSearch:
         return None
 
     def latest(
-        self, one: CostedChoice, confidence: float, finish_s: float, not_before_s: float = 0.0
+        self, one: PromiseCost, confidence: float, finish_s: float, not_before_s: float = 0.0
     ) -> tuple[FinishTerms, Booking] | None:
         """Return terms and room with which it ends by then, and begins as late as it can."""
         begin_by_s = finish_s - whole_s(one.run.seconds)
@@ -183,7 +183,7 @@ class PromiseSearch:
             return None
         return changed(terms, begin_by_s=booking.begins_s), self._with_rate(booking, one.choice)
 
-    def earliest(self, one: CostedChoice, confidence: float, from_s: float) -> tuple[FinishTerms, Booking] | None:
+    def earliest(self, one: PromiseCost, confidence: float, from_s: float) -> tuple[FinishTerms, Booking] | None:
         """Return terms and room with which it ends as early as it can, if it begins no earlier than that."""
         terms = self._terms(one, confidence, 0.0, 0.0)
         booking = self._later.earliest(self._wanted(terms), whole_s(one.run.seconds), from_s)
@@ -192,7 +192,7 @@ class PromiseSearch:
         terms = changed(terms, finish_s=booking.ends_s, begin_by_s=booking.begins_s)
         return terms, self._with_rate(booking, one.choice)
 
-    def _soonest(self, costed: Sequence[CostedChoice]) -> tuple[FinishTerms, Booking] | None:
+    def _soonest(self, costed: Sequence[PromiseCost]) -> tuple[FinishTerms, Booking] | None:
         """Return the earliest end of all choices."""
         best: tuple[FinishTerms, Booking] | None = None
         for one in sorted(costed, key=lambda one: one.run.seconds):
@@ -205,7 +205,7 @@ class PromiseSearch:
                 best = found
         return best
 
-    def _counter(self, allowed: Sequence[CostedChoice], affordable: Sequence[CostedChoice]) -> PromiseAnswer:
+    def _counter(self, allowed: Sequence[PromiseCost], affordable: Sequence[PromiseCost]) -> PromiseAnswer:
         found: list[tuple[OfferKind, FinishTerms, Booking]] = []
         for kind, one in self._candidates(allowed, affordable) if self._makes_offers else ():
             if one is not None and _adds(kind, one[0], [known for _, known, _ in found]):
@@ -223,7 +223,7 @@ class PromiseSearch:
         return PromiseAnswer(offers=offers, bookings=tuple(bookings))
 
     def _candidates(
-        self, allowed: Sequence[CostedChoice], affordable: Sequence[CostedChoice]
+        self, allowed: Sequence[PromiseCost], affordable: Sequence[PromiseCost]
     ) -> Iterator[tuple[OfferKind, tuple[FinishTerms, Booking] | None]]:
         confidence = self.wish.confidence
         yield OfferKind.EARLIEST, self._soonest(affordable)
@@ -249,8 +249,8 @@ class PromiseSearch:
 
     def _why(
         self,
-        allowed: Sequence[CostedChoice],
-        affordable: Sequence[CostedChoice],
+        allowed: Sequence[PromiseCost],
+        affordable: Sequence[PromiseCost],
         found: Sequence[tuple[OfferKind, FinishTerms, Booking]],
     ) -> str:
         if not affordable:
@@ -265,7 +265,7 @@ class PromiseSearch:
             )
         return "There is no room for it in time"
 
-    def _terms(self, one: CostedChoice, confidence: float, finish_s: float, begin_by_s: float) -> FinishTerms:
+    def _terms(self, one: PromiseCost, confidence: float, finish_s: float, begin_by_s: float) -> FinishTerms:
         return FinishTerms(
             finish_s=finish_s,
             confidence=confidence,
@@ -317,17 +317,17 @@ def whole_s(run_s: float) -> float:
     return run_s * (1 + _START_SHARE) + _START_S
 
 
-def least_rate_first(costed: Iterable[CostedChoice]) -> list[CostedChoice]:
+def least_rate_first(costed: Iterable[PromiseCost]) -> list[PromiseCost]:
     """Return the choices by price, but those with equal services and views together: of about the least price, the
     lowest rate first.
 
     A higher rate may be a little cheaper, since the services are held for a shorter time. But what is not guaranteed is
     lent: a run with a low rate ends sooner than promised, while one that holds the whole store leaves others nothing.
     """
-    groups: dict[tuple[int, bool | None], list[CostedChoice]] = {}
+    groups: dict[tuple[int, bool | None], list[PromiseCost]] = {}
     for one in costed:
         groups.setdefault((one.choice.elastic, one.choice.views), []).append(one)
-    found: list[CostedChoice] = []
+    found: list[PromiseCost] = []
     for group in groups.values():
         most = _price_of(group[0]) * _ABOUT
         found += sorted(
@@ -337,9 +337,9 @@ def least_rate_first(costed: Iterable[CostedChoice]) -> list[CostedChoice]:
     return found
 
 
-def _price_of(one: CostedChoice) -> Decimal:
+def _price_of(one: PromiseCost) -> Decimal:
     return Decimal(0) if one.price is None else one.price.amount
 
 
-def _cheapest(one: CostedChoice) -> tuple[Decimal, float, int]:
+def _cheapest(one: PromiseCost) -> tuple[Decimal, float, int]:
     return _price_of(one), one.run.seconds, one.choice.elastic

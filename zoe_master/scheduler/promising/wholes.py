@@ -22,7 +22,7 @@ from zoe_lib.domain.values import changed, value
 from zoe_master.scheduler.booking.bookings import Booking, offer_name
 from zoe_master.scheduler.promising.choosing import (
     LESS_SURE,
-    CostedChoice,
+    PromiseCost,
     PromiseAnswer,
     PromiseSearch,
     least_rate_first,
@@ -136,7 +136,7 @@ class _WholeSearch:
     def _each(self, confidence: float) -> float:
         return min(1 - (1 - confidence) / len(self._searches), CONFIDENCE_MOST)
 
-    def _choices(self, confidence: float, pace: float) -> list[CostedChoice]:
+    def _choices(self, confidence: float, pace: float) -> list[PromiseCost]:
         """Return the cheapest choice of each that takes no longer than this pace allows."""
         found = []
         for search in self._searches:
@@ -156,7 +156,7 @@ class _WholeSearch:
                     return found
         return None
 
-    def _latest(self, choices: Sequence[CostedChoice], confidence: float, not_before_s: float) -> _Found | None:
+    def _latest(self, choices: Sequence[PromiseCost], confidence: float, not_before_s: float) -> _Found | None:
         found: dict[ExecutionId, tuple[FinishTerms, Booking]] = {}
         end_by_s = {one.execution.id: one.execution.deadline_s or 0.0 for one in self._searches}
         for search, choice in reversed(list(zip(self._searches, choices, strict=True))):
@@ -190,7 +190,7 @@ class _WholeSearch:
                 self._later.with_bookings([one[1]])
         return found
 
-    def _affordable(self, choices: Sequence[CostedChoice]) -> bool:
+    def _affordable(self, choices: Sequence[PromiseCost]) -> bool:
         if self._budget is None:
             return True
         prices = [one.price for one in choices]
