@@ -22,8 +22,8 @@ from zoe_lib.domain.values import changed, value
 from zoe_master.scheduler.booking.bookings import Booking, offer_name
 from zoe_master.scheduler.promising.choosing import (
     LESS_SURE,
-    PromiseCost,
     PromiseAnswer,
+    PromiseCost,
     PromiseSearch,
     least_rate_first,
 )
