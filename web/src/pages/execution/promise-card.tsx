@@ -3,12 +3,12 @@ import { api, type Schemas, told } from "../../api/client";
 import { useMay } from "../../api/session";
 import { ErrorBox } from "../../components/feedback";
 import { useNow } from "../../components/now";
+import { OfferList } from "../../components/offers";
 import { distance, fullMoment } from "../../format";
 import {
   confidenceText,
   earlySentence,
   guaranteedText,
-  inWhat,
   riskSentence,
   runText,
   termsPrice,
@@ -76,26 +76,10 @@ function Offers({ execution, offers }: { execution: Execution; offers: Schemas["
     <section className="card" aria-label="Offers">
       <h2>It cannot be promised: {offers.why}</h2>
       {offers.offers.length === 0 && <p>There are no offers of other times.</p>}
-      <ul>
-        {offers.offers.map((one) => (
-          <li className="field" key={one.number}>
-            <strong>
-              Offer {one.number}: {inWhat(one)}
-            </strong>
-            <p>{termsSentence(one.terms)}</p>
-            {may && open && (
-              <button
-                type="button"
-                aria-label={`Accept offer ${one.number}`}
-                disabled={accept.isPending || accept.isSuccess}
-                onClick={() => accept.mutate(one.number)}
-              >
-                Accept
-              </button>
-            )}
-          </li>
-        ))}
-      </ul>
+      <OfferList
+        offers={offers.offers.map((one) => ({ ...one, sentence: termsSentence(one.terms) }))}
+        accept={may && open ? accept : null}
+      />
       {open && offers.offers.length > 0 && (
         <p>
           They can be accepted until {fullMoment(offers.ends_s)} ({distance(offers.ends_s, now)}). Without an

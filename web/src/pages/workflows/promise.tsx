@@ -2,8 +2,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api, type Schemas, told } from "../../api/client";
 import { useMay } from "../../api/session";
 import { ErrorBox } from "../../components/feedback";
+import { OfferList } from "../../components/offers";
 import { fullMoment } from "../../format";
-import { inWhat, wholeSentence } from "../../promise";
+import { wholeSentence } from "../../promise";
 
 /** What is promised of all of it, or what is offered instead. */
 export function PromiseCard({ workflow }: { workflow: Schemas["WorkflowView"] }) {
@@ -26,26 +27,10 @@ export function PromiseCard({ workflow }: { workflow: Schemas["WorkflowView"] })
     <section className="card" aria-label="Promise">
       <h2>{heading(promise)}</h2>
       {promise.terms && <p>{wholeSentence(promise.terms)}</p>}
-      <ul>
-        {promise.offers.map((one) => (
-          <li className="field" key={one.number}>
-            <strong>
-              Offer {one.number}: {inWhat(one)}
-            </strong>
-            <p>{wholeSentence(one.terms)}</p>
-            {may && open && (
-              <button
-                type="button"
-                aria-label={`Accept offer ${one.number}`}
-                disabled={accept.isPending || accept.isSuccess}
-                onClick={() => accept.mutate(one.number)}
-              >
-                Accept
-              </button>
-            )}
-          </li>
-        ))}
-      </ul>
+      <OfferList
+        offers={promise.offers.map((one) => ({ ...one, sentence: wholeSentence(one.terms) }))}
+        accept={may && open ? accept : null}
+      />
       {open && promise.ends_s !== null && (
         <p>They can be accepted until {fullMoment(promise.ends_s)}. Without an answer it ends then.</p>
       )}
