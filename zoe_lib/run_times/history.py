@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from zoe_lib.domain.values import value
-from zoe_lib.run_times.kind import RunExpectation, RunsOfKind, known_before, took_s
+from zoe_lib.run_times.kind import RunExpectation, RunsOfKind, known_before, read_at, took_s
 from zoe_lib.run_times.samples import Kind
 from zoe_lib.run_times.spread import CHANCES, Levels, Pool, nearest_chance
 from zoe_lib.run_times.values import RunSample, RunSetting
@@ -99,7 +99,7 @@ class RunTimes:
             # Others would be judged by what was not yet known at their submission.
             _judge(told, _Given.PERHAPS, factor, judged=was_told is not None)
             self._judge_given(told, _Given.CORES, sample, judged=was_told is not None)
-            if sample.setting.rate is not None:
+            if read_at(sample.setting) is not None:
                 self._judge_given(told, _Given.RATE, sample, judged=was_told is not None)
             elif was_told is not None:
                 self._ended[run_id] = told
@@ -112,7 +112,7 @@ class RunTimes:
         runs = self._kinds.get(kind)
         if runs is None or not runs.has(run_id):
             return False
-        told = self._ended.pop(run_id, None) if sample.setting.rate is not None else None
+        told = self._ended.pop(run_id, None) if read_at(sample.setting) is not None else None
         if told is not None:
             self._judge_given(told, _Given.RATE, sample, judged=True)
         runs.amend(run_id, sample)

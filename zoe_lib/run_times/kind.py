@@ -137,7 +137,7 @@ class RunsOfKind:
         # What is read is not known before a run, so its factor is of what would have been expected without it.
         self.factors = [_factor(now, one, known_before(one.setting)) for one in self.samples]
         self.rated_factors = [
-            _factor(now, one, known_before(one.setting, rated=True)) for one in self.samples if one.setting.rate
+            _factor(now, one, known_before(one.setting, rated=True)) for one in self.samples if read_at(one.setting)
         ]
 
     def _known(self) -> tuple[RunSample, ...]:
@@ -151,7 +151,16 @@ class RunsOfKind:
 
 def known_before(setting: RunSetting, *, rated: bool = False) -> RunSetting:
     """Return what was known of a run before it began; rated: with the rate at which it read."""
-    return changed(setting, delivered_bytes=None, rate=setting.rate if rated else None)
+    return changed(setting, delivered_bytes=None, rate=read_at(setting) if rated else None)
+
+
+def read_at(setting: RunSetting) -> float | None:
+    """Return the bytes per second at which a run read: as measured; of one that hardly waited for the store, what it
+    was guaranteed; None if neither is known.
+    """
+    if setting.rate is None and setting.delivered_bytes is not None:
+        return setting.guaranteed
+    return setting.rate
 
 
 def took_s(sample: RunSample) -> float:
