@@ -339,6 +339,7 @@ class Walk:
             ("PUT", "/storage/credentials/{service}"): lambda: {"user": "someone", "key": "something"},
             ("POST", "/tokens"): lambda: {"scopes": ["read"], "lifetime_s": 60, "note": "walk"},
             ("POST", "/workflows"): lambda: {"document": long_workflow("walk")},
+            ("POST", "/workflows/{workflow_id}/accept"): lambda: {"offer": 1},
             ("POST", "/workflows:validate"): lambda: {"document": long_workflow("walk")},
             ("POST", "/validate"): lambda: {"application": job},
         }

@@ -164,10 +164,12 @@ def test_a_flood_of_one_network_leaves_places_to_others(api: Api) -> None:
     for _ in range(30):
         ask("192.0.2.1")
     ask("198.51.100.1")
-    addresses = [entry.address for entry in refused(api, refused_audit.MORE_PER_MINUTE_MAX + 2)]
-    assert addresses == ["192.0.2.1"] * (refused_audit.MORE_PER_MINUTE_MAX + 1) + ["198.51.100.1"]
+    # Entries follow their answers, so that of the last request may come before one of those before it.
+    addresses = Counter(entry.address for entry in refused(api, refused_audit.MORE_PER_MINUTE_MAX + 2))
+    assert addresses == {"192.0.2.1": refused_audit.MORE_PER_MINUTE_MAX + 1, "198.51.100.1": 1}
     left_out = 29 - refused_audit.MORE_PER_MINUTE_MAX
-    assert refused(api, 1)[-1].changes == {"refused_not_listed_before": [0, left_out]}
+    told = [entry.changes for entry in refused(api, 1) if "refused_not_listed_before" in entry.changes]
+    assert told == [{"refused_not_listed_before": [0, left_out]}]
     for number in range(2 * refused_audit.NETWORKS_PER_MINUTE_MAX):
         ask(f"203.0.113.{number}")
     most = refused_audit.MORE_PER_MINUTE_MAX + refused_audit.NETWORKS_PER_MINUTE_MAX
