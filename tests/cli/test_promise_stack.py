@@ -62,7 +62,7 @@ def test_a_time_is_promised_and_kept(zoe: Zoe, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_promised_is_offered_otherwise(zoe: Zoe, tmp_path: Path) -> None:
-    path = described(tmp_path, 30, 0.5)
+    path = described(tmp_path, 30, 0.5, name="countered")  # else its runs count, and not what it declares
     planned = zoe("plan", path, "--finish-by", "+10s")
     assert planned.code == 9
     assert "longer than there is time" in planned.out
@@ -110,17 +110,24 @@ def test_nothing_is_promised_of_an_unknown_run_time(zoe: Zoe, tmp_path: Path) ->
     assert "size.run_time_s" in ran.err
 
 
-def test_a_workflow_is_promised_or_offered_as_a_whole(zoe: Zoe, tmp_path: Path) -> None:
-    application = json.loads(Path(described(tmp_path, 3, 0.3)).read_text())
-    steps = [{"name": "first", "application": application}, {"name": "second", "application": application}]
-    steps[1]["needs"] = ["first"]
-    path = tmp_path / "nightly.json"
+def two_steps(tmp_path: Path, run_s: float, name: str) -> Path:
+    """A workflow of two steps of a kind that has never run, and says that each takes so long."""
+    application = json.loads(Path(described(tmp_path, run_s, 0.3, name=name)).read_text())
+    steps = [{"name": "first", "application": application}]
+    steps.append({"name": "second", "application": application, "needs": ["first"]})
+    path = tmp_path / f"{name}.json"
     path.write_text(json.dumps({"version": 1, "name": "nightly", "steps": steps}))
+    return path
+
+
+def test_a_workflow_is_promised_or_offered_as_a_whole(zoe: Zoe, tmp_path: Path) -> None:
+    path = two_steps(tmp_path, 3, "in-time")
     ran = zoe("workflow", "run", str(path), "--finish-by", "+60s", "--confidence", "80%", "--wait", "-o", "json")
     assert ran.code == 0, ran.err
     assert "Promised: all of it ends by " in ran.err
     assert "with 80% confidence, for about" in ran.err
     assert "Promised: all of it ends by " in zoe("workflow", "show", json.loads(ran.out)["id"]).err
+    path = two_steps(tmp_path, 30, "too-late")
     late = zoe("workflow", "run", str(path), "--finish-by", "+12s", "-o", "json")
     assert late.code == 9
     assert "Offer 1 (the earliest end that sure): all of it ends by " in late.err

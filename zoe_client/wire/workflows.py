@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from zoe_client.vocabulary import Cause, OfferKind
-from zoe_client.wire.base import Wire
+from zoe_client.wire.base import Numbers, Wire
 
 
 class WorkflowState(StrEnum):
@@ -34,7 +34,7 @@ class StepState(StrEnum):
     NOT_NEEDED = "not_needed"
 
 
-class WorkflowRequest(Wire):
+class WorkflowRequest(Numbers):
     """A workflow, and values of its parameters; texts are read as the parameter's type says."""
 
     document: dict[str, Any] = Field(description="The workflow, format version 1.")
