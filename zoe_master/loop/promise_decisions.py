@@ -145,7 +145,9 @@ class PromiseDecisions:
         self, members: Sequence[Execution], tick: Tick, later: NodesLater, makes_offers: bool
     ) -> list[PromiseAnswer]:
         """Return the answer for each; those of a whole run in this order."""
-        free_rate = _free_rate(tick.snapshot, later)
+        # Booked bandwidth is held from the promise on, so what members of a whole hold together has to be free.
+        readers = sum(one.application.storage is not None and bool(one.application.storage.inputs) for one in members)
+        free_rate = _free_rate(tick.snapshot, later) // max(readers, 1)
         offers_end_s = later.now_s + tick.policy.promise_offer_s if makes_offers else None
         searches = [self._search(one, later, tick.policy, free_rate, offers_end_s) for one in members]
         if not members[0].conditions.whole:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.support.scheduling import GIB
-from zoe_client.vocabulary import OfferKind
+from zoe_client.vocabulary import DependencyKind, OfferKind
 from zoe_lib.domain.application import Application, Component
 from zoe_lib.domain.cluster import Node
+from zoe_lib.domain.conditions import Conditions, Dependency
 from zoe_lib.domain.events import Promised
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.finish_times import FinishTerms, Promise, PromiseWish
@@ -148,6 +149,23 @@ def test_what_is_promised_is_required_from_then_on_and_nobody_else_gets_it() -> 
     assert guarantees.refusal(own) is None
     guarantees.take(own)
     assert guarantees.refusal(changed(own, id="third")) is not None
+
+
+def test_members_of_a_whole_hold_no_more_bandwidth_together_than_there_is() -> None:
+    """Else the booking of the last would keep the first from its rate for ever."""
+    seen = Snapshot(1000.0, NODES, storage=BandwidthSupply(Rates(40 * MB, 0)))
+    tick = Tick(seen, Plan(), "plan", 0.0, False, policy=Policy(promise_share=1.0))
+    asks = [tick.fresh(reader(), "default", "ada", 1900.0) for _ in range(2)]
+    first = changed(asks[0], id="a", conditions=Conditions(whole="w", members=2))
+    after = (Dependency(DependencyKind.OK, "a"),)
+    second = changed(asks[1], id="b", conditions=Conditions(after=after, whole="w", members=2))
+    made = PromiseDecisions(taught(60.0), StoredPrices(list)).made_on(changed(tick, asking=(second, first)))
+    [decision] = made
+    found = [one.answer for one in (decision, *decision.together)]
+    rates = [terms(one).read_bytes_per_s or 0 for one in found if one is not None]
+    assert len(rates) == 2
+    assert min(rates) > 0
+    assert sum(rates) <= 40 * MB
 
 
 def test_no_more_is_guaranteed_than_limits_allow() -> None:
