@@ -143,7 +143,10 @@ class RunTimes:
             return None
         given = _Given.CORES if setting.rate is None else _Given.RATE
         pool = self._pool(kind, runs, setting, given)
-        return runs.expected_s(setting) * self._factor(runs, pool, setting, nearest_chance(chance), given)[1]
+        least = nearest_chance(chance)
+        # What ends within a time with a higher chance does so with a lower one, too.
+        factors = [self._factor(runs, pool, setting, one, given)[1] for one in CHANCES if one >= least]
+        return runs.expected_s(setting) * min(factors)
 
     def ways_to_read(self, kind: Kind) -> frozenset[bool]:
         """Return of which ways to read it is known how much a run reads: through views (True), plainly (False)."""

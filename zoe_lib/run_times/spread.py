@@ -16,6 +16,8 @@ CHANCES = (0.5, 0.8, 0.9, 0.95, 0.99)
 _KEPT = 500
 _NEEDED = 20
 _STEP = 0.02
+# Runs that are submitted together miss together, and would move this without end.
+_BEYOND_MOST = 3.0
 _STEEP = 20.0
 _HIGHEST = 1.5
 _UNKNOWN = {0.5: 1.0, 0.8: 2.0, 0.9: 3.0, 0.95: 4.0, 0.99: 8.0}
@@ -36,7 +38,7 @@ class Levels:
     def factor(self, factors: Collection[float], chance: float) -> float:
         """Return the factor with which an expected run time holds with one of `CHANCES`."""
         level, values = self.levels[chance], sorted(factors)
-        beyond = math.exp(_STEEP * max(level - 1.0, 0.0))
+        beyond = min(math.exp(_STEEP * max(level - 1.0, 0.0)), _BEYOND_MOST)
         return values[min(max(math.ceil(level * (len(values) + 1)), 1), len(values)) - 1] * beyond
 
     def learn(self, chance: float, missed: bool) -> None:

@@ -146,3 +146,18 @@ def test_rates_that_are_known_later_are_judged_then() -> None:
         times.learn(str(number), kind, RunSample(RunSetting(4.0), 0.0, 1e9 / rate))
         assert times.amend(str(number), kind, RunSample(RunSetting(4.0, 1e9, rate), 0.0, 1e9 / rate, 0.01))
     assert times.within_s(kind, RunSetting(4.0, rate=4e6), 0.9) == pytest.approx(250.0, rel=0.05)
+
+
+def test_a_burst_of_runs_that_miss_together_does_not_make_all_others_long() -> None:
+    """Half a hundred runs of one kind take twenty times what was told of them; another kind's are all alike."""
+    times = RunTimes()
+    for number in range(12):
+        times.learn(f"a{number}", ("t", "u", "alike"), RunSample(RunSetting(1.0), 0.1, 3.0))
+        times.learn(f"b{number}", ("t", "u", "burst"), RunSample(RunSetting(1.0), 0.1, 3.0))
+    for number in range(50):
+        times.submitted(f"c{number}", ("t", "u", "burst"), RunSetting(1.0))
+    for number in range(50):
+        times.learn(f"c{number}", ("t", "u", "burst"), RunSample(RunSetting(1.0), 0.1, 60.0))
+    told = [times.within_s(("t", "u", "alike"), RunSetting(1.0), chance) or 0.0 for chance in CHANCES]
+    assert told == sorted(told)
+    assert told[CHANCES.index(0.9)] < 3 * 3.2, "its own runs tell it"
