@@ -195,6 +195,8 @@ def modify(
     at_once: dict[str, Any] = {"at_once": body.at_once_max} if "at_once_max" in body.model_fields_set else {}
 
     def decide(array: Array, _: bytearray) -> ArrayChange | None:
+        if not array.open_count:
+            raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {array.state}")
         # Another deadline may be missed again.
         late: dict[str, Any] = {"late_count": None} if "deadline_s" in wanted else {}
         after = changed(array, **at_once, **late, **_with(array.application, wanted))

@@ -320,3 +320,12 @@ def test_a_replay_decides_as_it_was(api: Api, http: httpx.Client, master: Tickin
     from_s = ended(http, first)["ended_at_s"]
     replay = api.http(api.admin).post(f"{PREFIX}/replays", json={"from_s": from_s}).raise_for_status().json()
     assert replay["decisions"] == replay["reproduced"] > 0
+
+
+def test_what_has_ended_is_not_changed(api: Api) -> None:
+    """Another deadline would erase that it was missed."""
+    http = api.http()
+    made = http.post("/api/v1/arrays", json={"application": job(), "indices": "0-2", "hold": True}).json()
+    assert http.post(f"/api/v1/arrays/{made['id']}/cancel").status_code == 200
+    refused = http.patch(f"/api/v1/arrays/{made['id']}", json={"deadline": "+1h"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "illegal_state")
