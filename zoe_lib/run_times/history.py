@@ -143,10 +143,10 @@ class RunTimes:
             return None
         given = _Given.CORES if setting.rate is None else _Given.RATE
         pool = self._pool(kind, runs, setting, given)
-        least = nearest_chance(chance)
-        # What ends within a time with a higher chance does so with a lower one, too.
-        factors = [self._factor(runs, pool, setting, one, given)[1] for one in CHANCES if one >= least]
-        return runs.expected_s(setting) * min(factors)
+        most = nearest_chance(chance)
+        # What is told for a chance holds for every lower one, too: levels that were learned one by one may cross.
+        factors = [self._factor(runs, pool, setting, one, given)[1] for one in CHANCES if one <= most]
+        return runs.expected_s(setting) * max(factors)
 
     def ways_to_read(self, kind: Kind) -> frozenset[bool]:
         """Return of which ways to read it is known how much a run reads: through views (True), plainly (False)."""
