@@ -45,12 +45,13 @@ def described(tmp_path: Path, run_s: float, seconds: float, **more: Any) -> str:
 
 
 def test_a_time_is_promised_and_kept(zoe: Zoe, tmp_path: Path) -> None:
+    """In much more time than it takes: on a busy machine it would rightly be told to be at risk."""
     path = described(tmp_path, 3, 0.5)
-    planned = zoe("plan", path, "--finish-by", "+60s", "--confidence", "80%")
+    planned = zoe("plan", path, "--finish-by", "+2h", "--confidence", "80%")
     assert planned.code == 0
     assert "It would be promised: it ends by " in planned.out
     assert "with 80% confidence" in planned.out
-    ran = zoe("run", path, "--finish-by", "+60s", "--budget", "5", "--wait", "-o", "json")
+    ran = zoe("run", path, "--finish-by", "+2h", "--budget", "5", "--wait", "-o", "json")
     assert ran.code == 0, ran.err
     assert "Promised: it ends by " in ran.err
     found = json.loads(ran.out)

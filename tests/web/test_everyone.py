@@ -45,7 +45,11 @@ PICTURES = ROOT / "docs" / "images" if os.environ.get("ZOE_TEST_PICTURES") == "1
 
 
 def comes_to_be(client: Client, execution_id: str, state: ExecutionState) -> None:
-    until(lambda: client.execution(execution_id).state is state, lambda: client.execution(execution_id).state)
+    def story() -> object:
+        all_of_them = [(one.id, one.name, one.state, one.cause, one.message) for one in client.executions().executions]
+        return (execution_id, all_of_them, client.nodes().nodes)
+
+    until(lambda: client.execution(execution_id).state is state, story)
 
 
 @pytest.fixture(scope="module")
