@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import structlog
 from fastapi import Request
@@ -15,26 +14,24 @@ from zoe_api.cancelling import cancellation
 from zoe_api.changing import change
 from zoe_api.codes import Code
 from zoe_api.conditions import conditions_of, visible_array
-from zoe_api.controlling import differences, held, released
+from zoe_api.controlling import held, released
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem, as_problems
 from zoe_api.request_context import PREFIX
-from zoe_api.submission import checked, checked_priority
+from zoe_api.submission import checked
 from zoe_api.visibility import note_look
 from zoe_client.vocabulary import ACTIVE_STATES, Holder
-from zoe_client.wire import ArrayModifyRequest, ArrayRequest, Diagnostic
+from zoe_client.wire import ArrayRequest, Diagnostic
 from zoe_lib.domain import arrays as domain
-from zoe_lib.domain.application import Application
 from zoe_lib.domain.arrays import Array, ArrayEventKind
-from zoe_lib.domain.events import Event, Modified, Requested
+from zoe_lib.domain.events import Event
 from zoe_lib.domain.execution import WAITING_STATES, Execution
 from zoe_lib.domain.indices import IndexSet, IndicesError, TooManyIndices, parse_array
 from zoe_lib.domain.values import changed
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
-from zoe_lib.store.quotas import with_time_limit
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
-from zoe_lib.submission.deadlines import check_no_promise, deadline_of, given_deadline
+from zoe_lib.submission.deadlines import check_no_promise, deadline_of
 from zoe_lib.submission.ids import new_array_id
 from zoe_lib.submission.pricing import price_notes
 
@@ -129,8 +126,8 @@ def cancel(services: Services, principal: Principal, array_id: str, request: Req
         after = domain.cancel(array, states, principal.user)
         return None if after is array else ArrayChange(after, ArrayEventKind.CANCELLED, {"user": principal.user})
 
-    _change(services, principal, array_id, request, decide)
-    _each(services, principal, array_id, request, lambda one: cancellation(one, services, principal, request))
+    change_array(services, principal, array_id, request, decide)
+    change_each(services, principal, array_id, request, lambda one: cancellation(one, services, principal, request))
     return services.store.array(array_id)
 
 
@@ -144,8 +141,8 @@ def hold(services: Services, principal: Principal, array_id: str, request: Reque
         after = domain.hold(array, by)
         return None if after is array else ArrayChange(after, ArrayEventKind.HELD, {"by": by, "user": principal.user})
 
-    _change(services, principal, array_id, request, decide)
-    _each(services, principal, array_id, request, lambda one: _held(one, principal, request))
+    change_array(services, principal, array_id, request, decide)
+    change_each(services, principal, array_id, request, lambda one: _held(one, principal, request))
     return services.store.array(array_id)
 
 
@@ -154,9 +151,11 @@ def _held(execution: Execution, principal: Principal, request: Request) -> Event
 
 
 def release(services: Services, principal: Principal, array_id: str, request: Request) -> Array:
-    """Return the array after its release; 403 if only operators may release it."""
+    """Return the array after its release; 403 if only operators may release it, 409 if all its indices have ended."""
 
     def decide(array: Array, _: bytearray) -> ArrayChange | None:
+        if not array.open_count:
+            raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {array.state}")
         holder = array.conditions.held
         if holder is None:
             return None
@@ -164,8 +163,8 @@ def release(services: Services, principal: Principal, array_id: str, request: Re
             raise ApiProblem(Code.HELD_BY_OPERATOR, hint="ask an operator to release it")
         return ArrayChange(domain.release(array), ArrayEventKind.RELEASED, {"user": principal.user})
 
-    _change(services, principal, array_id, request, decide)
-    _each(services, principal, array_id, request, lambda one: released(one, principal, request))
+    change_array(services, principal, array_id, request, decide)
+    change_each(services, principal, array_id, request, lambda one: released(one, principal, request))
     return services.store.array(array_id)
 
 
@@ -182,82 +181,17 @@ def requeue(services: Services, principal: Principal, array_id: str, request: Re
         after = domain.again(array, states)
         return None if after is array else ArrayChange(after, ArrayEventKind.AGAIN, {"user": principal.user})
 
-    return _change(services, principal, array_id, request, decide)
+    return change_array(services, principal, array_id, request, decide)
 
 
-def modify(
-    services: Services, principal: Principal, array_id: str, body: ArrayModifyRequest, request: Request
-) -> Array:
-    """Return the array with what is given: how many of its indices may be active at once, and priority, deadline and
-    time limit of all that wait. 422 as a submission would be refused.
-    """
-    wanted = _wanted(body, seen_array(array_id, services, principal, request), services, principal)
-    at_once: dict[str, Any] = {"at_once": body.at_once_max} if "at_once_max" in body.model_fields_set else {}
-
-    def decide(array: Array, _: bytearray) -> ArrayChange | None:
-        if not array.open_count:
-            raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {array.state}")
-        # Another deadline may be missed again.
-        late: dict[str, Any] = {"late_count": None} if "deadline_s" in wanted else {}
-        after = changed(array, **at_once, **late, **_with(array.application, wanted))
-        data = {"user": principal.user, **at_once, **wanted}
-        return None if after == array else ArrayChange(after, ArrayEventKind.MODIFIED, data)
-
-    _change(services, principal, array_id, request, decide)
-    if wanted:
-        _each(services, principal, array_id, request, lambda one: _modified(one, wanted, principal, request))
-    return services.store.array(array_id)
-
-
-def _wanted(
-    body: ArrayModifyRequest, array: Array, services: Services, principal: Principal
-) -> Mapping[str, float | None]:
-    """Return what applies to all indices that wait: `priority`, `deadline_s` since the epoch, `time_limit_s`."""
-    wanted: dict[str, float | None] = {}
-    if body.priority is not None:
-        wanted["priority"] = checked_priority(body.priority, services, principal, array.tenant)
-    if body.deadline is not None or "deadline_s" in body.model_fields_set:
-        with as_problems():
-            deadline = given_deadline(body.deadline, body.deadline_s, time.time())
-        wanted["deadline_s"] = None if deadline is None else deadline.at_s
-    if "time_limit_s" in body.model_fields_set:
-        asked = replace(array.application, time_limit_s=body.time_limit_s)
-        wanted["time_limit_s"] = with_time_limit(asked, array.tenant, services.store.policy().limits)[0].time_limit_s
-    return wanted
-
-
-def _with(application: Application, wanted: Mapping[str, float | None]) -> dict[str, Any]:
-    """Return the fields to change of an array, or of what is requested of an execution."""
-    fields: dict[str, Any] = {name: one for name, one in wanted.items() if name != "time_limit_s"}
-    if "time_limit_s" in wanted:
-        fields["application"] = replace(application, time_limit_s=wanted["time_limit_s"])
-    return fields
-
-
-def _modified(
-    execution: Execution, wanted: Mapping[str, float | None], principal: Principal, request: Request
-) -> Event | None:
-    before = Requested.of(execution)
-    after = replace(before, **_with(before.application, wanted))
-    if execution.state not in WAITING_STATES or after == before:
-        return None
-    return Modified(
-        at_s=time.time(),
-        cause_id=request.state.request_id,
-        before=before,
-        after=after,
-        user=principal.user,
-        what="; ".join(differences(before, after)),
-    )
-
-
-def _change(
+def change_array(
     services: Services,
     principal: Principal,
     array_id: str,
     request: Request,
     decide: Callable[[Array, bytearray], ArrayChange | None],
 ) -> Array:
+    """Return the array after what `decide` returns, which is written with its entry in the journal; None: unchanged."""
     before = seen_array(array_id, services, principal, request)
     after = services.store.change_array(array_id, decide, time.time(), request.state.request_id)
     if after.version != before.version:
@@ -266,7 +200,7 @@ def _change(
     return after
 
 
-def _each(
+def change_each(
     services: Services,
     principal: Principal,
     array_id: str,

@@ -49,9 +49,16 @@ def held(execution: Execution, principal: Principal, request: Request) -> ev.Eve
 def release(
     services: Services, principal: Principal, execution_id: str, request: Request, if_match: str | None = None
 ) -> Execution:
-    """Return the execution after its release; unchanged if nobody holds it. 403 if only operators may release it."""
+    """Return the execution after its release; unchanged if nobody holds it. 403 if only operators may release it; 409
+    if it has ended.
+    """
 
-    return change(services, principal, execution_id, request, if_match, lambda one: released(one, principal, request))
+    def decide(execution: Execution) -> ev.Event | None:
+        if execution.terminal:
+            raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {execution.state}")
+        return released(execution, principal, request)
+
+    return change(services, principal, execution_id, request, if_match, decide)
 
 
 def released(execution: Execution, principal: Principal, request: Request) -> ev.Event | None:
@@ -227,7 +234,15 @@ def _requested(body: ModifyRequest, execution: Execution, services: Services, pr
         deadline_s = None if given_time is None else given_time.at_s
     application = execution.application
     if body.application is not None:
-        application = _application(body.application, execution, services, principal)
+        application = changed_description(
+            body.application,
+            application,
+            execution.tenant,
+            execution.priority,
+            services,
+            principal,
+            owned=owns(principal, execution),
+        )
     if "time_limit_s" in given:
         wanted = replace(application, time_limit_s=body.time_limit_s)
         application, _ = with_time_limit(wanted, execution.tenant, services.store.policy().limits)
@@ -239,21 +254,29 @@ def _requested(body: ModifyRequest, execution: Execution, services: Services, pr
     )
 
 
-def _application(
-    document: dict[str, object], execution: Execution, services: Services, principal: Principal
+def changed_description(
+    document: dict[str, object],
+    application: Application,
+    tenant: str,
+    priority: int,
+    services: Services,
+    principal: Principal,
+    *,
+    owned: bool,
 ) -> Application:
-    """Return the new application; 422 if it could not be submitted, or would need other services. 403 for all but its
-    owner: it runs as the owner, with the owner's files and secrets."""
-    if not owns(principal, execution):
+    """Return the new application of what waits; 422 if it could not be submitted, or would need other services. 403 for
+    all but its owner: it runs as the owner, with the owner's files and secrets.
+    """
+    if not owned:
         hint = "others may change priority, deadline, begin and time limit"
         raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner may change its description", hint)
-    asked = checked(document, services, principal, execution.priority).application
-    if not same_instances(asked, execution.application):
-        message = "a waiting execution keeps its components and the numbers of their instances"
+    asked = checked(document, services, principal, priority).application
+    if not same_instances(asked, application):
+        message = "what waits keeps its components and the numbers of their instances"
         error = Diagnostic(pointer="/application/components", code="other_instances", message=message)
         raise ApiProblem(Code.INVALID_DESCRIPTION, message, "cancel it, and submit the new description", [error])
-    application, _ = with_time_limit(asked, execution.tenant, services.store.policy().limits)
-    return application
+    limited, _ = with_time_limit(asked, tenant, services.store.policy().limits)
+    return limited
 
 
 def differences(before: ev.Requested, after: ev.Requested) -> Iterator[str]:

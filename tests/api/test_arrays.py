@@ -97,6 +97,43 @@ def test_no_more_at_once_than_asked(http: httpx.Client, master: TickingMaster) -
     until(lambda: counts(http, array) == {"active": 4, "waiting": 96})
 
 
+def test_a_begin_time_is_given_and_taken_back(http: httpx.Client, master: TickingMaster) -> None:
+    master.behaviours["main"] = ServiceBehaviour(run_s=NEVER_S)
+    array = submit(http, "0-9%2", begin_in_s=3600)
+    later_s = time.time() + 7200
+    assert http.patch(f"{ARRAYS}/{array['id']}", json={"begin_at_s": later_s}).status_code == 200
+    found = shown(http, array)
+    assert (found["conditions"]["begin_at_s"], found["counts"]) == (later_s, {"waiting": 10})
+    assert http.patch(f"{ARRAYS}/{array['id']}", json={"begin_at_s": None}).status_code == 200
+    until(lambda: counts(http, array) == {"active": 2, "waiting": 8})
+
+
+def test_what_waits_runs_as_described_anew_and_what_runs_goes_on(
+    api: Api, http: httpx.Client, master: TickingMaster
+) -> None:
+    master.behaviours["main"] = ServiceBehaviour(run_s=NEVER_S)
+    described = document(part("main", command=["old", "{index}"], resources={"memory": "1GiB", "cores": 3}), name="one")
+    array = submit(http, "0-99", application=described)
+    first, waiting = f"{PREFIX}/executions/{array['id']}_0", f"{PREFIX}/executions/{array['id']}_9"
+    until(lambda: (r := http.get(first)).status_code == 200 and r.json()["state"] == "running")
+    until(lambda: http.get(waiting).status_code == 200)
+    new = document(part("main", command=["new", "{index}"], resources={"memory": "2GiB", "cores": 3}), name="one")
+    changed = http.patch(f"{ARRAYS}/{array['id']}", json={"application": new, "priority": 5})
+    assert changed.status_code == 200, changed.text
+    assert http.get(first).json()["description"]["components"][0]["command"] == ["old", "0"]
+    assert http.get(waiting).json()["description"]["components"][0]["command"] == ["new", "9"]
+    assert shown(http, array)["description"]["components"][0]["command"] == ["new", "{index}"]
+    (event,) = [e for e in api.client().events(array["id"]).events if e.kind == "array_modified"]
+    assert event.data["what"] == "priority 0 to 5; component main"
+    others = document(part("main"), part("more"), name="one")
+    for wrong, code in ((others, "invalid_description"), ({"version": 4}, "invalid_description")):
+        refused = problem(http.patch(f"{ARRAYS}/{array['id']}", json={"application": wrong}))
+        assert refused["code"] == code
+    with api.http(api.admin) as admin:
+        refused = problem(admin.patch(f"{ARRAYS}/{array['id']}", json={"application": new}))
+        assert refused["code"] == "share_too_low"
+
+
 def test_failed_indices_run_again_as_new_executions(http: httpx.Client, master: TickingMaster) -> None:
     master.behaviours["main"] = ServiceBehaviour(run_s=0.05, exit_code=3)
     array = submit(http, "0-3")
@@ -141,6 +178,7 @@ def test_a_cancelled_array_ends_whole(http: httpx.Client, master: TickingMaster)
     assert (done["state"], done["counts"], done["message"]) == ("cancelled", {"cancelled": 500}, "cancelled by ada")
     assert problem(act(http, array, "cancel"))["code"] == "already_ended"
     assert problem(act(http, array, "hold"))["code"] == "illegal_state"
+    assert problem(act(http, array, "release"))["code"] == "illegal_state"
 
 
 def test_a_held_array_starts_nothing(http: httpx.Client, master: TickingMaster) -> None:

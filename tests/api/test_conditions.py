@@ -127,6 +127,10 @@ def test_held_until_released(client: Client, master: TickingMaster) -> None:
     with pytest.raises(Conflict):
         client.hold(execution.id)
     assert client.release(execution.id).state == "running"
+    client.cancel(execution.id)
+    until(lambda: state(client, execution.id) is ExecutionState.CANCELLED)
+    with pytest.raises(Conflict):
+        client.release(execution.id)
 
 
 def test_what_waits_in_the_queue_can_be_held(client: Client, master: TickingMaster) -> None:

@@ -46,6 +46,12 @@ def test_hold_release_and_cancel_a_whole_array(zoe: Zoe, app_file: Path) -> None
     assert "It is held." in zoe("hold", array_id).out
     assert "10 waiting" in zoe("release", array_id).out
     assert zoe("array", "modify", array_id, "--at-once", "7").code == 0
+    assert zoe("array", "modify", array_id, "--begin", "+3h", "--set", "main.resources.memory=2GiB").code == 0
+    assert zoe("array", "modify", array_id).code == 2
+    told = zoe("events", array_id).out
+    assert "at once 2 to 7" in told
+    assert "begin; component main" in told
+    assert zoe("array", "modify", array_id, "--begin", "none").code == 0
     assert "at once           7" in zoe("array", "show", array_id).out
     assert "10 cancelled" in zoe("cancel", array_id).out
     waited = zoe("wait", array_id)

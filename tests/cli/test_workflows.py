@@ -106,6 +106,29 @@ def test_wait_takes_workflows_and_other_commands_name_their_own(server: Server, 
     assert f"`zoe workflow show {made}`" in zoe("explain", made).err
 
 
+def test_wait_takes_executions_arrays_and_workflows_together(
+    server: Server, zoe: Zoe, good: str, app_file: Path
+) -> None:
+    workflow = zoe("workflow", "run", good, "-o", "name").out.strip()
+    execution = zoe("run", str(app_file), "--hold", "-o", "name").out.strip()
+    array = zoe("run", str(app_file), "--hold", "--array", "0-3", "-o", "name").out.strip()
+    zoe("workflow", "cancel", workflow)
+    zoe("cancel", execution, array)
+    waited = zoe("wait", workflow, execution, array)
+    assert waited.code == 1
+    assert {line.split()[0] for line in waited.out.splitlines()[1:]} == {workflow, execution, array}
+    assert all(f"({one})" in waited.err for one in (workflow, execution, array)), waited.err
+    found = json.loads(zoe("wait", array, workflow, execution, "-o", "json").out)
+    assert {kind: [one["id"] for one in ones] for kind, ones in found.items()} == {
+        "executions": [execution],
+        "arrays": [array],
+        "workflows": [workflow],
+    }
+    missing = zoe("wait", workflow, "w00000000000000", execution)
+    assert (missing.code, "w00000000000000" in missing.err) == (3, True)
+    assert zoe("wait", workflow, "-o", "name").out.strip() == workflow
+
+
 def test_files_travel_along(server: Server, zoe: Zoe, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("print('{param:rows}')\n")
     part = {"name": "main", "image": "zoe/tiny", "command": ["true"], "resources": {"memory": "1GiB"}}

@@ -10,6 +10,7 @@ from typing import Annotated
 import structlog
 from fastapi import Header, Query, Request, Response
 
+from zoe_api import array_modifying
 from zoe_api import arrays as doing
 from zoe_api.access import Reader, Submitter, check
 from zoe_api.array_views import array_summary, array_view, brief_text, indices_found, with_execution
@@ -168,8 +169,10 @@ def requeue_array(array_id: str, request: Request, principal: Submitter, service
 def modify_array(
     array_id: str, body: ArrayModifyRequest, request: Request, principal: Submitter, services: ServicesDep
 ) -> ArraySummary:
-    """Change how many indices may be active at once, and priority, deadline and time limit of all that wait."""
-    return array_summary(doing.modify(services, principal, array_id, body, request))
+    """Change how many indices may be active at once; priority, deadline, begin, time limit and description of all that
+    wait.
+    """
+    return array_summary(array_modifying.modify(services, principal, array_id, body, request))
 
 
 def _newest_executions(array: Array, page: list[int], services: Services) -> dict[int, Execution]:

@@ -8,6 +8,7 @@ import typer
 
 from zoe_cli.commands import dates
 from zoe_cli.commands.array_rows import array_rows, counted, plain
+from zoe_cli.commands.documents import Settings, set_in
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, table, write
 from zoe_cli.registry import add
@@ -82,8 +83,15 @@ def modify(
         str | None,
         typer.Option("--time-limit", metavar="DURATION|none", help="Longest time that an index that waits may run."),
     ] = None,
+    begin: Annotated[
+        str | None,
+        typer.Option(metavar="TIME|none", help="When indices may enter the queue: +3h, 08:00 (the next), or a date."),
+    ] = None,
+    settings: Settings = None,
 ) -> None:
-    """Change an array: how many run at once, and priority, deadline and time limit of the indices that wait."""
+    """Change an array: how many run at once; priority, deadline, time limit, begin, and settings of the components of
+    indices that wait.
+    """
     changes: dict[str, Any] = {} if priority is None else {"priority": priority}
     if at_once is not None:
         if at_once != _NONE and not (at_once.isascii() and at_once.isdecimal()):
@@ -93,9 +101,14 @@ def modify(
         changes |= {"deadline_s": None} if deadline == _NONE else {"deadline": dates.deadline(deadline)}
     if time_limit is not None:
         changes["time_limit_s"] = None if time_limit == _NONE else dates.duration(time_limit)
-    if not changes:
-        raise typer.BadParameter("say what to change: --priority, --at-once, --deadline or --time-limit")
+    if begin is not None:
+        changes["begin_at_s"] = None if begin == _NONE else dates.coming(begin)
+    if not changes and not settings:
+        known = "--priority, --at-once, --deadline, --time-limit, --begin or --set"
+        raise typer.BadParameter(f"say what to change: {known}")
     with options(context).client() as client:
+        if settings:
+            changes["application"] = set_in(client.arrays.array(array_id).description, settings)
         array = client.arrays.modify(array_id, ArrayModifyRequest(**changes))
     emit(array, options(context).output, array_rows([plain(array)]))
 
@@ -135,4 +148,9 @@ def _rows(found: list[IndexView]) -> Rows:
 add(app, "show", show, ("zoe array show a1m7xhnzn3f4144", "zoe array show a1m7xhnzn3f4144 -s failed"))
 add(app, "ls", ls, ("zoe array ls --open",))
 add(app, "requeue", requeue, ("zoe array requeue a1m7xhnzn3f4144",))
-add(app, "modify", modify, ("zoe array modify a1m7xhnzn3f4144 --at-once 100",))
+add(
+    app,
+    "modify",
+    modify,
+    ("zoe array modify a1m7xhnzn3f4144 --at-once 100", "zoe array modify a1m7xhnzn3f4144 --set main.resources.cores=2"),
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -15,6 +16,7 @@ from zoe_cli.context import on_terminal, options
 from zoe_cli.exits import Exit, exit_of
 from zoe_cli.output import emit, note, report
 from zoe_cli.registry import add
+from zoe_cli.rows import Rows
 from zoe_cli.units import clock
 from zoe_client.errors import Refused, TimedOut, ZoeError
 from zoe_client.plain import Array, Execution
@@ -22,6 +24,7 @@ from zoe_client.vocabulary import TERMINAL_STATES, ExecutionState, IndexState
 
 if TYPE_CHECKING:
     from zoe_client.client import Client
+    from zoe_client.wire import WorkflowView
 
 Timeout = Annotated[
     float | None,
@@ -37,44 +40,77 @@ def register(app: typer.Typer) -> None:
 def wait(
     context: typer.Context, execution_ids: Ids, timeout: Timeout = None, exit_code_from_app: ExitCodeFromApp = False
 ) -> None:
-    """Wait until executions and arrays have ended, or workflows; exit with 0 if all succeeded. Each failure is named,
-    and the first gives the exit code.
+    """Wait until executions, arrays and workflows have ended; exit with 0 if all succeeded. Each failure is named, and
+    the first gives the exit code.
     """
-    if all(is_workflow(one) for one in execution_ids):
-        from zoe_cli.commands.workflows import wait as wait_for_workflows
-
-        wait_for_workflows(context, execution_ids, timeout)
-        return
     give_up_s = None if timeout is None else time.monotonic() + timeout
-    ended: list[Execution] = []
-    arrays: list[Array] = []
+    ended = _Ended()
     gave_up: ZoeError | None = None
     with options(context).quick() as quick, options(context).following() as client:
         for execution_id in execution_ids:
             try:
-                if is_array(execution_id):
-                    left_s = None if give_up_s is None else max(give_up_s - time.monotonic(), 0.0)
-                    arrays.append(wait_for_array(client, execution_id, left_s))
+                left_s = None if give_up_s is None else max(give_up_s - time.monotonic(), 0.0)
+                if is_workflow(execution_id):
+                    ended.workflows.append(client.wait_for_workflow(execution_id, left_s))
+                elif is_array(execution_id):
+                    ended.arrays.append(wait_for_array(client, execution_id, left_s))
                 else:
-                    ended.append(wait_for(client, quick.execution(execution_id), give_up_s))
+                    ended.executions.append(wait_for(client, quick.execution(execution_id), give_up_s))
             except (Refused, TimedOut) as error:
                 if len(execution_ids) == 1:
                     raise
                 note(f"{execution_id}:")
                 report(error)
                 gave_up = gave_up or error
-    result: Mapping[str, object] = {"executions": ended}
-    if len(ended) + len(arrays) == 1:
-        result = (ended or arrays)[0]
-    elif arrays:
-        result = {"executions": ended, "arrays": arrays}
-    emit(result, options(context).output, all_rows(arrays, ended) if arrays else rows_of(ended))
-    codes = [code for execution in ended if (code := exit_code_of(execution, exit_code_from_app))]
-    codes += [code for array in arrays if (code := array_exit_code(array))]
+    emit(ended.document(), options(context).output, ended.rows())
+    codes = ended.exit_codes(exit_code_from_app)
     if gave_up is not None:
         raise typer.Exit(exit_of(gave_up))
     if codes:
         raise typer.Exit(codes[0])
+
+
+@dataclass
+class _Ended:
+    """What has ended, by kind, in the order in which it was named."""
+
+    executions: list[Execution] = field(default_factory=list)
+    arrays: list[Array] = field(default_factory=list)
+    workflows: list[WorkflowView] = field(default_factory=list)
+
+    def document(self) -> Mapping[str, object]:
+        """Return the only one as it is, else all by kind."""
+        workflows = [one.model_dump(mode="json") for one in self.workflows]
+        found = [*self.executions, *self.arrays, *workflows]
+        if len(found) == 1:
+            return cast("Mapping[str, object]", found[0])
+        others = {"arrays": self.arrays, "workflows": workflows}
+        executions = {"executions": self.executions} if self.executions or not workflows or self.arrays else {}
+        return executions | {name: ones for name, ones in others.items() if ones}
+
+    def rows(self) -> Rows:
+        if not self.workflows:
+            return all_rows(self.arrays, self.executions) if self.arrays else rows_of(self.executions)
+        from zoe_cli.commands.workflow_views import list_rows, step_counts
+
+        if not self.executions and not self.arrays:
+            return list_rows(self.workflows)
+        table = all_rows(self.arrays, self.executions)
+        between = [""] * (len(table.columns) - 5)
+        of_workflows = [
+            (one.id, one.name, one.user, one.state.value, *between, step_counts(one)) for one in self.workflows
+        ]
+        return Rows(table.columns, [*table.rows, *of_workflows])
+
+    def exit_codes(self, from_app: bool) -> list[int]:
+        """Name each failure, and return its exit code."""
+        codes = [code for one in self.executions if (code := exit_code_of(one, from_app))]
+        codes += [code for one in self.arrays if (code := array_exit_code(one))]
+        if self.workflows:
+            from zoe_cli.commands.workflow_views import name_failures
+
+            codes += [int(Exit.APPLICATION_FAILED) for one in self.workflows if name_failures(one)]
+        return codes
 
 
 def wait_for(client: Client, execution: Execution, give_up_s: float | None) -> Execution:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from zoe_cli.commands.workflow_promises import whole_lines
+from zoe_cli.output import note
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock
 
@@ -18,7 +19,9 @@ _NAMED_MAX = 6
 
 def list_rows(workflows: Sequence[WorkflowSummary]) -> Rows:
     """Return a line for each workflow."""
-    rows = [(one.id, one.name, one.user, one.state.value, _counts(one), clock(one.submitted_at_s)) for one in workflows]
+    rows = [
+        (one.id, one.name, one.user, one.state.value, step_counts(one), clock(one.submitted_at_s)) for one in workflows
+    ]
     return Rows(("id", "name", "user", "state", "steps", "submitted"), rows)
 
 
@@ -42,6 +45,17 @@ def graph_rows(found: WorkflowView) -> Rows:
     return Rows(("step", "after", "state", "execution", "message"), rows)
 
 
+def name_failures(ended: WorkflowView) -> bool:
+    """Say how a workflow ended that has not succeeded, and name its failed steps; return whether it is one."""
+    if ended.state == "succeeded":
+        return False
+    note(f"zoe: {ended.name} ({ended.id}) {'was cancelled' if ended.state == 'cancelled' else 'failed'}")
+    for step in ended.graph:
+        if step.state == "failed":
+            note(f"  {step.name} ({step.execution_id}) failed" + (f": {step.message}" if step.message else ""))
+    return True
+
+
 def _some(names: Sequence[str]) -> str:
     left = len(names) - _NAMED_MAX
     return ", ".join(names[:_NAMED_MAX]) + (f" and {left} more" if left > 0 else "")
@@ -49,7 +63,7 @@ def _some(names: Sequence[str]) -> str:
 
 def summary_lines(found: WorkflowView) -> Iterator[str]:
     """Yield what stands above the graph."""
-    yield f"{found.name} ({found.id}): {found.state.value}, {_counts(found)}"
+    yield f"{found.name} ({found.id}): {found.state.value}, {step_counts(found)}"
     if found.run > 1:
         yield f"resumed; run {found.run}"
     yield from whole_lines(found)
@@ -57,7 +71,8 @@ def summary_lines(found: WorkflowView) -> Iterator[str]:
         yield f"{name} = {value}"
 
 
-def _counts(one: WorkflowSummary) -> str:
+def step_counts(one: WorkflowSummary) -> str:
+    """Return numbers of steps by state, such as `3/5 succeeded, 1 failed, 1 running`."""
     done = sum(number for state, number in one.steps.items() if state == "succeeded")
     others = [
         f"{number} {state.value.replace('_', ' ')}" for state, number in one.steps.items() if state != "succeeded"

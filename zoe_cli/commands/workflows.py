@@ -11,7 +11,7 @@ from zoe_cli.commands.documents import data_format, read_text
 from zoe_cli.commands.promising import Budget, Confidence, FinishBy
 from zoe_cli.commands.workflow_files import with_files
 from zoe_cli.commands.workflow_promises import decided_whole, exit_of_whole, whole_lines, whole_wish
-from zoe_cli.commands.workflow_views import graph_rows, list_rows, plan_rows, summary_lines
+from zoe_cli.commands.workflow_views import graph_rows, list_rows, name_failures, plan_rows, summary_lines
 from zoe_cli.context import options
 from zoe_cli.exits import Exit, exit_of
 from zoe_cli.output import Format, emit, emit_data, note
@@ -157,17 +157,9 @@ def _end(context: typer.Context, ids: list[str], timeout_s: float | None) -> Non
         ended = [client.wait_for_workflow(one, timeout_s) for one in ids]
     shown: Any = ended[0] if len(ended) == 1 else {"workflows": [one.model_dump(mode="json") for one in ended]}
     emit(shown, options(context).output, list_rows(ended))
-    failed = [one for one in ended if one.state != "succeeded"]
-    for workflow in failed:
-        note(f"zoe: {workflow.name} ({workflow.id}) {_HOW[workflow.state]}")
-        for step in workflow.graph:
-            if step.state == "failed":
-                note(f"  {step.name} ({step.execution_id}) failed" + (f": {step.message}" if step.message else ""))
+    failed = [one.id for one in ended if name_failures(one)]
     if failed:
         raise typer.Exit(Exit.APPLICATION_FAILED)
-
-
-_HOW = {"failed": "failed", "cancelled": "was cancelled"}
 
 
 def given_parameters(texts: list[str] | None) -> dict[str, str]:

@@ -56,11 +56,24 @@ class ArrayModifyRequest(Numbers):
         le=SECONDS_MAX,
         description="Longest time that an index that waits may run; null for none of its own.",
     )
+    begin_at_s: float | None = Field(
+        default=None,
+        ge=0,
+        le=SECONDS_MAX,
+        description="When indices may enter the queue (seconds since the epoch); or null.",
+    )
+    application: dict[str, Any] | None = Field(
+        default=None,
+        description="The description with other resources, commands or files, for all indices that wait; components "
+        "and their numbers stay. For its owner only, since it runs as the owner.",
+    )
 
     @model_validator(mode="after")
     def _something(self) -> Self:
         if not self.model_fields_set or ("priority" in self.model_fields_set and self.priority is None):
-            raise PydanticCustomError("nothing", "give priority, at_once_max, deadline or time_limit_s")
+            raise PydanticCustomError(
+                "nothing", "give priority, at_once_max, deadline, begin_at_s, time_limit_s or application"
+            )
         check_one_deadline(self.deadline, self.deadline_s)
         return self
 
