@@ -74,8 +74,8 @@ class Leader:
     def __init__(self, api: Api) -> None:
         self.place, self.woken = LeaderPlace(api.settings, api.store), 0
 
-    def look(self, now_s: float) -> bool:
-        return look(self.place, now_s, self._wake)
+    def look(self, now_s: float, since_s: float | None = None) -> bool:
+        return look(self.place, now_s, self._wake, since_s=since_s)
 
     def _wake(self) -> None:
         self.woken += 1
@@ -192,6 +192,17 @@ def test_a_schedule_runs_at_its_time(api: Api, http: httpx.Client, leader: Leade
     assert (run.name, run.user, run.tenant) == ("hourly report", "ada", "red")
     assert command_of(api.store, run.id).startswith("report friday")
     assert (found["last"]["due_s"], found["last"]["state"]) == (made["due_s"], "submitted")
+
+
+def test_what_is_found_in_time_runs_however_long_the_work_before_it_takes(
+    api: Api, http: httpx.Client, leader: Leader
+) -> None:
+    late_s = add(http, "late", missed="skip")["due_s"]
+    leader.look(late_s + 600, since_s=late_s + 301)
+    assert outcomes(http, "late") == ["missed"]
+    found_s = add(http, "found", missed="skip", expression="30 * * * *")["due_s"]
+    leader.look(found_s + 1500, since_s=found_s + 1)
+    assert outcomes(http, "found") == ["made"]
 
 
 def test_two_leaders_make_each_time_once(api: Api, http: httpx.Client) -> None:

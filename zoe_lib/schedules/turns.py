@@ -7,7 +7,7 @@ from zoe_lib.domain.values import value
 from zoe_lib.schedules.values import Schedule
 
 MISSED_AFTER_S = 300.0
-"""So late a time may run without being missed: many schedules of the same second are worked off one after another."""
+"""So late a time may be found without being missed. What is found in time runs, however long the work before it takes."""
 MADE_UP_MAX = 100
 """Missed times that are run by the policy `all`, the newest ones."""
 COUNTED_MAX = 1000
@@ -27,8 +27,11 @@ class ScheduleTurn:
     next_s: float | None
 
 
-def turn_of(schedule: Schedule, now_s: float) -> ScheduleTurn:
-    """Return what is to be done, one run at most: the next look finds the next one."""
+def turn_of(schedule: Schedule, now_s: float, since_s: float | None = None) -> ScheduleTurn:
+    """Return what is to be done, one run at most: the next look finds the next one.
+
+    since_s: since when all that is due is worked off without a pause, seconds since the epoch; None: since now.
+    """
     due_s = schedule.due_s
     if due_s is None:
         return ScheduleTurn(None, 0, None, None)
@@ -39,21 +42,21 @@ def turn_of(schedule: Schedule, now_s: float) -> ScheduleTurn:
     if schedule.end_at_s is not None:
         until_s = min(until_s, schedule.end_at_s)
     passed = schedule.times.newest(due_s, until_s, COUNTED_MAX)
-    runs = _to_run(schedule, passed, now_s)
+    runs = _to_run(schedule, passed, now_s if since_s is None else min(since_s, now_s))
     if not runs:
         return ScheduleTurn(None, len(passed), passed[-1] if passed else None, first_after(schedule, until_s))
     missed = [one for one in passed if one < runs[0]]
     return ScheduleTurn(runs[0], len(missed), missed[-1] if missed else None, first_after(schedule, runs[0]))
 
 
-def _to_run(schedule: Schedule, passed: list[float], now_s: float) -> list[float]:
+def _to_run(schedule: Schedule, passed: list[float], found_s: float) -> list[float]:
     match schedule.missed_policy:
         case MissedPolicy.ALL:
             return passed[-MADE_UP_MAX:]
         case MissedPolicy.LATEST:
             return passed[-1:]
         case MissedPolicy.SKIP:
-            return [one for one in passed[-1:] if one + schedule.jitter_s + MISSED_AFTER_S >= now_s]
+            return [one for one in passed[-1:] if one + schedule.jitter_s + MISSED_AFTER_S >= found_s]
 
 
 def first_after(schedule: Schedule, at_s: float) -> float | None:

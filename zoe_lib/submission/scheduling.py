@@ -31,13 +31,13 @@ class _Skipped(Exception):  # noqa: N818 - it is no error
     pass
 
 
-def work_off(place: SubmissionPlace, schedule: Schedule, now_s: float) -> bool:
-    """Do what is due of a schedule, one run at most, and return whether it has made one.
+def work_off(place: SubmissionPlace, schedule: Schedule, now_s: float, since_s: float | None = None) -> bool:
+    """Do what is due of a schedule, one run at most, and return whether it has made one. since_s: see `turn_of`.
 
     A run is stored in the transaction that moves the schedule on. So each time is made once, whichever master dies
     when, and whoever else looks at the same moment.
     """
-    turn = turn_of(schedule, now_s)
+    turn = turn_of(schedule, now_s, since_s)
     if turn.run_s is None and turn.next_s == schedule.due_s:
         return False
     noted = _missed(schedule, turn, now_s)

@@ -42,10 +42,11 @@ class ScheduleThread:
         self._thread.join()
 
     def _run(self) -> None:
+        more, since_s = False, self._now()
         while not self._closing.is_set():
-            more = False
+            since_s, more = since_s if more else self._now(), False
             try:
-                more = look(self._place, self._now(), self._made, self._closing.is_set)
+                more = look(self._place, self._now(), self._made, self._closing.is_set, since_s)
             except StoreError as error:
                 log.warning("schedules wait", why=str(error))
             except Exception:
@@ -55,21 +56,27 @@ class ScheduleThread:
 
 
 def look(
-    place: SubmissionPlace, now_s: float, made: Callable[[], None], closing: Callable[[], bool] = lambda: False
+    place: SubmissionPlace,
+    now_s: float,
+    made: Callable[[], None],
+    closing: Callable[[], bool] = lambda: False,
+    since_s: float | None = None,
 ) -> bool:
-    """Work off what is due, a limited number, and return whether there may be more at this moment; StoreError."""
+    """Work off what is due, a limited number, and return whether there may be more at this moment; StoreError. since_s:
+    when the first of the looks began that followed each other at once; None: now.
+    """
     due = place.store.schedules.due(now_s, AT_ONCE_MAX)
     for schedule in due:
         if closing():
             return False
-        if _worked_off(place, schedule, now_s):
+        if _worked_off(place, schedule, now_s, since_s):
             made()
     return len(due) == AT_ONCE_MAX
 
 
-def _worked_off(place: SubmissionPlace, schedule: Schedule, now_s: float) -> bool:
+def _worked_off(place: SubmissionPlace, schedule: Schedule, now_s: float, since_s: float | None) -> bool:
     try:
-        made = work_off(place, schedule, now_s)
+        made = work_off(place, schedule, now_s, since_s)
     except StoreUnavailable:
         raise
     except Exception:
