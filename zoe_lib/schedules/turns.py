@@ -7,7 +7,7 @@ from zoe_lib.domain.values import value
 from zoe_lib.schedules.values import Schedule
 
 MISSED_AFTER_S = 300.0
-"""So late a time may be found without being missed. What is found in time runs, however long the work before it takes."""
+"""So late a time may be found without being missed. What is found in time runs, whatever the work before it takes."""
 MADE_UP_MAX = 100
 """Missed times that are run by the policy `all`, the newest ones."""
 COUNTED_MAX = 1000
