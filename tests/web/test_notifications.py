@@ -57,6 +57,10 @@ def test_the_browser_tells_of_own_ends_once(admin: Visitor, client: Client) -> N
         told.append([f"{name}: failed", f"/executions/{execution.id}"])
     noted: list[list[str]] = until(lambda: _noted(admin, len(told)))
     assert sorted(noted) == told
+    array = client.arrays.submit(job("true"), "0-5", name="sweep")  # one message, not one for each index
+    assert client.arrays.wait(array.id, 60).state == "succeeded"
+    told.append(["sweep[0-5]: succeeded", f"/arrays/{array.id}"])
+    assert sorted(until(lambda: _noted(admin, len(told)))) == told
 
 
 def _noted(admin: Visitor, count: int) -> list[list[str]]:

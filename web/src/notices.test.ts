@@ -9,3 +9,9 @@ test("each execution that ended is named once", () => {
   const events = [event("ended", "x1"), event("running", "x2"), event("refused", "x3"), event("ended", "x1")];
   expect(endedIn([...events, event("policy_set", null)])).toEqual(["x1", "x3"]);
 });
+
+test("an array ends as a whole", () => {
+  const id = "a1m7xhnzn3f4144";
+  const events = [event("ended", `${id}_0`), event("ended", `${id}_1r2`), event("array_ended", id)];
+  expect(endedIn(events)).toEqual([id]);
+});

@@ -30,8 +30,16 @@ export function onNoticesWanted(changed: () => void): () => void {
   };
 }
 
-/** The executions that ended in these events, each once. */
+const INDEX = /^a[0-9a-z]{14}_/;
+const ENDS = ["ended", "refused", "array_ended"];
+
+/** The executions and arrays that ended in these events, each once. The end of an index is part of its array's. */
 export function endedIn(events: JournalEvent[]): string[] {
-  const ids = events.filter((e) => e.kind === "ended" || e.kind === "refused").map((e) => e.execution_id);
-  return [...new Set(ids.filter((id): id is string => typeof id === "string"))];
+  const ids = events.filter((e) => ENDS.includes(e.kind)).map((e) => e.execution_id);
+  return [...new Set(ids.filter((id): id is string => typeof id === "string" && !INDEX.test(id)))];
+}
+
+/** Whether an id is that of an array. */
+export function isArray(id: string): boolean {
+  return /^a[0-9a-z]{14}$/.test(id);
 }

@@ -3,7 +3,7 @@ import { useNavigate } from "react-router";
 import { api, told } from "./api/client";
 import { useJournal } from "./api/journal";
 import { useSession } from "./api/session";
-import { endedIn, noticesWanted, onNoticesWanted, SHOWN_MAX } from "./notices";
+import { endedIn, isArray, noticesWanted, onNoticesWanted, SHOWN_MAX } from "./notices";
 
 /** Shows messages of the browser while the user wants them. */
 export function Notifier() {
@@ -41,21 +41,47 @@ function Follower() {
   };
   useJournal({ after: "now" }, async (events) => {
     const ended = endedIn(events);
-    const found = await Promise.all(ended.slice(0, SHOWN_MAX + 1).map(execution));
+    const found = await Promise.all(ended.slice(0, SHOWN_MAX + 1).map(subject));
     const own = found.filter((one) => one?.user === user);
     if (own.length > SHOWN_MAX) show(`${own.length} or more of your executions ended`, "/executions");
-    else
-      for (const one of own)
-        if (one) show(`${one.name}: ${one.state}`, `/executions/${one.id}`, one.cause ?? "");
+    else for (const one of own) if (one) show(`${one.name}: ${one.state}`, one.path, one.body);
   });
   return null;
 }
 
-async function execution(id: string) {
+interface Subject {
+  user: string;
+  name: string;
+  state: string;
+  path: string;
+  body: string;
+}
+
+async function subject(id: string): Promise<Subject | null> {
   try {
-    const path = { execution_id: id };
-    return await told(api.GET("/api/v1/executions/{execution_id}", { params: { path } }));
+    return await (isArray(id) ? array(id) : execution(id));
   } catch {
     return null;
   }
+}
+
+async function execution(id: string): Promise<Subject> {
+  const path = { execution_id: id };
+  const found = await told(api.GET("/api/v1/executions/{execution_id}", { params: { path } }));
+  const { user, name, state, cause } = found;
+  return { user, name, state, path: `/executions/${id}`, body: cause ?? "" };
+}
+
+async function array(id: string): Promise<Subject> {
+  const path = { array_id: id };
+  const found = await told(api.GET("/api/v1/arrays/{array_id}", { params: { path } }));
+  const { user, state, counts } = found;
+  const body = Object.entries(counts).map(([of, count]) => `${count} ${of}`);
+  return {
+    user,
+    name: `${found.name}[${found.indices.slice(0, 40)}]`,
+    state,
+    path: `/arrays/${id}`,
+    body: body.join(", "),
+  };
 }
