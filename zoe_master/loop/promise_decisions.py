@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Protocol
 
@@ -39,6 +38,7 @@ from zoe_master.scheduler.promising.choosing import (
     whole_s,
 )
 from zoe_master.scheduler.promising.future import NodesLater
+from zoe_master.scheduler.promising.lateness import median_beyond
 from zoe_master.scheduler.promising.wholes import limits_of_neighbours, whole_answer, wholes
 from zoe_master.state.run_times import RunTimesKept
 
@@ -53,7 +53,6 @@ _TYPICAL = 0.5
 _SLOW = 1_000_000  # bytes per second: what waits for the store takes longer with so few
 _SOONER = 0.98  # a rate that saves less is not worth a guarantee
 _SOON_S = 5.0  # late by more, a begin is what breaks a promise
-_SLOWEST = 1.25  # times what it has taken, for a run that has taken longer than nearly all
 
 
 class PromisePrices(Protocol):
@@ -239,29 +238,6 @@ def _adjustments(tick: Tick, progress: Mapping[ExecutionId, ExecutionProgress]) 
         elastic = adjusted(execution, progress.get(execution.id), tick.snapshot.now_s)
         if elastic is not None:
             yield PromiseDecision(execution, elastic=elastic)
-
-
-def median_beyond(takes: Sequence[tuple[float, float]], ran_s: float) -> float:
-    """Return the median of the run time of what has run for so long; `takes`: chances, and the times that belong to
-    them, in seconds, both rising.
-    """
-    before = (0.0, 0.8 * takes[0][1])
-    points = [before, *takes]
-    chance = _between(ran_s, [(seconds, chance) for chance, seconds in points])
-    wanted = (1 + max(chance, 0.0)) / 2
-    if ran_s >= points[-1][1] or wanted > points[-1][0]:
-        return max(_SLOWEST * ran_s, points[-1][1])
-    return max(_between(wanted, points), ran_s)
-
-
-def _between(at: float, points: Sequence[tuple[float, float]]) -> float:
-    """Return the value at a place, linear between points; those of the ends beyond them."""
-    if at <= points[0][0]:
-        return points[0][1]
-    for (left, low), (right, high) in pairwise(points):
-        if at <= right:
-            return low if right <= left else low + (high - low) * (at - left) / (right - left)
-    return points[-1][1]
 
 
 def _within_limits(execution: Execution, elastic: int, policy: Policy) -> bool:

@@ -19,7 +19,7 @@ from zoe_lib.domain.resources import Resources
 from zoe_lib.domain.storage import StorageDemand, StorageObject
 from zoe_lib.domain.values import changed
 from zoe_lib.run_times.values import RunSample, RunSetting
-from zoe_master.loop.promise_decisions import PromiseDecisions, median_beyond
+from zoe_master.loop.promise_decisions import PromiseDecisions
 from zoe_master.loop.tick import Tick
 from zoe_master.scheduler.booking.bookings import Booking
 from zoe_master.scheduler.ordering.bandwidth import Guarantees
@@ -201,11 +201,3 @@ def test_what_its_time_limit_would_end_is_not_promised() -> None:
     found = asked(taught(600.0), 2000.0, Policy(), time_limit_s=100.0)
     assert found.offers is not None
     assert "time limit" in found.offers.why
-
-
-@pytest.mark.parametrize(
-    ("ran_s", "expected_s"), [(0.0, 100.0), (79.0, 100.0), (100.0, 117.5), (130.0, 145.0), (200.0, 250.0)]
-)
-def test_the_longer_it_has_run_the_later_it_is_expected_to_end(ran_s: float, expected_s: float) -> None:
-    takes = [(0.5, 100.0), (0.8, 120.0), (0.9, 130.0), (0.95, 145.0), (0.99, 160.0)]
-    assert median_beyond(takes, ran_s) == pytest.approx(expected_s, rel=0.02)
