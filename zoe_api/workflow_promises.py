@@ -24,11 +24,12 @@ from zoe_lib.store.values import ExecutionChange, ExecutionQuery
 from zoe_lib.store.workflow_values import StoredWorkflow
 
 _ATTEMPTS_MAX = 5
+_NAMED_MAX = 5
 
 
 def whole_promise(services: Services, workflow: StoredWorkflow) -> WorkflowPromiseView | None:
     """Return what was decided for the steps that are promised together; None: no promise was asked for."""
-    ids = [one.execution_id for one in workflow.steps if one.facts.get("promised")]
+    ids = _members(workflow)
     if not ids:
         return None
     query = ExecutionQuery(ids=frozenset(ids), limit=len(ids))
@@ -53,7 +54,7 @@ def accept_whole(
     """Promise what an offer says, to all steps in one transaction; nothing, if that was done before. 409 if it has
     another promise, or if the offer does not exist or is over.
     """
-    ids = [one.execution_id for one in workflow.steps if one.facts.get("promised")]
+    ids = _members(workflow)
     for _ in range(_ATTEMPTS_MAX):
         members = [visible_execution(services, principal, one, request, ShareLevel.CONTROL) for one in ids]
         left = _to_be_promised(members, number)
@@ -71,6 +72,20 @@ def accept_whole(
     raise ApiProblem(Code.CONFLICT, "the executions change too often; try again")
 
 
+def asked_for_promise(workflow: StoredWorkflow) -> bool:
+    """Return whether its present run was to be promised. What is resumed runs without a promise: that of the first run
+    was for all of its steps.
+    """
+    return workflow.run == 1 and any(one.facts.get("promised") for one in workflow.steps)
+
+
+def _members(workflow: StoredWorkflow) -> list[str]:
+    """Return the executions that are promised together."""
+    if not asked_for_promise(workflow):
+        return []
+    return [one.execution_id for one in workflow.steps if one.facts.get("promised")]
+
+
 def _to_be_promised(members: Sequence[Execution], number: int) -> list[tuple[Execution, FinishTerms]]:
     """Return those that have no promise yet, with what this offer says of each."""
     left = [one for one in members if one.promise is None and not one.terminal]
@@ -79,6 +94,10 @@ def _to_be_promised(members: Sequence[Execution], number: int) -> list[tuple[Exe
         raise ApiProblem(Code.ILLEGAL_STATE, "it has another promise already")
     if len(left) + sum(one.promise is not None for one in members) == 0:
         raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
+    gone = [one.name for one in members if one.promise is None and one.terminal and one.offers is not None]
+    if gone and len(gone) + len(left) == len(members):
+        why = f"its offers are for all of its steps, and some have ended since: {', '.join(gone[:_NAMED_MAX])}"
+        raise ApiProblem(Code.ILLEGAL_STATE, why, "submit it again, for other offers")
     found, now_s = [], time.time()
     for one in left:
         offers = one.offers

@@ -109,3 +109,32 @@ def test_no_more_than_a_hundred_are_promised_together(shared_api: Api) -> None:
     answer = shared_api.http().post(PATH, json={"document": many, "finish_by": "+1h"})
     assert problem(answer)["code"] == "invalid_request"
     assert "at most 100" in answer.text
+
+
+def test_what_is_resumed_has_no_promise_of_the_first_run(client: Client, master: TickingMaster) -> None:
+    master.behaviours.update({"first": exits(0), "second": exits(3), "told": exits(0)})
+    made = client.workflows.run(CHAIN, finish_by="+120s", confidence=0.8)
+    failed = ended(client, made.id)
+    assert failed.promise is not None
+    assert failed.promise.terms is not None
+    master.behaviours.update({"second": exits(0), "third": exits(0)})
+    resumed = client.workflows.resume(made.id)
+    assert resumed.notes == ["what is resumed runs without a promise"]
+    assert resumed.promise is None
+    with pytest.raises(Conflict, match="no offers"):
+        client.workflows.accept(made.id, 1)
+    found = ended(client, made.id)
+    assert (found.run, found.state, found.promise) == (2, "succeeded", None)
+    assert client.workflows.one(made.id).notes == []
+
+
+def test_offers_for_all_are_not_accepted_for_a_part(client: Client, master: TickingMaster) -> None:
+    full(client)
+    made = client.workflows.run(CHAIN, finish_by="+60s")
+    found = decided(client, made.id)
+    by_name = {one.name: one.execution_id for one in found.graph}
+    client.cancel(by_name["third"])
+    with pytest.raises(Conflict, match="some have ended since: third"):
+        client.workflows.accept(made.id, 1)
+    assert client.execution(by_name["first"]).promise is None
+    client.workflows.cancel(made.id)

@@ -102,6 +102,29 @@ def test_a_budget_is_that_of_the_whole() -> None:
         assert all((world.get(one).promise is not None) is promised for one in ids)
 
 
+def test_it_is_said_which_of_budget_time_and_room_is_missing() -> None:
+    for budget, in_s, full, said, kinds in (
+        ("0.6", 600.0, False, "costs at least 0.6666 core-hours", [OfferKind.EARLIEST, OfferKind.DEARER]),
+        ("0.6", 100.0, False, "costs at least 0.6666 core-hours", [OfferKind.EARLIEST]),
+        (None, 200.0, False, "it takes 321 s", [OfferKind.EARLIEST]),
+        (None, 450.0, True, "There is no room in time", [OfferKind.EARLIEST]),
+    ):
+        world = work_of({"job": 100.0, "full": 500.0})
+        for _ in range(2 if full else 0):
+            world.submit(job("full", 8, 500.0))
+        world.run(1.0)
+        ids = ask(world, pipeline(), in_s=in_s, wish=PromiseWish(0.9, budget))
+        world.run(2.0)
+        offers = world.get(ids[0]).offers
+        assert offers is not None
+        assert said in offers.why
+        assert [one.kind for one in offers.offers] == kinds
+        for one in ids:
+            world.accept(one, 1)
+        world.run(2500.0, check_invariants)
+        assert [world.get(one).missed for one in ids] == [None] * 4
+
+
 def test_without_an_answer_none_of_them_runs() -> None:
     world = work_of({"job": 100.0})
     ids = ask(world, pipeline(), in_s=50.0)

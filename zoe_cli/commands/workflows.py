@@ -137,6 +137,8 @@ def resume(
     """Run the steps again that have not succeeded, and those after them; the others' results are used again."""
     with options(context).client() as client:
         found = client.workflows.resume(workflow_id, idempotency_key=key)
+    for text in found.notes:
+        note(f"note: {text}")
     if wait_for_end or timeout is not None:
         _end(context, [found.id], timeout)
         return

@@ -141,7 +141,9 @@ class WorkflowView(WorkflowSummary):
 
     graph: list[StepView]
     promise: WorkflowPromiseView | None = Field(default=None, description="Null: no promise was asked for.")
-    notes: list[str] = Field(default=[], description="On its price and on budgets, where it is submitted.")
+    notes: list[str] = Field(
+        default=[], description="On its price, on budgets and on its promise, where it is submitted or resumed."
+    )
     parameters: dict[str, Any] = Field(description="Empty for those with whom it is only shared.")
     document: dict[str, Any] = Field(description="Empty for those with whom it is only shared.")
 

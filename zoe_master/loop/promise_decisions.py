@@ -27,16 +27,15 @@ from zoe_master.scheduler.booking.bookings import Booking, offer_name
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
 from zoe_master.scheduler.promising.adjusting import adjusted
-from zoe_master.scheduler.promising.choosing import (
+from zoe_master.scheduler.promising.choices import (
     ChoiceRunTime,
-    PromiseAnswer,
     PromiseChoice,
     PromisePrice,
-    PromiseSearch,
     numbers_of,
     rates_of,
     whole_s,
 )
+from zoe_master.scheduler.promising.choosing import PromiseAnswer, PromiseSearch
 from zoe_master.scheduler.promising.future import NodesLater
 from zoe_master.scheduler.promising.lateness import median_beyond
 from zoe_master.scheduler.promising.wholes import limits_of_neighbours, whole_answer, wholes
@@ -290,7 +289,8 @@ def offer_rooms(offers: Iterable[tuple[Execution, int]], later: NodesLater) -> I
         if terms is not None:
             booking = _room_again(changed(execution, promise=Promise(terms, later.now_s)), later)
             if booking is not None and booking.ends_s <= terms.finish_s:
-                yield changed(booking, execution_id=offer_name(execution.id, number))
+                name, whole = offer_name(execution.id, number), execution.conditions.whole
+                yield changed(booking, execution_id=name, whole=whole)
 
 
 def promise_rooms(promised: Iterable[Execution], later: NodesLater) -> Iterator[Booking]:

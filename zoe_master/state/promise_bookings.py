@@ -85,7 +85,7 @@ class PromiseBookings:
         """Keep the room of an offer for the execution, whose user has accepted it."""
         booking = self._places.get(offer_name(execution_id, offer))
         if booking is not None:
-            self._places[execution_id] = changed(booking, execution_id=execution_id)
+            self._places[execution_id] = changed(booking, execution_id=execution_id, whole="")
 
     @property
     def started(self) -> Mapping[ExecutionId, Execution]:

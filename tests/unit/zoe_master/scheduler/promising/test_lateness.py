@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from zoe_lib.run_times.spread import CHANCES
-from zoe_master.scheduler.promising.choosing import whole_s
+from zoe_master.scheduler.promising.choices import whole_s
 from zoe_master.scheduler.promising.lateness import median_beyond
 
 Takes = Sequence[tuple[float, float]]
