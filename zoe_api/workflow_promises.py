@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from decimal import Decimal
@@ -12,10 +13,10 @@ from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
 from zoe_api.visibility import visible_execution
-from zoe_client.vocabulary import Cause
-from zoe_client.wire import WorkflowOfferView, WorkflowPromiseView, WorkflowTermsView
+from zoe_client.vocabulary import Cause, DeadlineStatus
+from zoe_client.wire import WorkflowOfferView, WorkflowPromiseView, WorkflowRiskView, WorkflowTermsView
 from zoe_lib.domain.events import Promised
-from zoe_lib.domain.execution import Execution, ExecutionState
+from zoe_lib.domain.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.finish_times import FinishTerms, PromiseOffers
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.sharing import ShareLevel
@@ -36,7 +37,9 @@ def whole_promise(services: Services, workflow: StoredWorkflow) -> WorkflowPromi
     members = services.store.executions(query).executions
     promised = [one.promise.terms for one in members if one.promise is not None]
     if promised:
-        return WorkflowPromiseView(terms=_together(promised), why="", ends_s=None, offers=[])
+        together, risks = _together(promised), _risks(members)
+        status = _status(members, together.finish_s, risks, time.time())
+        return WorkflowPromiseView(terms=together, why="", ends_s=None, offers=[], status=status, risks=risks)
     offered = [one.offers for one in members if one.offers is not None]
     if offered:
         offers = [
@@ -109,6 +112,31 @@ def _to_be_promised(members: Sequence[Execution], number: int) -> list[tuple[Exe
             raise ApiProblem(Code.ILLEGAL_STATE, f"there is no offer {number}", hint)
         found.append((one, terms))
     return found
+
+
+def _risks(members: Sequence[Execution]) -> list[WorkflowRiskView]:
+    """Return the steps that are expected to end too late, the first notice first."""
+    noted = [(one, one.promise.notice) for one in members if one.promise is not None and not one.terminal]
+    risks = sorted(
+        ((notice.at_s, one.name, notice) for one, notice in noted if notice is not None), key=lambda r: r[:2]
+    )
+    return [WorkflowRiskView(step=name, risk=notice.risk, end_s=notice.end_s) for _, name, notice in risks]
+
+
+def _status(
+    members: Sequence[Execution], finish_s: float, risks: Sequence[WorkflowRiskView], now_s: float
+) -> DeadlineStatus | None:
+    """Return how the whole stands to the time that is promised. What was cancelled or failed before has neither met nor
+    missed it.
+    """
+    ends_s = [one.marks.get(Mark.ENDED, math.inf) if one.terminal else now_s for one in members]
+    open_ = any(not one.terminal for one in members)
+    succeeded = all(one.state is ExecutionState.SUCCEEDED for one in members)
+    if max(ends_s) > finish_s and (open_ or succeeded or any(one.missed is not None for one in members)):
+        return DeadlineStatus.MISSED
+    if open_:
+        return DeadlineStatus.AT_RISK if risks else None
+    return DeadlineStatus.MET if succeeded else None
 
 
 def _numbered(offered: Sequence[PromiseOffers], number: int) -> list[FinishTerms]:

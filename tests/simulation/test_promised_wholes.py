@@ -6,7 +6,8 @@ import random
 
 from tests.simulation.test_promises import Promising, job, work_of
 from tests.simulation.world import check_invariants
-from zoe_client.vocabulary import DependencyKind, OfferKind
+from zoe_client.vocabulary import DependencyKind, Holder, OfferKind, PromiseRisk
+from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.conditions import Conditions, Dependency
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark
@@ -166,3 +167,17 @@ def test_random_pipelines_are_kept_as_a_whole_or_refused_as_a_whole() -> None:
         assert len({one.promise is None for one in found}) == 1, f"seed {seed}"
         if found[0].promise is not None:
             assert [one.missed for one in found] == [None] * len(found), f"seed {seed}"
+
+
+def test_a_step_that_is_held_is_announced_as_such_and_those_after_it_as_late_by_it() -> None:
+    world = work_of({"job": 50.0})
+    ids = ask(world, [(job("job", 2, 50.0), []), (job("job", 2, 50.0), [0])], in_s=200.0)
+    world.run(2.0)
+    assert all(world.get(one).promise is not None for one in ids)
+    held = ids[0] if world.state(ids[0]) is ExecutionState.SUBMITTED else ids[1]
+    world.store.append(held, [ev.Held(at_s=world.clock(), by=Holder.USER)], world.get(held).version, None)
+    for _ in range(60):
+        world.run(5.0)
+        world.waker.wake()
+    risks = [promise.notice.risk for one in ids if (promise := world.get(one).promise) is not None and promise.notice]
+    assert risks == ([PromiseRisk.HELD, PromiseRisk.INPUT_LATE] if held == ids[0] else [PromiseRisk.HELD])

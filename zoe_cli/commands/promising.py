@@ -11,7 +11,6 @@ from zoe_cli.commands.arguments import Id
 from zoe_cli.commands.promise_words import promise_lines
 from zoe_cli.commands.views import rows_of
 from zoe_cli.context import options
-from zoe_cli.exits import Exit
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_client.plain import Execution
@@ -100,10 +99,9 @@ def decided(client: QuickClient, execution: Execution) -> Execution:
     return execution
 
 
-def exit_of_offers(execution: Execution) -> None:
-    """End with the exit code for deadlines that cannot be met if no promise was made."""
-    if execution.get("promise") is None and (execution.get("offers") or execution["state"] in TERMINAL_STATES):
-        raise typer.Exit(Exit.DEADLINE)
+def is_refused(execution: Execution) -> bool:
+    """Return whether no promise was made, of an execution that asked for one."""
+    return execution.get("promise") is None and bool(execution.get("offers") or execution["state"] in TERMINAL_STATES)
 
 
 def _undecided(execution: Execution) -> bool:

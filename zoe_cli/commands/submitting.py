@@ -13,9 +13,10 @@ from zoe_cli.commands.array_rows import array_rows
 from zoe_cli.commands.dates import asked_deadline, coming, duration
 from zoe_cli.commands.documents import data_format
 from zoe_cli.commands.ending import array_exit_code, finish, wait_for, wait_for_array
-from zoe_cli.commands.promising import decided, exit_of_offers
+from zoe_cli.commands.promising import decided, is_refused
 from zoe_cli.commands.views import rows_of
 from zoe_cli.context import options
+from zoe_cli.exits import Exit
 from zoe_cli.output import emit, emit_data, note
 from zoe_client.errors import InvalidDescription, NeverFits, NotAllowed, ZoeError
 from zoe_client.plain import Execution
@@ -167,10 +168,11 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
     if wanted:
         _share(context, execution["id"], wanted)
     _say_notes(execution["notes"], outlook)
-    if not how.waits:
+    refused = asks and is_refused(execution)  # nothing runs before an offer is accepted, so there is no end to wait for
+    if not how.waits or refused:
         emit(execution, options(context).output, rows_of([execution]))
-        if asks:
-            exit_of_offers(execution)
+        if refused:
+            raise typer.Exit(Exit.DEADLINE)
         return
     note(f"{execution['name']} is {execution['id']}")
     execution = _wait(context, execution, how)

@@ -14,6 +14,7 @@ from zoe_cli.commands.promising import share_of
 from zoe_cli.exits import Exit
 from zoe_cli.output import note
 from zoe_client.times import in_full
+from zoe_client.vocabulary import DeadlineStatus
 
 if TYPE_CHECKING:
     from zoe_client import Client
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 _DECIDED_S = 30.0
 _LOOK_S = 0.2
+_STANDS = {
+    DeadlineStatus.MET: "The promise was kept.",
+    DeadlineStatus.MISSED: "The promise is broken: the time has passed before all of it had ended.",
+}
 
 
 def whole_wish(finish_by: str | None, confidence: str | None, budget: float | None) -> dict[str, Any]:
@@ -50,9 +55,14 @@ def decided_whole(client: Client, made: WorkflowView) -> WorkflowView:
     return made
 
 
+def is_refused(made: WorkflowView) -> bool:
+    """Return whether a promise was asked for, and none was made."""
+    return made.promise is not None and made.promise.terms is None and not _undecided(made)
+
+
 def exit_of_whole(made: WorkflowView) -> None:
     """End with the exit code for deadlines that cannot be met if a promise was asked for, and none was made."""
-    if made.promise is not None and made.promise.terms is None and not _undecided(made):
+    if is_refused(made):
         raise typer.Exit(Exit.DEADLINE)
 
 
@@ -63,6 +73,10 @@ def whole_lines(found: WorkflowView) -> Iterator[str]:
         return
     if promise.terms is not None:
         yield f"Promised: {_words(promise.terms)}."
+        if promise.status in _STANDS:
+            yield _STANDS[promise.status]
+        for risk in promise.risks:
+            yield f"At risk ({risk.risk}): {risk.step} is expected to end {in_full(risk.end_s)}."
     elif promise.why:
         yield f"It cannot be promised: {promise.why}."
     for one in promise.offers:

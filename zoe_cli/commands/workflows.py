@@ -10,7 +10,7 @@ import typer
 from zoe_cli.commands.documents import data_format, read_text
 from zoe_cli.commands.promising import Budget, Confidence, FinishBy
 from zoe_cli.commands.workflow_files import with_files
-from zoe_cli.commands.workflow_promises import decided_whole, exit_of_whole, whole_lines, whole_wish
+from zoe_cli.commands.workflow_promises import decided_whole, exit_of_whole, is_refused, whole_lines, whole_wish
 from zoe_cli.commands.workflow_views import graph_rows, list_rows, plan_rows, summary_lines
 from zoe_cli.context import options
 from zoe_cli.exits import Exit, exit_of
@@ -67,7 +67,7 @@ def run(
         for text in made.notes:
             note(f"note: {text}")
         made = decided_whole(client, made)
-    if wait_for_end or timeout is not None:
+    if (wait_for_end or timeout is not None) and not is_refused(made):
         note(f"{made.name} is {made.id}")
         _end(context, [made.id], timeout)
         return
@@ -166,6 +166,7 @@ def _end(context: typer.Context, ids: list[str], timeout_s: float | None) -> Non
             if step.state == "failed":
                 note(f"  {step.name} ({step.execution_id}) failed" + (f": {step.message}" if step.message else ""))
     if failed:
+        exit_of_whole(failed[0])
         raise typer.Exit(Exit.APPLICATION_FAILED)
 
 

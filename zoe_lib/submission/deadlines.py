@@ -54,11 +54,16 @@ def given_deadline(text: str | None, after_s: float | None, now_s: float, place:
         raise SubmissionRefused("invalid_request", str(error), errors=[wrong]) from None
 
 
-def check_no_promise(application: Application, what: str, place: str = "/application/promise") -> None:
-    """Raise SubmissionRefused if a promise is asked for what gets none: arrays, and steps of workflows."""
+def check_no_promise(
+    application: Application, what: str, place: str = "/application/promise", instead: str = ""
+) -> None:
+    """Raise SubmissionRefused if a promise is asked for what gets none: arrays, and steps of workflows. instead: what
+    does get one.
+    """
     if application.promise is not None:
         why = f"{what} cannot be promised to end by a time; without `promise`, the deadline is a wish"
-        raise SubmissionRefused("invalid_request", why, errors=[Diagnostic(pointer=place, code="invalid", message=why)])
+        wrong = Diagnostic(pointer=place, code="invalid", message=why, hint=instead)
+        raise SubmissionRefused("invalid_request", why, instead, errors=[wrong])
 
 
 def check_promise(

@@ -314,6 +314,11 @@ def _room_again(execution: Execution, later: NodesLater) -> Booking | None:
 
 
 def _risk_of(execution: Execution) -> PromiseRisk:
+    if execution.state is ExecutionState.SUBMITTED:
+        if execution.conditions.held is not None:
+            return PromiseRisk.HELD
+        if not execution.conditions.met(math.inf):
+            return PromiseRisk.INPUT_LATE
     if execution.attempt > 1:
         return PromiseRisk.FAILED
     assert execution.promise is not None

@@ -259,9 +259,7 @@ class _WholeSearch:
             name = search.execution.id
             offers = tuple(Offer(kind, found[name][0]) for kind, found in made)
             rooms = tuple(
-                changed(
-                    found[name][1], execution_id=offer_name(name, number), whole=search.execution.conditions.whole
-                )
+                changed(found[name][1], execution_id=offer_name(name, number), whole=search.execution.conditions.whole)
                 for number, (_, found) in enumerate(made, start=1)
             )
             answers[name] = PromiseAnswer(offers=PromiseOffers(why, self._offers_end_s, offers), bookings=rooms)

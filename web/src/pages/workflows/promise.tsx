@@ -4,7 +4,7 @@ import { useMay } from "../../api/session";
 import { ErrorBox } from "../../components/feedback";
 import { OfferList } from "../../components/offers";
 import { fullMoment } from "../../format";
-import { wholeSentence } from "../../promise";
+import { riskSentence, wholeSentence } from "../../promise";
 
 /** What is promised of all of it, or what is offered instead. */
 export function PromiseCard({ workflow }: { workflow: Schemas["WorkflowView"] }) {
@@ -27,6 +27,15 @@ export function PromiseCard({ workflow }: { workflow: Schemas["WorkflowView"] })
     <section className="card" aria-label="Promise">
       <h2>{heading(promise)}</h2>
       {promise.terms && <p>{wholeSentence(promise.terms)}</p>}
+      {promise.status === "met" && <p>The promise was kept.</p>}
+      {promise.status === "missed" && (
+        <p className="notice bad">The promise is broken: the time has passed before all of it had ended.</p>
+      )}
+      {promise.risks.map((one) => (
+        <p key={one.step} className="notice bad">
+          {one.step}: {riskSentence(one)}
+        </p>
+      ))}
       <OfferList
         offers={promise.offers.map((one) => ({ ...one, sentence: wholeSentence(one.terms) }))}
         accept={may && open ? accept : null}
