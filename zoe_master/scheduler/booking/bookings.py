@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.resources import NOTHING, Resources, total
 from zoe_lib.domain.values import value
+from zoe_master.scheduler.booking.spans import Span
 
 # Run times that nobody promises are taken to be this many times as long: half of all learned ones are exceeded.
 CAUTION = 1.5
@@ -28,7 +29,8 @@ class Booking:
     One for an offer is named so (`offer_name`).
 
     places: node and amount, for each essential or guaranteed service. read_bytes_per_s: bandwidth to read that is kept
-    for it, from now on. whole: with which others an offer is accepted, all with the same number, or not at all.
+    for it in this time. whole: with which others an offer is accepted, all with the same number, or not at all.
+    tenant, user: of the execution.
     """
 
     execution_id: ExecutionId
@@ -37,11 +39,20 @@ class Booking:
     places: tuple[tuple[str, Resources], ...] = ()
     read_bytes_per_s: int = 0
     whole: str = ""
+    tenant: str = ""
+    user: str = ""
 
     @property
     def cores_milli(self) -> int:
         """Return the cores of all places, in thousandths."""
         return sum(amount.cores_milli for _, amount in self.places)
+
+    def reads(self, now_s: float) -> Span:
+        """Return from when until when it holds its bandwidth: one that should have begun already waits for it, and
+        holds it from now on for as long.
+        """
+        begins_s = max(self.begins_s, now_s)
+        return begins_s, begins_s + self.ends_s - self.begins_s, self.read_bytes_per_s
 
 
 # When something is expected to leave which node, and how much it frees there.

@@ -69,9 +69,12 @@ def numbers_of(application: Application) -> list[int]:
     return [*found, most] if most else found
 
 
-def rates_of(free: int) -> list[int]:
-    """Return rates to choose from, in bytes per second, of what the object store can still guarantee."""
-    return [rate for part in _PARTS if (rate := free // part // _RATE_STEP * _RATE_STEP) > 0]
+def rates_of(most: int, *others: int) -> list[int]:
+    """Return rates to choose from, in bytes per second, the lowest first: parts of the most that promises may hold, and
+    others, such as what is free now.
+    """
+    rates = {rate // _RATE_STEP * _RATE_STEP for rate in (*(most // part for part in _PARTS), *others)}
+    return sorted(rate for rate in rates if rate > 0)
 
 
 def whole_s(run_s: float) -> float:
