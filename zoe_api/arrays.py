@@ -34,13 +34,14 @@ from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import with_time_limit
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
-from zoe_lib.submission.deadlines import check_no_promise, deadline_of, given_deadline
+from zoe_lib.submission.deadlines import check_whole, deadline_of, given_deadline
 from zoe_lib.submission.ids import new_array_id
 from zoe_lib.submission.pricing import price_notes
 
 log = structlog.get_logger(__name__)
 _CORR = "corr:"
 _PAGE = 500
+_ANEW = "cancel it, and submit it again"
 # Executions of an array that a request changes: a few milliseconds each. A request that is repeated goes on.
 _CHANGED_MAX = 10_000
 _NOT_ENDED = frozenset({*WAITING_STATES, *ACTIVE_STATES})
@@ -56,7 +57,7 @@ def new_array(body: ArrayRequest, services: Services, principal: Principal, requ
     if body.keep:
         conditions = changed(conditions, keep=True)
     with as_problems():
-        check_no_promise(fit.application, "an array")
+        check_whole(fit.application, indices.count, pairwise=any(one.startswith(_CORR) for one in body.after))
         deadline_s, warnings = deadline_of(body.deadline, body.deadline_s, fit.application, now_s)
     return Array(
         id=array_id,
@@ -197,6 +198,8 @@ def modify(
     def decide(array: Array, _: bytearray) -> ArrayChange | None:
         if not array.open_count:
             raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {array.state}")
+        if domain.asks_as_whole(array) and (at_once or wanted.keys() - {"priority"}):
+            raise ApiProblem(Code.ILLEGAL_STATE, "it was promised, or is to be, for what it was", _ANEW)
         # Another deadline may be missed again.
         late: dict[str, Any] = {"late_count": None} if "deadline_s" in wanted else {}
         after = changed(array, **at_once, **late, **_with(array.application, wanted))

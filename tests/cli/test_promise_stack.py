@@ -91,7 +91,7 @@ def test_what_cannot_be_promised_is_offered_otherwise(zoe: Zoe, tmp_path: Path) 
         ["--finish-by", "yesterday"],
         ["--finish-by", "+0s"],
         ["--finish-by", "+1h", "--begin", "+2h"],
-        ["--finish-by", "+1h", "--array", "0-3"],
+        ["--finish-by", "+1h", "--array", "0-999"],
     ],
 )
 def test_what_makes_no_sense_is_refused(zoe: Zoe, tmp_path: Path, options: list[str]) -> None:
@@ -118,6 +118,28 @@ def two_steps(tmp_path: Path, run_s: float, name: str) -> Path:
     path = tmp_path / f"{name}.json"
     path.write_text(json.dumps({"version": 1, "name": "nightly", "steps": steps}))
     return path
+
+
+def test_an_array_is_promised_or_offered_as_a_whole(zoe: Zoe, tmp_path: Path) -> None:
+    path = described(tmp_path, 2, 0.3, name="swept")
+    ran = zoe("run", path, "--array", "0-3%2", "--finish-by", "+60s", "--confidence", "80%", "--wait", "-o", "json")
+    assert ran.code == 0, ran.err
+    assert "Promised: all of it ends by " in ran.err
+    shown = zoe("array", "show", json.loads(ran.out)["id"])
+    assert "with 80% confidence" in shown.out
+    assert "The promise was kept." in shown.out
+    path = described(tmp_path, 30, 0.3, name="swept-late")
+    late = zoe("run", path, "--array", "0-3%2", "--finish-by", "+12s", "--wait", "-o", "json")
+    assert late.code == 9
+    assert "longer than there is time" in late.err
+    one = json.loads(late.out)["id"]
+    assert f"`zoe accept {one} NUMBER` accepts one" in late.err
+    assert zoe("accept", one, "7").code == 5
+    accepted = zoe("accept", one)
+    assert accepted.code == 0
+    assert "Promised: all of it ends by " in accepted.err
+    assert zoe("accept", one).code == 0, "twice is once"
+    assert zoe("wait", one).code == 0
 
 
 def test_a_workflow_is_promised_or_offered_as_a_whole(zoe: Zoe, tmp_path: Path) -> None:

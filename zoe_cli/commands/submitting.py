@@ -224,8 +224,11 @@ def _submit_array(context: typer.Context, body: dict[str, Any], how: Submission,
             {name: one for name, one in body.items() if one is not None}, idempotency_key=how.key
         )
     _say_notes(array["notes"], outlook)
-    if not how.waits:
+    refused = body["application"].get("promise") is not None and _is_array_refused(context, array["id"])
+    if not how.waits or refused:
         emit(array, options(context).output, array_rows([array]))
+        if refused:
+            raise typer.Exit(Exit.DEADLINE)
         return
     note(f"{array['name']} is {array['id']}")
     with options(context).following() as following:
@@ -233,6 +236,15 @@ def _submit_array(context: typer.Context, body: dict[str, Any], how: Submission,
     emit(ended, options(context).output, array_rows([ended]))
     if code := array_exit_code(ended):
         raise typer.Exit(code)
+
+
+def _is_array_refused(context: typer.Context, array_id: str) -> bool:
+    """Return whether no promise was made to an array that asks for one, once that is decided."""
+    from zoe_cli.commands.workflow_promises import decided_array
+    from zoe_cli.commands.workflow_promises import is_refused as whole_refused
+
+    with options(context).client() as client:
+        return whole_refused(decided_array(client, array_id))
 
 
 def _shares(texts: tuple[str, ...]) -> list[tuple[str, ShareLevel]]:

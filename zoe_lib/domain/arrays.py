@@ -124,9 +124,19 @@ def member_id(array_id: ArrayId, index: int, run: int = 1) -> ExecutionId:
     return f"{array_id}_{index}" + (f"r{run}" if run > 1 else "")
 
 
+def asks_as_whole(array: Array) -> bool:
+    """Return whether all its indices are to be promised together. What runs again has no promise: that of the first run
+    was for all of them.
+    """
+    return array.application.promise is not None and array.deadline_s is not None and array.run == 1
+
+
 def execution_of(array: Array, position: int, now_s: float, corr: tuple[Dependency, ...] = ()) -> Execution:
     """Return the fresh execution for the index at a position; `corr`: the executions that it runs after."""
     index = array.indices.at(position)
+    conditions = Conditions(after=corr, keep=array.conditions.keep) if corr else NO_CONDITIONS
+    if asks_as_whole(array):
+        conditions = _conditions_in_whole(array, position)
     return Execution(
         id=member_id(array.id, index, array.run),
         name=array.name,
@@ -137,8 +147,19 @@ def execution_of(array: Array, position: int, now_s: float, corr: tuple[Dependen
         priority=array.priority,
         deadline_s=array.deadline_s,
         notes=array.notes,
-        conditions=Conditions(after=corr, keep=array.conditions.keep) if corr else NO_CONDITIONS,
+        conditions=conditions,
     )
+
+
+def _conditions_in_whole(array: Array, position: int) -> Conditions:
+    """Return the conditions of an index that is promised with all others. With at most k at once there are k lanes: in
+    each, an index runs after the one before it in the lane, however that ends.
+    """
+    count, lanes = array.indices.count, array.at_once
+    after: tuple[Dependency, ...] = ()
+    if lanes is not None and position >= lanes:
+        after = (Dependency(DependencyKind.ANY, member_id(array.id, array.indices.at(position - lanes))),)
+    return Conditions(after=after, whole=array.id if count > 1 else "", members=count)
 
 
 def application_of(array: Array, index: int) -> Application:
@@ -149,6 +170,7 @@ def application_of(array: Array, index: int) -> Application:
     application = array.application
     return replace(
         application,
+        promise=application.promise if asks_as_whole(array) else None,
         components=tuple(_component_of(one, index, variables) for one in application.components),
         results=tuple(one.replace("{index}", str(index)) for one in application.results),
     )

@@ -7,6 +7,7 @@ from datetime import UTC
 from zoe_client.times import BadTime, GivenTime, in_full, read_deadline
 from zoe_client.wire import Diagnostic
 from zoe_lib.domain.application import Application, ApplicationKind
+from zoe_lib.domain.finish_times import INDICES_PROMISED_MAX
 from zoe_lib.submission.refusal import SubmissionRefused
 
 
@@ -57,13 +58,27 @@ def given_deadline(text: str | None, after_s: float | None, now_s: float, place:
 def check_no_promise(
     application: Application, what: str, place: str = "/application/promise", instead: str = ""
 ) -> None:
-    """Raise SubmissionRefused if a promise is asked for what gets none: arrays, and steps of workflows. instead: what
-    does get one.
-    """
+    """Raise SubmissionRefused if a promise is asked for what gets none: steps of workflows. instead: what gets one."""
     if application.promise is not None:
         why = f"{what} cannot be promised to end by a time; without `promise`, the deadline is a wish"
         wrong = Diagnostic(pointer=place, code="invalid", message=why, hint=instead)
         raise SubmissionRefused("invalid_request", why, instead, errors=[wrong])
+
+
+def check_whole(application: Application, members: int, pairwise: bool = False) -> None:
+    """Raise SubmissionRefused if a promise is asked for an array that gets none: it has too many indices, or each of
+    them runs after one of another array (`pairwise`).
+    """
+    why = ""
+    if application.promise is None:
+        return
+    if members > INDICES_PROMISED_MAX:
+        why = f"at most {INDICES_PROMISED_MAX} indices are promised together; it has {members}"
+    elif pairwise:
+        why = "an array whose indices run after those of another array cannot be promised"
+    if why:
+        wrong = Diagnostic(pointer="/application/promise", code="invalid", message=why)
+        raise SubmissionRefused("invalid_request", why, errors=[wrong])
 
 
 def check_promise(

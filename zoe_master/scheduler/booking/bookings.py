@@ -96,7 +96,7 @@ class BookingRoom:
         for one in bookings:
             for name, amount in one.places:
                 if name in index:
-                    kept = _Kept(one.execution_id, one.begins_s, one.ends_s, amount, *_offer_of(one))
+                    kept = _Kept(one.execution_id, one.begins_s, one.ends_s, amount, *offer_of(one))
                     self._kept[index[name]].append(kept)
                     self._nodes_of[one.execution_id].add(index[name])
         self._leaving: dict[int, list[tuple[float, Resources]]] = defaultdict(list)
@@ -221,8 +221,10 @@ def _together(kept: Iterable[_Kept]) -> Resources:
     return total(of_groups.values())
 
 
-def _offer_of(booking: Booking) -> tuple[str, str]:
-    """Return what is accepted at once, and the number of the offer; empty if it is none."""
+def offer_of(booking: Booking) -> tuple[str, str]:
+    """Return what is accepted at once, an execution or a whole of some, and the number of the offer; empty if it is
+    none.
+    """
     name, _, number = booking.execution_id.partition("#")
     return booking.whole or name, number
 

@@ -75,20 +75,20 @@ class NodesLater:
         begins = [first_s, *(at_s for at_s in self._turns() if at_s > first_s)]
         return self._first(wanted, _spread(begins, _EARLIER_MAX), lambda begins_s: float(math.ceil(begins_s + run_s)))
 
-    def still_free(self, booking: Booking) -> bool:
-        """Return whether the room of a booking can be kept beside all others."""
-        others = [one for one in self.bookings if one.execution_id != booking.execution_id]
+    def still_free(self, bookings: Sequence[Booking]) -> bool:
+        """Return whether the room of these bookings can be kept beside all others, and beside each other."""
+        names = {one.execution_id for one in bookings}
+        everything = [*(one for one in self.bookings if one.execution_id not in names), *bookings]
         index = self._base.index
-        if not all(name in index and self._base.nodes[index[name]].ready for name, _ in booking.places):
+        if not all(name in index and self._base.nodes[index[name]].ready for one in bookings for name, _ in one.places):
             return False
-        if not self.shares.still_fits(booking, others):
+        if not all(self.shares.still_fits(one, everything) for one in bookings):
             return False
-        room = BookingRoom([*others, booking], index, self._leaving)
+        room = BookingRoom(everything, index, self._leaving)
         return all(
-            room.shortfall(index[name], max(booking.begins_s, self.now_s), booking.ends_s).fits_in(
-                self._base.free(index[name])
-            )
-            for name, _ in booking.places
+            room.shortfall(index[name], max(one.begins_s, self.now_s), one.ends_s).fits_in(self._base.free(index[name]))
+            for one in bookings
+            for name, _ in one.places
         )
 
     def with_bookings(self, bookings: Iterable[Booking]) -> None:

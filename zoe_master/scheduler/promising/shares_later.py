@@ -13,7 +13,7 @@ from typing import NamedTuple
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import required
-from zoe_master.scheduler.booking.bookings import CAUTION, Booking, booked_for
+from zoe_master.scheduler.booking.bookings import CAUTION, Booking, booked_for, offer_of
 from zoe_master.scheduler.booking.spans import Span, most_held
 from zoe_master.scheduler.ordering.limits_later import LimitsLater
 from zoe_master.scheduler.ordering.snapshot import Snapshot
@@ -61,7 +61,14 @@ class SharesLater:
         """Return whether the bandwidth of a booking is free beside the bookings of others."""
         if not booking.read_bytes_per_s:
             return True
-        others = [one for one in bookings if booked_for(one.execution_id) != booked_for(booking.execution_id)]
+        group, number = offer_of(booking)
+        others = [
+            one
+            for one in bookings
+            if one.read_bytes_per_s
+            and one.execution_id != booking.execution_id
+            and (offer_of(one)[0] != group or offer_of(one)[1] == number)
+        ]
         begins_s = max(booking.begins_s, self._now_s)
         return self._rate_fits(booking.tenant, booking.read_bytes_per_s, others, begins_s, booking.ends_s)
 
