@@ -8,6 +8,7 @@ import pytest
 
 from tests.api.test_promises import full, sized
 from tests.support.api import Api, problem
+from tests.support.limits import Quota, set_quota
 from tests.support.master import TickingMaster
 from tests.support.waiting import until
 from zoe_client import Client, Conflict, Refused
@@ -100,6 +101,12 @@ def test_arrays_that_cannot_be_promised_are_refused(shared_api: Api, more: dict[
     answer = http.post(PATH, json=body)
     assert said in problem(answer)["detail"]
     http.post(f"{PATH}/{other}/cancel")
+
+
+def test_more_than_limits_allow_at_all_is_refused(api: Api) -> None:
+    set_quota(api.store, "red", Quota(executions_max=3))
+    body = {"application": {**sized(1, 2), "promise": {}}, "deadline": "+1h", "indices": "0-3"}
+    assert "allow 3" in problem(api.http().post(PATH, json=body))["detail"]
 
 
 def test_what_does_not_go_together_is_an_error(shared_api: Api) -> None:

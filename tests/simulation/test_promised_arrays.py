@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.simulation.test_promises import Promising, job, work_of
 from tests.simulation.world import check_invariants
+from tests.support.limits import Quota, set_quota
 from zoe_client.vocabulary import Cause, ExecutionState, IndexState
 from zoe_lib.domain.arrays import Array, ArrayEventKind, again
 from zoe_lib.domain.execution import ACTIVE_STATES, Execution, Mark
@@ -126,3 +127,31 @@ def test_random_arrays_are_kept_as_a_whole_or_refused_as_a_whole() -> None:
             refused += 1
             assert not any(Mark.PLACED in one.marks for one in found)
     assert min(kept, refused) >= 2
+
+
+def test_what_limits_do_not_let_in_as_a_whole_waits_and_ends_at_its_time() -> None:
+    """Ten executions at most, and eight are there: four indices wait until two have ended, not two of them now."""
+    world = work_of({"job": 20.0, "full": 60.0, "long": 900.0})
+    set_quota(world.store, "default", Quota(executions_max=10))
+    for _ in range(8):
+        world.submit(job("full", 1, 60.0))
+    world.run(1.0)
+    array = submit(world, "0-3", 1, 20.0, in_s=2000.0)
+    world.run(5.0)
+    assert members(world, array) == []
+    for _ in range(30):
+        world.run(3.0, check_invariants)
+        world.waker.wake()
+    found = members(world, array)
+    assert len(found) == 4
+    assert all(one.promise is not None for one in found)
+    for _ in range(8):
+        world.submit(job("long", 1, 900.0))
+    world.run(1.0)
+    late = submit(world, "0-5", 1, 20.0, in_s=50.0)
+    for _ in range(30):
+        world.run(3.0, check_invariants)
+        world.waker.wake()
+    stored = world.store.array(late.id)
+    assert stored.counts == {IndexState.FAILED: 6}
+    assert "before it could be promised" in stored.message

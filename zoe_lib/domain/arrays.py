@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from typing import TypeVar
 
 from zoe_client.vocabulary import DependencyKind, ExecutionState, Holder, IndexState, TextEnum
 from zoe_lib.domain.application import Application, Component
@@ -14,6 +15,7 @@ from zoe_lib.domain.indices import IndexSet, indices_of
 from zoe_lib.domain.templates import with_index
 from zoe_lib.domain.values import changed, value
 
+T = TypeVar("T")
 ArrayId = str
 INDEX_STATES = tuple(IndexState)
 """The states of an index; the number of one is how it is stored."""
@@ -270,6 +272,15 @@ def fresh(array: Array, application: Application, notes: Sequence[str]) -> Array
 def settled(array: Array, at_s: float) -> Array:
     """Return the array with the time of its end, if its last index has ended and it has none yet."""
     return array if array.open_count or array.ended_at_s is not None else changed(array, ended_at_s=at_s)
+
+
+def let_in(array: Array, wanted: Sequence[T], room: int | None) -> Sequence[T]:
+    """Return of what is wanted as much as there is room for; None: any number. Of what is promised together, all or
+    nothing.
+    """
+    if room is None or room >= len(wanted):
+        return wanted
+    return () if asks_as_whole(array) else wanted[:room]
 
 
 def made(array: Array, states: bytearray, positions: list[int]) -> Array:

@@ -65,15 +65,17 @@ def check_no_promise(
         raise SubmissionRefused("invalid_request", why, instead, errors=[wrong])
 
 
-def check_whole(application: Application, members: int, pairwise: bool = False) -> None:
+def check_whole(application: Application, members: int, limit: int | None, pairwise: bool = False) -> None:
     """Raise SubmissionRefused if a promise is asked for an array that gets none: it has too many indices, or each of
-    them runs after one of another array (`pairwise`).
+    them runs after one of another array (`pairwise`). limit: of executions of its tenant and user.
     """
     why = ""
     if application.promise is None:
         return
     if members > INDICES_PROMISED_MAX:
         why = f"at most {INDICES_PROMISED_MAX} indices are promised together; it has {members}"
+    elif limit is not None and members > limit:
+        why = f"its {members} executions are promised together, and the limits of its tenant or user allow {limit}"
     elif pairwise:
         why = "an array whose indices run after those of another array cannot be promised"
     if why:
