@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zoe_master.scheduler.booking.spans import Span, SpanTable, most_held
+from zoe_master.scheduler.booking.spans import BookingSpans, Span, most_held
 
 _TIMES = st.integers(0, 20).map(float)
 _SPANS = st.lists(st.tuples(_TIMES, _TIMES, st.integers(0, 9)), max_size=8)
@@ -23,4 +23,4 @@ def test_the_most_that_is_held_at_once(spans: list[Span], begins_s: float, ends_
 
 @given(_SPANS, _TIMES, _TIMES)
 def test_a_table_says_the_same(spans: list[Span], now_s: float, ends_s: float) -> None:
-    assert SpanTable(spans, now_s).most_before(ends_s) == at_each_moment(spans, now_s, ends_s)
+    assert BookingSpans(spans, now_s).most_before(ends_s) == at_each_moment(spans, now_s, ends_s)

@@ -23,7 +23,7 @@ def most_held(spans: Iterable[Span], begins_s: float, ends_s: float) -> int:
     return most
 
 
-class SpanTable:
+class BookingSpans:
     """The same for many questions from one time on: it is swept once, and each answer is looked up."""
 
     def __init__(self, spans: Iterable[Span], now_s: float) -> None:

@@ -14,7 +14,7 @@ from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import BandwidthSupply, Rates, required
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_master.scheduler.booking.bookings import CAUTION, Booking, booked_for, cautious
-from zoe_master.scheduler.booking.spans import Span, SpanTable, most_held
+from zoe_master.scheduler.booking.spans import BookingSpans, Span, most_held
 from zoe_master.scheduler.ordering.bandwidth_lines import BandwidthLines, MayStart
 from zoe_master.scheduler.ordering.estimate import Estimates
 
@@ -43,7 +43,7 @@ class Guarantees:
         self._readings = [one for one in bookings if one.read_bytes_per_s]
         self._held: list[Span] = []  # until when what runs holds its bandwidth to read, as far as one may rely on it
         self._taken = 0
-        self._table: SpanTable | None = None
+        self._table: BookingSpans | None = None
         self._supply = supply
         self._estimates = estimates
         self._now_s = now_s
@@ -113,7 +113,7 @@ class Guarantees:
             ends_s = cautious(self._now_s, self._now_s + self._estimates.run_s(execution))
             if self._table is None:
                 booked = (one.reads(self._now_s) for one in self._readings)
-                self._table = SpanTable([*self._held, *booked], self._now_s)
+                self._table = BookingSpans([*self._held, *booked], self._now_s)
             held = self._table.most_before(ends_s)
         return held + self._taken + wanted.read <= supply.rates.read
 

@@ -13,7 +13,7 @@ from zoe_lib.domain.policy import Policy, limits_of
 from zoe_lib.domain.reasons import Reason, ReasonCode
 from zoe_lib.domain.resources import Resources, total
 from zoe_master.scheduler.booking.bookings import CAUTION, Booking, cautious
-from zoe_master.scheduler.booking.spans import SpanTable, most_held
+from zoe_master.scheduler.booking.spans import BookingSpans, most_held
 from zoe_master.scheduler.ordering.estimate import Estimates
 from zoe_master.scheduler.ordering.snapshot import Snapshot
 
@@ -70,7 +70,7 @@ class BookedLimits:
         self._bookings = snapshot.bookings if policy.limits.hold_up() else ()
         self._later = LimitsLater(snapshot, policy) if self._bookings else None
         self._estimates, self._now_s = estimates, snapshot.now_s
-        self._tables: dict[LimitSubject, tuple[SpanTable, SpanTable] | None] = {}
+        self._tables: dict[LimitSubject, tuple[BookingSpans, BookingSpans] | None] = {}
         self._taken: dict[LimitSubject, Resources] = {}
 
     def take(self, execution: Execution) -> None:
@@ -97,13 +97,13 @@ class BookedLimits:
                     return _BOOKED
         return None
 
-    def _tables_of(self, subject: LimitSubject) -> tuple[SpanTable, SpanTable] | None:
+    def _tables_of(self, subject: LimitSubject) -> tuple[BookingSpans, BookingSpans] | None:
         """Return when how many cores and how much memory are held; None if nothing is booked."""
         if subject not in self._tables:
             booked = list(booked_by(subject, self._bookings))
             held = [*self._later.held(subject), *booked] if self._later is not None and booked else []
             cores, memory = (spans for _, _, spans in _amounts(Limit(), Resources(), held))
-            tables = SpanTable(cores, self._now_s), SpanTable(memory, self._now_s)
+            tables = BookingSpans(cores, self._now_s), BookingSpans(memory, self._now_s)
             self._tables[subject] = tables if held else None
         return self._tables[subject]
 

@@ -28,8 +28,9 @@ class _Reader(NamedTuple):
 
 
 class SharesLater:
-    """read_rate: bytes per second to read that promises may hold; 0 if what the object store can guarantee is not
-    known.
+    """What is left at later times.
+
+    read_rate: bytes per second to read that promises may hold; 0 if what the object store can guarantee is not known.
     """
 
     def __init__(self, snapshot: Snapshot, policy: Policy) -> None:
