@@ -26,6 +26,8 @@ from zoe_lib.store.quotas import with_time_limit
 from zoe_lib.store.values import ArrayChange
 from zoe_lib.submission.deadlines import given_deadline
 
+_ANEW = "cancel it, and submit it again"
+
 
 @dataclass(frozen=True)
 class _Wanted:
@@ -81,6 +83,8 @@ def modify(
     def decide(array: Array, _: bytearray) -> ArrayChange | None:
         if not array.open_count:
             raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {array.state}")
+        if domain.asks_as_whole(array) and wanted.given - {"priority"}:
+            raise ApiProblem(Code.ILLEGAL_STATE, "it was promised, or is to be, for what it was", _ANEW)
         if wanted.application is not None and array.application != seen.application:
             raise ApiProblem(Code.CONFLICT, "its description was changed meanwhile", "look at it, and change it again")
         after = wanted.of_array(array)

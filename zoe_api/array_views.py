@@ -10,7 +10,7 @@ from typing import Any
 from zoe_api.representation import without_contents
 from zoe_api.wire_forms import conditions_view, reason_view
 from zoe_client.vocabulary import IndexState
-from zoe_client.wire import ArraySummary, ArrayView, IndexView
+from zoe_client.wire import ArraySummary, ArrayView, IndexView, WorkflowPromiseView
 from zoe_lib.descriptions import to_document
 from zoe_lib.domain.arrays import CODES, INDEX_STATES, Array
 from zoe_lib.domain.conditions import Conditions, reason_of
@@ -25,7 +25,9 @@ def array_summary(array: Array) -> ArraySummary:
     return ArraySummary(**_summary(array))
 
 
-def array_view(array: Array, states: bytes, with_secrets: bool = True) -> ArrayView:
+def array_view(
+    array: Array, states: bytes, with_secrets: bool = True, promise: WorkflowPromiseView | None = None
+) -> ArrayView:
     """Return an array with its indices by state; without secrets, as `representation.viewed` does with executions."""
     application, conditions = array.application, array.conditions
     if not with_secrets:
@@ -36,6 +38,7 @@ def array_view(array: Array, states: bytes, with_secrets: bool = True) -> ArrayV
         conditions=conditions_view(conditions),
         corr=list(array.corr) if with_secrets else [],
         description=to_document(application),
+        promise=promise,
     )
 
 

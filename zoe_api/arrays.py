@@ -30,8 +30,9 @@ from zoe_lib.domain.indices import IndexSet, IndicesError, TooManyIndices, parse
 from zoe_lib.domain.values import changed
 from zoe_lib.store.errors import NotFound
 from zoe_lib.store.people import Principal
+from zoe_lib.store.quotas import room_for
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
-from zoe_lib.submission.deadlines import check_no_promise, deadline_of
+from zoe_lib.submission.deadlines import check_whole, deadline_of
 from zoe_lib.submission.ids import new_array_id
 from zoe_lib.submission.pricing import price_notes
 
@@ -53,7 +54,8 @@ def new_array(body: ArrayRequest, services: Services, principal: Principal, requ
     if body.keep:
         conditions = changed(conditions, keep=True)
     with as_problems():
-        check_no_promise(fit.application, "an array")
+        limit = room_for(principal.tenant, principal.user, services.store.policy().limits, 0, 0)
+        check_whole(fit.application, indices.count, limit, pairwise=len(plain) < len(body.after))
         deadline_s, warnings = deadline_of(body.deadline, body.deadline_s, fit.application, now_s)
     return Array(
         id=array_id,

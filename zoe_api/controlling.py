@@ -20,6 +20,7 @@ from zoe_client.wire import Diagnostic, ModifyRequest, ScaleRequest
 from zoe_lib.descriptions.bounds import SERVICES_MAX
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application, same_instances
+from zoe_lib.domain.arrays import is_array
 from zoe_lib.domain.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
 from zoe_lib.domain.guaranteed import guaranteed_counts
 from zoe_lib.store.people import Principal
@@ -144,8 +145,10 @@ def accept(
                 return None
             raise ApiProblem(Code.ILLEGAL_STATE, "it has another promise already")
         if whole := execution.conditions.whole:
-            hint = f"`zoe workflow accept {whole} NUMBER` accepts it for all"
-            raise ApiProblem(Code.ILLEGAL_STATE, "it is promised together with the other steps of its workflow", hint)
+            command = "zoe accept" if is_array(whole) else "zoe workflow accept"
+            kind = "indices of its array" if is_array(whole) else "steps of its workflow"
+            hint = f"`{command} {whole} NUMBER` accepts it for all"
+            raise ApiProblem(Code.ILLEGAL_STATE, f"it is promised together with the other {kind}", hint)
         now_s, offers = time.time(), execution.offers
         if execution.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:
             raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")

@@ -1,109 +1,41 @@
-"""Promises of whole workflows: what was decided for all steps together, and the acceptance of an offer for all."""
+"""Promises of whole workflows: of all steps together, except those that run after a failure."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from decimal import Decimal
-
 from fastapi import Request
 
-from zoe_api.codes import Code
 from zoe_api.dependencies import Services
-from zoe_api.problems import ApiProblem
-from zoe_api.visibility import visible_execution
-from zoe_client.vocabulary import Cause
-from zoe_client.wire import WorkflowOfferView, WorkflowPromiseView, WorkflowTermsView
-from zoe_lib.domain.events import Promised
-from zoe_lib.domain.execution import Execution, ExecutionState
-from zoe_lib.domain.finish_times import FinishTerms, PromiseOffers
-from zoe_lib.domain.lifecycle import apply
-from zoe_lib.domain.sharing import ShareLevel
+from zoe_api.whole_promises import accept_for, promise_of
+from zoe_client.wire import WorkflowPromiseView
 from zoe_lib.store.people import Principal
-from zoe_lib.store.values import ExecutionChange, ExecutionQuery
+from zoe_lib.store.values import ExecutionQuery
 from zoe_lib.store.workflow_values import StoredWorkflow
-
-_ATTEMPTS_MAX = 5
 
 
 def whole_promise(services: Services, workflow: StoredWorkflow) -> WorkflowPromiseView | None:
     """Return what was decided for the steps that are promised together; None: no promise was asked for."""
-    ids = [one.execution_id for one in workflow.steps if one.facts.get("promised")]
+    ids = _members(workflow)
     if not ids:
         return None
-    query = ExecutionQuery(ids=frozenset(ids), limit=len(ids))
-    members = services.store.executions(query).executions
-    promised = [one.promise.terms for one in members if one.promise is not None]
-    if promised:
-        return WorkflowPromiseView(terms=_together(promised), why="", ends_s=None, offers=[])
-    offered = [one.offers for one in members if one.offers is not None]
-    if offered:
-        offers = [
-            WorkflowOfferView(number=number, kind=one.kind, terms=_together(_numbered(offered, number)))
-            for number, one in enumerate(offered[0].offers, start=1)
-        ]
-        return WorkflowPromiseView(terms=None, why=offered[0].why, ends_s=offered[0].ends_s, offers=offers)
-    why = next((one.message for one in members if one.cause is Cause.NO_PROMISE), "")
-    return WorkflowPromiseView(terms=None, why=why, ends_s=None, offers=[])
+    return promise_of(services.store.executions(ExecutionQuery(ids=frozenset(ids), limit=len(ids))).executions)
 
 
 def accept_whole(
     services: Services, principal: Principal, workflow: StoredWorkflow, number: int, request: Request
 ) -> None:
-    """Promise what an offer says, to all steps in one transaction; nothing, if that was done before. 409 if it has
-    another promise, or if the offer does not exist or is over.
+    """Promise what an offer says, to all steps; 409 if that cannot be."""
+    accept_for(services, principal, _members(workflow), number, request)
+
+
+def asked_for_promise(workflow: StoredWorkflow) -> bool:
+    """Return whether its present run was to be promised. What is resumed runs without a promise: that of the first run
+    was for all of its steps.
     """
-    ids = [one.execution_id for one in workflow.steps if one.facts.get("promised")]
-    for _ in range(_ATTEMPTS_MAX):
-        members = [visible_execution(services, principal, one, request, ShareLevel.CONTROL) for one in ids]
-        left = _to_be_promised(members, number)
-        if not left:
-            return
-        changes = []
-        for one, terms in left:
-            cause, user = request.state.request_id, principal.user
-            event = Promised(at_s=time.time(), cause_id=cause, terms=terms, offer=number, user=user)
-            changes.append(ExecutionChange(one, [event], apply(one, event)))
-        stored = services.store.append_all(changes, None)
-        services.master.hint()
-        if len(stored) == len(changes):
-            return
-    raise ApiProblem(Code.CONFLICT, "the executions change too often; try again")
+    return workflow.run == 1 and any(one.facts.get("promised") for one in workflow.steps)
 
 
-def _to_be_promised(members: Sequence[Execution], number: int) -> list[tuple[Execution, FinishTerms]]:
-    """Return those that have no promise yet, with what this offer says of each."""
-    left = [one for one in members if one.promise is None and not one.terminal]
-    others = {one.promise.offer for one in members if one.promise is not None} - {number}
-    if others:
-        raise ApiProblem(Code.ILLEGAL_STATE, "it has another promise already")
-    if len(left) + sum(one.promise is not None for one in members) == 0:
-        raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
-    found, now_s = [], time.time()
-    for one in left:
-        offers = one.offers
-        if one.state is not ExecutionState.SUBMITTED or offers is None or now_s >= offers.ends_s:
-            raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
-        terms = offers.terms(number)
-        if terms is None:
-            hint = f"it has the offers 1 to {len(offers.offers)}" if offers.offers else ""
-            raise ApiProblem(Code.ILLEGAL_STATE, f"there is no offer {number}", hint)
-        found.append((one, terms))
-    return found
-
-
-def _numbered(offered: Sequence[PromiseOffers], number: int) -> list[FinishTerms]:
-    return [terms for one in offered if (terms := one.terms(number)) is not None]
-
-
-def _together(several: Sequence[FinishTerms]) -> WorkflowTermsView:
-    """Return the terms of the whole: it ends with the last, and costs what all cost."""
-    prices = [one.price for one in several]
-    known = all(one is not None for one in prices)
-    price = f"{sum((Decimal(one or 0) for one in prices), Decimal(0)):f}" if known else None
-    return WorkflowTermsView(
-        finish_s=max(one.finish_s for one in several),
-        confidence=min(one.confidence for one in several),
-        price=price,
-        currency=several[0].currency,
-    )
+def _members(workflow: StoredWorkflow) -> list[str]:
+    """Return the executions that are promised together."""
+    if not asked_for_promise(workflow):
+        return []
+    return [one.execution_id for one in workflow.steps if one.facts.get("promised")]

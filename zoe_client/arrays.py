@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from zoe_client import wire
 from zoe_client.errors import TimedOut
+from zoe_client.promises import asking, finish_time
 from zoe_client.times import sent_deadline
 from zoe_client.transport import path_part
 from zoe_client.vocabulary import IndexState
@@ -41,14 +42,20 @@ class Arrays:
         after: Sequence[str] = (),
         keep: bool = False,
         idempotency_key: str | None = None,
+        finish_by: str | None = None,
+        confidence: float | None = None,
+        budget: float | None = None,
     ) -> wire.ArraySummary:
         """Submit an application that runs once for each of the indices, such as `0-999%50`; the same idempotency key
         returns the same array.
 
         `after` and the others are as for an execution; `corr:ARRAY`: each index after the same one of that array.
+        `finish_by`: run it if all indices are promised to end by then; `promise` of the array tells. `confidence`: how
+        sure that must be, 0.9 without; `budget`: what all of it may cost at most.
         """
+        deadline = finish_time(finish_by, deadline, confidence, budget)
         body = wire.ArrayRequest(
-            application=application,
+            application=application if finish_by is None else asking(application, confidence, budget),
             indices=indices,
             name=name,
             priority=priority,
@@ -91,6 +98,11 @@ class Arrays:
             after = page.next_after
             if after is None:
                 return
+
+    def accept(self, array_id: str, offer: int = 1) -> wire.ArrayView:
+        """Accept an offer of an array that cannot be promised as it was asked for, for all of its indices."""
+        path, body = f"/arrays/{path_part(array_id)}/accept", wire.AcceptRequest(offer=offer)
+        return self._transport.call(wire.ArrayView, "POST", path, body=body, again=True)
 
     def cancel(self, array_id: str) -> wire.ArraySummary:
         """Cancel all indices that have not ended."""

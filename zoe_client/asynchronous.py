@@ -74,6 +74,7 @@ class AsyncArrays:
     submit = awaited(Arrays.submit)
     array = awaited(Arrays.array)
     list = awaited(Arrays.list)
+    accept = awaited(Arrays.accept)
     cancel = awaited(Arrays.cancel)
     hold = awaited(Arrays.hold)
     release = awaited(Arrays.release)

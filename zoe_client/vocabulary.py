@@ -145,6 +145,10 @@ class PromiseRisk(TextEnum):
     """It runs, and takes longer than expected."""
     FAILED = "failed"
     """An attempt failed, and another does not end in time."""
+    HELD = "held"
+    """It is held, and does not end in time if it is released now."""
+    INPUT_LATE = "input_late"
+    """It runs after others that have not ended."""
 
 
 class IndexState(TextEnum):

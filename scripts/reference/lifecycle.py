@@ -119,6 +119,8 @@ PROMISE_RISKS = {
     PromiseRisk.NO_ROOM: "it waits, and the room for it is not free in time",
     PromiseRisk.SLOWER: "it runs, and takes longer than expected",
     PromiseRisk.FAILED: "an attempt failed, and another does not end in time",
+    PromiseRisk.HELD: "it is held, and does not end in time if it is released now",
+    PromiseRisk.INPUT_LATE: "it runs after others that have not ended",
 }
 
 

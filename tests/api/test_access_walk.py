@@ -340,6 +340,7 @@ class Walk:
             ("POST", "/tokens"): lambda: {"scopes": ["read"], "lifetime_s": 60, "note": "walk"},
             ("POST", "/workflows"): lambda: {"document": long_workflow("walk")},
             ("POST", "/workflows/{workflow_id}/accept"): lambda: {"offer": 1},
+            ("POST", "/arrays/{array_id}/accept"): lambda: {"offer": 1},
             ("POST", "/workflows:validate"): lambda: {"document": long_workflow("walk")},
             ("POST", "/validate"): lambda: {"application": job},
         }
@@ -418,6 +419,7 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         # They are for what waits, and those of the walk run; tests/api/test_conditions.py and test_promise*.py do them.
         "PATCH /executions/{execution_id}", "POST /executions/{execution_id}/hold",
         "POST /executions/{execution_id}/accept", "POST /workflows/{workflow_id}/accept",
+        "POST /arrays/{array_id}/accept",
         "POST /executions/{execution_id}/scale",
         # The walk may have cancelled what runs before; tests/api/test_conditions.py does it.
         "POST /executions/{execution_id}/requeue",

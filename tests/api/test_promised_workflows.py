@@ -12,7 +12,7 @@ from tests.support.api import Api, problem
 from tests.support.master import TickingMaster
 from tests.support.waiting import until
 from zoe_client import Client, Conflict, Refused
-from zoe_client.vocabulary import OfferKind
+from zoe_client.vocabulary import DeadlineStatus, OfferKind, PromiseRisk
 from zoe_client.wire import WorkflowView
 
 PATH = "/api/v1/workflows"
@@ -109,3 +109,73 @@ def test_no_more_than_a_hundred_are_promised_together(shared_api: Api) -> None:
     answer = shared_api.http().post(PATH, json={"document": many, "finish_by": "+1h"})
     assert problem(answer)["code"] == "invalid_request"
     assert "at most 100" in answer.text
+
+
+def test_what_is_resumed_has_no_promise_of_the_first_run(client: Client, master: TickingMaster) -> None:
+    master.behaviours.update({"first": exits(0), "second": exits(3), "told": exits(0)})
+    made = client.workflows.run(CHAIN, finish_by="+120s", confidence=0.8)
+    failed = ended(client, made.id)
+    assert failed.promise is not None
+    assert failed.promise.terms is not None
+    master.behaviours.update({"second": exits(0), "third": exits(0)})
+    resumed = client.workflows.resume(made.id)
+    assert resumed.notes == ["what is resumed runs without a promise"]
+    assert resumed.promise is None
+    with pytest.raises(Conflict, match="no offers"):
+        client.workflows.accept(made.id, 1)
+    found = ended(client, made.id)
+    assert (found.run, found.state, found.promise) == (2, "succeeded", None)
+    assert client.workflows.one(made.id).notes == []
+
+
+def test_offers_for_all_are_not_accepted_for_a_part(client: Client, master: TickingMaster) -> None:
+    full(client)
+    made = client.workflows.run(CHAIN, finish_by="+60s")
+    found = decided(client, made.id)
+    by_name = {one.name: one.execution_id for one in found.graph}
+    client.cancel(by_name["third"])
+    with pytest.raises(Conflict, match="parts of it have ended since: third"):
+        client.workflows.accept(made.id, 1)
+    assert client.execution(by_name["first"]).promise is None
+    client.workflows.cancel(made.id)
+
+
+def test_it_is_shown_that_a_promise_is_at_risk_and_that_it_is_broken(client: Client, master: TickingMaster) -> None:
+    master.behaviours["only"] = exits(0)
+    document = workflow(timed("before", run_s=1.0), timed("only", "before", run_s=1.0))
+    made = client.workflows.run(document, finish_by="+13s")
+    found = decided(client, made.id)
+    assert found.promise is not None
+    assert found.promise.status is None
+    held = {one.name: one.execution_id for one in found.graph}["only"]
+    client.hold(held)
+
+    def status(wanted: DeadlineStatus) -> WorkflowView | None:
+        found = client.workflows.one(made.id)
+        return found if found.promise and found.promise.status is wanted else None
+
+    master.behaviours["before"] = exits(0)
+    at_risk = until(lambda: status(DeadlineStatus.AT_RISK), 20).promise
+    assert at_risk is not None
+    assert at_risk.terms is not None
+    [risk] = at_risk.risks
+    assert (risk.step, risk.risk) in {("only", PromiseRisk.HELD), ("before", PromiseRisk.SLOWER)}
+    assert risk.end_s > at_risk.terms.finish_s - 7
+    until(lambda: status(DeadlineStatus.MISSED), 20)
+    client.release(held)
+    client.workflows.cancel(made.id)
+
+
+def test_a_promise_that_was_kept_is_shown_as_such(client: Client, master: TickingMaster) -> None:
+    master.behaviours.update({name: exits(0) for name in ("first", "second", "third")})
+    made = client.workflows.run(CHAIN, finish_by="+120s", confidence=0.8)
+    promise = ended(client, made.id).promise
+    assert promise is not None
+    assert (promise.status, promise.risks) == (DeadlineStatus.MET, [])
+
+
+def test_a_step_that_asks_for_a_promise_of_its_own_is_told_of_that_of_the_whole(shared_api: Api) -> None:
+    alone = timed("first")
+    alone["application"] |= {"promise": {"confidence": 0.9}, "deadline": "+1h"}
+    answer = problem(shared_api.http().post(PATH, json={"document": workflow(alone)}))
+    assert "zoe workflow run FILE --finish-by" in answer["errors"][0]["hint"]

@@ -119,13 +119,13 @@ def _json(body: object) -> str:
     return json.dumps(body)
 
 
-def test_a_promise_needs_a_time_and_neither_arrays_nor_steps_get_one(shared_api: Api) -> None:
+def test_a_promise_needs_a_time(shared_api: Api) -> None:
     http = shared_api.http()
     document = {**sized(1, 5), "promise": {}}
     for path, body in [
         ("executions", {"application": document}),
         ("plan", {"application": document}),
-        ("arrays", {"application": document, "indices": "0-3", "deadline_s": 60}),
+        ("arrays", {"application": document, "indices": "0-3"}),
     ]:
         made = http.post(f"/api/v1/{path}", json=body)
         assert made.status_code == 422, (path, made.text)

@@ -113,10 +113,10 @@ def test_arrays_of_another_tenant_are_as_if_they_were_not_there(shared_api: Api)
     array_id = shared_api.http().post(f"{PREFIX}/arrays", json=mine).json()["id"]
     nothing = "a00000000000000"
     routes = [(m, p) for m, p, _ in route_scopes() if "{array_id}" in p]
-    assert len(routes) == 7
+    assert len(routes) == 8
     by_token = shared_api.http(make_token(shared_api.store, "eve", "blue"))
     for method, path in routes:
-        body = {"priority": 0} if method == "PATCH" else None
+        body = {"priority": 0} if method == "PATCH" else {"offer": 1} if path.endswith("/accept") else None
         hidden, missing = (
             problem(by_token.request(method, path.format(array_id=one), json=body)) for one in (array_id, nothing)
         )

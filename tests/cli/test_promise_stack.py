@@ -67,8 +67,8 @@ def test_what_cannot_be_promised_is_offered_otherwise(zoe: Zoe, tmp_path: Path) 
     planned = zoe("plan", path, "--finish-by", "+10s")
     assert planned.code == 9
     assert "longer than there is time" in planned.out
-    ran = zoe("run", path, "--finish-by", "+10s", "-o", "json")
-    assert ran.code == 9
+    ran = zoe("run", path, "--finish-by", "+10s", "--wait", "-o", "json")
+    assert ran.code == 9, "there is nothing to wait for"
     assert "Offer 1 (the earliest end that sure): it ends by " in ran.err
     one = json.loads(ran.out)["id"]
     wrong = zoe("accept", one, "7")
@@ -92,7 +92,7 @@ def test_what_cannot_be_promised_is_offered_otherwise(zoe: Zoe, tmp_path: Path) 
         ["--finish-by", "yesterday"],
         ["--finish-by", "+0s"],
         ["--finish-by", "+1h", "--begin", "+2h"],
-        ["--finish-by", "+1h", "--array", "0-3"],
+        ["--finish-by", "+1h", "--array", "0-999"],
     ],
 )
 def test_what_makes_no_sense_is_refused(zoe: Zoe, tmp_path: Path, options: list[str]) -> None:
@@ -121,6 +121,28 @@ def two_steps(tmp_path: Path, run_s: float, name: str) -> Path:
     return path
 
 
+def test_an_array_is_promised_or_offered_as_a_whole(zoe: Zoe, tmp_path: Path) -> None:
+    path = described(tmp_path, 2, 0.3, name="swept")
+    ran = zoe("run", path, "--array", "0-3%2", "--finish-by", "+60s", "--confidence", "80%", "--wait", "-o", "json")
+    assert ran.code == 0, ran.err
+    assert "Promised: all of it ends by " in ran.err
+    shown = zoe("array", "show", json.loads(ran.out)["id"])
+    assert "with 80% confidence" in shown.out
+    assert "The promise was kept." in shown.out
+    path = described(tmp_path, 30, 0.3, name="swept-late")
+    late = zoe("run", path, "--array", "0-3%2", "--finish-by", "+12s", "--wait", "-o", "json")
+    assert late.code == 9
+    assert "longer than there is time" in late.err
+    one = json.loads(late.out)["id"]
+    assert f"`zoe accept {one} NUMBER` accepts one" in late.err
+    assert zoe("accept", one, "7").code == 5
+    accepted = zoe("accept", one)
+    assert accepted.code == 0
+    assert "Promised: all of it ends by " in accepted.err
+    assert zoe("accept", one).code == 0, "twice is once"
+    assert zoe("wait", one).code == 0
+
+
 def test_a_workflow_is_promised_or_offered_as_a_whole(zoe: Zoe, tmp_path: Path) -> None:
     path = two_steps(tmp_path, 3, "in-time")
     ran = zoe("workflow", "run", str(path), "--finish-by", "+60s", "--confidence", "80%", "--wait", "-o", "json")
@@ -129,8 +151,9 @@ def test_a_workflow_is_promised_or_offered_as_a_whole(zoe: Zoe, tmp_path: Path) 
     assert "with 80% confidence, for about" in ran.err
     assert "Promised: all of it ends by " in zoe("workflow", "show", json.loads(ran.out)["id"]).err
     path = two_steps(tmp_path, 30, "too-late")
-    late = zoe("workflow", "run", str(path), "--finish-by", "+12s", "-o", "json")
-    assert late.code == 9
+    late = zoe("workflow", "run", str(path), "--finish-by", "+12s", "--wait", "-o", "json")
+    assert late.code == 9, "there is nothing to wait for"
+    assert "longer than there is time" in late.err
     assert "Offer 1 (the earliest end that sure): all of it ends by " in late.err
     one = json.loads(late.out)["id"]
     assert zoe("workflow", "accept", one, "7").code == 5
@@ -139,6 +162,13 @@ def test_a_workflow_is_promised_or_offered_as_a_whole(zoe: Zoe, tmp_path: Path) 
     assert "Promised: all of it ends by " in accepted.err
     assert zoe("workflow", "accept", one).code == 0, "twice is once"
     assert zoe("workflow", "wait", one).code == 0
+    assert "The promise was kept." in zoe("workflow", "show", one).err
     wrong = zoe("workflow", "run", str(path), "--confidence", "80%")
     assert (wrong.code, "belong to --finish-by" in wrong.err) == (2, True)
     assert zoe("workflow", "run", str(path), "--finish-by", "yesterday").code == 2
+    as_one = zoe("run", str(path), "--finish-by", "+1h")
+    assert (as_one.code, "zoe workflow run" in as_one.err) == (2, True)
+    yaml = tmp_path / "nightly.yaml"
+    yaml.write_text("version: 1\nname: nightly\nsteps: []\n")
+    as_json = zoe("plan", str(yaml), "--finish-by", "+1h")
+    assert (as_json.code, "zoe workflow run" in as_json.err) == (2, True)

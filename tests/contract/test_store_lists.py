@@ -13,6 +13,7 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.consequences import missed_deadline
 from zoe_lib.domain.deadline_misses import status_of
 from zoe_lib.domain.execution import Execution, ExecutionState
+from zoe_lib.domain.finish_times import PromiseWish
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.sharing import Visibility
 from zoe_lib.store.base import ExecutionStore
@@ -138,13 +139,15 @@ def test_how_executions_stand_to_their_deadlines(any_store: ExecutionStore) -> N
     placed = any_store.submit(execution(8, application=declared, deadline_s=150.0), "request")
     placements = tuple(ev.Placement(service_id=s.id, node="n") for s in placed.services)
     any_store.append(placed.id, [queued(), ev.StartPlanned(at_s=60.0, placements=placements)], 1, None)
+    asks = application(expected_run_s=100.0, promise=PromiseWish())
+    any_store.submit(execution(9, application=asks, deadline_s=50.0), "request")
     late = any_store.execution(execution(5).id)
     (missed,) = [missed_deadline(late, 50.0, any_store.policy(), "")]
     assert missed is not None
     assert any_store.append(late.id, [missed], late.version, None).missed is not None
     for now_s in (0.0, 5.0, 51.0, 200.0):
         page = any_store.executions(ExecutionQuery(limit=100)).executions
-        assert len(page) == 9
+        assert len(page) == 10
         for status in DeadlineStatus:
             wanted = [one.name for one in page if status_of(one, now_s) is status]
             assert names(any_store, deadline=status, now_s=now_s) == wanted, (status, now_s)

@@ -6,7 +6,8 @@ import random
 
 from tests.simulation.test_promises import Promising, job, work_of
 from tests.simulation.world import check_invariants
-from zoe_client.vocabulary import DependencyKind, OfferKind
+from zoe_client.vocabulary import DependencyKind, Holder, OfferKind, PromiseRisk
+from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.conditions import Conditions, Dependency
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Mark
@@ -102,6 +103,29 @@ def test_a_budget_is_that_of_the_whole() -> None:
         assert all((world.get(one).promise is not None) is promised for one in ids)
 
 
+def test_it_is_said_which_of_budget_time_and_room_is_missing() -> None:
+    for budget, in_s, full, said, kinds in (
+        ("0.6", 600.0, False, "costs at least 0.6666 core-hours", [OfferKind.EARLIEST, OfferKind.DEARER]),
+        ("0.6", 100.0, False, "costs at least 0.6666 core-hours", [OfferKind.EARLIEST]),
+        (None, 200.0, False, "it takes 321 s", [OfferKind.EARLIEST]),
+        (None, 450.0, True, "There is no room in time", [OfferKind.EARLIEST]),
+    ):
+        world = work_of({"job": 100.0, "full": 500.0})
+        for _ in range(2 if full else 0):
+            world.submit(job("full", 8, 500.0))
+        world.run(1.0)
+        ids = ask(world, pipeline(), in_s=in_s, wish=PromiseWish(0.9, budget))
+        world.run(2.0)
+        offers = world.get(ids[0]).offers
+        assert offers is not None
+        assert said in offers.why
+        assert [one.kind for one in offers.offers] == kinds
+        for one in ids:
+            world.accept(one, 1)
+        world.run(2500.0, check_invariants)
+        assert [world.get(one).missed for one in ids] == [None] * 4
+
+
 def test_without_an_answer_none_of_them_runs() -> None:
     world = work_of({"job": 100.0})
     ids = ask(world, pipeline(), in_s=50.0)
@@ -143,3 +167,17 @@ def test_random_pipelines_are_kept_as_a_whole_or_refused_as_a_whole() -> None:
         assert len({one.promise is None for one in found}) == 1, f"seed {seed}"
         if found[0].promise is not None:
             assert [one.missed for one in found] == [None] * len(found), f"seed {seed}"
+
+
+def test_a_step_that_is_held_is_announced_as_such_and_those_after_it_as_late_by_it() -> None:
+    world = work_of({"job": 50.0})
+    ids = ask(world, [(job("job", 2, 50.0), []), (job("job", 2, 50.0), [0])], in_s=200.0)
+    world.run(2.0)
+    assert all(world.get(one).promise is not None for one in ids)
+    held = ids[0] if world.state(ids[0]) is ExecutionState.SUBMITTED else ids[1]
+    world.store.append(held, [ev.Held(at_s=world.clock(), by=Holder.USER)], world.get(held).version, None)
+    for _ in range(60):
+        world.run(5.0)
+        world.waker.wake()
+    risks = [promise.notice.risk for one in ids if (promise := world.get(one).promise) is not None and promise.notice]
+    assert risks == ([PromiseRisk.HELD, PromiseRisk.INPUT_LATE] if held == ids[0] else [PromiseRisk.HELD])

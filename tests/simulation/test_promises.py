@@ -16,6 +16,7 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.cluster import NodeHold
 from zoe_lib.domain.conditions import Conditions, Dependency
+from zoe_lib.domain.deadline_misses import status_of
 from zoe_lib.domain.execution import Cause, ExecutionState, Mark
 from zoe_lib.domain.finish_times import FinishTerms, PromiseWish
 from zoe_lib.domain.guaranteed import as_guaranteed
@@ -223,6 +224,24 @@ def test_without_an_answer_it_ends_and_its_room_is_free() -> None:
     assert world.tick().snapshot.bookings == ()
 
 
+def test_what_waits_for_an_answer_misses_nothing() -> None:
+    """Nothing was promised, and nothing begins before its user accepts another time."""
+    world = work_of({"full": 1000.0, "job": 50.0})
+    for _ in range(2):
+        world.submit(job("full", 8, 1000.0))
+    world.run(1.0)
+    one = world.ask(job("job", 8, 50.0), in_s=60.0)
+    for _ in range(10):
+        world.run(10.0)
+        world.waker.wake()
+    assert (world.get(one).missed, status_of(world.get(one), world.clock())) == (None, None)
+    assert world.get(one).offers is not None
+    world.accept(one, 1)
+    world.run(3000.0, check_invariants)
+    assert "deadline_missed" not in world.kinds(one)
+    assert world.state(one) is ExecutionState.SUCCEEDED
+
+
 def test_nothing_is_promised_of_an_unknown_run_time() -> None:
     world = work_of({})
     one = world.ask(application(component("job", 1, 1)), in_s=1000.0)
@@ -241,7 +260,32 @@ def test_a_budget_is_kept_or_what_it_takes_is_offered() -> None:
     assert (world.terms(cheap).price, world.terms(cheap).currency) == ("4.0000", "core-hours")
     offers = world.get(dear).offers
     assert offers is not None
-    assert [one.kind for one in offers.offers] == [OfferKind.DEARER]
+    assert [one.kind for one in offers.offers] == [OfferKind.DEARER, OfferKind.EARLIEST]
+    assert offers.why == "It costs at least 4.0000 core-hours, which is more than its budget of 3.9 core-hours"
+
+
+def test_with_too_small_a_budget_and_too_little_time_it_is_said_what_it_would_take() -> None:
+    world = work_of({"job": 3600.0})
+    one = world.ask(job("job", 4, 3600.0), in_s=60.0, wish=PromiseWish(0.9, budget="1"))
+    world.run(3.0)
+    offers = world.get(one).offers
+    assert offers is not None
+    assert "at least 4.0000 core-hours" in offers.why
+    [offer] = offers.offers
+    assert (offer.kind, offer.terms.price) == (OfferKind.EARLIEST, "4.0000")
+    world.accept(one, 1)
+    world.run(4500.0, check_invariants)
+    assert (world.state(one), world.get(one).missed) == (ExecutionState.SUCCEEDED, None)
+
+
+def test_what_begins_too_late_by_the_seconds_to_begin_is_told_of_them() -> None:
+    world = work_of({"job": 100.0})
+    one = world.ask(job("job", 4, 100.0), in_s=104.0)
+    world.run(3.0)
+    offers = world.get(one).offers
+    assert offers is not None
+    assert "takes 100 s" in offers.why
+    assert "up to 7 s to begin" in offers.why
 
 
 def test_a_promise_never_breaks_an_older_one() -> None:

@@ -63,6 +63,19 @@ def test_an_offer_is_accepted_for_all_of_it(admin: Visitor, client: Client) -> N
     expect(promise).to_contain_text("with 90 % confidence")
     assert admin.violations() == []
     assert client.wait_for_workflow(made.id, 60).state == "succeeded"
+    expect(promise).to_contain_text("The promise was kept.")
+
+
+def test_an_offer_is_accepted_for_all_indices_of_an_array(admin: Visitor, client: Client) -> None:
+    made = client.arrays.submit(timed("swept")["application"], "0-2%1", finish_by="+30s")
+    page = admin.open(f"/arrays/{made.id}")
+    promise = page.get_by_role("region", name="Promise", exact=True)
+    expect(promise).to_contain_text("longer than there is time")
+    promise.get_by_role("button", name="Accept offer 1", exact=True).click()
+    expect(promise).to_contain_text("It is promised to end by")
+    assert admin.violations() == []
+    assert client.arrays.wait(made.id, 60).state == "succeeded"
+    expect(promise).to_contain_text("The promise was kept.")
 
 
 def timed(name: str, **more: Any) -> dict[str, Any]:

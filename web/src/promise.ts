@@ -17,6 +17,8 @@ const RISKS: Record<Schemas["PromiseRisk"], string> = {
   no_room: "it waits, and the room for it is not free in time",
   slower: "it runs, and takes longer than expected",
   failed: "an attempt failed, and another does not end in time",
+  held: "it is held, and does not end in time if it is released now",
+  input_late: "it runs after others that have not ended",
 };
 
 /** In what an offer differs from what was asked for. */
@@ -66,7 +68,7 @@ export function wholeSentence({
 }
 
 /** Why a promise is expected to be broken, and when it ends instead. */
-export function riskSentence({ risk, end_s: end }: Notice): string {
+export function riskSentence({ risk, end_s: end }: Pick<Notice, "risk" | "end_s">): string {
   return `The promise is at risk: ${RISKS[risk]}. It is expected to end at ${fullMoment(end)}.`;
 }
 

@@ -24,7 +24,11 @@ def promise_sentence(execution: Execution) -> str:
     if promise is None:
         return "" if offers is None else f"It cannot be promised: {offers.why}."
     notice = promise.notice
-    late = "" if notice is None else f" At risk ({notice.risk}): it is expected to end {in_full(notice.end_s)}."
+    late = (
+        ""
+        if notice is None or execution.terminal
+        else f" At risk ({notice.risk}): it is expected to end {in_full(notice.end_s)}."
+    )
     return f"Promised: {_terms(promise.terms)}.{late}"
 
 

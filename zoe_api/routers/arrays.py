@@ -13,6 +13,7 @@ from fastapi import Header, Query, Request, Response
 from zoe_api import array_modifying
 from zoe_api import arrays as doing
 from zoe_api.access import Reader, Submitter, check
+from zoe_api.array_promises import accept_array, array_promise
 from zoe_api.array_views import array_summary, array_view, brief_text, indices_found, with_execution
 from zoe_api.arrays import new_array, owns_array, seen_array
 from zoe_api.dependencies import Services, ServicesDep
@@ -21,6 +22,7 @@ from zoe_api.routing import api_router
 from zoe_api.visibility import note_look
 from zoe_client.vocabulary import IndexState
 from zoe_client.wire import (
+    AcceptRequest,
     ArrayList,
     ArrayModifyRequest,
     ArrayRequest,
@@ -35,6 +37,7 @@ from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.indices import INDEX_MAX
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.sharing import ALL
+from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_owner
 from zoe_lib.store.values import ArrayQuery, ExecutionQuery
 
@@ -111,8 +114,25 @@ def list_arrays(
 def show_array(array_id: str, request: Request, principal: Reader, services: ServicesDep) -> ArrayView:
     """Return an array with its indices by state, and its description."""
     seen_array(array_id, services, principal, request)
+    return _shown(services, principal, array_id)
+
+
+@router.post("/{array_id}/accept", response_model=ArrayView)
+def accept_array_offer(
+    array_id: str, body: AcceptRequest, request: Request, principal: Submitter, services: ServicesDep
+) -> ArrayView:
+    """Accept one of the offers of an array that cannot be promised to end as it was asked for, for all of its indices.
+    Accepting the same one again changes nothing; 409 if offers are over, or another one was accepted.
+    """
+    array = seen_array(array_id, services, principal, request)
+    accept_array(services, principal, array, body.offer, request)
+    return _shown(services, principal, array_id)
+
+
+def _shown(services: Services, principal: Principal, array_id: str) -> ArrayView:
     array, states = services.store.array_with_states(array_id)
-    return array_view(array, states, principal.operator or owns_array(principal, array))
+    promise = array_promise(services, array)
+    return array_view(array, states, principal.operator or owns_array(principal, array), promise)
 
 
 @router.get("/{array_id}/indices", response_model=IndexList)

@@ -15,7 +15,7 @@ from zoe_api.request_context import PREFIX
 from zoe_api.routers.submissions import IdempotencyKey
 from zoe_api.routing import api_router
 from zoe_api.visibility import note_look, visible_execution
-from zoe_api.workflow_promises import accept_whole, whole_promise
+from zoe_api.workflow_promises import accept_whole, asked_for_promise, whole_promise
 from zoe_api.workflow_runs import all_checked, compiled, place_of, resume, submit
 from zoe_api.workflow_views import workflow_plan, workflow_summary, workflow_view
 from zoe_client.vocabulary import TERMINAL_STATES
@@ -29,6 +29,7 @@ from zoe_lib.store.workflow_values import StoredWorkflow, WorkflowQuery
 router = api_router("/workflows", tag="workflows")
 _PAGE_MAX = 100
 """Each has up to 1,000 steps, whose states are read."""
+_NOT_PROMISED = "what is resumed runs without a promise"
 
 
 @router.post("", status_code=201, response_model=WorkflowView)
@@ -145,7 +146,8 @@ def resume_workflow(
     if not _owns(principal, found) or any(step.user != principal.user for step in found.steps):
         raise ApiProblem(Code.SHARE_TOO_LOW, "only its owner resumes a workflow", f"ask {found.user}")
     resume(found, services, principal, request, idempotency_key)
-    return _shown(services, principal, workflow_id)
+    shown = _shown(services, principal, workflow_id)
+    return shown.model_copy(update={"notes": [_NOT_PROMISED]}) if asked_for_promise(found) else shown
 
 
 def _seen(services: Services, principal: Principal, workflow_id: str) -> StoredWorkflow:

@@ -9,6 +9,7 @@ import typer
 from zoe_cli.commands import dates
 from zoe_cli.commands.array_rows import array_rows, counted, plain
 from zoe_cli.commands.documents import Settings, set_in
+from zoe_cli.commands.workflow_promises import array_lines
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, table, write
 from zoe_cli.registry import add
@@ -134,6 +135,7 @@ def _facts(array: ArrayView) -> list[tuple[str, str]]:
         lines.append(("ended", clock(array.ended_at_s)))
     lines.append(("counts", counted({state.value: number for state, number in array.counts.items()})))
     lines += [(state.value, text) for state, text in array.ranges.items()]
+    lines += [("promise", text) for text in array_lines(array)]
     return lines + [("note", text) for text in array.notes]
 
 

@@ -30,6 +30,8 @@ def load(file: Path) -> Any:
     try:
         return load_json(read_text(file))
     except DescriptionError as error:
+        if file.suffix.lower() in (".yaml", ".yml"):
+            note(f"hint: descriptions are JSON; {_as_workflow(file)}")
         refuse(error)
 
 
@@ -38,6 +40,8 @@ def load_description(file: Path, settings: Sequence[str] | None) -> dict[str, An
     document = load(file)
     if not isinstance(document, dict):
         raise typer.BadParameter(f"{_name(file)} does not contain a JSON object")
+    if isinstance(document.get("steps"), list) and "components" not in document:
+        raise typer.BadParameter(f"{_name(file)} has steps; {_as_workflow(file)}")
     changed = set_in(document, settings)
     if endless := [Diagnostic(place, Code.OUT_OF_RANGE, "not a finite number") for place in _endless(changed)]:
         refuse(DescriptionError(endless))
@@ -92,6 +96,10 @@ def read_text(file: Path) -> str:
         if error.end >= DOCUMENT_BYTES_MAX:  # a character that the bound has cut
             return " " * (DOCUMENT_BYTES_MAX + 1)
         raise typer.BadParameter(f"{_name(file)} is not UTF-8 text") from None
+
+
+def _as_workflow(file: Path) -> str:
+    return f"a workflow runs with `zoe workflow run {_name(file)}`, which takes --finish-by, too"
 
 
 def _name(file: Path) -> str:

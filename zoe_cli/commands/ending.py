@@ -107,9 +107,11 @@ class _Ended:
         codes = [code for one in self.executions if (code := exit_code_of(one, from_app))]
         codes += [code for one in self.arrays if (code := array_exit_code(one))]
         if self.workflows:
+            from zoe_cli.commands.workflow_promises import is_refused
             from zoe_cli.commands.workflow_views import name_failures
 
-            codes += [int(Exit.APPLICATION_FAILED) for one in self.workflows if name_failures(one)]
+            failed = [one for one in self.workflows if name_failures(one)]
+            codes += [int(Exit.DEADLINE if is_refused(one) else Exit.APPLICATION_FAILED) for one in failed]
         return codes
 
 

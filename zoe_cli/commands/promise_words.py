@@ -8,7 +8,7 @@ from typing import Any
 from zoe_cli.units import duration, rate
 from zoe_client.plain import Execution
 from zoe_client.times import in_full
-from zoe_client.vocabulary import OfferKind
+from zoe_client.vocabulary import TERMINAL_STATES, OfferKind
 
 IN_WHAT = {
     OfferKind.EARLIEST: "the earliest end that sure",
@@ -33,6 +33,8 @@ def _promise(execution: Execution) -> Iterator[str]:
     if promise is None:
         return
     yield f"Promised: {terms_words(promise['terms'])}."
+    if execution["state"] in TERMINAL_STATES:
+        return  # how it ended says more than what was expected
     adjusted = promise.get("adjusted")
     if adjusted is not None and adjusted["attempt"] == execution["attempt"] and _fewer(promise, adjusted):
         yield f"It is early: at present {adjusted['elastic']} of its elastic services {_are(adjusted)} guaranteed."

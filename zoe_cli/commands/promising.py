@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zoe_cli.commands.arguments import Id
+from zoe_cli.commands.array_rows import array_rows, is_array, plain
 from zoe_cli.commands.promise_words import promise_lines
 from zoe_cli.commands.views import rows_of
 from zoe_cli.context import options
-from zoe_cli.exits import Exit
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_client.plain import Execution
@@ -49,12 +49,25 @@ def accept(
     execution_id: Id,
     offer: Annotated[int, typer.Argument(min=1, max=10, metavar="NUMBER", help="Which of its offers.")] = 1,
 ) -> None:
-    """Accept an offer of an execution that cannot be promised to end as it asked for."""
+    """Accept an offer of an execution, or of an array, that cannot be promised to end as it asked for."""
+    if is_array(execution_id):
+        _accept_array(context, execution_id, offer)
+        return
     with options(context).quick() as client:
         execution = client.accept(execution_id, offer)
     for line in promise_lines(execution):
         note(line)
     emit(execution, options(context).output, rows_of([execution]))
+
+
+def _accept_array(context: typer.Context, array_id: str, offer: int) -> None:
+    from zoe_cli.commands.workflow_promises import array_lines
+
+    with options(context).client() as client:
+        array = client.arrays.accept(array_id, offer)
+    for line in array_lines(array):
+        note(line)
+    emit(array, options(context).output, array_rows([plain(array)]))
 
 
 def put_in(
@@ -100,10 +113,9 @@ def decided(client: QuickClient, execution: Execution) -> Execution:
     return execution
 
 
-def exit_of_offers(execution: Execution) -> None:
-    """End with the exit code for deadlines that cannot be met if no promise was made."""
-    if execution.get("promise") is None and (execution.get("offers") or execution["state"] in TERMINAL_STATES):
-        raise typer.Exit(Exit.DEADLINE)
+def is_refused(execution: Execution) -> bool:
+    """Return whether no promise was made, of an execution that asked for one."""
+    return execution.get("promise") is None and bool(execution.get("offers") or execution["state"] in TERMINAL_STATES)
 
 
 def _undecided(execution: Execution) -> bool:

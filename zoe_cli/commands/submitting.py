@@ -13,9 +13,10 @@ from zoe_cli.commands.array_rows import array_rows
 from zoe_cli.commands.dates import asked_deadline, coming, duration
 from zoe_cli.commands.documents import data_format
 from zoe_cli.commands.ending import array_exit_code, finish, wait_for, wait_for_array
-from zoe_cli.commands.promising import decided, exit_of_offers
+from zoe_cli.commands.promising import decided, is_refused
 from zoe_cli.commands.views import rows_of
 from zoe_cli.context import options
+from zoe_cli.exits import Exit
 from zoe_cli.output import emit, emit_data, note
 from zoe_client.errors import InvalidDescription, NeverFits, NotAllowed, ZoeError
 from zoe_client.plain import Execution
@@ -167,10 +168,11 @@ def submit(context: typer.Context, document: dict[str, Any], how: Submission) ->
     if wanted:
         _share(context, execution["id"], wanted)
     _say_notes(execution["notes"], outlook)
-    if not how.waits:
+    refused = asks and is_refused(execution)  # nothing runs before an offer is accepted, so there is no end to wait for
+    if not how.waits or refused:
         emit(execution, options(context).output, rows_of([execution]))
-        if asks:
-            exit_of_offers(execution)
+        if refused:
+            raise typer.Exit(Exit.DEADLINE)
         return
     note(f"{execution['name']} is {execution['id']}")
     execution = _wait(context, execution, how)
@@ -222,8 +224,11 @@ def _submit_array(context: typer.Context, body: dict[str, Any], how: Submission,
             {name: one for name, one in body.items() if one is not None}, idempotency_key=how.key
         )
     _say_notes(array["notes"], outlook)
-    if not how.waits:
+    refused = body["application"].get("promise") is not None and _is_array_refused(context, array["id"])
+    if not how.waits or refused:
         emit(array, options(context).output, array_rows([array]))
+        if refused:
+            raise typer.Exit(Exit.DEADLINE)
         return
     note(f"{array['name']} is {array['id']}")
     with options(context).following() as following:
@@ -231,6 +236,15 @@ def _submit_array(context: typer.Context, body: dict[str, Any], how: Submission,
     emit(ended, options(context).output, array_rows([ended]))
     if code := array_exit_code(ended):
         raise typer.Exit(code)
+
+
+def _is_array_refused(context: typer.Context, array_id: str) -> bool:
+    """Return whether no promise was made to an array that asks for one, once that is decided."""
+    from zoe_cli.commands.workflow_promises import decided_array
+    from zoe_cli.commands.workflow_promises import is_refused as whole_refused
+
+    with options(context).client() as client:
+        return whole_refused(decided_array(client, array_id))
 
 
 def _shares(texts: tuple[str, ...]) -> list[tuple[str, ShareLevel]]:

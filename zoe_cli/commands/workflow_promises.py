@@ -14,13 +14,18 @@ from zoe_cli.commands.promising import share_of
 from zoe_cli.exits import Exit
 from zoe_cli.output import note
 from zoe_client.times import in_full
+from zoe_client.vocabulary import DeadlineStatus
 
 if TYPE_CHECKING:
     from zoe_client import Client
-    from zoe_client.wire import WorkflowTermsView, WorkflowView
+    from zoe_client.wire import ArrayView, WorkflowPromiseView, WorkflowTermsView, WorkflowView
 
 _DECIDED_S = 30.0
 _LOOK_S = 0.2
+_STANDS = {
+    DeadlineStatus.MET: "The promise was kept.",
+    DeadlineStatus.MISSED: "The promise is broken: the time has passed before all of it had ended.",
+}
 
 
 def whole_wish(finish_by: str | None, confidence: str | None, budget: float | None) -> dict[str, Any]:
@@ -33,6 +38,24 @@ def whole_wish(finish_by: str | None, confidence: str | None, budget: float | No
         raise typer.BadParameter("a budget is more than 0")
     sure = None if confidence is None else share_of(confidence)
     return {"finish_by": deadline(finish_by), "confidence": sure, "budget": budget}
+
+
+def decided_array(client: Client, array_id: str) -> ArrayView:
+    """Return an array once its promise is decided, or as it is after some seconds; say what was decided."""
+    until_s = time.monotonic() + _DECIDED_S
+    while _undecided(made := client.arrays.array(array_id)) and time.monotonic() < until_s:
+        time.sleep(_LOOK_S)
+    for line in array_lines(made):
+        note(line)
+    if _undecided(made):
+        note("It is not decided yet whether it can be promised; `zoe array show` tells.")
+    return made
+
+
+def array_lines(array: ArrayView) -> Iterator[str]:
+    """Yield what was decided for all indices of an array, as sentences."""
+    if array.promise is not None:
+        yield from promise_lines_of(array.promise, f"zoe accept {array.id}")
 
 
 def decided_whole(client: Client, made: WorkflowView) -> WorkflowView:
@@ -50,25 +73,37 @@ def decided_whole(client: Client, made: WorkflowView) -> WorkflowView:
     return made
 
 
+def is_refused(made: WorkflowView | ArrayView) -> bool:
+    """Return whether a promise was asked for, and none was made."""
+    return made.promise is not None and made.promise.terms is None and not _undecided(made)
+
+
 def exit_of_whole(made: WorkflowView) -> None:
     """End with the exit code for deadlines that cannot be met if a promise was asked for, and none was made."""
-    if made.promise is not None and made.promise.terms is None and not _undecided(made):
+    if is_refused(made):
         raise typer.Exit(Exit.DEADLINE)
 
 
 def whole_lines(found: WorkflowView) -> Iterator[str]:
     """Yield what was decided, as sentences."""
-    promise = found.promise
-    if promise is None:
-        return
+    if found.promise is not None:
+        yield from promise_lines_of(found.promise, f"zoe workflow accept {found.id}")
+
+
+def promise_lines_of(promise: WorkflowPromiseView, accept: str) -> Iterator[str]:
+    """Yield what was decided for all that is promised together; `accept`: the command that accepts an offer."""
     if promise.terms is not None:
         yield f"Promised: {_words(promise.terms)}."
+        if promise.status in _STANDS:
+            yield _STANDS[promise.status]
+        for risk in promise.risks:
+            yield f"At risk ({risk.risk}): {risk.step} is expected to end {in_full(risk.end_s)}."
     elif promise.why:
         yield f"It cannot be promised: {promise.why}."
     for one in promise.offers:
         yield f"Offer {one.number} ({IN_WHAT[one.kind]}): {_words(one.terms)}."
     if promise.offers and promise.ends_s is not None:
-        yield f"`zoe workflow accept {found.id} NUMBER` accepts one until {in_full(promise.ends_s)}."
+        yield f"`{accept} NUMBER` accepts one until {in_full(promise.ends_s)}."
 
 
 def _words(terms: WorkflowTermsView) -> str:
@@ -76,6 +111,6 @@ def _words(terms: WorkflowTermsView) -> str:
     return f"all of it ends by {in_full(terms.finish_s)} with {terms.confidence:.0%} confidence{price}"
 
 
-def _undecided(made: WorkflowView) -> bool:
+def _undecided(made: WorkflowView | ArrayView) -> bool:
     promise = made.promise
     return made.ended_at_s is None and promise is not None and promise.terms is None and not promise.why

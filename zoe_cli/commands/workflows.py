@@ -10,7 +10,7 @@ import typer
 from zoe_cli.commands.documents import data_format, read_text
 from zoe_cli.commands.promising import Budget, Confidence, FinishBy
 from zoe_cli.commands.workflow_files import with_files
-from zoe_cli.commands.workflow_promises import decided_whole, exit_of_whole, whole_lines, whole_wish
+from zoe_cli.commands.workflow_promises import decided_whole, exit_of_whole, is_refused, whole_lines, whole_wish
 from zoe_cli.commands.workflow_views import graph_rows, list_rows, name_failures, plan_rows, summary_lines
 from zoe_cli.context import options
 from zoe_cli.exits import Exit, exit_of
@@ -67,7 +67,7 @@ def run(
         for text in made.notes:
             note(f"note: {text}")
         made = decided_whole(client, made)
-    if wait_for_end or timeout is not None:
+    if (wait_for_end or timeout is not None) and not is_refused(made):
         note(f"{made.name} is {made.id}")
         _end(context, [made.id], timeout)
         return
@@ -137,6 +137,8 @@ def resume(
     """Run the steps again that have not succeeded, and those after them; the others' results are used again."""
     with options(context).client() as client:
         found = client.workflows.resume(workflow_id, idempotency_key=key)
+    for text in found.notes:
+        note(f"note: {text}")
     if wait_for_end or timeout is not None:
         _end(context, [found.id], timeout)
         return
@@ -157,8 +159,9 @@ def _end(context: typer.Context, ids: list[str], timeout_s: float | None) -> Non
         ended = [client.wait_for_workflow(one, timeout_s) for one in ids]
     shown: Any = ended[0] if len(ended) == 1 else {"workflows": [one.model_dump(mode="json") for one in ended]}
     emit(shown, options(context).output, list_rows(ended))
-    failed = [one.id for one in ended if name_failures(one)]
+    failed = [one for one in ended if name_failures(one)]
     if failed:
+        exit_of_whole(failed[0])
         raise typer.Exit(Exit.APPLICATION_FAILED)
 
 

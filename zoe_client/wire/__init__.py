@@ -96,6 +96,7 @@ __getattr__ = lazy_names(
             "WorkflowPlan",
             "WorkflowPromiseView",
             "WorkflowRequest",
+            "WorkflowRiskView",
             "WorkflowState",
             "WorkflowSummary",
             "WorkflowTermsView",

@@ -17,6 +17,7 @@ from zoe_client.wire.executions import (
     ReasonView,
     SubmitRequest,
 )
+from zoe_client.wire.workflows import WorkflowPromiseView
 
 ARRAY_AFTER_PATTERN = r"^(ok|fail|any|corr):[A-Za-z0-9_-]+$"
 BRIEF_MAX = 10_000
@@ -114,6 +115,9 @@ class ArrayView(ArraySummary):
     conditions: ConditionsView | None
     corr: list[str] = Field(description="Arrays whose same index has to succeed first.")
     description: dict[str, Any]
+    promise: WorkflowPromiseView | None = Field(
+        default=None, description="Of all indices together; null: none was asked for, or it runs again."
+    )
 
 
 class ArrayList(Wire):

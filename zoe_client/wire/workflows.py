@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from zoe_client.vocabulary import Cause, OfferKind
+from zoe_client.vocabulary import Cause, DeadlineStatus, OfferKind, PromiseRisk
 from zoe_client.wire.base import Numbers, Wire
 
 
@@ -124,11 +124,24 @@ class WorkflowOfferView(Wire):
     terms: WorkflowTermsView
 
 
+class WorkflowRiskView(Wire):
+    """That a step is expected to end later than it has to for the whole: why, and when it is expected to end now."""
+
+    step: str
+    risk: PromiseRisk
+    end_s: float
+
+
 class WorkflowPromiseView(Wire):
     """Whether a workflow is promised as a whole: its terms, or why not, and what is offered instead until `ends_s`.
 
-    All are null or empty while it is not decided.
+    All are null or empty while it is not decided. risks: of steps that have not ended.
     """
+
+    status: DeadlineStatus | None = Field(
+        default=None, description="How it stands to its promise; null: as promised, or it did not succeed in time."
+    )
+    risks: list[WorkflowRiskView] = Field(default=[], description="Steps that are expected to end too late.")
 
     terms: WorkflowTermsView | None
     why: str
@@ -141,7 +154,9 @@ class WorkflowView(WorkflowSummary):
 
     graph: list[StepView]
     promise: WorkflowPromiseView | None = Field(default=None, description="Null: no promise was asked for.")
-    notes: list[str] = Field(default=[], description="On its price and on budgets, where it is submitted.")
+    notes: list[str] = Field(
+        default=[], description="On its price, on budgets and on its promise, where it is submitted or resumed."
+    )
     parameters: dict[str, Any] = Field(description="Empty for those with whom it is only shared.")
     document: dict[str, Any] = Field(description="Empty for those with whom it is only shared.")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from typing import TypeVar
 
 from zoe_client.vocabulary import DependencyKind, ExecutionState, Holder, IndexState, TextEnum
 from zoe_lib.domain.application import Application, Component
@@ -14,6 +15,7 @@ from zoe_lib.domain.indices import IndexSet, indices_of
 from zoe_lib.domain.templates import with_index
 from zoe_lib.domain.values import changed, value
 
+T = TypeVar("T")
 ArrayId = str
 INDEX_STATES = tuple(IndexState)
 """The states of an index; the number of one is how it is stored."""
@@ -124,9 +126,19 @@ def member_id(array_id: ArrayId, index: int, run: int = 1) -> ExecutionId:
     return f"{array_id}_{index}" + (f"r{run}" if run > 1 else "")
 
 
+def asks_as_whole(array: Array) -> bool:
+    """Return whether all its indices are to be promised together. What runs again has no promise: that of the first run
+    was for all of them.
+    """
+    return array.application.promise is not None and array.deadline_s is not None and array.run == 1
+
+
 def execution_of(array: Array, position: int, now_s: float, corr: tuple[Dependency, ...] = ()) -> Execution:
     """Return the fresh execution for the index at a position; `corr`: the executions that it runs after."""
     index = array.indices.at(position)
+    conditions = Conditions(after=corr, keep=array.conditions.keep) if corr else NO_CONDITIONS
+    if asks_as_whole(array):
+        conditions = _conditions_in_whole(array, position)
     return Execution(
         id=member_id(array.id, index, array.run),
         name=array.name,
@@ -137,8 +149,19 @@ def execution_of(array: Array, position: int, now_s: float, corr: tuple[Dependen
         priority=array.priority,
         deadline_s=array.deadline_s,
         notes=array.notes,
-        conditions=Conditions(after=corr, keep=array.conditions.keep) if corr else NO_CONDITIONS,
+        conditions=conditions,
     )
+
+
+def _conditions_in_whole(array: Array, position: int) -> Conditions:
+    """Return the conditions of an index that is promised with all others. With at most k at once there are k lanes: in
+    each, an index runs after the one before it in the lane, however that ends.
+    """
+    count, lanes = array.indices.count, array.at_once
+    after: tuple[Dependency, ...] = ()
+    if lanes is not None and position >= lanes:
+        after = (Dependency(DependencyKind.ANY, member_id(array.id, array.indices.at(position - lanes))),)
+    return Conditions(after=after, whole=array.id if count > 1 else "", members=count)
 
 
 def application_of(array: Array, index: int) -> Application:
@@ -149,6 +172,7 @@ def application_of(array: Array, index: int) -> Application:
     application = array.application
     return replace(
         application,
+        promise=application.promise if asks_as_whole(array) else None,
         components=tuple(_component_of(one, index, variables) for one in application.components),
         results=tuple(one.replace("{index}", str(index)) for one in application.results),
     )
@@ -248,6 +272,15 @@ def fresh(array: Array, application: Application, notes: Sequence[str]) -> Array
 def settled(array: Array, at_s: float) -> Array:
     """Return the array with the time of its end, if its last index has ended and it has none yet."""
     return array if array.open_count or array.ended_at_s is not None else changed(array, ended_at_s=at_s)
+
+
+def let_in(array: Array, wanted: Sequence[T], room: int | None) -> Sequence[T]:
+    """Return of what is wanted as much as there is room for; None: any number. Of what is promised together, all or
+    nothing.
+    """
+    if room is None or room >= len(wanted):
+        return wanted
+    return () if asks_as_whole(array) else wanted[:room]
 
 
 def made(array: Array, states: bytearray, positions: list[int]) -> Array:

@@ -66,9 +66,12 @@ def next_event(execution: Execution, now_s: float, policy: Policy, cause_id: str
 
 
 def missed_deadline(execution: Execution, now_s: float, policy: Policy, cause_id: str) -> ev.Event | None:
-    """Return that its deadline has passed before it ended; None if not, or if this was noted already."""
+    """Return that its deadline has passed before it ended; None if not, or if this was noted already.
+
+    What asks for a promise and has none misses nothing: it does not begin before its user accepts another time.
+    """
     deadline_s = execution.deadline_s
-    if deadline_s is None or deadline_s > now_s or execution.missed is not None:
+    if deadline_s is None or deadline_s > now_s or execution.missed is not None or awaits_promise(execution):
         return None
     if _done_by(deadline_s, execution, now_s, policy):
         return None

@@ -8,6 +8,7 @@ from zoe_client.vocabulary import DeadlineCause, DeadlineStatus
 from zoe_lib.domain.arrays import member_of
 from zoe_lib.domain.deadlines import DeadlineMiss
 from zoe_lib.domain.execution import Execution, ExecutionState, Mark, pause_of
+from zoe_lib.domain.guaranteed import awaits_promise
 from zoe_lib.domain.promises import required
 
 # What comes from outside is looked at first, and how long it ran last: all others lengthen that, too.
@@ -141,6 +142,8 @@ def status_of(execution: Execution, now_s: float) -> DeadlineStatus | None:
         return None
     if execution.terminal:
         return DeadlineStatus.MET if execution.state is ExecutionState.SUCCEEDED else None
+    if awaits_promise(execution):  # it runs only if its user accepts another time
+        return None
     if execution.promise is not None:  # forecasts know nothing of the room that is kept for it
         return None if execution.promise.notice is None else DeadlineStatus.AT_RISK
     ends_s = expected_end_s(execution, now_s)

@@ -9,7 +9,9 @@ CONFIDENCE = 0.9
 """The confidence of a promise that names none."""
 CONFIDENCE_LEAST, CONFIDENCE_MOST = 0.5, 0.99
 MEMBERS_MAX = 100
-"""Executions that are promised as a whole."""
+"""Steps that are promised as a whole."""
+INDICES_PROMISED_MAX = 500
+"""Indices of an array that are promised together: equal ones are decided sooner than steps."""
 
 
 @value(frozen=True, slots=True)

@@ -200,7 +200,8 @@ class ExecutionStore(Protocol):
     ) -> Sequence[Execution] | None:
         """Store fresh executions for the indices at these positions, which are active from then on, in one transaction.
 
-        Return those that the limits of the tenant and its user let in, in order. None if the array has another version
+        Return those that the limits of the tenant and its user let in, in order; of an array that is promised as a
+        whole, all or none. None if the array has another version
         or an index does not wait: then nothing is written. Raises NotLeader. An end of such an execution, by `append`
         or `append_all`, is noted in the array in the same transaction.
         """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from zoe_lib.domain.arrays import Array, ArrayEventKind, ArrayId, fresh, made
+from zoe_lib.domain.arrays import Array, ArrayEventKind, ArrayId, fresh, let_in, made
 from zoe_lib.domain.events import submitted
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.lifecycle import apply
@@ -108,7 +108,7 @@ class MemoryArrays(MemoryInstallation):
                 return None
             owner = (array.tenant, array.user)
             there = (state.active_of[array.tenant], state.active_of_user[owner])
-            some = wanted[: room_for(*owner, state.policy.limits, *there)]
+            some = let_in(stored, wanted, room_for(*owner, state.policy.limits, *there))
             states = state.array_states[array.id]
             positions = [position for position, _ in some]
             if any(states[position] for position in positions):

@@ -7,6 +7,7 @@ from datetime import UTC
 from zoe_client.times import BadTime, GivenTime, in_full, read_deadline
 from zoe_client.wire import Diagnostic
 from zoe_lib.domain.application import Application, ApplicationKind
+from zoe_lib.domain.finish_times import INDICES_PROMISED_MAX
 from zoe_lib.submission.refusal import SubmissionRefused
 
 
@@ -54,11 +55,32 @@ def given_deadline(text: str | None, after_s: float | None, now_s: float, place:
         raise SubmissionRefused("invalid_request", str(error), errors=[wrong]) from None
 
 
-def check_no_promise(application: Application, what: str, place: str = "/application/promise") -> None:
-    """Raise SubmissionRefused if a promise is asked for what gets none: arrays, and steps of workflows."""
+def check_no_promise(
+    application: Application, what: str, place: str = "/application/promise", instead: str = ""
+) -> None:
+    """Raise SubmissionRefused if a promise is asked for what gets none: steps of workflows. instead: what gets one."""
     if application.promise is not None:
         why = f"{what} cannot be promised to end by a time; without `promise`, the deadline is a wish"
-        raise SubmissionRefused("invalid_request", why, errors=[Diagnostic(pointer=place, code="invalid", message=why)])
+        wrong = Diagnostic(pointer=place, code="invalid", message=why, hint=instead)
+        raise SubmissionRefused("invalid_request", why, instead, errors=[wrong])
+
+
+def check_whole(application: Application, members: int, limit: int | None, pairwise: bool = False) -> None:
+    """Raise SubmissionRefused if a promise is asked for an array that gets none: it has too many indices, or each of
+    them runs after one of another array (`pairwise`). limit: of executions of its tenant and user.
+    """
+    why = ""
+    if application.promise is None:
+        return
+    if members > INDICES_PROMISED_MAX:
+        why = f"at most {INDICES_PROMISED_MAX} indices are promised together; it has {members}"
+    elif limit is not None and members > limit:
+        why = f"its {members} executions are promised together, and the limits of its tenant or user allow {limit}"
+    elif pairwise:
+        why = "an array whose indices run after those of another array cannot be promised"
+    if why:
+        wrong = Diagnostic(pointer="/application/promise", code="invalid", message=why)
+        raise SubmissionRefused("invalid_request", why, errors=[wrong])
 
 
 def check_promise(

@@ -21,12 +21,12 @@ from zoe_lib.domain.values import changed, value
 from zoe_lib.schedules.values import RunOptions
 from zoe_lib.store.errors import BatchRefused, NotFound, QuotaExceeded, TimeLimitTooLong
 from zoe_lib.store.people import Principal
-from zoe_lib.store.quotas import check_owner
+from zoe_lib.store.quotas import check_owner, room_for
 from zoe_lib.store.sql import workflows as rows
 from zoe_lib.store.workflow_values import NewStep, NewWorkflow
 from zoe_lib.submission.budgets import budget_warnings
 from zoe_lib.submission.checking import checked
-from zoe_lib.submission.deadlines import check_no_promise, deadline_of
+from zoe_lib.submission.deadlines import check_whole, deadline_of
 from zoe_lib.submission.ids import new_array_id, new_execution_id, new_workflow_id
 from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.pricing import price_notes
@@ -121,7 +121,8 @@ def _array(
         wrong = Diagnostic(pointer="/indices", code="invalid", message=str(error))
         raise SubmissionRefused("invalid_request", str(error), errors=[wrong]) from None
     fit, now_s = checked(document, place, principal, options.priority), time.time()
-    check_no_promise(fit.application, "an array")
+    limit = room_for(principal.tenant, principal.user, place.store.policy().limits, 0, 0)
+    check_whole(fit.application, indices.count, limit)
     deadline_s, warnings = deadline_of(options.deadline, options.deadline_s, fit.application, now_s)
     array = Array(
         id=new_array_id(),

@@ -21,6 +21,10 @@ from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.refusal import SubmissionRefused, diagnostics_of, from_description
 from zoe_lib.workflows import CompiledStep, CompiledWorkflow, RunPlace, compile_workflow
 
+_AS_A_WHOLE = (
+    "the workflow is promised as a whole: `zoe workflow run FILE --finish-by TIME`, or `finish_by` of the request"
+)
+
 
 def compiled(document: object, parameters: Mapping[str, object], place: RunPlace) -> CompiledWorkflow:
     """Return what a workflow is compiled to; SubmissionRefused with everything that is wrong with it."""
@@ -67,7 +71,7 @@ def execution_of(
     passed.
     """
     place = f"/steps/{step.origin}/application/deadline"
-    check_no_promise(fit.application, "a step of a workflow", f"/steps/{step.origin}/application/promise")
+    check_no_promise(fit.application, "a step of a workflow", f"/steps/{step.origin}/application/promise", _AS_A_WHOLE)
     own_s, warnings = deadline_of(None, None, fit.application, now_s, place)
     return Execution(
         id=execution_id,

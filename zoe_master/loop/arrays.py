@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from zoe_client.vocabulary import ExecutionState, Holder
-from zoe_lib.domain.arrays import Array, ArrayEventKind, execution_of, fail, hold, missed_deadline
+from zoe_lib.domain.arrays import Array, ArrayEventKind, asks_as_whole, execution_of, fail, hold, missed_deadline
 from zoe_lib.domain.conditions import OTHERWISE
 from zoe_lib.store.values import ArrayChange
 from zoe_master.state.arrays import KeptArray
@@ -16,6 +16,7 @@ from zoe_master.state.tick_context import TickContext
 _EXAMINED_MAX = 100
 """Arrays under conditions that a tick examines at most: each is a transaction of its own."""
 _LOOKED_UP_MAX = 500
+_NOT_PROMISED = "the time by which it was to end has passed before it could be promised"
 
 
 class ArrayObserver:
@@ -58,11 +59,15 @@ class ArrayObserver:
         self._cache.change_array(array, decide, tick)
 
     def _miss(self, array: Array, tick: TickContext) -> None:
-        """Note once for all indices that have no execution yet that their deadline has passed."""
+        """Note once for all indices that have no execution yet that their deadline has passed; those that were to be
+        promised have failed then.
+        """
 
-        def decide(stored: Array, _states: bytearray) -> ArrayChange | None:
+        def decide(stored: Array, states: bytearray) -> ArrayChange | None:
             after = missed_deadline(stored, tick.now_s)
             data = {"deadline_s": stored.deadline_s, "indices": after.late_count}
+            if after is not stored and asks_as_whole(stored):
+                after = fail(after, states, _NOT_PROMISED)
             return None if after is stored else ArrayChange(after, ArrayEventKind.DEADLINE_MISSED, data)
 
         self._cache.change_array(array, decide, tick)

@@ -84,7 +84,7 @@ class PromiseAnswers:
             self._cache.append(execution, [adjusted])
 
     def _answer(self, execution: Execution, answer: PromiseAnswer, later: NodesLater, tick: TickContext) -> None:
-        if not all(map(later.still_free, answer.bookings)):
+        if not later.still_free(answer.bookings):
             if self._is_decided_again(execution.id):
                 return
             answer = PromiseAnswer(offers=PromiseOffers(_TAKEN, tick.now_s))
@@ -100,15 +100,15 @@ class PromiseAnswers:
         asking = [one for one in members if one is not None and awaits_promise(one)]
         if [one.version for one in asking] != [one.execution.version for one in decisions]:
             return  # some were changed or have ended: it is decided anew
-        if not _are_free_together(answers.values(), later):
+        if not later.still_free([room for answer in answers.values() for room in answer.bookings]):
             if self._is_decided_again(asking[0].id):
                 return
             answers = {name: PromiseAnswer(offers=PromiseOffers(_TAKEN, tick.now_s)) for name in answers}
         self._refused.pop(asking[0].id, None)
         events = {one.id: self._events(one, answers[one.id], tick) for one in asking}
         changes = [change for one in asking if (change := self._cache.change(one, events[one.id])) is not None]
-        for name in self._cache.append_all(changes):
-            self._keep(answers[name].bookings, later)
+        made = self._cache.append_all(changes)
+        self._keep([room for name in made for room in answers[name].bookings], later)
 
     def _is_decided_again(self, execution_id: ExecutionId) -> bool:
         """Return whether it is decided once more, since the room was taken meanwhile; count it."""
@@ -131,15 +131,6 @@ class PromiseAnswers:
         return (event, *consequences)
 
     def _keep(self, bookings: Sequence[Booking], later: NodesLater) -> None:
-        if all(map(later.still_free, bookings)):
+        if later.still_free(bookings):
             self._cache.promises.book(bookings)
             later.with_bookings(bookings)
-
-
-def _are_free_together(answers: Iterable[PromiseAnswer], later: NodesLater) -> bool:
-    with later.trial():
-        for answer in answers:
-            if not all(map(later.still_free, answer.bookings)):
-                return False
-            later.with_bookings(answer.bookings)
-    return True

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Protocol
 
@@ -18,27 +17,26 @@ from zoe_lib.domain.guaranteed import as_guaranteed, guaranteed_counts
 from zoe_lib.domain.lifecycle import with_bandwidth
 from zoe_lib.domain.policy import Policy, limits_of
 from zoe_lib.domain.progress import ExecutionProgress, remaining_s
-from zoe_lib.domain.promises import pushed_down, required, without_views
+from zoe_lib.domain.promises import pushed_down, without_views
 from zoe_lib.domain.resources import total
 from zoe_lib.domain.values import changed, value
 from zoe_lib.run_times.samples import through_views, with_elastic
 from zoe_lib.run_times.spread import CHANCES
 from zoe_master.loop.tick import Tick
 from zoe_master.scheduler.booking.bookings import Booking, offer_name
-from zoe_master.scheduler.ordering.snapshot import Snapshot
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
 from zoe_master.scheduler.promising.adjusting import adjusted
-from zoe_master.scheduler.promising.choosing import (
+from zoe_master.scheduler.promising.choices import (
     ChoiceRunTime,
-    PromiseAnswer,
     PromiseChoice,
     PromisePrice,
-    PromiseSearch,
     numbers_of,
     rates_of,
     whole_s,
 )
+from zoe_master.scheduler.promising.choosing import PromiseAnswer, PromiseSearch
 from zoe_master.scheduler.promising.future import NodesLater
+from zoe_master.scheduler.promising.lateness import median_beyond
 from zoe_master.scheduler.promising.wholes import limits_of_neighbours, whole_answer, wholes
 from zoe_master.state.run_times import RunTimesKept
 
@@ -48,12 +46,11 @@ OFFERED_MAX = 3
 """Executions of one user for which room is kept by offers; it costs nothing to ask for more."""
 _ENOUGH = f"No offers: {OFFERED_MAX} of your executions have some already"
 _TOO_LARGE = "Looking for room takes longer than a decision may take"
-_NO_RATE = "It reads from the object store, which has no bandwidth left to guarantee"
+_NO_RATE = "It reads from the object store, which has no bandwidth to guarantee"
 _TYPICAL = 0.5
 _SLOW = 1_000_000  # bytes per second: what waits for the store takes longer with so few
 _SOONER = 0.98  # a rate that saves less is not worth a guarantee
 _SOON_S = 5.0  # late by more, a begin is what breaks a promise
-_SLOWEST = 1.25  # times what it has taken, for a run that has taken longer than nearly all
 
 
 class PromisePrices(Protocol):
@@ -145,18 +142,19 @@ class PromiseDecisions:
         self, members: Sequence[Execution], tick: Tick, later: NodesLater, makes_offers: bool
     ) -> list[PromiseAnswer]:
         """Return the answer for each; those of a whole run in this order."""
-        # Booked bandwidth is held from the promise on, so what members of a whole hold together has to be free.
+        # Members of a whole may read at the same time.
         readers = sum(one.application.storage is not None and bool(one.application.storage.inputs) for one in members)
-        free_rate = _free_rate(tick.snapshot, later) // max(readers, 1)
+        most, free = later.shares.read_rate, later.shares.free_rate()
+        rates = rates_of(most, *(rate // max(readers, 1) for rate in (most, free)))
         offers_end_s = later.now_s + tick.policy.promise_offer_s if makes_offers else None
-        searches = [self._search(one, later, tick.policy, free_rate, offers_end_s) for one in members]
+        searches = [self._search(one, later, tick.policy, rates, offers_end_s) for one in members]
         if not members[0].conditions.whole:
             return [one.answer() for one in searches]
         found = whole_answer(searches, limits_of_neighbours(members, tick.promised), later, offers_end_s)
         return [found[one.id] for one in members]
 
     def _search(
-        self, execution: Execution, later: NodesLater, policy: Policy, free_rate: int, offers_end_s: float | None
+        self, execution: Execution, later: NodesLater, policy: Policy, rates: Sequence[int], offers_end_s: float | None
     ) -> PromiseSearch:
         application, tenant, user = execution.application, execution.tenant, execution.user
 
@@ -179,8 +177,8 @@ class PromiseDecisions:
         ]
         no_choice = ""
         if application.storage is not None and application.storage.inputs:
-            extremes = (_SLOW, later.read_rate) if later.read_rate else ()
-            rated = [held for one in choices for held in _with_rates(one, rates_of(free_rate), extremes, run_time)]
+            extremes = (_SLOW, later.shares.read_rate) if later.shares.read_rate else ()
+            rated = [held for one in choices for held in _with_rates(one, rates, extremes, run_time)]
             choices, no_choice = rated, _NO_RATE if choices else ""
         return PromiseSearch(execution, choices, run_time, price, later, offers_end_s, no_choice)
 
@@ -241,29 +239,6 @@ def _adjustments(tick: Tick, progress: Mapping[ExecutionId, ExecutionProgress]) 
             yield PromiseDecision(execution, elastic=elastic)
 
 
-def median_beyond(takes: Sequence[tuple[float, float]], ran_s: float) -> float:
-    """Return the median of the run time of what has run for so long; `takes`: chances, and the times that belong to
-    them, in seconds, both rising.
-    """
-    before = (0.0, 0.8 * takes[0][1])
-    points = [before, *takes]
-    chance = _between(ran_s, [(seconds, chance) for chance, seconds in points])
-    wanted = (1 + max(chance, 0.0)) / 2
-    if ran_s >= points[-1][1] or wanted > points[-1][0]:
-        return max(_SLOWEST * ran_s, points[-1][1])
-    return max(_between(wanted, points), ran_s)
-
-
-def _between(at: float, points: Sequence[tuple[float, float]]) -> float:
-    """Return the value at a place, linear between points; those of the ends beyond them."""
-    if at <= points[0][0]:
-        return points[0][1]
-    for (left, low), (right, high) in pairwise(points):
-        if at <= right:
-            return low if right <= left else low + (high - low) * (at - left) / (right - left)
-    return points[-1][1]
-
-
 def _within_limits(execution: Execution, elastic: int, policy: Policy) -> bool:
     """Return whether its tenant and user may have so many of its services at once at all."""
     counts, application = guaranteed_counts(execution.application, elastic), execution.application
@@ -278,11 +253,11 @@ def _within_limits(execution: Execution, elastic: int, policy: Policy) -> bool:
 
 def _with_rates(
     choice: PromiseChoice,
-    free: Sequence[int],
+    rates: Sequence[int],
     extremes: Sequence[int],
     run_time: Callable[[PromiseChoice, float], ChoiceRunTime | None],
 ) -> list[PromiseChoice]:
-    """Return the choice with each free rate, or without one if rates do not matter, since hardly anything is read.
+    """Return the choice with each of these rates, or without one if rates do not matter, since hardly anything is read.
 
     If they do, the run needs one: what the store delivers beyond guarantees is lent, and the next promise may take it.
     extremes: the least and the highest rate of the store.
@@ -291,20 +266,7 @@ def _with_rates(
     took = [run.seconds for run in (run_time(choice, _TYPICAL), *runs) if run is not None]
     if len(took) <= 1 or min(took) >= _SOONER * max(took):
         return [choice]
-    return [replace(choice, read_bytes_per_s=rate) for rate in free]
-
-
-def _free_rate(snapshot: Snapshot, later: NodesLater) -> int:
-    """Return the bytes per second to read that can still be promised: of what the object store can guarantee, within
-    the share of promises; 0 if that is not known.
-    """
-    supply = snapshot.storage
-    if supply is None or supply.problem:
-        return 0
-    rates = [(one, wanted.read) for one in snapshot.active if (wanted := required(one.application)) is not None]
-    promised = sum(rate for one, rate in rates if one.promise is not None)
-    free = min(supply.rates.read - sum(rate for _, rate in rates), later.read_rate - promised)
-    return free - sum(one.read_bytes_per_s for one in later.bookings)
+    return [replace(choice, read_bytes_per_s=rate) for rate in rates]
 
 
 def offer_rooms(offers: Iterable[tuple[Execution, int]], later: NodesLater) -> Iterator[Booking]:
@@ -314,7 +276,8 @@ def offer_rooms(offers: Iterable[tuple[Execution, int]], later: NodesLater) -> I
         if terms is not None:
             booking = _room_again(changed(execution, promise=Promise(terms, later.now_s)), later)
             if booking is not None and booking.ends_s <= terms.finish_s:
-                yield changed(booking, execution_id=offer_name(execution.id, number))
+                name, whole = offer_name(execution.id, number), execution.conditions.whole
+                yield changed(booking, execution_id=name, whole=whole)
 
 
 def promise_rooms(promised: Iterable[Execution], later: NodesLater) -> Iterator[Booking]:
@@ -338,6 +301,11 @@ def _room_again(execution: Execution, later: NodesLater) -> Booking | None:
 
 
 def _risk_of(execution: Execution) -> PromiseRisk:
+    if execution.state is ExecutionState.SUBMITTED:
+        if execution.conditions.held is not None:
+            return PromiseRisk.HELD
+        if not execution.conditions.met(math.inf):
+            return PromiseRisk.INPUT_LATE
     if execution.attempt > 1:
         return PromiseRisk.FAILED
     assert execution.promise is not None

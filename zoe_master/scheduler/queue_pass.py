@@ -19,6 +19,7 @@ from zoe_master.scheduler.backfill.reclaim import Elastic, ElasticReclaim
 from zoe_master.scheduler.ordering.bandwidth import Guarantees
 from zoe_master.scheduler.ordering.limit_lines import LimitLines
 from zoe_master.scheduler.ordering.limits import TenantReservations
+from zoe_master.scheduler.ordering.limits_later import BookedLimits
 from zoe_master.scheduler.ordering.queue import Pass
 from zoe_master.scheduler.ordering.ranking import kept_apart
 from zoe_master.scheduler.ordering.reasons import Reasons
@@ -98,6 +99,7 @@ class QueuePass:
         takes_back = policy.preemption == "elastic"
         self._lines = LimitLines(snapshot, holdings, present.estimates, takes_back)
         self._booked = placer.ledger.booked
+        self._booked_limits = BookedLimits(snapshot, policy, present.estimates)
         self._asked_of_bookings = 0
         self._lasting: dict[Hashable, Reason] = {}  # by what equal cores have in common
 
@@ -296,7 +298,7 @@ class QueuePass:
                 self._lines.wait(execution, holder, self._may_ever_start)
                 return self._holdings.refusal(execution, holder)
         behind = self._lines.refuses(execution)
-        return None if behind is None else self._holdings.behind(behind)
+        return self._booked_limits.refusal(execution) if behind is None else self._holdings.behind(behind)
 
     def _may_ever_start(self, execution: Execution) -> bool:
         """Return whether no lasting reason would keep it from the nodes once a limit allows it."""
@@ -354,6 +356,7 @@ class QueuePass:
             self._booked.drop(execution.id)
         if self._holdings.limited:
             self._lines.take(execution)
+            self._booked_limits.take(execution)
 
 
 @cache

@@ -11,6 +11,7 @@ from zoe_lib.domain.arrays import (
     WAITING,
     Array,
     ArrayId,
+    asks_as_whole,
     corr_dependency,
     member_id,
     member_of,
@@ -47,7 +48,11 @@ class KeptArray:
         """Those of the executions that wait."""
 
     def wanted(self, window: int) -> int:
-        """Return how many executions may be made now, if so many may wait."""
+        """Return how many executions may be made now, if so many may wait: all of them at once, if they are to be
+        promised together.
+        """
+        if asks_as_whole(self.array):
+            return self.states.count(WAITING)
         room = window - len(self.waiting)
         at_once = self.array.at_once
         return room if at_once is None else min(room, at_once - len(self.made))

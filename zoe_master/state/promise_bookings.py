@@ -85,7 +85,7 @@ class PromiseBookings:
         """Keep the room of an offer for the execution, whose user has accepted it."""
         booking = self._places.get(offer_name(execution_id, offer))
         if booking is not None:
-            self._places[execution_id] = changed(booking, execution_id=execution_id)
+            self._places[execution_id] = changed(booking, execution_id=execution_id, whole="")
 
     @property
     def started(self) -> Mapping[ExecutionId, Execution]:
@@ -136,7 +136,14 @@ def _put(some: dict[ExecutionId, Execution], execution: Execution, belongs: bool
 def _unplaced(execution: Execution) -> Booking:
     assert execution.promise is not None
     terms = execution.promise.terms
-    return Booking(execution.id, terms.begin_by_s, terms.finish_s, read_bytes_per_s=terms.read_bytes_per_s or 0)
+    return Booking(
+        execution.id,
+        terms.begin_by_s,
+        terms.finish_s,
+        read_bytes_per_s=terms.read_bytes_per_s or 0,
+        tenant=execution.tenant,
+        user=execution.user,
+    )
 
 
 def _age(execution: Execution) -> tuple[float, ExecutionId]:

@@ -12,7 +12,7 @@ from zoe_lib.domain.promises import required
 from zoe_lib.pricing.estimate import estimate
 from zoe_lib.pricing.price_list import PriceList
 from zoe_lib.pricing.statement import in_force
-from zoe_master.scheduler.promising.choosing import PromisePrice
+from zoe_master.scheduler.promising.choices import PromisePrice
 
 _KEPT_S = 30.0
 _HOUR_S = 3600

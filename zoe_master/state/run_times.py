@@ -11,7 +11,7 @@ from zoe_lib.domain.execution import Execution, ExecutionId, Mark
 from zoe_lib.domain.values import changed, value
 from zoe_lib.run_times.history import RunTimes
 from zoe_lib.run_times.samples import kind_of, sample_of, setting_of
-from zoe_master.scheduler.promising.choosing import numbers_of
+from zoe_master.scheduler.promising.choices import numbers_of
 
 _NEWS_MAX = 20_000
 

@@ -17,6 +17,7 @@ from zoe_lib.domain.arrays import (
     application_of,
     fresh,
     index_ended,
+    let_in,
     made,
     member_of,
     settled,
@@ -176,8 +177,7 @@ def make(
     stored = _locked(connection, applications, [array.id]).get(array.id)
     if stored is None or stored.version != array.version:
         return None
-    room = _room(connection, stored)
-    some = wanted if room is None else wanted[:room]
+    some = let_in(stored, wanted, _room(connection, stored))
     if not some:
         return ()
     old = states(connection, array.id)

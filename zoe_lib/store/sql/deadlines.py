@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, Double, and_, case, cast, func, literal, text
+from sqlalchemy import ColumnElement, Double, and_, case, cast, false, func, literal, text
 
 from zoe_client.vocabulary import DeadlineStatus, ExecutionState, Mark
 from zoe_lib.store.execution_tables import NOT_TERMINAL, executions
@@ -18,7 +18,8 @@ def deadline_is(status: DeadlineStatus, now_s: float) -> ColumnElement[bool]:
     if status is DeadlineStatus.MET:
         return and_(open_, _E.state == ExecutionState.SUCCEEDED.value)
     late = _expected_end_s(now_s) > _E.deadline_s
-    at_risk = case((_E.promise.is_not(None), _E.promise["notice"].astext.is_not(None)), else_=late)
+    asks = _E.application["promise"].astext.is_not(None)
+    at_risk = case((_E.promise.is_not(None), _E.promise["notice"].astext.is_not(None)), (asks, false()), else_=late)
     return and_(open_, text(NOT_TERMINAL), at_risk)
 
 

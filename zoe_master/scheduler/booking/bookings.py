@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from zoe_lib.domain.execution import ExecutionId
 from zoe_lib.domain.resources import NOTHING, Resources, total
 from zoe_lib.domain.values import value
+from zoe_master.scheduler.booking.spans import Span
 
 # Run times that nobody promises are taken to be this many times as long: half of all learned ones are exceeded.
 CAUTION = 1.5
@@ -28,7 +29,8 @@ class Booking:
     One for an offer is named so (`offer_name`).
 
     places: node and amount, for each essential or guaranteed service. read_bytes_per_s: bandwidth to read that is kept
-    for it, from now on.
+    for it in this time. whole: with which others an offer is accepted, all with the same number, or not at all.
+    tenant, user: of the execution.
     """
 
     execution_id: ExecutionId
@@ -36,11 +38,21 @@ class Booking:
     ends_s: float
     places: tuple[tuple[str, Resources], ...] = ()
     read_bytes_per_s: int = 0
+    whole: str = ""
+    tenant: str = ""
+    user: str = ""
 
     @property
     def cores_milli(self) -> int:
         """Return the cores of all places, in thousandths."""
         return sum(amount.cores_milli for _, amount in self.places)
+
+    def reads(self, now_s: float) -> Span:
+        """Return from when until when it holds its bandwidth: one that should have begun already waits for it, and
+        holds it from now on for as long.
+        """
+        begins_s = max(self.begins_s, now_s)
+        return begins_s, begins_s + self.ends_s - self.begins_s, self.read_bytes_per_s
 
 
 # When something is expected to leave which node, and how much it frees there.
@@ -56,6 +68,8 @@ class _Kept:
     begins_s: float
     ends_s: float
     amount: Resources
+    group: str
+    number: str
 
 
 # From when on how much must be free on a node at the most, by time.
@@ -82,7 +96,8 @@ class BookingRoom:
         for one in bookings:
             for name, amount in one.places:
                 if name in index:
-                    self._kept[index[name]].append(_Kept(one.execution_id, one.begins_s, one.ends_s, amount))
+                    kept = _Kept(one.execution_id, one.begins_s, one.ends_s, amount, *offer_of(one))
+                    self._kept[index[name]].append(kept)
                     self._nodes_of[one.execution_id].add(index[name])
         self._leaving: dict[int, list[tuple[float, Resources]]] = defaultdict(list)
         for at_s, node, amount in leaving:
@@ -193,15 +208,25 @@ class BookingRoom:
 
 
 def _together(kept: Iterable[_Kept]) -> Resources:
-    """Return how much these keep: of several offers for one execution the most, since only one can be accepted."""
-    of_bookings: dict[ExecutionId, Resources] = {}
+    """Return how much these keep: of several offers for one execution, or for a whole of some, the most, since only one
+    can be accepted.
+    """
+    of_offers: dict[tuple[str, str], Resources] = {}
     for one in kept:
-        of_bookings[one.execution_id] = of_bookings.get(one.execution_id, NOTHING) + one.amount
-    of_executions: dict[ExecutionId, Resources] = {}
-    for name, amount in of_bookings.items():
-        base = booked_for(name)
-        of_executions[base] = _greater(of_executions[base], amount) if base in of_executions else amount
-    return total(of_executions.values())
+        offer = one.group, one.number
+        of_offers[offer] = of_offers.get(offer, NOTHING) + one.amount
+    of_groups: dict[str, Resources] = {}
+    for (group, _), amount in of_offers.items():
+        of_groups[group] = _greater(of_groups[group], amount) if group in of_groups else amount
+    return total(of_groups.values())
+
+
+def offer_of(booking: Booking) -> tuple[str, str]:
+    """Return what is accepted at once, an execution or a whole of some, and the number of the offer; empty if it is
+    none.
+    """
+    name, _, number = booking.execution_id.partition("#")
+    return booking.whole or name, number
 
 
 def offer_name(execution_id: ExecutionId, number: int) -> str:

@@ -13,7 +13,8 @@ from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import BandwidthSupply, Rates, required
 from zoe_lib.domain.reasons import Reason, ReasonCode
-from zoe_master.scheduler.booking.bookings import Booking, booked_for
+from zoe_master.scheduler.booking.bookings import CAUTION, Booking, booked_for, cautious
+from zoe_master.scheduler.booking.spans import BookingSpans, Span, most_held
 from zoe_master.scheduler.ordering.bandwidth_lines import BandwidthLines, MayStart
 from zoe_master.scheduler.ordering.estimate import Estimates
 
@@ -23,6 +24,7 @@ _MB = 1e6
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86400
 # Granularity of reported times: a time that changed in each pass would be journalled at every tick.
 _STEP_S = 300
+_HOLDS_S = 0.001
 
 
 class Guarantees:
@@ -38,6 +40,10 @@ class Guarantees:
         bookings: Iterable[Booking] = (),
     ) -> None:
         self._booked = _kept_for(bookings)
+        self._readings = [one for one in bookings if one.read_bytes_per_s]
+        self._held: list[Span] = []  # until when what runs holds its bandwidth to read, as far as one may rely on it
+        self._taken = 0
+        self._table: BookingSpans | None = None
         self._supply = supply
         self._estimates = estimates
         self._now_s = now_s
@@ -51,6 +57,8 @@ class Guarantees:
         for execution in active:
             if execution.application.storage is not None and required(execution.application) is not None:
                 self._add(execution, estimates.end_s(execution, now_s), estimates.release_s(execution, now_s))
+                if self._readings:
+                    self._hold(execution, estimates.cautious_end_s(execution, now_s, CAUTION))
 
     def refusal(self, execution: Execution, may_start: MayStart = lambda _: True) -> Reason | None:
         """Return why the bandwidth that it requires cannot be promised now; None if it can, or it requires none.
@@ -73,6 +81,7 @@ class Guarantees:
         if wanted is None:
             return
         ends_s = self._now_s + self._estimates.run_s(execution)
+        self._taken += wanted.read
         self._free += self._booked.pop(execution.id, Rates())
         self._add(execution, ends_s, self._now_s + self._estimates.guess_s(execution))
         if self._first is not None and ends_s > self._first_starts_s:
@@ -82,6 +91,7 @@ class Guarantees:
         if not wanted.fits_in(supply.rates):
             return _reason(f"{_needs(wanted, supply.rates)} can be promised in all", "ask for less bandwidth")
         fits = wanted.fits_in(self._free + self._booked.get(execution.id, Rates()))
+        fits = fits or self._fits_beside_bookings(execution, wanted, supply)
         if fits and (execution.id in self._booked or self._may_pass_first(execution, wanted)):
             return None
         if self._first is None:
@@ -89,6 +99,29 @@ class Guarantees:
         if fits:
             return _reason("another execution has waited longer for the free bandwidth")
         return _reason(f"{_needs(wanted, self._free)} free{_until(self._available_s(wanted), self._now_s)}")
+
+    def _fits_beside_bookings(self, execution: Execution, wanted: Rates, supply: BandwidthSupply) -> bool:
+        """Return whether there is enough until it has ended, though not beside all that is booked for later."""
+        if not self._readings or wanted.write > self._free.write:
+            return False
+        own = [one for one in self._readings if booked_for(one.execution_id) == execution.id]
+        others = [one for one in self._readings if booked_for(one.execution_id) != execution.id]
+        if own and execution.promise is not None:
+            ends_s = max(self._now_s + execution.promise.terms.run_s, *(one.ends_s for one in own))
+            held = most_held([*self._held, *(one.reads(self._now_s) for one in others)], self._now_s, ends_s)
+        else:
+            ends_s = cautious(self._now_s, self._now_s + self._estimates.run_s(execution))
+            if self._table is None:
+                booked = (one.reads(self._now_s) for one in self._readings)
+                self._table = BookingSpans([*self._held, *booked], self._now_s)
+            held = self._table.most_before(ends_s)
+        return held + self._taken + wanted.read <= supply.rates.read
+
+    def _hold(self, execution: Execution, ends_s: float) -> None:
+        wanted = required(execution.application)
+        if wanted is not None and wanted.read:
+            # What should have ended holds it until it has.
+            self._held.append((self._now_s, max(ends_s, self._now_s + _HOLDS_S), wanted.read))
 
     def _limit_refusal(
         self, execution: Execution, wanted: Rates, supply: BandwidthSupply, may_start: MayStart

@@ -13,7 +13,7 @@ from zoe_lib.domain.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.finish_times import Promise
 from zoe_lib.domain.progress import ExecutionProgress, remaining_s
 from zoe_lib.run_times.samples import cores_now, setting_of
-from zoe_master.scheduler.promising.choosing import numbers_of
+from zoe_master.scheduler.promising.choices import numbers_of
 
 EARLY = 0.7
 """What gives back services is expected to need at most this share of the time that is left, without them."""

@@ -7,61 +7,32 @@ and parts of what can be guaranteed) times views or none, each at a bounded numb
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from zoe_client.vocabulary import OfferKind
-from zoe_lib.domain.application import Application
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.finish_times import CONFIDENCE_LEAST, FinishTerms, Offer, Promise, PromiseOffers, PromiseWish
 from zoe_lib.domain.guaranteed import as_guaranteed
 from zoe_lib.domain.values import changed, value
 from zoe_master.scheduler.booking.bookings import Booking, offer_name
+from zoe_master.scheduler.promising.choices import (
+    ChoiceRunTime,
+    PriceOf,
+    PromiseChoice,
+    PromiseCost,
+    PromisePrice,
+    RunTimeOf,
+    by_price,
+    least_rate_first,
+    start_s,
+    whole_s,
+)
 from zoe_master.scheduler.promising.future import NodesLater
 
 OFFERS_MAX = 3
-_RATE_STEP = 1_000_000
-_ABOUT = Decimal("1.25")
-_PARTS = (64, 32, 16, 8, 4, 2, 1)
 LESS_SURE = (0.95, 0.9, 0.8, 0.7, 0.6, CONFIDENCE_LEAST)
-# From a decision to the first program: a tick, and elastic services of others that have to stop.
-_START_S, _START_SHARE = 5.0, 0.02
 NOT_KNOWN = "Its run time is not known: it has not run before, and its description declares none (size.run_time_s)"
-
-
-@value(frozen=True, slots=True)
-class ChoiceRunTime:
-    """In what time a run ends with a chance; runs: ended runs behind it, 0 if it is declared; wide: they say little."""
-
-    seconds: float
-    runs: int
-    wide: bool
-
-
-@value(frozen=True, slots=True)
-class PromiseChoice:
-    """Guarantees that are possible: a number of elastic services, and bytes per second to read; None: none.
-
-    views: whether inputs with a pushdown are read through views; None: that is decided when it starts.
-    """
-
-    elastic: int
-    read_bytes_per_s: int | None = None
-    views: bool | None = None
-
-
-@value(frozen=True, slots=True)
-class PromisePrice:
-    """A price, and its currency."""
-
-    amount: Decimal
-    currency: str
-
-
-# In what time a choice ends with a chance; None: nothing is known.
-RunTimeOf = Callable[[PromiseChoice, float], ChoiceRunTime | None]
-# What a choice costs if it runs for so many seconds; None: nothing has a price.
-PriceOf = Callable[[PromiseChoice, float], PromisePrice | None]
 
 
 @value(frozen=True, slots=True)
@@ -71,15 +42,6 @@ class PromiseAnswer:
     terms: FinishTerms | None = None
     offers: PromiseOffers | None = None
     bookings: tuple[Booking, ...] = ()
-
-
-@value(frozen=True, slots=True)
-class PromiseCost:
-    """A choice, in what time it ends with the chance that is asked for, and what it costs."""
-
-    choice: PromiseChoice
-    run: ChoiceRunTime
-    price: PromisePrice | None
 
 
 class PromiseSearch:
@@ -148,7 +110,7 @@ class PromiseSearch:
             run = self._run_time(choice, confidence)
             if run is not None:
                 found.append(PromiseCost(choice, run, self._price(choice, run.seconds)))
-        return sorted(found, key=_cheapest)
+        return sorted(found, key=by_price)
 
     def _affordable(self, one: PromiseCost) -> bool:
         return self.budget is None or (one.price is not None and one.price.amount <= self.budget)
@@ -226,14 +188,17 @@ class PromiseSearch:
         self, allowed: Sequence[PromiseCost], affordable: Sequence[PromiseCost]
     ) -> Iterator[tuple[OfferKind, tuple[FinishTerms, Booking] | None]]:
         confidence = self.wish.confidence
-        yield OfferKind.EARLIEST, self._soonest(affordable)
+        if affordable:
+            yield OfferKind.EARLIEST, self._soonest(affordable)
         if len(affordable) < len(allowed):
             yield (
                 OfferKind.DEARER,
                 self._in_time((one for one in allowed if one not in affordable), confidence, self._offers_end_s),
             )
+        if not affordable:  # what it would take, whatever the budget
+            yield OfferKind.EARLIEST, self._soonest(allowed)
         yield OfferKind.LESS_SURE, self._less_sure()
-        yield OfferKind.CHEAPEST, self._soonest(affordable[:1])
+        yield OfferKind.CHEAPEST, self._soonest((affordable or allowed)[:1])
 
     def _less_sure(self) -> tuple[FinishTerms, Booking] | None:
         for confidence in LESS_SURE:
@@ -254,14 +219,15 @@ class PromiseSearch:
         found: Sequence[tuple[OfferKind, FinishTerms, Booking]],
     ) -> str:
         if not affordable:
-            return "All that would make it end costs more than its budget"
+            return beyond_budget(self.budget, [allowed[0].price])
         if any(kind is OfferKind.DEARER for kind, _, _ in found):
             return "What would make it end in time costs more than its budget"
         quickest = min(allowed, key=lambda one: one.run.seconds)
         if self._later.now_s + whole_s(quickest.run.seconds) > self._asked_s:
+            run_s = quickest.run.seconds
             return (
-                f"It takes {quickest.run.seconds:.0f} s with {self.wish.confidence:.0%} confidence and "
-                f"{quickest.choice.elastic} elastic services, which is longer than there is time"
+                f"It takes {run_s:.0f} s with {self.wish.confidence:.0%} confidence and {quickest.choice.elastic} "
+                f"elastic services, and up to {start_s(run_s):.0f} s to begin, which is longer than there is time"
             )
         return "There is no room for it in time"
 
@@ -290,19 +256,14 @@ class PromiseSearch:
         return changed(booking, read_bytes_per_s=choice.read_bytes_per_s or 0)
 
 
-def numbers_of(application: Application) -> list[int]:
-    """Return the numbers of elastic services to choose from: none, 1, 2, 4 and so on, and all."""
-    most = sum(component.elastic_count for component in application.components)
-    found, number = [0], 1
-    while number < most:
-        found.append(number)
-        number *= 2
-    return [*found, most] if most else found
-
-
-def rates_of(free: int) -> list[int]:
-    """Return rates to choose from, in bytes per second, of what the object store can still guarantee."""
-    return [rate for part in _PARTS if (rate := free // part // _RATE_STEP * _RATE_STEP) > 0]
+def beyond_budget(budget: Decimal | None, least: Sequence[PromisePrice | None]) -> str:
+    """Return that everything costs more than the budget, and how much at least; `least`: the lowest price of each."""
+    known = [one for one in least if one is not None]
+    if len(known) < len(least) or not known:
+        return "It has a budget, and what it costs is not known"
+    amount = sum((one.amount for one in known), Decimal(0))
+    currency = known[0].currency
+    return f"It costs at least {amount:f} {currency}, which is more than its budget of {budget:f} {currency}"
 
 
 def _adds(kind: OfferKind, terms: FinishTerms, known: Sequence[FinishTerms]) -> bool:
@@ -310,36 +271,3 @@ def _adds(kind: OfferKind, terms: FinishTerms, known: Sequence[FinishTerms]) -> 
     if kind is OfferKind.CHEAPEST and terms.price is not None:
         return all(one.price is None or Decimal(terms.price) < Decimal(one.price) for one in known)
     return terms not in known
-
-
-def whole_s(run_s: float) -> float:
-    """Return the seconds from a decision until the end of a run."""
-    return run_s * (1 + _START_SHARE) + _START_S
-
-
-def least_rate_first(costed: Iterable[PromiseCost]) -> list[PromiseCost]:
-    """Return the choices by price, but those with equal services and views together: of about the least price, the
-    lowest rate first.
-
-    A higher rate may be a little cheaper, since the services are held for a shorter time. But what is not guaranteed is
-    lent: a run with a low rate ends sooner than promised, while one that holds the whole store leaves others nothing.
-    """
-    groups: dict[tuple[int, bool | None], list[PromiseCost]] = {}
-    for one in costed:
-        groups.setdefault((one.choice.elastic, one.choice.views), []).append(one)
-    found: list[PromiseCost] = []
-    for group in groups.values():
-        most = _price_of(group[0]) * _ABOUT
-        found += sorted(
-            (one for one in group if _price_of(one) <= most), key=lambda one: one.choice.read_bytes_per_s or 0
-        )
-        found += [one for one in group if _price_of(one) > most]
-    return found
-
-
-def _price_of(one: PromiseCost) -> Decimal:
-    return Decimal(0) if one.price is None else one.price.amount
-
-
-def _cheapest(one: PromiseCost) -> tuple[Decimal, float, int]:
-    return _price_of(one), one.run.seconds, one.choice.elastic

@@ -17,6 +17,7 @@ from zoe_master.scheduler.placement.admission import admit, surely_refused
 from zoe_master.scheduler.placement.budget import GiveUp, never
 from zoe_master.scheduler.placement.ledger import Ledger
 from zoe_master.scheduler.placement.placement import ServicePlacer
+from zoe_master.scheduler.promising.shares_later import SharesLater
 
 # Beginnings that are tried for one choice; each costs a look at all nodes.
 _LATER_MAX = 12
@@ -46,10 +47,8 @@ class NodesLater:
         cores_milli = sum(node.usable.cores_milli for node in self._base.nodes)
         self.share_milli = int(policy.promise_share * cores_milli)
         """Cores that promises may hold, in thousandths."""
-        known = snapshot.storage is not None and not snapshot.storage.problem
-        supply = snapshot.storage.rates.read if snapshot.storage is not None and known else 0
-        self.read_rate = int(policy.promise_share * supply)
-        """Bytes per second to read that promises may hold; 0 if it is not known what the object store can guarantee."""
+        self.shares = SharesLater(snapshot, policy)
+        """Bandwidth, and what limits allow."""
         estimates = snapshot.estimates()
         self._promised = [
             (estimates.cautious_end_s(one, self.now_s, 1.0), one.application.core_resources().cores_milli)
@@ -76,18 +75,20 @@ class NodesLater:
         begins = [first_s, *(at_s for at_s in self._turns() if at_s > first_s)]
         return self._first(wanted, _spread(begins, _EARLIER_MAX), lambda begins_s: float(math.ceil(begins_s + run_s)))
 
-    def still_free(self, booking: Booking) -> bool:
-        """Return whether the room of a booking can be kept beside all others."""
-        others = [one for one in self.bookings if one.execution_id != booking.execution_id]
+    def still_free(self, bookings: Sequence[Booking]) -> bool:
+        """Return whether the room of these bookings can be kept beside all others, and beside each other."""
+        names = {one.execution_id for one in bookings}
+        everything = [*(one for one in self.bookings if one.execution_id not in names), *bookings]
         index = self._base.index
-        if not all(name in index and self._base.nodes[index[name]].ready for name, _ in booking.places):
+        if not all(name in index and self._base.nodes[index[name]].ready for one in bookings for name, _ in one.places):
             return False
-        room = BookingRoom([*others, booking], index, self._leaving)
+        if not all(self.shares.still_fits(one, everything) for one in bookings):
+            return False
+        room = BookingRoom(everything, index, self._leaving)
         return all(
-            room.shortfall(index[name], max(booking.begins_s, self.now_s), booking.ends_s).fits_in(
-                self._base.free(index[name])
-            )
-            for name, _ in booking.places
+            room.shortfall(index[name], max(one.begins_s, self.now_s), one.ends_s).fits_in(self._base.free(index[name]))
+            for one in bookings
+            for name, _ in one.places
         )
 
     def with_bookings(self, bookings: Iterable[Booking]) -> None:
@@ -118,13 +119,15 @@ class NodesLater:
             ends_s = finish(begins_s)
             if not self._within_share(wanted, begins_s, ends_s):
                 continue
+            if not self.shares.fit(wanted, self.bookings, begins_s, ends_s):
+                continue
             ledger = self._at(begins_s)
             placer = ServicePlacer(ledger, self._policy, _Span(begins_s, ends_s), self._give_up)
             places = None if surely_refused(wanted, placer) else admit(wanted, placer)
             if isinstance(places, tuple):
                 amounts = ledger.wanted(wanted, places)
                 named = tuple((ledger.nodes[node].name, amount) for node, amount in amounts)
-                return Booking(wanted.id, begins_s, ends_s, named)
+                return Booking(wanted.id, begins_s, ends_s, named, tenant=wanted.tenant, user=wanted.user)
         return None
 
     def _within_share(self, wanted: Execution, begins_s: float, ends_s: float) -> bool:

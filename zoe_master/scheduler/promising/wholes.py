@@ -20,12 +20,13 @@ from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.finish_times import CONFIDENCE_MOST, FinishTerms, Offer, PromiseOffers
 from zoe_lib.domain.values import changed, value
 from zoe_master.scheduler.booking.bookings import Booking, offer_name
+from zoe_master.scheduler.promising.choices import PromiseCost, least_rate_first, whole_s
 from zoe_master.scheduler.promising.choosing import (
     LESS_SURE,
+    OFFERS_MAX,
     PromiseAnswer,
-    PromiseCost,
     PromiseSearch,
-    least_rate_first,
+    beyond_budget,
 )
 from zoe_master.scheduler.promising.future import NodesLater
 
@@ -127,7 +128,7 @@ class _WholeSearch:
         found = self._in_time(confidence, self._later.now_s)
         if found is not None:
             return {name: PromiseAnswer(terms=terms, bookings=(room,)) for name, (terms, room) in found.items()}
-        return self._offered() if self._offers_end_s is not None else self._none(_WHY)
+        return self._offered() if self._offers_end_s is not None else self._none(self._why())
 
     def _none(self, why: str) -> Mapping[ExecutionId, PromiseAnswer]:
         offers = PromiseOffers(why, self._later.now_s)
@@ -145,11 +146,11 @@ class _WholeSearch:
             found.append(next(one for one in least_rate_first(allowed) if one.run.seconds <= pace * quickest_s))
         return found
 
-    def _in_time(self, confidence: float, not_before_s: float) -> _Found | None:
+    def _in_time(self, confidence: float, not_before_s: float, *, at_any_price: bool = False) -> _Found | None:
         """Return terms with which all end in time, at the first pace at which they do."""
         for pace in PACES:
             choices = self._choices(confidence, pace)
-            if self._affordable(choices):
+            if at_any_price or self._affordable(choices):
                 with self._later.trial():
                     found = self._latest(choices, confidence, not_before_s)
                 if found is not None:
@@ -172,11 +173,11 @@ class _WholeSearch:
                 end_by_s[before] = min(end_by_s[before], one[1].begins_s)
         return found
 
-    def _earliest(self, pace: float, confidence: float) -> _Found | None:
+    def _earliest(self, pace: float, confidence: float, *, at_any_price: bool = False) -> _Found | None:
         """Return terms with which all end as early as they can, if they are accepted at the last moment."""
         found: dict[ExecutionId, tuple[FinishTerms, Booking]] = {}
         choices = self._choices(confidence, pace)
-        if not self._affordable(choices):
+        if not at_any_price and not self._affordable(choices):
             return None
         with self._later.trial():
             for search, choice in zip(self._searches, choices, strict=True):
@@ -198,37 +199,79 @@ class _WholeSearch:
 
     def _candidates(self) -> Iterator[tuple[OfferKind, _Found | None]]:
         confidence, end_s = self._searches[0].wish.confidence, self._offers_end_s or 0.0
-        yield OfferKind.EARLIEST, _first(self._earliest(pace, confidence) for pace in reversed(PACES))
+        dear = self._beyond_budget()
+        paces = (self._earliest(pace, confidence, at_any_price=dear) for pace in reversed(PACES))
+        yield OfferKind.EARLIEST, _first(paces)
+        if self._budget is not None:
+            yield OfferKind.DEARER, self._in_time(confidence, end_s, at_any_price=True)
         less = (self._in_time(one, end_s) for one in LESS_SURE if one < confidence)
         yield OfferKind.LESS_SURE, _first(less)
-        yield OfferKind.CHEAPEST, self._earliest(math.inf, confidence)
+        yield OfferKind.CHEAPEST, self._earliest(math.inf, confidence, at_any_price=dear)
+
+    def _beyond_budget(self) -> bool:
+        """Return whether even the cheapest choices cost more than the budget."""
+        return not self._affordable(self._least())
+
+    def _least(self) -> list[PromiseCost]:
+        """Return the cheapest choice of each."""
+        return [one.allowed(self._each(one.wish.confidence))[0] for one in self._searches]
+
+    def _why(self, offered: Iterable[OfferKind] = ()) -> str:
+        """Return what keeps all of them from a promise: the budget, the time, or room."""
+        if self._beyond_budget():
+            return beyond_budget(self._budget, [one.price for one in self._least()])
+        if OfferKind.DEARER in offered:
+            return "What would make all of it end in time costs more than its budget"
+        return self._too_short() or "There is no room in time for all of its executions"
+
+    def _too_short(self) -> str:
+        """Return that it takes too long even with the quickest choices and all room at once; empty if not."""
+        confidence, now_s = self._searches[0].wish.confidence, self._later.now_s
+        ends_s: dict[ExecutionId, float] = {}
+        late: dict[float, str] = {}
+        for search in self._searches:
+            one, limits = search.execution, self._limits.get(search.execution.id, WholeLimits())
+            begins_s = max(now_s, limits.begin_s, *(ends_s[name] for name in self._before[one.id]), 0.0)
+            quickest_s = min(each.run.seconds for each in search.allowed(self._each(confidence)))
+            ends_s[one.id] = begins_s + whole_s(quickest_s)
+            if ends_s[one.id] > min(one.deadline_s or 0.0, limits.end_s):
+                late[ends_s[one.id] - now_s] = one.name
+        if not late:
+            return ""
+        takes_s = max(late)
+        return (
+            f"Until {late[takes_s]} has ended, it takes {takes_s:.0f} s with {confidence:.0%} confidence, and with the "
+            "seconds that each execution may take to begin, which is longer than there is time"
+        )
 
     def _offered(self) -> Mapping[ExecutionId, PromiseAnswer]:
         assert self._offers_end_s is not None
         made: list[tuple[OfferKind, _Found]] = []
         for kind, found in self._candidates():
             cheaper = kind is not OfferKind.CHEAPEST or all(_price(found) < _price(one) for _, one in made)
-            if found is not None and cheaper:
+            if found is not None and cheaper and not any(_same(found, one) for _, one in made):
                 made.append((kind, found))
+        why, made = self._why(kind for kind, _ in made), made[:OFFERS_MAX]
         if not made:
-            return self._none(_WHY)
+            return self._none(why)
         answers = {}
         for search in self._searches:
             name = search.execution.id
             offers = tuple(Offer(kind, found[name][0]) for kind, found in made)
             rooms = tuple(
-                changed(found[name][1], execution_id=offer_name(name, number))
+                changed(found[name][1], execution_id=offer_name(name, number), whole=search.execution.conditions.whole)
                 for number, (_, found) in enumerate(made, start=1)
             )
-            answers[name] = PromiseAnswer(offers=PromiseOffers(_WHY, self._offers_end_s, offers), bookings=rooms)
+            answers[name] = PromiseAnswer(offers=PromiseOffers(why, self._offers_end_s, offers), bookings=rooms)
         return answers
-
-
-_WHY = "There is no room in time for all of its executions, within its budget"
 
 
 def _first(found: Iterator[_Found | None]) -> _Found | None:
     return next((one for one in found if one is not None), None)
+
+
+def _same(one: _Found, other: _Found) -> bool:
+    return all(one[name][0] == other[name][0] for name in one)
 
 
 def _price(found: _Found | None) -> Decimal:

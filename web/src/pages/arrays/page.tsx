@@ -7,6 +7,7 @@ import { CancelDialog } from "../../components/cancel-dialog";
 import { ErrorBox, Loading } from "../../components/feedback";
 import { StateBadge } from "../../components/state";
 import { num, Table } from "../../components/table";
+import { WholePromise } from "../../components/whole-promise";
 import { moment, number } from "../../format";
 import { countsText, INDEX_STATES } from "./counts";
 import { FoundIndices } from "./indices";
@@ -53,6 +54,19 @@ export default function ArrayPage() {
       <ErrorBox error={act.error ?? error} />
       {array.message && <p>{array.message}</p>}
       {array.reason && <p>{array.reason.sentence}</p>}
+      <WholePromise
+        promise={array.promise}
+        open={array.ended_at_s === null}
+        accept={(offer) =>
+          told(
+            api.POST("/api/v1/arrays/{array_id}/accept", {
+              params: { path: { array_id: arrayId } },
+              body: { offer },
+            }),
+          )
+        }
+        onSettled={() => void queries.invalidateQueries({ queryKey: ["array", arrayId] })}
+      />
       <section className="card" aria-label="Progress">
         <h2>Progress</h2>
         <p role="status">{countsText(array.counts)}</p>

@@ -32,7 +32,7 @@ function Promised({ promise, execution }: { promise: Schemas["PromiseView"]; exe
       <h2>
         It {over ? "was" : "is"} promised to end by {fullMoment(terms.finish_s)}
       </h2>
-      {notice && <p className="notice bad">{riskSentence(notice)}</p>}
+      {notice && !over && <p className="notice bad">{riskSentence(notice)}</p>}
       {early && <p>{early}</p>}
       <dl className="facts">
         <dt>Confidence</dt>

@@ -1,45 +1,23 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { api, type Schemas, told } from "../../api/client";
-import { useMay } from "../../api/session";
-import { ErrorBox } from "../../components/feedback";
-import { OfferList } from "../../components/offers";
-import { fullMoment } from "../../format";
-import { wholeSentence } from "../../promise";
+import { WholePromise } from "../../components/whole-promise";
 
 /** What is promised of all of it, or what is offered instead. */
 export function PromiseCard({ workflow }: { workflow: Schemas["WorkflowView"] }) {
   const queries = useQueryClient();
-  const may = useMay("submit");
-  const accept = useMutation({
-    mutationFn: (offer: number) =>
-      told(
-        api.POST("/api/v1/workflows/{workflow_id}/accept", {
-          params: { path: { workflow_id: workflow.id } },
-          body: { offer },
-        }),
-      ),
-    onSettled: () => queries.invalidateQueries({ queryKey: ["workflow", workflow.id] }),
-  });
-  const { promise } = workflow;
-  if (!promise) return null;
-  const open = workflow.ended_at_s === null;
   return (
-    <section className="card" aria-label="Promise">
-      <h2>{heading(promise)}</h2>
-      {promise.terms && <p>{wholeSentence(promise.terms)}</p>}
-      <OfferList
-        offers={promise.offers.map((one) => ({ ...one, sentence: wholeSentence(one.terms) }))}
-        accept={may && open ? accept : null}
-      />
-      {open && promise.ends_s !== null && (
-        <p>They can be accepted until {fullMoment(promise.ends_s)}. Without an answer it ends then.</p>
-      )}
-      <ErrorBox error={accept.error} />
-    </section>
+    <WholePromise
+      promise={workflow.promise}
+      open={workflow.ended_at_s === null}
+      accept={(offer) =>
+        told(
+          api.POST("/api/v1/workflows/{workflow_id}/accept", {
+            params: { path: { workflow_id: workflow.id } },
+            body: { offer },
+          }),
+        )
+      }
+      onSettled={() => void queries.invalidateQueries({ queryKey: ["workflow", workflow.id] })}
+    />
   );
-}
-
-function heading({ terms, why }: Schemas["WorkflowPromiseView"]): string {
-  if (terms) return `It is promised to end by ${fullMoment(terms.finish_s)}`;
-  return why ? `It cannot be promised: ${why}` : "The scheduler decides whether it can be promised";
 }

@@ -74,9 +74,9 @@ def test_promises_hold_no_more_than_their_share_at_any_time() -> None:
 def test_a_booking_is_checked_again() -> None:
     room = later(Booking("other", 150.0, 300.0, (("n1", Resources(4000, GIB)),)))
     own = Booking("w", 200.0, 250.0, (("n1", Resources(4000, GIB)),))
-    assert room.still_free(own)
-    assert not room.still_free(changed(own, places=(("n1", Resources(5000, GIB)),)))
-    assert not room.still_free(changed(own, places=(("gone", Resources(1000, GIB)),)))
+    assert room.still_free([own])
+    assert not room.still_free([changed(own, places=(("n1", Resources(5000, GIB)),))])
+    assert not room.still_free([changed(own, places=(("gone", Resources(1000, GIB)),))])
     room.with_bookings([own])
-    assert not room.still_free(changed(own, execution_id="third"))
-    assert room.still_free(own), "it is not in its own way"
+    assert not room.still_free([changed(own, execution_id="third")])
+    assert room.still_free([own]), "it is not in its own way"

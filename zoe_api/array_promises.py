@@ -1,0 +1,42 @@
+"""Promises of whole arrays: of all indices of the first run together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fastapi import Request
+
+from zoe_api.codes import Code
+from zoe_api.dependencies import Services
+from zoe_api.problems import ApiProblem
+from zoe_api.whole_promises import accept_for, promise_of
+from zoe_client.wire import WorkflowPromiseView
+from zoe_lib.domain.arrays import Array, asks_as_whole, member_id
+from zoe_lib.domain.execution import Execution
+from zoe_lib.store.people import Principal
+from zoe_lib.store.values import ExecutionQuery
+
+
+def array_promise(services: Services, array: Array) -> WorkflowPromiseView | None:
+    """Return what was decided for its indices; None: no promise was asked for, or it runs again."""
+    ids = _members(array)
+    if not ids:
+        return None
+    return promise_of(_found(services, ids))
+
+
+def accept_array(services: Services, principal: Principal, array: Array, number: int, request: Request) -> None:
+    """Promise what an offer says, to all indices; 409 if that cannot be."""
+    ids = _members(array)
+    if ids and len(_found(services, ids)) < len(ids):
+        raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "it is not decided yet")
+    accept_for(services, principal, ids, number, request)
+
+
+def _found(services: Services, ids: Sequence[str]) -> Sequence[Execution]:
+    return services.store.executions(ExecutionQuery(ids=frozenset(ids), limit=len(ids))).executions
+
+
+def _members(array: Array) -> list[str]:
+    """Return the executions that are promised together; the master makes all of them at once."""
+    return [member_id(array.id, index) for index in array.indices] if asks_as_whole(array) else []

@@ -1,0 +1,49 @@
+"""Amounts that are held from one time to another: how much of them is held at once. Pure."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterable
+
+Span = tuple[float, float, int]
+"""From when until when an amount is held; seconds since the epoch."""
+
+
+def most_held(spans: Iterable[Span], begins_s: float, ends_s: float) -> int:
+    """Return the most that is held at once between two times; what ends when another begins is not held with it."""
+    changes: list[tuple[float, int]] = []
+    for from_s, until_s, amount in spans:
+        if max(from_s, begins_s) < min(until_s, ends_s):
+            changes += [(max(from_s, begins_s), amount), (until_s, -amount)]
+    held = most = 0
+    for _, amount in sorted(changes):
+        held += amount
+        most = max(most, held)
+    return most
+
+
+class BookingSpans:
+    """The same for many questions from one time on: it is swept once, and each answer is looked up."""
+
+    def __init__(self, spans: Iterable[Span], now_s: float) -> None:
+        changes = sorted(
+            change
+            for from_s, until_s, amount in spans
+            if until_s > max(from_s, now_s)
+            for change in ((max(from_s, now_s), amount), (until_s, -amount))
+        )
+        self._times: list[float] = []
+        self._most: list[int] = []
+        held = most = 0
+        for at_s, amount in changes:
+            held += amount
+            if held > most and at_s < math.inf:
+                most = held
+                self._times.append(at_s)
+                self._most.append(most)
+
+    def most_before(self, ends_s: float) -> int:
+        """Return the most that is held at once before this time."""
+        number = bisect_left(self._times, ends_s)
+        return self._most[number - 1] if number else 0

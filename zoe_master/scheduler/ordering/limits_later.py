@@ -1,0 +1,137 @@
+"""What limits leave to tenants and users at later times: what runs holds its part until it has ended, as far as one may
+rely on it, and what is booked from its begin to its end.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from zoe_lib.domain.execution import Execution, ServiceState
+from zoe_lib.domain.limits import Limit, LimitSubject
+from zoe_lib.domain.policy import Policy, limits_of
+from zoe_lib.domain.reasons import Reason, ReasonCode
+from zoe_lib.domain.resources import Resources, total
+from zoe_master.scheduler.booking.bookings import CAUTION, Booking, cautious
+from zoe_master.scheduler.booking.spans import BookingSpans, most_held
+from zoe_master.scheduler.ordering.estimate import Estimates
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+
+_Holding = tuple[float, float, Resources]
+_BOOKED = Reason(
+    ReasonCode.BOOKED,
+    "The rest of its tenant's or user's limit is kept for promised executions that begin before it is expected to end.",
+    hint="with a shorter run time or time limit it may start earlier",
+)
+
+
+class LimitsLater:
+    """Limits of cores and memory over time. limited: whether there are any."""
+
+    def __init__(self, snapshot: Snapshot, policy: Policy) -> None:
+        self.limited = policy.limits.hold_up()
+        self._policy, self._now_s = policy, snapshot.now_s
+        self._limits: dict[tuple[str, str], Sequence[tuple[LimitSubject, Limit]]] = {}
+        self._held: dict[LimitSubject, list[_Holding]] = defaultdict(list)
+        estimates, takes_back = snapshot.estimates(), policy.preemption == "elastic"
+        for one in snapshot.active if self.limited else ():
+            ends_s = estimates.cautious_end_s(one, self._now_s, CAUTION)
+            for subject, _ in self.of(one):
+                self._held[subject].append((self._now_s, ends_s, _staying(one, takes_back)))
+
+    def of(self, execution: Execution) -> Sequence[tuple[LimitSubject, Limit]]:
+        """Return the limits that count for an execution."""
+        if not self.limited:
+            return ()
+        key = execution.tenant, execution.user
+        known = self._limits.get(key)
+        if known is None:
+            known = self._limits[key] = limits_of(self._policy, *key)
+        return known
+
+    def allow(self, wanted: Execution, others: Sequence[Booking], begins_s: float, ends_s: float) -> bool:
+        """Return whether all limits allow its essential services in all of this time; `others`: bookings of others."""
+        core = wanted.application.core_resources()
+        for subject, limit in self.of(wanted):
+            for most, more, spans in _amounts(limit, core, [*self.held(subject), *booked_by(subject, others)]):
+                if most_held(spans, begins_s, ends_s) + more > most:
+                    return False
+        return True
+
+    def held(self, subject: LimitSubject) -> Sequence[_Holding]:
+        """Return what those that run now hold of a limit."""
+        return self._held.get(subject, ())
+
+
+class BookedLimits:
+    """What is kept of limits for promised executions, while a plan is made."""
+
+    def __init__(self, snapshot: Snapshot, policy: Policy, estimates: Estimates) -> None:
+        self._bookings = snapshot.bookings if policy.limits.hold_up() else ()
+        self._later = LimitsLater(snapshot, policy) if self._bookings else None
+        self._estimates, self._now_s = estimates, snapshot.now_s
+        self._tables: dict[LimitSubject, tuple[BookingSpans, BookingSpans] | None] = {}
+        self._taken: dict[LimitSubject, Resources] = {}
+
+    def take(self, execution: Execution) -> None:
+        """Count what starts now."""
+        if self._later is not None:
+            for subject, _ in self._later.of(execution):
+                core = execution.application.core_resources()
+                self._taken[subject] = self._taken.get(subject, Resources()) + core
+
+    def refusal(self, execution: Execution) -> Reason | None:
+        """Return that what is left of a limit is kept for others that begin before it is expected to end; None if not.
+        What is promised itself was given its part when that was decided.
+        """
+        if self._later is None or execution.promise is not None:
+            return None
+        ends_s = cautious(self._now_s, self._now_s + self._estimates.run_s(execution))
+        for subject, limit in self._later.of(execution):
+            tables = self._tables_of(subject)
+            if tables is None:
+                continue
+            core = execution.application.core_resources() + self._taken.get(subject, Resources())
+            for table, (most, more, _) in zip(tables, _amounts(limit, core, ()), strict=True):
+                if table.most_before(ends_s) + more > most:
+                    return _BOOKED
+        return None
+
+    def _tables_of(self, subject: LimitSubject) -> tuple[BookingSpans, BookingSpans] | None:
+        """Return when how many cores and how much memory are held; None if nothing is booked."""
+        if subject not in self._tables:
+            booked = list(booked_by(subject, self._bookings))
+            held = [*self._later.held(subject), *booked] if self._later is not None and booked else []
+            cores, memory = (spans for _, _, spans in _amounts(Limit(), Resources(), held))
+            tables = BookingSpans(cores, self._now_s), BookingSpans(memory, self._now_s)
+            self._tables[subject] = tables if held else None
+        return self._tables[subject]
+
+
+def booked_by(subject: LimitSubject, bookings: Iterable[Booking]) -> Iterator[_Holding]:
+    """Yield what bookings hold of a limit."""
+    for one in bookings:
+        if one.tenant == subject.tenant and subject.user in (None, one.user):
+            yield one.begins_s, one.ends_s, total(amount for _, amount in one.places)
+
+
+def _amounts(
+    limit: Limit, wanted: Resources, held: Sequence[_Holding]
+) -> Iterator[tuple[float, int, Sequence[tuple[float, float, int]]]]:
+    """Yield of cores, then of memory: the most, what is wanted, and what is held from when until when."""
+    endless = float("inf")
+    most = limit.cores_milli, limit.memory_bytes
+    yield endless if most[0] is None else most[0], wanted.cores_milli, [(a, b, one.cores_milli) for a, b, one in held]
+    yield endless if most[1] is None else most[1], wanted.memory_bytes, [(a, b, one.memory_bytes) for a, b, one in held]
+
+
+def _staying(execution: Execution, takes_back: bool) -> Resources:
+    """Return what limits count of it that stays: elastic services are taken back, where the policy does so."""
+    return total(
+        execution.component_of(one).reservation
+        for one in execution.services
+        if one.node is not None
+        and one.alive
+        and one.state is not ServiceState.STOPPING
+        and (one.core or not takes_back)
+    )

@@ -1,0 +1,96 @@
+"""What promises may hold beside room on nodes at later times: bandwidth of the object store, and their tenants' limits.
+
+What runs holds its part until it has ended as far as one may rely on it, and what is booked from its begin to its end,
+so that what others hold now can be promised for later. Several offers for one execution count as if all of them were
+accepted, since they may differ in time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.promises import required
+from zoe_master.scheduler.booking.bookings import CAUTION, Booking, booked_for, offer_of
+from zoe_master.scheduler.booking.spans import Span, most_held
+from zoe_master.scheduler.ordering.limits_later import LimitsLater
+from zoe_master.scheduler.ordering.snapshot import Snapshot
+
+
+class _Reader(NamedTuple):
+    """Who holds how much bandwidth to read, and until when."""
+
+    tenant: str
+    promised: bool
+    span: Span
+
+
+class SharesLater:
+    """What is left at later times.
+
+    read_rate: bytes per second to read that promises may hold; 0 if what the object store can guarantee is not known.
+    """
+
+    def __init__(self, snapshot: Snapshot, policy: Policy) -> None:
+        self._policy, self._limits = policy, LimitsLater(snapshot, policy)
+        known = snapshot.storage is not None and not snapshot.storage.problem
+        self._supply = snapshot.storage.rates.read if snapshot.storage is not None and known else 0
+        self.read_rate = int(policy.promise_share * self._supply)
+        self._readers: list[_Reader] = []
+        estimates, now_s = snapshot.estimates(), snapshot.now_s
+        self._now_s = now_s
+        for one in snapshot.active:
+            wanted = required(one.application)
+            if wanted is not None and wanted.read:
+                ends_s = estimates.cautious_end_s(one, now_s, CAUTION)
+                self._readers.append(_Reader(one.tenant, one.promise is not None, (now_s, ends_s, wanted.read)))
+
+    def fit(self, wanted: Execution, bookings: Iterable[Booking], begins_s: float, ends_s: float) -> bool:
+        """Return whether the bandwidth that it is promised, and its tenant's and user's limits, allow it in all of this
+        time. bookings: of others.
+        """
+        rate = wanted.promise.terms.read_bytes_per_s if wanted.promise is not None else None
+        if not rate and not self._limits.limited:
+            return True
+        others = [one for one in bookings if booked_for(one.execution_id) != wanted.id]
+        fits = self._rate_fits(wanted.tenant, rate or 0, others, begins_s, ends_s)
+        return fits and self._limits.allow(wanted, others, begins_s, ends_s)
+
+    def still_fits(self, booking: Booking, bookings: Iterable[Booking]) -> bool:
+        """Return whether the bandwidth of a booking is free beside the bookings of others."""
+        if not booking.read_bytes_per_s:
+            return True
+        group, number = offer_of(booking)
+        others = [
+            one
+            for one in bookings
+            if one.read_bytes_per_s
+            and one.execution_id != booking.execution_id
+            and (offer_of(one)[0] != group or offer_of(one)[1] == number)
+        ]
+        begins_s = max(booking.begins_s, self._now_s)
+        return self._rate_fits(booking.tenant, booking.read_bytes_per_s, others, begins_s, booking.ends_s)
+
+    def free_rate(self) -> int:
+        """Return how much of the bandwidth that promises may hold is free now, whatever is booked."""
+        all_, promised = (
+            sum(one.span[2] for one in self._readers if one.span[1] > self._now_s and (one.promised or not only))
+            for only in (False, True)
+        )
+        return max(min(self._supply - all_, self.read_rate - promised), 0)
+
+    def _rate_fits(self, tenant: str, rate: int, others: Iterable[Booking], begins_s: float, ends_s: float) -> bool:
+        if not rate:
+            return True
+        booked = [(one.tenant, one.reads(self._now_s)) for one in others if one.read_bytes_per_s]
+        limit = self._policy.limits.of(tenant).read_bytes_per_s
+        of_all = [one.span for one in self._readers] + [span for _, span in booked]
+        of_promises = [one.span for one in self._readers if one.promised] + [span for _, span in booked]
+        of_tenant = [one.span for one in self._readers if one.tenant == tenant]
+        of_tenant += [span for name, span in booked if name == tenant]
+        return all(
+            most is None or most_held(spans, begins_s, ends_s) + rate <= most
+            for spans, most in ((of_all, self._supply), (of_promises, self.read_rate), (of_tenant, limit))
+        )
