@@ -17,6 +17,7 @@ import pytest
 
 from tests.support.documents import job
 from tests.support.postgres import make_home, remove_leftovers
+from tests.support.stack import ForkedStack
 from tests.support.waiting import until
 from zoe_client import Client
 from zoe_embedded import stack
@@ -24,7 +25,6 @@ from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE
 from zoe_embedded.serve import REVIVALS_MAX
-from zoe_embedded.stack import Stack
 from zoe_lib.domain.execution import ExecutionState
 
 BY_ROOT = os.geteuid() == 0
@@ -190,11 +190,11 @@ def test_the_demo_with_a_store_looks_for_memcached_before_it_builds(tmp_path: Pa
 
 
 def test_a_port_taken_at_the_last_moment_is_given_up_for_another(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Stack(Home(home / "first", by_root=BY_ROOT), spark=False) as first:
+    with ForkedStack(Home(home / "first", by_root=BY_ROOT), spark=False) as first:
         ports = iter([int(first.url.rpartition(":")[2]), 0])
         real = stack._free_port
         monkeypatch.setattr(stack, "_free_port", lambda _: next(ports) or real(0))
-        with Stack(Home(home / "second", by_root=BY_ROOT), spark=False) as second:
+        with ForkedStack(Home(home / "second", by_root=BY_ROOT), spark=False) as second:
             assert second.url != first.url
             for one in (first, second):
                 with Client(one.url, one.token) as api:
