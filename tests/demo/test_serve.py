@@ -101,7 +101,7 @@ def serve(home: Path) -> Iterator[Callable[..., Serve]]:
         one.process.wait(60)
 
 
-def test_what_is_killed_is_started_again_and_its_applications_go_on(serve: Callable[[], Serve]) -> None:
+def test_what_is_killed_is_started_again_and_a_closed_terminal_ends_it_all(serve: Callable[[], Serve]) -> None:
     running = serve()
     with running.client() as api:
         through = api.submit(job("sh", "-c", "until test -e {workspace}/go; do sleep 0.1; done"))
@@ -114,6 +114,12 @@ def test_what_is_killed_is_started_again_and_its_applications_go_on(serve: Calla
         ended = api.wait(through.id, 60)
         assert (ended.state, ended.attempt) == (ExecutionState.SUCCEEDED, 1)
         assert api.wait(api.submit(job("true")).id, 60).state is ExecutionState.SUCCEEDED
+    processes = [running.child("zoe_master.main"), running.child("zoe_api.main"), running.postgres()]
+    assert not set(processes) & set(victims)
+    running.process.send_signal(signal.SIGHUP)
+    running.process.send_signal(signal.SIGINT)
+    assert running.process.wait(60) == 0
+    assert not [process for process in processes if alive(process)]
 
 
 def test_what_ends_again_and_again_is_given_up_with_the_place_of_its_log(serve: Callable[[], Serve]) -> None:
@@ -123,15 +129,6 @@ def test_what_ends_again_and_again_is_given_up_with_the_place_of_its_log(serve: 
         until(lambda count=count: running.output.count("was restarted") >= count, lambda: running.output)
     assert running.process.wait(60) == 1
     assert f"That happens too often; see {running.home / 'logs'}" in running.output
-
-
-def test_a_closed_terminal_ends_everything(serve: Callable[[], Serve]) -> None:
-    running = serve()
-    processes = [running.child("zoe_master.main"), running.child("zoe_api.main"), running.postgres()]
-    running.process.send_signal(signal.SIGHUP)
-    running.process.send_signal(signal.SIGINT)
-    assert running.process.wait(60) == 0
-    assert not [process for process in processes if alive(process)]
 
 
 SETTINGS = """
