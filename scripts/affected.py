@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import subprocess
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
+
+from scripts.parsed_needs import ParsedNeeds
 
 # A change of these can change the result of any test.
 REACH_EVERYTHING = (
@@ -52,8 +54,9 @@ class ImportGraph:
     string constants name: a module (for `python -m`) or a path (for data files). Imports inside functions count too.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, known: Path | None = None) -> None:
+        """Read the tree at `root`; the file `known` keeps what was parsed for the next time."""
+        self._root, self._known = root, known
         self._paths = {path for path in _tracked(root) if (root / path).is_file()}
         self._tops = {path.split("/", 1)[0] for path in self._paths}
         # A bare word such as "scripts" does not stand for these folders; for other folders, this is how code finds its
@@ -97,11 +100,19 @@ class ImportGraph:
 
     @cached_property
     def _needs(self) -> dict[str, set[str]]:
-        return {path: set(self._direct(path)) for path in self._paths if path.endswith(".py")}
+        # What a text may name depends on the folders at the top; and what is found in a file, on this module.
+        parsed = ParsedNeeds(self._known, [Path(__file__).read_text("utf-8"), *sorted(self._tops), *sorted(self._code)])
+        needs = {
+            path: parsed.of(path, (self._root / path).read_bytes(), partial(self._direct, path))
+            for path in self._paths
+            if path.endswith(".py")
+        }
+        parsed.save()
+        return needs
 
-    def _direct(self, path: str) -> Iterator[str]:
+    def _direct(self, path: str, content: bytes) -> Iterator[str]:
         try:
-            tree = ast.parse((self._root / path).read_bytes())
+            tree = ast.parse(content)
         except (SyntaxError, ValueError):
             return  # the checks that follow report the file
         for node in ast.walk(tree):

@@ -18,6 +18,7 @@ from scripts.affected import ImportGraph, NotComparable, base_of, changed_files
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 UNIT = "tests/unit"
+PARSED = "build/affected.json"
 LINT = (
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "."),
@@ -43,7 +44,7 @@ def check(root: Path, base: str) -> int:
     """Print what is checked, then each command's output as it ends."""
     began_s = time.monotonic()
     changed = changed_files(root, base)
-    tests = ImportGraph(root).affected(changed, UNIT)
+    tests = ImportGraph(root, root / PARSED).affected(changed, UNIT)
     _say_what(base, changed, tests)
     lint = [*LINT, *([WEB_LINT] if _touches(changed, WEB_SOURCES) else [])]
     with ThreadPoolExecutor(2) as pool:

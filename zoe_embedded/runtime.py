@@ -124,7 +124,8 @@ def client_identity() -> bytes:
 
 
 def describe(directory: Path) -> Runtime:
-    """Return PATH and variables of a runtime that was built in `directory`."""
+    """Return PATH and variables of a runtime that was built in `directory`, or where it is a link to."""
+    directory = directory.resolve()
     java = _java(directory)
     return Runtime(
         path=(str(directory / "bin"), str(java / "bin"), "/usr/bin", "/bin"),

@@ -31,7 +31,7 @@ SPARK = {"zoe/spark"}  # this stack is made without the runtime of Spark; the de
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
-    with running_stack() as made:
+    with running_stack(forked=True) as made:
         yield made
 
 

@@ -17,7 +17,7 @@ SUM = "from mpi4py import MPI as M; c = M.COMM_WORLD; print('rank', c.rank, 'of'
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
-    with running_stack(mpi=True, local_nodes=NODES) as made:
+    with running_stack(forked=True, mpi=True, local_nodes=NODES) as made:
         yield made
 
 

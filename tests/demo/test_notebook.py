@@ -60,7 +60,7 @@ print(frame["y"].tolist(), duckdb.sql("SELECT sum(y) FROM frame").fetchall()[0])
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
-    with running_stack(notebook=True, mpi=True) as made:
+    with running_stack(forked=True, notebook=True, mpi=True) as made:
         yield made
 
 

@@ -17,6 +17,7 @@ import pytest
 
 from tests.support.documents import job
 from tests.support.postgres import make_home, remove_leftovers
+from tests.support.stack import ForkedStack
 from tests.support.waiting import until
 from zoe_client import Client
 from zoe_embedded import stack
@@ -24,7 +25,6 @@ from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE
 from zoe_embedded.serve import REVIVALS_MAX
-from zoe_embedded.stack import Stack
 from zoe_lib.domain.execution import ExecutionState
 
 BY_ROOT = os.geteuid() == 0
@@ -101,7 +101,7 @@ def serve(home: Path) -> Iterator[Callable[..., Serve]]:
         one.process.wait(60)
 
 
-def test_what_is_killed_is_started_again_and_its_applications_go_on(serve: Callable[[], Serve]) -> None:
+def test_what_is_killed_is_started_again_and_a_closed_terminal_ends_it_all(serve: Callable[[], Serve]) -> None:
     running = serve()
     with running.client() as api:
         through = api.submit(job("sh", "-c", "until test -e {workspace}/go; do sleep 0.1; done"))
@@ -114,6 +114,12 @@ def test_what_is_killed_is_started_again_and_its_applications_go_on(serve: Calla
         ended = api.wait(through.id, 60)
         assert (ended.state, ended.attempt) == (ExecutionState.SUCCEEDED, 1)
         assert api.wait(api.submit(job("true")).id, 60).state is ExecutionState.SUCCEEDED
+    processes = [running.child("zoe_master.main"), running.child("zoe_api.main"), running.postgres()]
+    assert not set(processes) & set(victims)
+    running.process.send_signal(signal.SIGHUP)
+    running.process.send_signal(signal.SIGINT)
+    assert running.process.wait(60) == 0
+    assert not [process for process in processes if alive(process)]
 
 
 def test_what_ends_again_and_again_is_given_up_with_the_place_of_its_log(serve: Callable[[], Serve]) -> None:
@@ -123,15 +129,6 @@ def test_what_ends_again_and_again_is_given_up_with_the_place_of_its_log(serve: 
         until(lambda count=count: running.output.count("was restarted") >= count, lambda: running.output)
     assert running.process.wait(60) == 1
     assert f"That happens too often; see {running.home / 'logs'}" in running.output
-
-
-def test_a_closed_terminal_ends_everything(serve: Callable[[], Serve]) -> None:
-    running = serve()
-    processes = [running.child("zoe_master.main"), running.child("zoe_api.main"), running.postgres()]
-    running.process.send_signal(signal.SIGHUP)
-    running.process.send_signal(signal.SIGINT)
-    assert running.process.wait(60) == 0
-    assert not [process for process in processes if alive(process)]
 
 
 SETTINGS = """
@@ -190,11 +187,11 @@ def test_the_demo_with_a_store_looks_for_memcached_before_it_builds(tmp_path: Pa
 
 
 def test_a_port_taken_at_the_last_moment_is_given_up_for_another(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Stack(Home(home / "first", by_root=BY_ROOT), spark=False) as first:
+    with ForkedStack(Home(home / "first", by_root=BY_ROOT), spark=False) as first:
         ports = iter([int(first.url.rpartition(":")[2]), 0])
         real = stack._free_port
         monkeypatch.setattr(stack, "_free_port", lambda _: next(ports) or real(0))
-        with Stack(Home(home / "second", by_root=BY_ROOT), spark=False) as second:
+        with ForkedStack(Home(home / "second", by_root=BY_ROOT), spark=False) as second:
             assert second.url != first.url
             for one in (first, second):
                 with Client(one.url, one.token) as api:

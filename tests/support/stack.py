@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import cast
 
@@ -15,13 +15,12 @@ import pytest
 
 from tests.support.forked import Forked
 from tests.support.postgres import make_home, remove_leftovers
+from tests.support.runtimes import lend_mpi, lent_spark
 from tests.support.secrets_in_logs import check_logs
 from tests.support.waiting import until
 from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
 from zoe_embedded.log_files import log_to
-from zoe_embedded.mpi_runtime import ensure_mpi
-from zoe_embedded.runtime import ensure_notebook
 from zoe_embedded.stack import LOGS, Stack, clean_environment
 
 ZOE = Path(sys.executable).with_name("zoe")
@@ -51,11 +50,12 @@ def running_stack(
     directory = make_home(large=notebook or mpi)
     home = Home(directory, by_root=os.geteuid() == 0)
     try:
-        if notebook:
-            ensure_notebook(home.create())
         if mpi:
-            ensure_mpi(home.create())
-        with (ForkedStack if forked else Stack)(home, spark=notebook, settings=settings) as stack:
+            lend_mpi(home)
+        with (
+            lent_spark(home) if notebook else nullcontext(),
+            (ForkedStack if forked else Stack)(home, spark=notebook, settings=settings) as stack,
+        ):
             yield stack
         check_logs(home.secrets, [*home.logs.glob("*.log*"), *(home.postgres / "log").glob("*.log*")])
     finally:

@@ -22,6 +22,15 @@ def test_services_get_the_java_options_of_the_caller(
     assert describe(tmp_path).environment.get("JDK_JAVA_OPTIONS") == options
 
 
+def test_a_linked_runtime_is_named_by_where_it_is(tmp_path: Path) -> None:
+    """A JVM uses an archive of classes only with the class path for which it was made."""
+    real, link = tmp_path / "real", tmp_path / "link"
+    (real / "lib" / "python3.11" / "site-packages").mkdir(parents=True)
+    link.symlink_to(real)
+    assert describe(link) == describe(real)
+    assert describe(link).environment["SPARK_HOME"].startswith(f"{real}/")
+
+
 def test_one_process_at_a_time_builds_in_a_home(tmp_path: Path) -> None:
     home = Home(tmp_path, by_root=False)
     home.runtime.mkdir()
