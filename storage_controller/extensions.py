@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 from fastapi import APIRouter, Header, Response
 from pydantic import BaseModel, Field, StringConstraints
@@ -23,6 +23,7 @@ from storage_bridge.model import (
 from storage_controller.answers import Promisable, Refused
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import READ, WRITE, Ledger
+from storage_controller.rule_routes import Done
 from storage_controller.swift_places import SwiftPlaces
 
 LEASE_S_MAX = 7 * 86400.0
@@ -65,6 +66,10 @@ class WantedView(Lease):
     csv: Annotated[dict[Text, Text | bool], Field(max_length=16)] = {}
 
 
+def _not_told(tenant: str, container: str, object_name: str) -> NoReturn:  # noqa: ARG001
+    raise Refused(409, "cannot tell what was done with objects: the controller is not connected to Swift")
+
+
 class Works:
     """The services that the routes use besides the ledger."""
 
@@ -79,6 +84,7 @@ class Works:
         clients: Callable[[], Mapping[str, AchievedBandwidth]] = dict,
         achieved_by_execution: Callable[[], Mapping[str, AchievedBandwidth]] = dict,
         counts_transfers: Callable[[], bool] = lambda: False,
+        done: Done = _not_told,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -89,6 +95,7 @@ class Works:
         self.clients = clients
         self.achieved_by_execution = achieved_by_execution
         self.counts_transfers = counts_transfers
+        self.done = done
 
 
 def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
