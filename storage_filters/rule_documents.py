@@ -109,7 +109,7 @@ def read_condition(document: Any) -> Condition | None:
         return _comparison(document)
     [(name, parts)] = document.items()
     made = tuple(one for part in parts if (one := read_condition(part)) is not None)
-    return {"all": AllOf, "any": AnyOf}[name](made)
+    return AllOf(made) if name == "all" else {"any": AnyOf(made)}[name]
 
 
 def _rule_document(rule: Rule) -> dict[str, Any]:
