@@ -22,14 +22,17 @@ from storage_bridge.bandwidth.meter import Meter, TransferProgress
 from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, TransferReport
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, StoreExecution
 from storage_controller.ledger import Ledger
+from storage_controller.rule_ledger import RuleLedger
 from storage_controller.transfers import TransferBook
 from storage_filters.alive_executions import AliveExecutions
 from storage_filters.newest import NewestMessage
+from storage_filters.rule_documents import written
 from zoe_lib.messaging.keys import Only
 
 _log = logging.getLogger(__name__)
 EPOCH_S = 0.25
 _EPOCHS_A_LIST = 4  # the list of executions is sent when it changes, and each second
+_EPOCHS_A_BOOK = 8  # rules are, too, and each other second
 _DIRECTIONS = {"get": TransferKind.READ, "put": TransferKind.WRITE}
 _NAMES = {traffic: name for name, traffic in _DIRECTIONS.items()}
 
@@ -72,6 +75,9 @@ class Regulation:
         self._executions = executions
         self._alive: AliveExecutions | None = None
         self._told: AliveExecutions | None = None
+        self._rules = RuleLedger(ledger)
+        self._rule_book: Mapping[str, Any] | None = None
+        self._told_rule_book: Mapping[str, Any] | None = None
         self._newest = {proxy: NewestMessage(settings.hold_s) for proxy in capacity.nodes}
         self._meters = {proxy: Meter(proxy) for proxy in capacity.nodes}
         self._reports: dict[str, TransferReport] = {}
@@ -209,9 +215,11 @@ class Regulation:
         try:
             promised = self._ledger.by_tenant()
             executions, newest = self._ledger.alive() if self._executions else ([], 0)
+            book = written(self._rules.book())
         except Exception as error:
             _log.warning("cannot read the promises: %s", error)
             return
+        self._rule_book = book
         self._promised, self._slos = promised, divided(promised, executions)
         if self._executions:
             alive: dict[str, dict[str, int]] = {}
@@ -239,6 +247,9 @@ class Regulation:
         message["settle"] = self._book.asked
         if self._alive is not None and (self._alive != self._told or self._number % _EPOCHS_A_LIST == 0):
             self._told, message["executions"] = self._alive, asdict(self._alive)
+        book = self._rule_book
+        if book is not None and (book != self._told_rule_book or self._number % _EPOCHS_A_BOOK == 0):
+            self._told_rule_book = message["rules"] = book
         self._limits.send_json(message)
 
     def _tenant(self, account: str) -> str:
