@@ -52,8 +52,9 @@ _OF_BYTES = (200, 206, 416)
 _BY_S3 = "S3"
 _ASKED_FOR = "X-Zoe-Why"
 """A reader that sends it is told which filters an object went through, in a header of the same name."""
-_CHANGES_MAX = 3
-_PIECE_BYTES = 64 * 1024
+_OF_LENGTH = ("content-length", "content-range")
+_SEVERAL_RANGES = "multipart/byteranges"
+_CONDITIONS = ("If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
 
 
 class FilterHost:
@@ -141,13 +142,26 @@ class FilterHost:
         if whole is None:
             close_if_possible(answer.app_iter)
         headers = {key: value for key, value in answer.headers.items() if key.lower() not in _OF_LENGTH}
+        if answer.content_type == _SEVERAL_RANGES:  # of the stored bytes, whose answer lacks the object's own type
+            headers["Content-Type"] = self._head(request).headers.get("Content-Type", "")
         made = Response(request=request, headers=headers, conditional_response=True, conditional_etag=etag)
         made.app_iter = _PutBytes(self._app, request, filters, size, stored_etag, whole)
         made.content_length = size
         return made
 
+    def _head(self, request: Request) -> Response:
+        answer = _again(request, "HEAD").get_response(self._app)
+        close_if_possible(answer.app_iter)
+        return answer
 
-_OF_LENGTH = ("content-length", "content-range")
+
+def _again(request: Request, method: str) -> Request:
+    """Return a request for the same object, without range and conditions, which have been judged."""
+    again = Request(request.environ.copy())
+    again.method = method
+    for name in ("Range", *_CONDITIONS):
+        again.headers.pop(name, None)
+    return again
 
 
 def _put(answer: Response) -> tuple[int, str]:
@@ -193,9 +207,7 @@ class _PutBytes:
         self.close()
         last = spans(self._filters, first, None if end == self._size else end)[-1]
         until = "" if last.end is None else last.end - 1
-        subrequest = Request(self._request.environ.copy())
-        for name in ("If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"):
-            subrequest.headers.pop(name, None)
+        subrequest = _again(self._request, "GET")
         subrequest.headers["Range"] = f"bytes={last.first}-{until}"
         answer = subrequest.get_response(self._app)
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage_controller.dsl import RuleError, parse_rule, show_rule
@@ -199,6 +199,7 @@ def _ran(chain: Chain, rules: list[Rule]) -> list[tuple[int, int]]:
     ]
 
 
+@settings(max_examples=1000)
 @given(st.lists(SMALL_RULES, max_size=6), st.sampled_from([None, 10, 5000]), st.booleans(), st.sampled_from([0.0, 9.0]))
 def test_chains_follow_the_stated_rule(rules: list[Rule], size: int | None, tag: bool, gets: float) -> None:
     made = [

@@ -90,9 +90,9 @@ NAMES = st.sampled_from(["a.txt", "b"])
 BODIES = st.builds(
     lambda seed, length: (seed * (length // len(seed) + 1))[:length],
     st.binary(min_size=1, max_size=200),
-    st.integers(0, 300) | st.sampled_from([65535, 65536, 65537, 131072, 200_000]),
+    st.integers(0, 300) | st.sampled_from([65535, 65536, 65537, 131072, 131073, 200_000]),
 )
-OFFSETS = st.integers(0, 400) | st.sampled_from([65535, 65536, 65537, 131071, 199_999, 10**6])
+OFFSETS = st.integers(0, 400) | st.integers(65530, 65550) | st.sampled_from([65536, 131071, 131072, 199_999, 10**6])
 ONE_RANGE = st.one_of(
     st.builds("{}-{}".format, OFFSETS, OFFSETS),
     st.builds("{}-".format, OFFSETS),
@@ -107,7 +107,11 @@ HEADERS = st.fixed_dictionaries(
 
 @st.composite
 def requests(draw: st.DrawFn) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = [
+        rules(*draw(st.lists(RULES, min_size=1, max_size=4))),
+        *(put(name, draw(BODIES)) for name in ("a.txt", "b")),
+        get("a.txt", {"Range": draw(RANGES)}),
+    ]
     for kind in draw(st.lists(st.sampled_from(["rules", "put", "put", "get", "get", "get", "post"]), max_size=12)):
         if kind == "rules":
             found.append(rules(*draw(st.lists(RULES, max_size=4))))
