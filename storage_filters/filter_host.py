@@ -33,11 +33,12 @@ from swift.common.swob import (
 )
 from swift.common.utils import close_if_possible, get_logger
 
+from storage_bridge.model import WHY_HEADER
 from storage_filters.chains import ObjectRequest, chain_of
 from storage_filters.filtered_body import FilteredBody
 from storage_filters.headers import DONE, PUT_ETAG, PUT_SIZE
 from storage_filters.keyring import Keyring
-from storage_filters.records import filters_of, steps_of
+from storage_filters.records import filters_of, steps_of, told
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import DamagedRulesError, RuleFile, rules_file
 from storage_filters.stream_filters import DamagedObjectError, FilterRefused, StreamFilter, exactly, read_back, spans
@@ -50,8 +51,6 @@ _OWN = (DONE, PUT_ETAG, PUT_SIZE)
 _OVERRIDES = (get_container_update_override_key("etag"), get_container_update_override_key("size"))
 _OF_BYTES = (200, 206, 416)
 _BY_S3 = "S3"
-_ASKED_FOR = "X-Zoe-Why"
-"""A reader that sends it is told which filters an object went through, in a header of the same name."""
 _OF_LENGTH = ("content-length", "content-range")
 _SEVERAL_RANGES = "multipart/byteranges"
 _CONDITIONS = ("If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
@@ -117,7 +116,7 @@ class FilterHost:
 
     def _read(self, request: Request, tenant: str) -> Response:
         update_etag_is_at_header(request, PUT_ETAG)
-        why = request.headers.pop(_ASKED_FOR, None)
+        why = request.headers.pop(WHY_HEADER, None)
         answer = request.get_response(self._app)
         text = answer.headers.get(DONE)
         if text is None:
@@ -128,7 +127,7 @@ class FilterHost:
             answer.headers.pop(name, None)
         answer.headers["Etag"] = etag
         if why is not None:
-            answer.headers[_ASKED_FOR] = text
+            answer.headers[WHY_HEADER] = told(text)
         if request.method == "HEAD" or answer.status_int not in _OF_BYTES:
             if request.method == "HEAD" and answer.is_success:
                 answer.content_length = size

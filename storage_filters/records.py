@@ -16,6 +16,7 @@ from storage_filters.keyring import Keyring
 from storage_filters.stream_filters import DamagedObjectError, FilterRefused, Noop, StreamFilter
 
 STEPS_MAX = 8
+_TOLD = ("filter", "type", "key", "rule")
 KINDS = ("COMPRESSION", "ENCRYPTION", "NOOP")
 """The filters that the proxies have."""
 
@@ -52,6 +53,13 @@ def parsed(text: str) -> list[Mapping[str, Any]]:
     except ValueError as error:
         raise DamagedObjectError(f"its filters are not known: {error}") from None
     return records
+
+
+def told(text: str) -> str:
+    """Return what a reader is told of the filters of an object: names, types, names of keys, and the rules that set
+    them. DamagedObjectError.
+    """
+    return json.dumps([{name: record[name] for name in _TOLD if name in record} for record in parsed(text)])
 
 
 def filters_of(text: str, tenant: str, keyring: Keyring) -> list[StreamFilter]:

@@ -1,0 +1,221 @@
+"""Rules at a real Swift: an admin writes one, the proxies carry it out, and everybody reads what was put."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from storage_controller.dsl import parse_rule
+from storage_filters.rule_documents import RuleBook, written
+from storage_filters.rule_file import RuleFile
+from tests.storage.test_views import WANTED, meters
+from tests.support.object_store import Person, definition, logged_in
+from tests.support.postgres import PostgresServer
+from tests.support.pusher import pushed_store
+from tests.support.waiting import until
+from tests.support.whole_storage import TOKEN, Whole, whole_storage
+from zoe_embedded.home import Account
+from zoe_embedded.swift.store import ObjectStore
+
+RULE = "FOR TENANT acme WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION WITH TYPE=LZ4, SET ENCRYPTION"
+TEXT = b"all work and no play makes jack a dull boy\n" * 5000
+KEYS = {"acme": {"current": "acme-1", "keys": {"acme-1": "11" * 32}}}
+_RING: list[Path] = []
+
+
+def _keyring(apart: Path, account: Account | None) -> str:
+    path = apart / "keyring.json"
+    path.write_text(json.dumps(KEYS))
+    if account is not None:
+        os.chown(path, account.uid, account.gid)
+    _RING[:] = [path]
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def whole(postgres_server: PostgresServer) -> Iterator[Whole]:
+    """One store and controller for all tests of this file."""
+    url = postgres_server.create_database()
+    with whole_storage(url, keyring=_keyring, s3=True) as made:
+        yield made
+    postgres_server.drop_database(url)
+
+
+@pytest.fixture
+def ann(whole: Whole) -> Iterator[Person]:
+    with logged_in(whole.store, "acme:ann") as person:
+        yield person
+
+
+@pytest.fixture
+def controller(whole: Whole) -> Iterator[httpx.Client]:
+    headers = {"X-Auth-Token": TOKEN, "X-Zoe-Author": "ann"}
+    with httpx.Client(base_url=whole.url, headers=headers, timeout=60) as http:
+        yield http
+
+
+@contextmanager
+def applied(controller: httpx.Client, whole: Whole, *texts: str) -> Iterator[list[int]]:
+    """These rules hold at the proxy."""
+    answer = controller.post("/v1/rules", content="\n".join(texts))
+    assert answer.status_code == 201, answer.text
+    ids = [row["id"] for row in answer.json()]
+    until(lambda: _ids_at(whole) >= set(ids))
+    try:
+        yield ids
+    finally:
+        for number in ids:
+            controller.delete(f"/v1/rules/{number}")
+        until(lambda: not _ids_at(whole) & set(ids))
+
+
+def _ids_at(whole: Whole) -> set[int]:
+    path = whole.store.directory / "rates.rules"
+    return {rule["id"] for rule in json.loads(path.read_text())["rules"]} if path.exists() else set()
+
+
+def on_disk(store: ObjectStore) -> int:
+    """How many bytes all objects have on the disks."""
+    found = list((store.directory / "devices").rglob("objects/**/*.data"))
+    return sum(path.stat().st_size for path in found)
+
+
+def test_a_rule_is_carried_out_and_everybody_reads_what_was_put(
+    whole: Whole, ann: Person, controller: httpx.Client
+) -> None:
+    ann.put("plain")
+    ann.put("plain/notes.txt", TEXT)
+    before = on_disk(whole.store)
+    with applied(controller, whole, RULE) as [number]:
+        ann.put("docs")
+        ann.put("docs/notes.txt", TEXT, **{"X-Object-Meta-Colour": "red"})
+        assert on_disk(whole.store) - before < len(TEXT) / 10
+        why = controller.get("/v1/rules/why", params={"tenant": "acme", "container": "docs", "object": "notes.txt"})
+        assert [(one["filter"], one["rule"]) for one in why.json()["done"]] == [
+            ("COMPRESSION", number),
+            ("ENCRYPTION", number),
+        ]
+    conditions: list[dict[str, str]] = [
+        {},
+        *({"Range": f"bytes={one}"} for one in ("0-0", "70000-70100", "-5", "999999-", "1-2,5-6")),
+        {"If-None-Match": "*"},
+        {"If-Match": '"nonsense"'},
+    ]
+    for headers in conditions:  # the rule holds no more: the object says what was done
+        for method in ("GET", "HEAD"):
+            plain, behind = (ann.call(method, f"{c}/notes.txt", headers=headers) for c in ("plain", "docs"))
+            assert _seen(plain) == _seen(behind), (method, headers)
+    etag = ann.call("HEAD", "plain/notes.txt").headers["Etag"]
+    assert ann.call("GET", "docs/notes.txt", headers={"If-None-Match": f'"{etag}"'}).status_code == 304
+    assert ann.call("GET", "docs/notes.txt", headers={"If-Match": f'"{etag}"'}).content == TEXT
+    [plain_entry], [entry] = ann.listing("plain"), ann.listing("docs")
+    assert (entry["bytes"], entry["hash"]) == (plain_entry["bytes"], plain_entry["hash"]) == (len(TEXT), etag)
+    ann.call("POST", "docs/notes.txt", headers={"X-Object-Meta-Colour": "blue"})
+    changed = ann.call("GET", "docs/notes.txt")
+    assert (changed.content, changed.headers["X-Object-Meta-Colour"]) == (TEXT, "blue")
+
+
+def _seen(answer: httpx.Response) -> tuple[Any, ...]:
+    headers = ("Content-Length", "Content-Range", "Etag", "Accept-Ranges")
+    content = answer.content
+    kind = answer.headers.get("Content-Type", "")
+    if (boundary := kind.partition("boundary=")[2]) != "":
+        content, kind = content.replace(boundary.encode(), b"boundary"), "several"
+    return (answer.status_code, kind, *(answer.headers.get(name) for name in headers), content)
+
+
+def test_copies_segments_and_views_are_of_what_was_put(whole: Whole, ann: Person, controller: httpx.Client) -> None:
+    everything = "FOR TENANT acme DO SET COMPRESSION, SET ENCRYPTION"
+    body, wanted = meters(1, 2000)
+    with applied(controller, whole, everything):
+        ann.put("kept")
+        ann.put("kept/a.csv", body)
+        ann.put("kept/copy.csv", **{"X-Copy-From": "/kept/a.csv"})
+        assert ann.call("GET", "kept/copy.csv").content == ann.call("GET", "kept/a.csv").content
+        parts = [os.urandom(70_000), TEXT]
+        manifest = []
+        for number, part in enumerate(parts):
+            ann.put(f"kept/part{number}", part)
+            manifest.append({"path": f"/kept/part{number}", "size_bytes": len(part)})
+        made = ann.call("PUT", "kept/large?multipart-manifest=put", content=json.dumps(manifest))
+        assert made.status_code == 201, made.text
+        assert ann.call("GET", "kept/large").content == b"".join(parts)
+        middle = ann.call("GET", "kept/large", headers={"Range": "bytes=69990-70010"})
+        assert middle.content == b"".join(parts)[69990:70011]
+        ann.put("seen")
+        ann.put("seen/a.csv", body)
+    ann.put("unfiltered")
+    ann.put("unfiltered/a.csv", body)
+    with logged_in(whole.store, "controller:controller", ann.account_url) as admin:
+        for container in ("seen", "unfiltered"):
+            admin.put(f"zoe-view-{container}", **definition(container, **WANTED))
+    assert ann.view("zoe-view-seen") == ann.view("zoe-view-unfiltered") == wanted
+
+
+def test_a_missing_key_is_a_conflict_with_its_name(whole: Whole, ann: Person, controller: httpx.Client) -> None:
+    with applied(controller, whole, "FOR TENANT acme DO SET ENCRYPTION"):
+        ann.put("secret")
+        ann.put("secret/a", b"secret")
+        try:
+            _RING[0].write_text(json.dumps({"acme": {"current": "acme-2", "keys": {"acme-2": "22" * 32}}}))
+            refused = ann.call("GET", "secret/a")
+            assert (refused.status_code, "key acme-1" in refused.text) == (409, True)
+            ann.put("secret/b", b"newer")
+            _RING[0].write_text(json.dumps({"acme": {"current": "acme-1", "keys": {"acme-1": "33" * 32}}}))
+            refused = ann.call("GET", "secret/a")
+            assert (refused.status_code, "key acme-1 is not the one" in refused.text) == (409, True)
+            _RING[0].write_text(json.dumps({}))
+            refused = ann.call("PUT", "secret/c", content=b"x")
+            assert (refused.status_code, "no key encrypts objects of acme" in refused.text) == (409, True)
+        finally:
+            both = {"acme-1": "11" * 32, "acme-2": "22" * 32}
+            _RING[0].write_text(json.dumps({"acme": {"current": "acme-2", "keys": both}}))
+    assert [ann.call("GET", f"secret/{name}").content for name in ("a", "b")] == [b"secret", b"newer"]
+    assert ann.call("GET", "secret/c").status_code == 404
+
+
+def test_of_a_client_that_hangs_up_nothing_is_stored(whole: Whole, ann: Person, controller: httpx.Client) -> None:
+    with applied(controller, whole, "FOR TENANT acme DO SET COMPRESSION"):
+        ann.put("half")
+        place = urlsplit(ann.account_url)
+        assert place.hostname is not None
+        with socket.create_connection((place.hostname, place.port or 80), timeout=30) as client:
+            head = (
+                f"PUT {place.path}/half/a HTTP/1.1",
+                "Host: x",
+                f"X-Auth-Token: {ann.token}",
+                "Content-Length: 500000",
+            )
+            client.sendall("".join(f"{line}\r\n" for line in (*head, "")).encode() + bytes(100_000))
+        wrong = ann.call("PUT", "half/b", content=TEXT, headers={"Etag": "0" * 32})
+        assert wrong.status_code == 422
+        ann.put("half/c", TEXT)
+        assert [entry["name"] for entry in ann.listing("half")] == ["c"]
+        assert ann.call("HEAD", "half/a").status_code == 404
+
+
+def test_the_last_rules_hold_while_the_controller_is_away() -> None:
+    """What a proxy was told is in its file: no request asks the controller, also after a restart of the proxy."""
+    rules = RuleBook((replace(parse_rule("FOR TENANT acme DO SET COMPRESSION"), id=7),))
+    with pushed_store(nodes=1, replicas=1) as (store, pusher):
+        pusher.rules = written(rules)
+        pusher.push()
+        pusher.push(AUTH_nobody={"get": 1.0})  # what was sent before is in force
+        pusher.limits.close()
+        with logged_in(store, "acme:ann") as ann:
+            ann.put("away")
+            ann.put("away/a", TEXT)
+            assert 0 < on_disk(store) < len(TEXT) / 10
+            assert ann.call("GET", "away/a").content == TEXT
+        file = RuleFile(store.directory / "rates.rules")
+        assert file.book() == rules
