@@ -35,6 +35,13 @@ Done = Callable[[str, str, str], Sequence[Mapping[str, Any]] | None]
 """What the store did with an object: tenant, container and object -> filters; None if there is no such object."""
 
 
+class NewRules(BaseModel):
+    """Rules, one a line; `tenant` is that of targets which name none."""
+
+    text: Text
+    tenant: Name | None = None
+
+
 class ObjectToTry(BaseModel):
     """An object for which rules are tried. size: bytes."""
 
@@ -80,10 +87,8 @@ def own_rule_routes(rules: RuleLedger, promisable: Promisable, done: Done) -> AP
         return [_document(one) for one in (rules.history() if removed else rules.rules())]
 
     @routes.post("", status_code=201)
-    def add(
-        body: Annotated[bytes, Depends(_body)], response: Response, author: Author = None, caller: Caller = None
-    ) -> list[dict[str, Any]]:
-        ids = keep(rules, promisable, parsed(body, caller), author, response)
+    def add(wanted: NewRules, response: Response, author: Author = None) -> list[dict[str, Any]]:
+        ids = keep(rules, promisable, parsed(wanted.text.encode(), wanted.tenant), author, response)
         return [_document(one) for one in rules.rules() if one.id in ids]
 
     @routes.delete("/{number}", status_code=204)
@@ -171,9 +176,9 @@ def _caveats(rules: Sequence[Rule]) -> list[str]:
 
 def _document(one: KeptRule) -> dict[str, Any]:
     found = asdict(one)
-    found.pop("rule")
+    text = found.pop("text")
     actions = one.rule.actions if one.rule is not None else ()
-    return {**found, "rule": one.text, "enforced": _enforced(one), "actions": [action_document(a) for a in actions]}
+    return {**found, "rule": text, "enforced": _enforced(one), "actions": [action_document(a) for a in actions]}
 
 
 def _enforced(one: KeptRule) -> bool:

@@ -273,6 +273,8 @@ class Walk:
             return Thing({"month": "2020-01"}, OURS)
         if "{code}" in path:
             return Thing({"code": "BCDF-GHJK"}, None)
+        if "{number}" in path:
+            return Thing({"number": "1"}, None)
         if "{name}" in path:
             for person in self.people:
                 if person.may("submit"):
@@ -337,6 +339,8 @@ class Walk:
             ("PUT", "/session/machines/{code}"): lambda: {"allow": True},
             ("PUT", "/session/tenant"): lambda: {"tenant": THEIRS},
             ("PUT", "/storage/credentials/{service}"): lambda: {"user": "someone", "key": "something"},
+            ("POST", "/storage/rules"): lambda: {"text": "FOR TENANT acme DO SET NOOP"},
+            ("POST", "/storage/rules/try"): lambda: {"container": "c", "object": "o"},
             ("POST", "/tokens"): lambda: {"scopes": ["read"], "lifetime_s": 60, "note": "walk"},
             ("POST", "/workflows"): lambda: {"document": long_workflow("walk")},
             ("POST", "/workflows/{workflow_id}/accept"): lambda: {"offer": 1},
@@ -345,6 +349,7 @@ class Walk:
         }
         queries = {
             "/storage/over-time": {"from_s": time.time() - 60},
+            "/storage/rules/why": {"container": "c", "object": "o"},
             "/usage/executions": {"id": "x0"},
             "/usage/daily": {"from_s": time.time() - 60},
             "/usage/over-time": {"from_s": time.time() - 60},

@@ -247,7 +247,7 @@ def test_a_rule_of_the_appendix_dialect_replaces_all_unless_it_says_otherwise(se
 def test_who_wrote_and_removed_a_rule_is_kept(served: Served) -> None:
     with served.http() as http:
         ann, bob = {"X-Zoe-Author": "ann"}, {"X-Zoe-Author": "bob"}
-        [made] = http.post("/v1/rules", content="FOR TENANT t DO SET NOOP", headers=ann).json()
+        [made] = http.post("/v1/rules", json={"text": "FOR TENANT t DO SET NOOP"}, headers=ann).json()
         assert (made["author"], made["created_s"] > 1e9, made["enforced"]) == ("ann", True, True)
         changed = http.put(
             f"/policies/static/TENANT:t:{made['id']}", content="FOR TENANT t DO SET ENCRYPTION", headers=bob
@@ -264,7 +264,7 @@ def test_who_wrote_and_removed_a_rule_is_kept(served: Served) -> None:
 
 def test_a_rule_is_tried_beside_those_that_hold(served: Served) -> None:
     with served.http() as http:
-        http.post("/v1/rules", content="FOR TENANT t DO SET ENCRYPTION, SET COMPRESSION WITH TYPE=LZ4")
+        http.post("/v1/rules", json={"text": "FOR TENANT t DO SET ENCRYPTION, SET COMPRESSION WITH TYPE=LZ4"})
         wanted = {"tenant": "t", "container": "c", "object": "a.txt", "size": 10}
         text = "FOR CONTAINER c WHEN OBJECT_SIZE<1K DO SET COMPRESSION WITH TYPE=GZIP"
         answer = http.post("/v1/rules/try", json={**wanted, "text": text}).json()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,12 +21,15 @@ from storage_controller.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from storage_filters.rule_file import RuleFile
 from tests.storage.test_views import WANTED, meters
+from tests.support.api import Api
 from tests.support.object_store import Person, definition, logged_in
+from tests.support.people import make_token
 from tests.support.postgres import PostgresServer
 from tests.support.pusher import pushed_store
 from tests.support.waiting import until
-from tests.support.whole_storage import TOKEN, Whole, whole_storage
+from tests.support.whole_storage import TOKEN, Whole, installation_with, whole_storage
 from zoe_embedded.home import Account
+from zoe_embedded.runtime import CLONE
 from zoe_embedded.swift.store import ObjectStore
 
 RULE = "FOR TENANT acme WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION WITH TYPE=LZ4, SET ENCRYPTION"
@@ -43,12 +48,17 @@ def _keyring(apart: Path, account: Account | None) -> str:
 
 
 @pytest.fixture(scope="module")
-def whole(postgres_server: PostgresServer) -> Iterator[Whole]:
-    """One store and controller for all tests of this file."""
+def database(postgres_server: PostgresServer) -> Iterator[str]:
     url = postgres_server.create_database()
-    with whole_storage(url, keyring=_keyring, s3=True) as made:
-        yield made
+    yield url
     postgres_server.drop_database(url)
+
+
+@pytest.fixture(scope="module")
+def whole(database: str) -> Iterator[Whole]:
+    """One store and controller for all tests of this file."""
+    with whole_storage(database, keyring=_keyring, s3=True) as made:
+        yield made
 
 
 @pytest.fixture
@@ -67,7 +77,7 @@ def controller(whole: Whole) -> Iterator[httpx.Client]:
 @contextmanager
 def applied(controller: httpx.Client, whole: Whole, *texts: str) -> Iterator[list[int]]:
     """These rules hold at the proxy."""
-    answer = controller.post("/v1/rules", content="\n".join(texts))
+    answer = controller.post("/v1/rules", json={"text": "\n".join(texts)})
     assert answer.status_code == 201, answer.text
     ids = [row["id"] for row in answer.json()]
     until(lambda: _ids_at(whole) >= set(ids))
@@ -132,6 +142,45 @@ def _seen(answer: httpx.Response) -> tuple[Any, ...]:
     if (boundary := kind.partition("boundary=")[2]) != "":
         content, kind = content.replace(boundary.encode(), b"boundary"), "several"
     return (answer.status_code, kind, *(answer.headers.get(name) for name in headers), content)
+
+
+def test_an_admin_writes_a_rule_with_the_command_line(whole: Whole, ann: Person, database: str, tmp_path: Path) -> None:
+    """From `zoe storage policy add` through API, master and controller to the proxy, and back by `zoe storage why`."""
+    with installation_with(whole, database, tmp_path) as installation:
+        api = Api(database, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint)
+        try:
+            installation.start_master()
+            installation.until_leading()
+
+            def zoe(*arguments: str, token: str = api.admin) -> tuple[int, str]:
+                environment = {"ZOE_URL": api.url, "ZOE_TOKEN": token, "HOME": str(tmp_path), "COLUMNS": "200"}
+                command = [sys.executable, "-c", "from zoe_cli.main import main; main()", "storage", *arguments]
+                done = subprocess.run(command, env=environment, cwd=CLONE, capture_output=True, text=True, check=False)
+                return done.returncode, done.stdout + done.stderr
+
+            refused = zoe("policy", "add", "FOR TENANT acme DO SET COMPRESSION WITH TYPE")
+            assert refused[0] == 2
+            assert "character 45: the end where the rule needs =" in refused[1]
+            anns = make_token(installation.store, "ann", "acme")
+            assert zoe("policy", "add", RULE, token=anns)[0] == 4  # not allowed
+            code, printed = zoe("policy", "add", RULE, "-o", "json")
+            assert code == 0, printed
+            [made] = json.loads(printed)["rules"]
+            assert (made["author"], made["enforced"]) == ("root", True)
+            until(lambda: made["id"] in _ids_at(whole))
+            ann.put("typed")
+            ann.put("typed/a.txt", TEXT)
+            code, printed = zoe("why", "typed/a.txt", "-o", "json", token=anns)
+            assert [one["filter"] for one in json.loads(printed)["done"]] == ["COMPRESSION", "ENCRYPTION"]
+            rule = "FOR CONTAINER typed DO DELETE COMPRESSION"
+            code, printed = zoe("policy", "try", "typed/b.txt", "--rule", rule, token=anns)
+            assert (code, "then  ENCRYPTION\n" in printed, "is more specific" in printed) == (0, True, True), printed
+            assert zoe("policy", "rm", str(made["id"]))[0] == 0
+            assert f"{made['id']} " in zoe("policy", "ls", "--removed")[1]
+            assert zoe("policy", "rm", str(made["id"]))[0] != 0
+            until(lambda: made["id"] not in _ids_at(whole))
+        finally:
+            api.close()
 
 
 def test_copies_segments_and_views_are_of_what_was_put(whole: Whole, ann: Person, controller: httpx.Client) -> None:
