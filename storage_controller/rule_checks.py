@@ -8,10 +8,9 @@ from collections.abc import Callable, Collection, Mapping
 
 from storage_controller.answers import Refused
 from storage_controller.dsl import bandwidth_of
+from storage_filters.rule_metrics import METRICS
 from storage_filters.rules import BANDWIDTH, OBJECT_TYPE, Action, Rule, TargetKind, comparisons, metrics_of
 
-METRICS: frozenset[str] = frozenset()
-"""What is measured of a rule's target."""
 _TYPES = ("ZSTD", "LZ4", "GZIP")
 _LEVELS = {"ZSTD": 19, "LZ4": 12, "GZIP": 9}
 
@@ -37,8 +36,9 @@ def check(rule: Rule, types: Collection[str]) -> None:
             there = ", ".join(sorted(known)) or "none"
             raise Refused(400, f"the object type {term.value} is not registered; known: {there}")
     if missing := [name for name in metrics_of(rule) if name not in METRICS]:
-        there = ", ".join(sorted(METRICS)) or "none: rules with metrics are not carried out yet"
-        raise Refused(400, f"the metric {missing[0]} is not measured; measured are {there}")
+        raise Refused(400, f"the metric {missing[0]} is not measured; measured are {', '.join(METRICS)}")
+    if metrics_of(rule) and any(action.duration == "PERSISTENT" for action in rule.actions):
+        raise Refused(400, "what a metric sets holds while the condition does: leave PERSISTENT out")
     for action in rule.actions:
         if (of := _FILTERS.get(action.kind)) is not None and action.verb == "SET":
             of(action, {name.upper(): value for name, value in action.parameters})

@@ -191,10 +191,15 @@ def _unmet_term(term: Comparison, request: ObjectRequest, book: RuleBook, metric
         wanted = term.operator is Operator.EQUAL
         return None if there is wanted else f"{_shown(term)}: the object is {'' if there else 'not '}of it"
     value = request.size if name == OBJECT_SIZE else metrics.get(name)
-    bound = number_of(term.value)
-    if value is None or bound is None:
+    if value is None:
         return f"{_shown(term)}: not known"
-    return None if _COMPARE[term.operator](value, bound) else f"{_shown(term)}: it is {value:g}"
+    return None if compare(term, value) else f"{_shown(term)}: it is {value:g}"
+
+
+def compare(term: Comparison, value: float | None) -> bool:
+    """Return whether a comparison with a number holds; not for a value that is not known."""
+    bound = number_of(term.value)
+    return value is not None and bound is not None and bool(_COMPARE[term.operator](value, bound))
 
 
 def _has_type(name: str, request: ObjectRequest, book: RuleBook) -> bool:

@@ -17,7 +17,9 @@ Manifests and symlinks have no bytes of their own and are not filtered.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +40,11 @@ from storage_filters.chains import ObjectRequest, chain_of
 from storage_filters.filtered_body import FilteredBody
 from storage_filters.headers import DONE, PUT_ETAG, PUT_SIZE
 from storage_filters.keyring import Keyring
+from storage_filters.rate_table import Direction, RateTable, belonging_to
 from storage_filters.records import filters_of, steps_of, told
 from storage_filters.rule_documents import RuleBook
-from storage_filters.rule_file import DamagedRulesError, RuleFile, rules_file
+from storage_filters.rule_file import DamagedRulesError, RuleFile, operations_file, rules_file
+from storage_filters.rule_metrics import counted_for, counter_name
 from storage_filters.stream_filters import DamagedObjectError, FilterRefused, StreamFilter, exactly, read_back, spans
 
 Environ = dict[str, Any]
@@ -57,16 +61,23 @@ _CONDITIONS = ("If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-
 
 
 class FilterHost:
-    """The WSGI filter. book: the rules that hold now; DamagedRulesError."""
+    """The WSGI filter. book: the rules that hold now; DamagedRulesError. operations: counts one under a name."""
 
     def __init__(
-        self, app: Any, book: Callable[[], RuleBook], keyring: Keyring, prefix: str = "AUTH_", size_max: int = 5 * 2**30
+        self,
+        app: Any,
+        book: Callable[[], RuleBook],
+        keyring: Keyring,
+        prefix: str = "AUTH_",
+        size_max: int = 5 * 2**30,
+        operations: Callable[[str, Direction], None] = lambda *_: None,
     ) -> None:
         self._app = app
         self._book = book
         self._keyring = keyring
         self._prefix = prefix
         self._size_max = size_max
+        self._operations = operations
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer requests of objects; pass all others on."""
@@ -92,10 +103,17 @@ class FilterHost:
             answer = HTTPUnprocessableEntity(body=f"the stored object is damaged: {error}\n", request=request)
         except DamagedRulesError as error:
             answer = HTTPServiceUnavailable(body=f"{error}\n", request=request)
+        if answer.is_success and method in ("GET", "PUT"):
+            self._count("get" if method == "GET" else "put", parts[2].removeprefix(self._prefix), parts[3], parts[4])
         if env.get("swift.source") == _BY_S3 and answer.status_int == HTTPConflict().status_int:
             answer = HTTPBadRequest(body=answer.body, request=request)  # the one error whose sentence s3api passes on
         answered: Iterable[bytes] = answer(env, start_response)
         return answered
+
+    def _count(self, direction: Direction, tenant: str, container: str, name: str) -> None:
+        with suppress(DamagedRulesError):
+            for rule in counted_for(self._book(), ObjectRequest(tenant, container, name)):
+                self._operations(counter_name(rule), direction)
 
     def _store(self, request: Request, tenant: str, container: str, name: str) -> Response:
         length = request.content_length
@@ -235,4 +253,14 @@ def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[
     logger = get_logger(conf, log_route="zoe-filters")
     keyring = Keyring(Path(conf["keyring_file"]) if conf.get("keyring_file") else None)
     rules = RuleFile(rules_file(conf["rates_file"]), logger.error)
-    return lambda app: FilterHost(app, rules.book, keyring, conf.get("account_prefix", "AUTH_"))
+
+    def made(app: Any) -> FilterHost:
+        with belonging_to(global_conf.get("user", "swift")):
+            table = RateTable(operations_file(conf["rates_file"]))
+
+        def counted(name: str, direction: Direction) -> None:
+            table.turn(name, direction, 1, time.monotonic())
+
+        return FilterHost(app, rules.book, keyring, conf.get("account_prefix", "AUTH_"), operations=counted)
+
+    return made

@@ -26,7 +26,7 @@ from eventlet.green import zmq
 from storage_filters.alive_executions import AliveFile, alive_file, read_alive
 from storage_filters.newest import NewestMessage
 from storage_filters.rate_table import DIRECTIONS, Direction, RateTable, Use
-from storage_filters.rule_file import RuleFile, rules_file
+from storage_filters.rule_file import RuleFile, operations_file, rules_file
 from storage_filters.transfer_counters import TransferCounters
 
 REPORT_INTERVAL_S = 0.25
@@ -63,6 +63,7 @@ class LimitsAgent:
         self._logger = logger
         self._name = conf.get("proxy_name", socket.gethostname())
         self._rules = RuleFile(rules_file(conf["rates_file"]))
+        self._operations = RateTable(operations_file(conf["rates_file"]))
         self._alive = AliveFile(alive_file(conf["rates_file"]))
         self._lock = Path(conf["rates_file"]).with_suffix(".lock")
         self._lock.touch(0o600)
@@ -137,11 +138,13 @@ class LimitsAgent:
         """
         at_s, number = time.monotonic(), 0
         before, clients_before = self._table.uses(at_s), self._clients.uses(at_s)
+        operations_before = self._operations.uses(at_s)
         told: Mapping[str, Any] = {}
         while True:
             sleep(REPORT_INTERVAL_S)
             number, now_s, asked = number + 1, time.monotonic(), self._asked
             now, clients, counts = self._table.uses(now_s), self._clients.uses(now_s), self._counters.counts()
+            operations = self._operations.uses(now_s)
             changed = {name for name, count in counts.items() if told.get(name) != count}
             report = {
                 "proxy": self._name,
@@ -151,6 +154,7 @@ class LimitsAgent:
                 "accounts": _moved(before, now),
                 "waiting": [place for place, use in now.items() if use.waits],
                 "clients": _moved(clients_before, clients),
+                "operations": _moved(operations_before, operations),
                 "moved": {name: counts[name].numbers() for name in changed | (counts.keys() & set(asked))},
                 "settled": list(asked),
             }
@@ -160,6 +164,7 @@ class LimitsAgent:
                 except zmq.Again:
                     self._logger.warning("the storage controller does not accept reports")
             before, clients_before, at_s, told = now, clients, now_s, counts
+            operations_before = operations
 
 
 def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:

@@ -23,6 +23,11 @@ def rules_file(rates_file: str) -> Path:
     return Path(rates_file).with_suffix(".rules")
 
 
+def operations_file(rates_file: str) -> Path:
+    """Return the place of the counters of operations, beside it."""
+    return Path(rates_file).with_suffix(".operations")
+
+
 class RuleFile:
     """The file, for its writer and for readers. `warn` is told of a file that makes no sense, once for each."""
 

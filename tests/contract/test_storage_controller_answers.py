@@ -120,7 +120,8 @@ def test_nothing_is_promised_to_a_tenant_that_the_store_does_not_know(
         ("FOR TENANT:a", "line 1: character 13: the end where the rule needs DO | SET or DELETE | WHEN"),
         (f"{RULE}\nFOR NOBODY:a DO SET x", "line 2: character 5: 'NOBODY:a' where the rule needs TENANT, CONTAINER"),
         ("FOR CONTAINER:a DO SET x", "a container is named tenant/container"),
-        ("FOR TENANT:a WHEN x > 3 DO SET y", "the metric X is not measured"),
+        ("FOR TENANT:a WHEN x > 3 DO SET y", "the metric X is not measured; measured are GETS_SEC, PUTS_SEC, OPS_SEC"),
+        ("FOR TENANT:a WHEN GETS_SEC>3 DO SET NOOP PERSISTENT", "holds while the condition does"),
         ("FOR TENANT:a WHEN OBJECT_TYPE=SONGS DO SET y", "the object type SONGS is not registered; known: DOCS"),
         ("FOR TENANT:a WHEN OBJECT_SIZE<much DO SET y", "OBJECT_SIZE is compared with a number such as 5 or 10M"),
         ("FOR TENANT:a WHEN " + 40 * "(" + "x>1" + 40 * ")" + " DO SET y", "more than 32 parentheses"),
@@ -211,6 +212,23 @@ def test_a_rule_is_kept_listed_and_deleted_in_both_dialects(served: Served) -> N
         assert kept["actions"][0]["parameters"] == {"level": "3"}
         assert http.delete(f"/policies/static/{name}").status_code == 204
         assert http.get("/registry/static_policy").json() == []
+
+
+def test_a_rule_with_a_metric_is_listed_among_the_dynamic_ones(served: Served) -> None:
+    texts = (
+        "FOR CONTAINER C1 WHEN GETS_SEC > 5 AND OBJECT_SIZE<10M DO SET CACHING ON PROXY TRANSIENT",
+        "FOR CONTAINER C1 WHEN GETS_SEC > 5 SET CACHING",
+    )
+    with served.http() as http:
+        for path in ("/registry/dynamic_policy", "/policies/dynamic"):
+            made = http.post(path, content="\n".join(texts), headers={"X-Project-Id": "T1"})
+            assert made.status_code == 201, made.text
+            assert "stored, but not enforced: CACHING" in made.headers["Warning"]
+            assert [row["id"] for row in http.get(path).json()] == made.json()
+            assert http.get("/policies/static").json() == []
+            for name in made.json():
+                assert http.delete(f"{path}/{name.rpartition(':')[2]}").status_code == 204
+            assert http.get(path).json() == []
 
 
 PRINTED = (

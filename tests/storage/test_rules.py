@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +21,7 @@ import pytest
 from storage_controller.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from storage_filters.rule_file import RuleFile
+from storage_filters.rule_metrics import WINDOW_S
 from tests.storage.test_views import WANTED, meters
 from tests.support.api import Api
 from tests.support.object_store import Person, definition, logged_in
@@ -251,6 +253,23 @@ def test_of_a_client_that_hangs_up_nothing_is_stored(whole: Whole, ann: Person, 
         ann.put("half/c", TEXT)
         assert [entry["name"] for entry in ann.listing("half")] == ["c"]
         assert ann.call("HEAD", "half/a").status_code == 404
+
+
+def test_a_rule_with_a_metric_holds_while_its_condition_does(
+    whole: Whole, ann: Person, controller: httpx.Client
+) -> None:
+    def done(name: str) -> list[str]:
+        ann.put(f"hot/{name}", TEXT)
+        why = controller.get("/v1/rules/why", params={"tenant": "acme", "container": "hot", "object": name})
+        return [one["filter"] for one in why.json()["done"]]
+
+    with applied(controller, whole, "FOR CONTAINER acme/hot WHEN PUTS_SEC > 2 DO SET COMPRESSION TRANSIENT"):
+        ann.put("hot")
+        assert done("first") == []
+        until(lambda: done("busy") == ["COMPRESSION"])  # each look is a PUT
+        time.sleep(WINDOW_S + 2.0)
+        assert done("quiet") == []
+        assert ann.call("GET", "hot/busy").content == TEXT
 
 
 def test_the_last_rules_hold_while_the_controller_is_away() -> None:
