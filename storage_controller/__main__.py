@@ -85,6 +85,7 @@ def main() -> int:
         regulation.clients,
         regulation.achieved_by_execution,
         regulation.counts_transfers,
+        hosted=regulation.hosted,
         **({"done": done_at(views.line)} if views else {}),
     )
     sweeper = ViewSweeper(lambda: kept_views.sweep() if lead.epoch is not None else None)

@@ -48,7 +48,7 @@ def make_app(
             return JSONResponse({"error": STANDBY}, 503)
         return await answer(request)
 
-    rules = RuleLedger(ledger)
+    rules = RuleLedger(ledger, hosted=works.hosted)
     for routes in (
         appendix_routes(ledger, works.promisable),
         rule_routes(rules, works.promisable),

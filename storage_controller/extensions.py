@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from typing import Annotated, Any, NoReturn
 
@@ -25,6 +25,7 @@ from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import READ, WRITE, Ledger
 from storage_controller.rule_routes import Done
 from storage_controller.swift_places import SwiftPlaces
+from storage_filters.records import KINDS
 
 LEASE_S_MAX = 7 * 86400.0
 Rate = Annotated[int, Field(gt=0, le=RATE_MAX, strict=True)]
@@ -85,6 +86,7 @@ class Works:
         achieved_by_execution: Callable[[], Mapping[str, AchievedBandwidth]] = dict,
         counts_transfers: Callable[[], bool] = lambda: False,
         done: Done = _not_told,
+        hosted: Callable[[], Collection[str]] = lambda: KINDS,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -96,6 +98,7 @@ class Works:
         self.achieved_by_execution = achieved_by_execution
         self.counts_transfers = counts_transfers
         self.done = done
+        self.hosted = hosted
 
 
 def extension_routes(ledger: Ledger, works: Works) -> APIRouter:

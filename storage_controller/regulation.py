@@ -27,6 +27,7 @@ from storage_controller.rule_ledger import RuleLedger
 from storage_controller.transfers import TransferBook
 from storage_filters.alive_executions import AliveExecutions
 from storage_filters.newest import NewestMessage
+from storage_filters.records import KINDS
 from storage_filters.rule_documents import written
 from storage_filters.rule_metrics import rule_of
 from zoe_lib.messaging.keys import Only
@@ -79,6 +80,7 @@ class Regulation:
         self._told: AliveExecutions | None = None
         self._rules = RuleLedger(ledger)
         self._operations = OperationMeter()
+        self._hosted: dict[str, frozenset[str]] = {}
         self._rule_book: Mapping[str, Any] | None = None
         self._told_rule_book: Mapping[str, Any] | None = None
         self._newest = {proxy: NewestMessage(settings.hold_s) for proxy in capacity.nodes}
@@ -126,6 +128,12 @@ class Regulation:
     def counts_transfers(self) -> bool:
         """Return whether all proxies report what executions move, so that no counter means no bytes."""
         return all(self._book.counting.values())
+
+    def hosted(self) -> frozenset[str]:
+        """Return the filters of objects that all proxies have which ever reported; all there are before the first
+        report.
+        """
+        return frozenset(KINDS).intersection(*self._hosted.values())
 
     def clients(self) -> Mapping[str, AchievedBandwidth]:
         """Return what was recently moved to and from each address, for the proxies that report it."""
@@ -201,6 +209,7 @@ class Regulation:
             amounts = _amounts(fields["accounts"], self._tenant)
             of_clients = _amounts(fields.get("clients", {}), str)
             operations = _operations(fields.get("operations", {}))
+            hosted = frozenset(map(str, fields.get("filters", ())))
             waiting = frozenset((self._tenant(one), _DIRECTIONS[way]) for one, way in fields.get("waiting", []))
             self._book.hear(proxy, fields.get("moved"), fields.get("settled", ()))
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
@@ -208,6 +217,7 @@ class Regulation:
             return None
         self._newest[proxy].heard(order, now_s)
         self._operations.add(operations, now_s)
+        self._hosted[proxy] = hosted
         report = self._meters[proxy].add(TransferProgress(seconds, amounts, waiting), time.monotonic())
         client_report = self._of_clients[proxy].add(TransferProgress(seconds, of_clients), time.monotonic())
         with self._lock:

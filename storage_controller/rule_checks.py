@@ -44,9 +44,9 @@ def check(rule: Rule, types: Collection[str]) -> None:
             of(action, {name.upper(): value for name, value in action.parameters})
 
 
-def not_carried_out(actions: Collection[Action]) -> list[str]:
+def not_carried_out(actions: Collection[Action], hosted: Collection[str]) -> list[str]:
     """Return the names of filters that are kept only, since proxies do not have them."""
-    return sorted({action.filter for action in actions if action.kind not in _FILTERS})
+    return sorted({action.filter for action in actions if action.kind not in (BANDWIDTH, *hosted)})
 
 
 def _compression(action: Action, given: Mapping[str, str]) -> None:

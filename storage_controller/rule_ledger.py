@@ -16,6 +16,7 @@ from storage_controller.answers import Refused
 from storage_controller.dsl import RuleError, parse_rule, show_rule
 from storage_controller.ledger import READ, WRITE, Ledger, set_rates
 from storage_controller.tables import groups, object_types, policies, slos
+from storage_filters.records import KINDS
 from storage_filters.rule_documents import RULES_MAX, RuleBook, action_document
 from storage_filters.rules import Rule
 
@@ -45,9 +46,17 @@ class KeptRule:
 
 
 class RuleLedger:
-    """Rules, groups and types of objects. A rule's promise is an SLO as long as the rule is there."""
+    """Rules, groups and types of objects. A rule's promise is an SLO as long as the rule is there. hosted: the filters
+    that the proxies have.
+    """
 
-    def __init__(self, ledger: Ledger, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        clock: Callable[[], float] = time.time,
+        hosted: Callable[[], Collection[str]] = lambda: KINDS,
+    ) -> None:
+        self.hosted = hosted
         self._begin = ledger.begin
         self._clock = clock
 

@@ -84,12 +84,12 @@ def own_rule_routes(rules: RuleLedger, promisable: Promisable, done: Done) -> AP
 
     @routes.get("")
     def listed(removed: bool = False) -> list[dict[str, Any]]:
-        return [_document(one) for one in (rules.history() if removed else rules.rules())]
+        return [_document(one, rules.hosted()) for one in (rules.history() if removed else rules.rules())]
 
     @routes.post("", status_code=201)
     def add(wanted: NewRules, response: Response, author: Author = None) -> list[dict[str, Any]]:
         ids = keep(rules, promisable, parsed(wanted.text.encode(), wanted.tenant), author, response)
-        return [_document(one) for one in rules.rules() if one.id in ids]
+        return [_document(one, rules.hosted()) for one in rules.rules() if one.id in ids]
 
     @routes.delete("/{number}", status_code=204)
     def remove(number: int, author: Author = None) -> Response:
@@ -136,7 +136,7 @@ def keep(
             promisable.check(rule.target.tenant, BandwidthSlo(rate, rate))
             caveats += promisable.caveats(BandwidthSlo(rate, rate))
     ids = rules.add(list(zip(wanted, rates, strict=True)), author)
-    response.headers.update(warning([*_caveats(wanted), *sorted(set(caveats))]))
+    response.headers.update(warning([*_caveats(wanted, rules.hosted()), *sorted(set(caveats))]))
     return ids
 
 
@@ -164,31 +164,31 @@ async def _body(request: Request) -> bytes:
     return await request.body()
 
 
-def _caveats(rules: Sequence[Rule]) -> list[str]:
+def _caveats(rules: Sequence[Rule], hosted: Collection[str]) -> list[str]:
     actions = [action for rule in rules for action in rule.actions]
     found = []
-    if idle := not_carried_out(actions):
+    if idle := not_carried_out(actions, hosted):
         found.append(f"stored, but not enforced: {', '.join(idle)}")
     if any(action.server == "OBJECT" for action in actions):
         found.append("filters ON OBJECT run at the proxy, after those ON PROXY")
     return found
 
 
-def _document(one: KeptRule) -> dict[str, Any]:
+def _document(one: KeptRule, hosted: Collection[str]) -> dict[str, Any]:
     found = asdict(one)
     text = found.pop("text")
     actions = one.rule.actions if one.rule is not None else ()
-    return {**found, "rule": text, "enforced": _enforced(one), "actions": [action_document(a) for a in actions]}
+    return {**found, "rule": text, "enforced": _enforced(one, hosted), "actions": [action_document(a) for a in actions]}
 
 
-def _enforced(one: KeptRule) -> bool:
-    return one.rule is not None and not not_carried_out(one.rule.actions)
+def _enforced(one: KeptRule, hosted: Collection[str]) -> bool:
+    return one.rule is not None and not not_carried_out(one.rule.actions, hosted)
 
 
 def _listed(rules: RuleLedger, dynamic: bool) -> Callable[[], list[dict[str, Any]]]:
     def listed() -> list[dict[str, Any]]:
         return [
-            {**_document(one), "id": f"{one.target}:{one.id}"}
+            {**_document(one, rules.hosted()), "id": f"{one.target}:{one.id}"}
             for one in rules.rules()
             if (one.rule is not None and bool(metrics_of(one.rule))) == dynamic
         ]
@@ -216,7 +216,7 @@ def _found(rules: RuleLedger, target: str, number: int) -> KeptRule:
 
 def _shown(rules: RuleLedger) -> Callable[..., dict[str, Any]]:
     def shown(target: str, number: int) -> dict[str, Any]:
-        return {**_document(_found(rules, target, number)), "id": f"{target}:{number}"}
+        return {**_document(_found(rules, target, number), rules.hosted()), "id": f"{target}:{number}"}
 
     return shown
 

@@ -41,7 +41,7 @@ from storage_filters.filtered_body import FilteredBody
 from storage_filters.headers import DONE, PUT_ETAG, PUT_SIZE
 from storage_filters.keyring import Keyring
 from storage_filters.rate_table import Direction, RateTable, belonging_to
-from storage_filters.records import filters_of, steps_of, told
+from storage_filters.records import KINDS, filters_of, hosted, steps_of, told
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import DamagedRulesError, RuleFile, operations_file, rules_file
 from storage_filters.rule_metrics import counted_for, counter_name
@@ -253,6 +253,8 @@ def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[
     logger = get_logger(conf, log_route="zoe-filters")
     keyring = Keyring(Path(conf["keyring_file"]) if conf.get("keyring_file") else None)
     rules = RuleFile(rules_file(conf["rates_file"]), logger.error)
+
+    hosted.update(KINDS)
 
     def made(app: Any) -> FilterHost:
         with belonging_to(global_conf.get("user", "swift")):

@@ -26,6 +26,7 @@ from eventlet.green import zmq
 from storage_filters.alive_executions import AliveFile, alive_file, read_alive
 from storage_filters.newest import NewestMessage
 from storage_filters.rate_table import DIRECTIONS, Direction, RateTable, Use
+from storage_filters.records import hosted
 from storage_filters.rule_file import RuleFile, operations_file, rules_file
 from storage_filters.transfer_counters import TransferCounters
 
@@ -154,6 +155,7 @@ class LimitsAgent:
                 "accounts": _moved(before, now),
                 "waiting": [place for place, use in now.items() if use.waits],
                 "clients": _moved(clients_before, clients),
+                "filters": sorted(hosted),
                 "operations": _moved(operations_before, operations),
                 "moved": {name: counts[name].numbers() for name in changed | (counts.keys() & set(asked))},
                 "settled": list(asked),

@@ -18,7 +18,9 @@ from storage_filters.stream_filters import DamagedObjectError, FilterRefused, No
 STEPS_MAX = 8
 _TOLD = ("filter", "type", "key", "rule")
 KINDS = ("COMPRESSION", "ENCRYPTION", "NOOP")
-"""The filters that the proxies have."""
+"""The filters that a host has."""
+hosted: set[str] = set()
+"""Those of this process: empty in a proxy without the host."""
 
 
 @dataclass(frozen=True, slots=True)
