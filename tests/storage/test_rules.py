@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import socket
@@ -28,6 +29,7 @@ from tests.support.object_store import Person, definition, logged_in
 from tests.support.people import make_token
 from tests.support.postgres import PostgresServer
 from tests.support.pusher import pushed_store
+from tests.support.s3 import s3_client
 from tests.support.waiting import until
 from tests.support.whole_storage import TOKEN, Whole, installation_with, whole_storage
 from zoe_embedded.home import Account
@@ -253,6 +255,67 @@ def test_of_a_client_that_hangs_up_nothing_is_stored(whole: Whole, ann: Person, 
         ann.put("half/c", TEXT)
         assert [entry["name"] for entry in ann.listing("half")] == ["c"]
         assert ann.call("HEAD", "half/a").status_code == 404
+
+
+def test_clients_of_s3_read_what_was_put(whole: Whole, ann: Person, controller: httpx.Client) -> None:
+    content = os.urandom(100_000) + TEXT
+    with (
+        applied(controller, whole, "FOR TENANT acme DO SET COMPRESSION WITH TYPE=ZSTD, SET ENCRYPTION"),
+        s3_client(whole.store, "acme:ann") as by_s3,
+    ):
+        assert by_s3.call("PUT", "bucket").status_code == 200
+        put = by_s3.call("PUT", "bucket/a", content=content)
+        assert put.headers["ETag"].strip('"') == hashlib.md5(content, usedforsecurity=False).hexdigest()
+        assert by_s3.call("PUT", "bucket/b", headers={"x-amz-copy-source": "/bucket/a"}).status_code == 200
+        begun = by_s3.call("POST", "bucket/large", "uploads=")
+        upload = begun.text.partition("<UploadId>")[2].partition("</UploadId>")[0]
+        sent = by_s3.call("PUT", "bucket/large", f"partNumber=1&uploadId={upload}", content)
+        part = f"<Part><PartNumber>1</PartNumber><ETag>{sent.headers['ETag']}</ETag></Part>"
+        whole_upload = f"<CompleteMultipartUpload>{part}</CompleteMultipartUpload>".encode()
+        assert by_s3.call("POST", "bucket/large", f"uploadId={upload}", whole_upload).status_code == 200
+        for name in ("a", "b", "large"):
+            assert by_s3.call("GET", f"bucket/{name}").content == content
+            middle = by_s3.call("GET", f"bucket/{name}", headers={"Range": "bytes=99990-100010"})
+            assert (middle.status_code, middle.content) == (206, content[99990:100011])
+            head = by_s3.call("HEAD", f"bucket/{name}")
+            assert int(head.headers["Content-Length"]) == len(content)
+        unchanged = by_s3.call("GET", "bucket/a", headers={"If-None-Match": put.headers["ETag"]})
+        assert unchanged.status_code == 304
+        listed = by_s3.call("GET", "bucket").text
+        assert listed.count(f"<Size>{len(content)}</Size>") == 3
+        try:
+            kept = _RING[0].read_text()
+            _RING[0].write_text("{}")
+            refused = by_s3.call("GET", "bucket/a")
+            assert (refused.status_code, "the keyring of this proxy lacks" in refused.text) == (400, True), refused.text
+        finally:
+            _RING[0].write_text(kept)
+
+
+def test_filters_stand_before_swifts_own_encryption() -> None:
+    """Where the store encrypts its disks itself, conditions and listings are still of what was put."""
+    rules = RuleBook((replace(parse_rule("FOR TENANT acme DO SET COMPRESSION"), id=7),))
+    etag = hashlib.md5(TEXT, usedforsecurity=False).hexdigest()
+    with pushed_store(nodes=1, replicas=1, encrypted=True) as (store, pusher), logged_in(store, "acme:ann") as ann:
+        pusher.rules = written(rules)
+        pusher.push()
+        pusher.push(AUTH_nobody={"get": 1.0})
+        ann.put("both")
+        ann.put("both/a", TEXT)
+        assert 0 < on_disk(store) < len(TEXT) / 10
+        for headers, status in (
+            ({}, 200),
+            ({"If-Match": f'"{etag}"'}, 200),
+            ({"If-Match": '"nonsense"'}, 412),
+            ({"If-None-Match": f'"{etag}"'}, 304),
+            ({"Range": "bytes=1000-1999"}, 206),
+        ):
+            answer = ann.call("GET", "both/a", headers=headers)
+            assert (answer.status_code, answer.headers["Etag"]) == (status, etag), headers
+            if status < 300:
+                assert answer.content == (TEXT[1000:2000] if status == 206 else TEXT)
+        [entry] = ann.listing("both")
+        assert (entry["bytes"], entry["hash"]) == (len(TEXT), etag)
 
 
 def test_a_rule_with_a_metric_holds_while_its_condition_does(
