@@ -112,7 +112,7 @@ def chain_of(book: RuleBook, request: ObjectRequest) -> Chain:
     """Return the chain of a request, with why each action of a matching target applies or not."""
     candidates: list[_Candidate] = []
     idle: list[Verdict] = []
-    for number, rule in enumerate(book.rules):
+    for number, rule in book.of_tenant(request.tenant):
         rank = rank_of(rule.target, request, book.groups)
         if rank is None:
             continue

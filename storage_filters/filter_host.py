@@ -98,15 +98,15 @@ class FilterHost:
             else:
                 answer = self._read(request, parts[2].removeprefix(self._prefix))
         except FilterRefused as error:
-            answer = HTTPConflict(body=f"{error}\n", request=request)
+            # By S3, the one error whose sentence s3api passes on.
+            made = HTTPBadRequest if env.get("swift.source") == _BY_S3 else HTTPConflict
+            answer = made(body=f"{error}\n", request=request)
         except DamagedObjectError as error:
             answer = HTTPUnprocessableEntity(body=f"the stored object is damaged: {error}\n", request=request)
         except DamagedRulesError as error:
             answer = HTTPServiceUnavailable(body=f"{error}\n", request=request)
         if answer.is_success and method in ("GET", "PUT"):
             self._count("get" if method == "GET" else "put", parts[2].removeprefix(self._prefix), parts[3], parts[4])
-        if env.get("swift.source") == _BY_S3 and answer.status_int == HTTPConflict().status_int:
-            answer = HTTPBadRequest(body=answer.body, request=request)  # the one error whose sentence s3api passes on
         answered: Iterable[bytes] = answer(env, start_response)
         return answered
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from heapq import merge
+from operator import itemgetter
 from typing import Any
 
 from storage_filters.rules import (
@@ -22,6 +25,9 @@ RULES_MAX = 2000
 """All of them are sent to each proxy, again and again: some 300 bytes each."""
 
 
+_GROUPS = "/"  # no tenant has it in its name
+
+
 @dataclass(frozen=True, slots=True)
 class RuleBook:
     """All rules in the order in which they were made, and the words that they use.
@@ -35,6 +41,17 @@ class RuleBook:
     groups: Mapping[str, frozenset[str]] = field(default_factory=dict)
     types: Mapping[str, frozenset[str]] = field(default_factory=dict)
     metrics: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    _by_tenant: Mapping[str, tuple[tuple[int, Rule], ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        found: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
+        for number, rule in enumerate(self.rules):
+            found[_GROUPS if rule.target.kind is TargetKind.GROUP else rule.target.tenant].append((number, rule))
+        object.__setattr__(self, "_by_tenant", {name: tuple(rules) for name, rules in found.items()})
+
+    def of_tenant(self, tenant: str) -> Iterator[tuple[int, Rule]]:
+        """Yield the rules that may match objects of a tenant, with their places: its own, and all of groups."""
+        return merge(self._by_tenant.get(tenant, ()), self._by_tenant.get(_GROUPS, ()), key=itemgetter(0))
 
 
 def written(book: RuleBook) -> dict[str, Any]:

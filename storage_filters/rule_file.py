@@ -36,18 +36,22 @@ class RuleFile:
         self._warn = warn
         self._version: tuple[int, int] | None = None
         self._book: RuleBook | None = RuleBook()
-        self._written = ""
 
     def write(self, document: Any) -> None:
         """Replace the rules; ValueError for a document that stands for none. Does nothing if it says this already."""
         text = json.dumps(document)
-        if text == self._written and self._path.exists():
+        if self._text() == text:
             return
         read(document)
         beside = self._path.with_suffix(".rules-new")
         beside.write_text(text)
         beside.replace(self._path)
-        self._written = text
+
+    def _text(self) -> str | None:
+        try:
+            return self._path.read_text("utf-8")
+        except (OSError, ValueError):
+            return None
 
     def book(self) -> RuleBook:
         """Return the rules; DamagedRulesError."""

@@ -30,7 +30,7 @@ def rule_of(name: str) -> int:
 
 def counted_for(book: RuleBook, request: ObjectRequest) -> Iterator[int]:
     """Yield the rules with metrics whose target an object belongs to."""
-    for rule in book.rules:
+    for _, rule in book.of_tenant(request.tenant):
         if rule.condition is not None and metrics_of(rule) and rank_of(rule.target, request, book.groups) is not None:
             yield rule.id
 

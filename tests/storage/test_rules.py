@@ -292,11 +292,12 @@ def test_clients_of_s3_read_what_was_put(whole: Whole, ann: Person, controller: 
             _RING[0].write_text(kept)
 
 
-def test_filters_stand_before_swifts_own_encryption() -> None:
-    """Where the store encrypts its disks itself, conditions and listings are still of what was put."""
+@pytest.mark.parametrize("kind", [{"encrypted": True, "nodes": 1, "replicas": 1}, {"erasure_coded": True, "nodes": 3}])
+def test_filters_stand_before_swifts_own_encryption_and_fragments(kind: dict[str, Any]) -> None:
+    """Where the store encrypts its disks itself, or stores fragments, clients still see what was put."""
     rules = RuleBook((replace(parse_rule("FOR TENANT acme DO SET COMPRESSION"), id=7),))
     etag = hashlib.md5(TEXT, usedforsecurity=False).hexdigest()
-    with pushed_store(nodes=1, replicas=1, encrypted=True) as (store, pusher), logged_in(store, "acme:ann") as ann:
+    with pushed_store(**kind) as (store, pusher), logged_in(store, "acme:ann") as ann:
         pusher.rules = written(rules)
         pusher.push()
         pusher.push(AUTH_nobody={"get": 1.0})
