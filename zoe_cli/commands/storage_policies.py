@@ -59,6 +59,18 @@ def remove_rule(
     emit({"removed": number}, options(context).output, Rows(("removed",), [(str(number),)]))
 
 
+def restore_rule(
+    context: typer.Context, number: Annotated[int, typer.Argument(metavar="ID", help="Number of a removed rule.")]
+) -> None:
+    """Add a removed rule again, under a new number."""
+    with options(context).client() as client:
+        text = next((one.rule for one in client.storage_rules(removed=True).rules if one.id == number), None)
+        if text is None:
+            raise typer.BadParameter(f"no removed rule has the number {number}; see zoe storage policy ls --removed")
+        answer = client.add_storage_rules(text)
+    emit(answer, options(context).output, _rows(answer.rules))
+
+
 def try_rules(
     context: typer.Context,
     name: Object,
@@ -136,6 +148,7 @@ add(
 )
 add(app, "ls", list_rules, ("zoe storage policy ls", "zoe storage policy ls --removed"))
 add(app, "rm", remove_rule, ("zoe storage policy rm 7",))
+add(app, "restore", restore_rule, ("zoe storage policy restore 7",))
 add(
     app,
     "try",
