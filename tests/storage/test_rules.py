@@ -128,7 +128,7 @@ def test_a_rule_is_carried_out_and_everybody_reads_what_was_put(
     for headers in conditions:  # the rule holds no more: the object says what was done
         for method in ("GET", "HEAD"):
             plain, behind = (ann.call(method, f"{c}/notes.txt", headers=headers) for c in ("plain", "docs"))
-            assert _seen(plain) == _seen(behind), (method, headers)
+            assert seen(plain) == seen(behind), (method, headers)
     etag = ann.call("HEAD", "plain/notes.txt").headers["Etag"]
     assert ann.call("GET", "docs/notes.txt", headers={"If-None-Match": f'"{etag}"'}).status_code == 304
     assert ann.call("GET", "docs/notes.txt", headers={"If-Match": f'"{etag}"'}).content == TEXT
@@ -139,7 +139,7 @@ def test_a_rule_is_carried_out_and_everybody_reads_what_was_put(
     assert (changed.content, changed.headers["X-Object-Meta-Colour"]) == (TEXT, "blue")
 
 
-def _seen(answer: httpx.Response) -> tuple[Any, ...]:
+def seen(answer: httpx.Response) -> tuple[Any, ...]:
     headers = ("Content-Length", "Content-Range", "Etag", "Accept-Ranges")
     content = answer.content
     kind = answer.headers.get("Content-Type", "")
