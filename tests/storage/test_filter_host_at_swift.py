@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from storage_filters.rule_documents import RuleBook, written
-from tests.storage.test_filter_host import PATH, requests
+from tests.storage.test_filter_host import PATH, get, requests
 from tests.storage.test_rules import _keyring, seen
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
@@ -49,6 +50,9 @@ def test_clients_of_a_real_swift_see_no_difference(
             assert seen(plain) == seen(behind), one
             if one["method"] == "PUT" and plain.is_success:
                 tags[one["path"]] = plain.headers["Etag"]
+    for name, condition in itertools.product(("a.txt", "b"), ("If-Match", "If-None-Match")):
+        one = get(name, {condition: "PRESENT"})
+        assert seen(asked(bob, one, tags)) == seen(asked(ann, one, tags)), one
     pushed(pusher, written(RuleBook()))
     for person in (bob, ann):
         for name in ("a.txt", "b"):
