@@ -69,6 +69,8 @@ TOKEN_HEADER = "X-Storage-Token"  # noqa: S105 - the name of a header
 """The header that carries a tenant's token to the controller."""
 UNREADABLE = "the tenant's stored credential cannot read the source"
 """The only thing said of a source that its tenant may not read."""
+WHY_HEADER = "X-Zoe-Why"
+"""A reader that sends it is told which filters an object went through, in a header of the same name."""
 VIEW_PREFIX = "zoe-view-"
 """The prefix of view containers' names."""
 VIEW_DIRECTORY = "data"

@@ -27,6 +27,7 @@ from storage_controller.ledger import Ledger
 from storage_controller.regulation import Endpoints, Regulation
 from storage_controller.settings import ControllerSettings
 from storage_controller.sweeper import ViewSweeper
+from storage_controller.swift_done import done_at
 from storage_controller.swift_places import SwiftPlaces
 from storage_controller.swift_views import SwiftAdmin, SwiftViews
 from zoe_lib.file_settings import read_settings
@@ -84,6 +85,8 @@ def main() -> int:
         regulation.clients,
         regulation.achieved_by_execution,
         regulation.counts_transfers,
+        hosted=regulation.hosted,
+        **({"done": done_at(views.line)} if views else {}),
     )
     sweeper = ViewSweeper(lambda: kept_views.sweep() if lead.epoch is not None else None)
     lead.begin()

@@ -11,9 +11,12 @@ from fastapi.responses import JSONResponse
 from storage_controller.answers import answer_errors
 from storage_controller.executions import ExecutionKeys, execution_routes, transfer_routes
 from storage_controller.extensions import Works, extension_routes, locality_routes
-from storage_controller.filters import BODY_BYTES_MAX, filter_routes, policy_routes, project_routes
+from storage_controller.filters import BODY_BYTES_MAX, filter_routes, project_routes
 from storage_controller.lead import STANDBY
 from storage_controller.ledger import Ledger
+from storage_controller.rule_ledger import RuleLedger
+from storage_controller.rule_routes import own_rule_routes, rule_routes
+from storage_controller.rule_words import word_routes
 from storage_controller.slos import appendix_routes, later_routes
 
 _OPEN = "/health"
@@ -45,11 +48,14 @@ def make_app(
             return JSONResponse({"error": STANDBY}, 503)
         return await answer(request)
 
+    rules = RuleLedger(ledger, hosted=works.hosted)
     for routes in (
         appendix_routes(ledger, works.promisable),
-        policy_routes(ledger, works.promisable),
+        rule_routes(rules, works.promisable),
+        own_rule_routes(rules, works.promisable, works.done),
+        word_routes(rules),
         later_routes(ledger, works.promisable),
-        filter_routes(ledger),
+        filter_routes(ledger, rules, works.promisable),
         project_routes(ledger),
         locality_routes(works),
         extension_routes(ledger, works),

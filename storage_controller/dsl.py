@@ -1,126 +1,270 @@
-"""Static policies in Crystal's language: a target and what is set for it, one rule a line.
+"""The language of rules, one rule a line: parsed, checked, and written again.
 
-    FOR TENANT:4f0279 DO SET compression WITH level=3 ON OBJECT, SET cache
-    FOR CONTAINER:4f0279/logs DO SET BANDWIDTH WITH MIN_BW=30MBps
-
-Rules with conditions need their own measurements and actions: they are refused, not ignored.
+FOR TENANT T1 WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION WITH TYPE=LZ4, SET ENCRYPTION
+FOR CONTAINER:4f0279/logs DO SET COMPRESSION WITH TYPE=ZSTD ON PROXY TO OBJECT_SIZE<10M REPLACES ALL
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import cache
+
+from lark import Lark, Token, Tree, UnexpectedInput
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from storage_bridge.model import RATE_MAX
+from storage_controller.rule_grammar import EXPECTED, GRAMMAR
+from storage_filters.rules import (
+    BANDWIDTH,
+    OBJECT_SIZE,
+    STATIC_NAMES,
+    Action,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Condition,
+    Operator,
+    Rule,
+    Target,
+    TargetKind,
+    comparisons,
+    number_of,
+)
 
 LINE_CHARACTERS_MAX = 4096
-_RULE = re.compile(r"\s*FOR\s+(?P<target>.+?)\s+DO\s+(?P<actions>.+?)\s*", re.IGNORECASE)
-_TARGET = re.compile(r"(?P<kind>TENANT|CONTAINER|OBJECT|G)\s*(?::|\s)\s*(?P<name>\S+)", re.IGNORECASE)
-_ACTION = re.compile(
-    r"(?P<verb>SET|DELETE)\s+(?P<filter>\w+)(?:\s+WITH\s+(?P<parameters>.+?))?(?:\s+ON\s+(?P<server>PROXY|OBJECT))?",
-    re.IGNORECASE,
-)
-_PARAMETER = re.compile(r"(?P<name>\w+)\s*=\s*(?P<value>[^\s,=]+)")
-_BETWEEN_ACTIONS = re.compile(r"\s*,\s*(?=(?:SET|DELETE)\s)", re.IGNORECASE)
-BANDWIDTH = "BANDWIDTH"
-"""The only filter that the controller enforces."""
-_PATH = ("tenant", "container", "object")
-_SLASHES = {"TENANT": 0, "CONTAINER": 1, "OBJECT": 2, "G": 0}
-_BANDWIDTH = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[KMG]?)B(?:ps|/s)", re.IGNORECASE)
-_FACTOR = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+DEPTH_MAX = 32
+"""Parentheses within each other, so that neither the parser nor a proxy recurses further."""
+_PARTS = {TargetKind.TENANT: 1, TargetKind.CONTAINER: 2, TargetKind.OBJECT: 3, TargetKind.GROUP: 1}
+_FORM = ("tenant", "container", "object")
+_RATE_NAMES = ("MIN_BW", "PARAM1", "BW")
+_RATE = re.compile(r"\d+(?:\.\d+)?[KMG]?B(?:ps|/s)", re.IGNORECASE)
+_EQUALITY = (Operator.EQUAL, Operator.UNEQUAL)
+_PLAIN_VALUE = re.compile(r'[^\s,()<>=!"]+')
+_PLAIN_PLACE = re.compile(r'[^\s":][^\s"]*')
 
 
 class RuleError(ValueError):
-    """A rule cannot be parsed; the message says what is wrong."""
+    """A rule cannot be parsed; the message says where, and what was expected."""
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
-    """One filter that is set or deleted, with its parameters; `server` is where it works."""
-
-    verb: str
-    filter: str
-    parameters: dict[str, str]
-    server: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """The target of a rule, kind and name (`<tenant>/<container>` for a container), and its actions."""
-
-    kind: str
-    name: str
-    actions: tuple[Action, ...]
-    text: str
-
-    @property
-    def target(self) -> str:
-        """Return the target as it is stored."""
-        return f"{self.kind}:{self.name}"
-
-
-def parse_rules(text: str) -> Iterator[Rule]:
+def parse_rules(text: str, tenant: str | None = None) -> Iterator[Rule]:
     """Yield the rules of a text, one a line, skipping empty lines. RuleError names the line."""
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
             try:
-                yield parse_rule(line)
+                yield parse_rule(line, tenant)
             except RuleError as error:
                 raise RuleError(f"line {number}: {error}") from None
 
 
-def parse_rule(line: str) -> Rule:
-    """Parse one rule; RuleError."""
+def parse_rule(line: str, tenant: str | None = None) -> Rule:
+    """Parse one rule; `tenant` is the caller's, for targets that name none. RuleError."""
     if len(line) > LINE_CHARACTERS_MAX:
         raise RuleError(f"longer than {LINE_CHARACTERS_MAX} characters")
-    match = _RULE.fullmatch(line)
-    if match is None:
-        raise RuleError(
-            "a rule must have the form FOR <target> DO SET <filter> [WITH name=value, ...] [ON PROXY|OBJECT]"
-        )
-    if re.search(r"\sWHEN\s", match["target"], re.IGNORECASE):
-        raise RuleError("rules with a condition (WHEN) are not supported")
-    target = _TARGET.fullmatch(match["target"])
-    if target is None:
-        raise RuleError(f"{match['target']!r} is not a target; use TENANT:, CONTAINER:, OBJECT: or G: with a name")
-    kind = target["kind"].upper()
-    parts = target["name"].split("/")
-    if len(parts) <= _SLASHES[kind] or not all(parts[: _SLASHES[kind] + 1]):
-        raise RuleError(f"a {kind.lower()} is named {'/'.join(_PATH[: _SLASHES[kind] + 1])}")
-    actions = tuple(_action(text) for text in _BETWEEN_ACTIONS.split(match["actions"]))
-    return Rule(kind, target["name"], actions, line.strip())
+    _check_depth(line)
+    try:
+        tree = _parser().parse(line)
+    except UnexpectedInput as error:
+        raise RuleError(_sentence(line, error)) from None
+    rule = _rule(tree, tenant)
+    for term in (*comparisons(rule.condition), *(term for action in rule.actions for term in action.only)):
+        _check(term)
+    for action in rule.actions:
+        bandwidth_of(action)
+        _check_only(action)
+    return rule
+
+
+def show_rule(rule: Rule) -> str:
+    """Return the text of a rule; parsed, it gives the same rule."""
+    words = [f"FOR {rule.target.kind}:{_written(rule.target.name, _PLAIN_PLACE)}"]
+    if rule.condition is not None:
+        words.append(f"WHEN {_shown(rule.condition)}")
+    words.append("DO " + ", ".join(map(_shown_action, rule.actions)))
+    if rule.replaces_all is not None:
+        words.append("REPLACES ALL" if rule.replaces_all else "REPLACES SAME")
+    if rule.mandatory:
+        words.append("MANDATORY")
+    return " ".join(words)
 
 
 def bandwidth_of(action: Action) -> int | None:
     """Return the bytes per second that `SET BANDWIDTH WITH MIN_BW=30MBps` promises; None for other actions.
     RuleError.
     """
-    if action.verb != "SET" or action.filter.upper() != BANDWIDTH:
+    if action.verb != "SET" or action.kind != BANDWIDTH:
         return None
-    text = {name.upper(): value for name, value in action.parameters.items()}.get("MIN_BW", "")
-    found = _BANDWIDTH.fullmatch(text)
-    if found is None:
+    text = next((value for name in _RATE_NAMES if (value := action.parameter(name)) is not None), "")
+    if not _RATE.fullmatch(text):
         raise RuleError("BANDWIDTH needs MIN_BW=<number><K, M or G>Bps")
-    rate = float(found["number"]) * _FACTOR[found["unit"].upper()]
-    if not 1 <= rate <= RATE_MAX:
+    rate = number_of(text)
+    if rate is None or not 1 <= rate <= RATE_MAX:
         raise RuleError(f"BANDWIDTH is from 1 to {RATE_MAX} bytes per second")
     return int(rate)
 
 
-def _action(text: str) -> Action:
-    match = _ACTION.fullmatch(text.strip())
-    if match is None:
-        raise RuleError(f"{text!r} is not an action; use SET <filter> [WITH name=value, ...] [ON PROXY|OBJECT]")
-    parameters: dict[str, str] = {}
-    for part in (match["parameters"] or "").split(","):
-        if not part.strip():
-            continue
-        pair = _PARAMETER.fullmatch(part.strip())
-        if pair is None:
-            raise RuleError(f"{part.strip()!r} is not a parameter; use name=value")
-        parameters[pair["name"]] = pair["value"]
-    server = match["server"].upper() if match["server"] else None
-    action = Action(match["verb"].upper(), match["filter"], parameters, server)
-    bandwidth_of(action)
-    return action
+@cache
+def _parser() -> Lark:
+    return Lark(GRAMMAR, parser="lalr", lexer="contextual", maybe_placeholders=False)
+
+
+def _check_depth(line: str) -> None:
+    depth = 0
+    for character in re.sub(r'"[^"]*"', "", line):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth > DEPTH_MAX:
+            raise RuleError(f"more than {DEPTH_MAX} parentheses within each other")
+
+
+def _sentence(line: str, error: UnexpectedInput) -> str:
+    """Return the place, what stands there, and what was expected."""
+    names: set[str] = set()
+    place: int | None = len(line.rstrip())
+    if isinstance(error, UnexpectedCharacters):
+        names, place = set(error.allowed or ()), error.pos_in_stream
+    elif isinstance(error, UnexpectedToken):
+        names = set(error.accepts or error.expected)
+        place = place if error.token.type == "$END" else error.pos_in_stream
+    place = place or 0
+    rest = line[place:].split()
+    there = f"{rest[0][:40]!r}" if rest else "the end"
+    expected = sorted({EXPECTED[name] for name in names if name in EXPECTED})
+    return f"character {place + 1}: {there} where the rule needs {' | '.join(expected) or 'nothing more'}"
+
+
+def _rule(tree: Tree[Token], tenant: str | None) -> Rule:
+    target: Target | None = None
+    condition: Condition | None = None
+    actions: tuple[Action, ...] = ()
+    replaces_all: bool | None = None
+    mandatory = False
+    for part in tree.children:
+        assert isinstance(part, Tree)
+        match part.data:
+            case "target":
+                target = _target(part, tenant)
+            case "any_of":
+                condition = _condition(part)
+            case "actions":
+                actions = tuple(_action(action) for action in _trees(part))
+            case "replaces":
+                replaces_all = str(part.children[0]).upper() == "ALL"
+            case "mandatory":
+                mandatory = True
+    assert target is not None
+    return Rule(target, condition, actions, replaces_all, mandatory)
+
+
+def _target(tree: Tree[Token], tenant: str | None) -> Target:
+    kind = TargetKind(str(tree.children[0]).upper())
+    name = _text(tree.children[-1])
+    wanted = _PARTS[kind]
+    if kind in (TargetKind.TENANT, TargetKind.GROUP):
+        if "/" in name or not name:
+            raise RuleError(f"{name!r} is not the name of a {kind.name.lower()}: it contains no slash")
+        return Target(kind, name)
+    parts = name.split("/", wanted - 1)
+    if len(parts) < wanted and tenant is not None:
+        parts = [tenant, *parts]
+    if len(parts) != wanted or not all(parts):
+        raise RuleError(f"a {kind.lower()} is named {'/'.join(_FORM[:wanted])}")
+    return Target(kind, *parts)
+
+
+def _condition(tree: Tree[Token]) -> Condition:
+    if tree.data == "comparison":
+        return _comparison(tree)
+    parts = tuple(_condition(part) for part in _trees(tree))
+    if len(parts) == 1:
+        return parts[0]
+    made = AnyOf if tree.data == "any_of" else AllOf
+    # Parentheses around the same operator change nothing.
+    return made(tuple(one for part in parts for one in (part.parts if isinstance(part, made) else (part,))))
+
+
+def _comparison(tree: Tree[Token]) -> Comparison:
+    name, operator, value = tree.children
+    return Comparison(_text(name), Operator(_text(operator)), _text(value))
+
+
+def _action(tree: Tree[Token]) -> Action:
+    verb, filter_name = (str(part) for part in tree.children if isinstance(part, Token))
+    parameters: tuple[tuple[str, str], ...] = ()
+    found: dict[str, str] = {}
+    only: tuple[Comparison, ...] = ()
+    for part in _trees(tree):
+        if part.data == "parameters":
+            parameters = tuple((_text(one.children[0]), _text(one.children[1])) for one in _trees(part))
+        elif part.data == "only":
+            only += tuple(map(_comparison, _trees(part)))
+        elif part.data == "modifier":
+            only += tuple(_comparison(term) for one in _trees(part) for term in _trees(one))
+        elif str(part.data) in found:
+            raise RuleError(f"{filter_name}: {str(part.data).upper()} stands twice")
+        else:
+            found[str(part.data)] = str(part.children[0]).upper()
+    names = [name.upper() for name, _ in parameters]
+    if len(names) != len(set(names)):
+        raise RuleError(f"{filter_name}: a parameter stands twice")
+    return Action(
+        verb.upper(), filter_name, parameters, found.get("server"), found.get("duration"), "callable" in found, only
+    )
+
+
+def _check(term: Comparison) -> None:
+    name = term.name.upper()
+    if name in STATIC_NAMES - {OBJECT_SIZE}:
+        if term.operator not in _EQUALITY:
+            raise RuleError(f"{term.name} is compared with = or !=, not with {term.operator}")
+    elif number_of(term.value) is None:
+        raise RuleError(f"{term.name} is compared with a number such as 5 or 10M, not with {term.value!r}")
+
+
+def _check_only(action: Action) -> None:
+    for term in action.only:
+        if term.name.upper() not in STATIC_NAMES:
+            raise RuleError(
+                f"after TO stand {', '.join(sorted(STATIC_NAMES))}, not {term.name}; metrics stand after WHEN"
+            )
+
+
+def _trees(tree: Tree[Token]) -> Iterator[Tree[Token]]:
+    return (part for part in tree.children if isinstance(part, Tree))
+
+
+def _text(token: Tree[Token] | Token) -> str:
+    text = str(token)
+    return text[1:-1] if text.startswith('"') else text
+
+
+def _written(text: str, plain: re.Pattern[str]) -> str:
+    return text if plain.fullmatch(text) else f'"{text}"'
+
+
+def _shown(condition: Condition) -> str:
+    if isinstance(condition, Comparison):
+        return f"{condition.name}{condition.operator}{_written(condition.value, _PLAIN_VALUE)}"
+    word = " AND " if isinstance(condition, AllOf) else " OR "
+    # OR binds less than AND, so only OR within AND needs parentheses.
+    return word.join(
+        f"({_shown(part)})" if isinstance(part, AnyOf) and isinstance(condition, AllOf) else _shown(part)
+        for part in condition.parts
+    )
+
+
+def _shown_action(action: Action) -> str:
+    words = [action.verb, action.filter]
+    if action.parameters:
+        words.append(
+            "WITH " + ", ".join(f"{name}={_written(value, _PLAIN_VALUE)}" for name, value in action.parameters)
+        )
+    if action.server:
+        words.append(f"ON {action.server}")
+    if action.duration:
+        words.append(action.duration)
+    if action.callable:
+        words.append("CALLABLE")
+    if action.only:
+        words.append("TO " + ", ".join(map(_shown, action.only)))
+    return " ".join(words)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 from fastapi import APIRouter, Header, Response
 from pydantic import BaseModel, Field, StringConstraints
@@ -23,7 +23,9 @@ from storage_bridge.model import (
 from storage_controller.answers import Promisable, Refused
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import READ, WRITE, Ledger
+from storage_controller.rule_routes import Done
 from storage_controller.swift_places import SwiftPlaces
+from storage_filters.records import KINDS
 
 LEASE_S_MAX = 7 * 86400.0
 Rate = Annotated[int, Field(gt=0, le=RATE_MAX, strict=True)]
@@ -65,6 +67,10 @@ class WantedView(Lease):
     csv: Annotated[dict[Text, Text | bool], Field(max_length=16)] = {}
 
 
+def _not_told(tenant: str, container: str, object_name: str) -> NoReturn:  # noqa: ARG001
+    raise Refused(409, "cannot tell what was done with objects: the controller is not connected to Swift")
+
+
 class Works:
     """The services that the routes use besides the ledger."""
 
@@ -79,6 +85,8 @@ class Works:
         clients: Callable[[], Mapping[str, AchievedBandwidth]] = dict,
         achieved_by_execution: Callable[[], Mapping[str, AchievedBandwidth]] = dict,
         counts_transfers: Callable[[], bool] = lambda: False,
+        done: Done = _not_told,
+        hosted: Callable[[], Collection[str]] = lambda: KINDS,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -89,6 +97,8 @@ class Works:
         self.clients = clients
         self.achieved_by_execution = achieved_by_execution
         self.counts_transfers = counts_transfers
+        self.done = done
+        self.hosted = hosted
 
 
 def extension_routes(ledger: Ledger, works: Works) -> APIRouter:

@@ -1,24 +1,24 @@
-"""Filters and static policies, in both dialects: what is deployed for which target.
+"""Filters in both dialects: what was uploaded, and for which target it is deployed, which is a rule.
 
-Only bandwidth is enforced, as SLOs. Everything else is stored and listed for clients of the API, and the answers say
-that it is not enforced: `enforced` is false in lists, and creating it returns a `Warning` header (299).
+`COMPRESSION`, `ENCRYPTION` and `NOOP` need no upload. Programs that were uploaded are stored for clients of the API; no
+proxy runs them, and deploying one returns a `Warning` header (299) that says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Depends, Request, Response, UploadFile
+from fastapi import APIRouter, Body, Response, UploadFile
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from storage_bridge.model import BandwidthSlo
-from storage_controller.answers import Promisable, Refused, warning
-from storage_controller.dsl import BANDWIDTH, Action, Rule, RuleError, bandwidth_of, parse_rules
-from storage_controller.ledger import Ledger, Promised
+from storage_controller.answers import Promisable, Refused
+from storage_controller.dsl import RuleError, parse_rule, show_rule
+from storage_controller.ledger import Ledger
+from storage_controller.rule_ledger import RuleLedger
+from storage_controller.rule_routes import TEXT_BYTES_MAX, Author, in_dialect, keep
+from storage_filters.rules import Action, Comparison, Operator, Rule, Target, TargetKind
 
 DATA_BYTES_MAX = 16 * 2**20
-TEXT_BYTES_MAX = 2**20
 BODY_BYTES_MAX = DATA_BYTES_MAX + TEXT_BYTES_MAX
 """For any request: a filter's program, and the form around it."""
 _DEPENDENCIES = "dependencies"  # Crystal uses this path for neither a filter nor a tenant
@@ -33,8 +33,11 @@ class Filter(BaseModel):
     dsl_name: DslName
 
 
+_BUILT_IN = ("compression", "encryption", "noop")
+
+
 class Deployment(BaseModel):
-    """The parameters with which a filter is deployed."""
+    """The parameters with which a filter is deployed; an object_size is `<10M`, or a number: at most as much."""
 
     object_type: str | None = None
     object_size: str | None = None
@@ -48,7 +51,7 @@ class Tenant(BaseModel):
     tenant_name: Annotated[str, Field(min_length=1, max_length=256)]
 
 
-def filter_routes(ledger: Ledger) -> APIRouter:
+def filter_routes(ledger: Ledger, rules: RuleLedger, promisable: Promisable) -> APIRouter:
     """`/filters`; the later dialect has a trailing slash."""
     routes = APIRouter()
     _add_dependencies(routes)
@@ -96,8 +99,8 @@ def filter_routes(ledger: Ledger) -> APIRouter:
         return {"bytes": len(content)}
 
     for path in ("{project}", "{project}/{container}"):
-        routes.put(f"/filters/{path}/deploy/{{name}}", status_code=201)(_deploy(ledger))
-        routes.put(f"/filters/{path}/undeploy/{{name}}", status_code=204)(_undeploy(ledger))
+        routes.put(f"/filters/{path}/deploy/{{name}}", status_code=201)(_deploy(ledger, rules, promisable))
+        routes.put(f"/filters/{path}/undeploy/{{name}}", status_code=204)(_undeploy(rules))
     return routes
 
 
@@ -112,16 +115,6 @@ def _add_dependencies(routes: APIRouter) -> None:
     @routes.api_route(f"/filters/{_DEPENDENCIES}/{{rest:path}}", methods=["GET", "POST", "PUT", "DELETE"])
     def refused(rest: str = "") -> None:  # noqa: ARG001 - whatever is asked of them
         raise Refused(404, "this controller does not store dependencies of filters; upload them with the filter")
-
-
-def policy_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
-    """`/registry/static_policy` and `/policies/static`: text, one rule a line, all of them or none."""
-    routes = APIRouter()
-    for path in ("/registry/static_policy", "/policies/static"):
-        routes.get(path)(_listed(ledger))
-        routes.post(path, status_code=201)(_added(ledger, promisable))
-        routes.delete(f"{path}/{{target:path}}:{{policy_id}}", status_code=204)(_dropped(ledger))
-    return routes
 
 
 def project_routes(ledger: Ledger) -> APIRouter:
@@ -148,112 +141,63 @@ def _filter(ledger: Ledger, name: str) -> dict[str, Any]:
     raise Refused(404, f"there is no filter {name}")
 
 
-def _deploy(ledger: Ledger) -> Any:
+def _deploy(ledger: Ledger, rules: RuleLedger, promisable: Promisable) -> Any:
     def deploy(
-        project: str, name: str, response: Response, container: str | None = None, given: Deployment | None = None
+        project: str,
+        name: str,
+        response: Response,
+        container: str | None = None,
+        given: Deployment | None = None,
+        author: Author = None,
     ) -> int:
-        _filter(ledger, name)
-        response.headers.update(_warning([name]))
-        target = _target(project, container)
-        action = {"verb": "SET", "filter": name, "parameters": given.model_dump() if given else {}, "server": None}
-        rule = f"FOR {target} DO SET {name}"
-        return ledger.add_policies([({"target": target, "rule": rule, "actions": [action]}, None)])[0]
+        if name.lower() not in _BUILT_IN:
+            _filter(ledger, name)
+        rule = in_dialect(_rule(_target(project, container), name, given or Deployment()), appendix=True)
+        return keep(rules, promisable, [rule], author, response)[0]
 
     return deploy
 
 
-def _undeploy(ledger: Ledger) -> Any:
-    def undeploy(project: str, name: str, container: str | None = None) -> Response:
+def _undeploy(rules: RuleLedger) -> Any:
+    def undeploy(project: str, name: str, container: str | None = None, author: Author = None) -> Response:
         target = _target(project, container)
-        for row in ledger.policies():
-            if row["target"] == target and [action["filter"] for action in row["actions"]] == [name]:
-                ledger.drop_policy(target, row["id"])
+        for one in rules.rules():
+            if one.rule is not None and one.rule.target == target and [a.filter for a in one.rule.actions] == [name]:
+                rules.remove(one.id, author)
         return Response(status_code=204)
 
     return undeploy
 
 
-def _target(project: str, container: str | None) -> str:
-    return f"TENANT:{project}" if container is None else f"CONTAINER:{project}/{container}"
+def _target(project: str, container: str | None) -> Target:
+    if container is None:
+        return Target(TargetKind.TENANT, project)
+    return Target(TargetKind.CONTAINER, project, container)
 
 
-def _listed(ledger: Ledger) -> Any:
-    def listed() -> list[dict[str, Any]]:
-        return [
-            {**row, "id": f"{row['target']}:{row['id']}", "enforced": not _idle(row["actions"])}
-            for row in ledger.policies()
-        ]
-
-    return listed
-
-
-async def _body(request: Request) -> bytes:
-    return await request.body()
-
-
-def _added(ledger: Ledger, promisable: Promisable) -> Any:
-    def added(body: Annotated[bytes, Depends(_body)], response: Response) -> list[str]:
-        if len(body) > TEXT_BYTES_MAX:
-            raise Refused(400, f"more than {TEXT_BYTES_MAX} bytes of rules")
-        try:
-            rules = list(parse_rules(body.decode()))
-        except (RuleError, UnicodeDecodeError) as error:
-            raise Refused(400, str(error)) from None
-        if not rules:
-            raise Refused(400, "the text contains no rule")
-        promised = [_promised(rule) for rule in rules]
-        caveats: list[str] = []
-        for rule, rate in zip(rules, promised, strict=True):
-            if rate is not None:
-                promisable.check(rule.name, BandwidthSlo(rate, rate))
-                caveats += promisable.caveats(BandwidthSlo(rate, rate))
-        rows: list[dict[str, Any]] = [
-            {"target": r.target, "rule": r.text, "actions": [_kept(a) for a in r.actions]} for r in rules
-        ]
-        promises = [None if rate is None else Promised(r.name, rate) for r, rate in zip(rules, promised, strict=True)]
-        ids = ledger.add_policies(list(zip(rows, promises, strict=True)))
-        idle = [name for row in rows for name in _idle(row["actions"])]
-        response.headers.update(warning([*_not_carried_out(idle), *sorted(set(caveats))]))
-        return [f"{rule.target}:{number}" for rule, number in zip(rules, ids, strict=True)]
-
-    return added
+def _rule(target: Target, name: str, given: Deployment) -> Rule:
+    """Return the rule of a deployment. Refused if it cannot be written as one."""
+    only = []
+    if given.object_type:
+        only.append(Comparison("OBJECT_TYPE", Operator.EQUAL, given.object_type))
+    if given.object_size:
+        sign = next((one for one in (">=", "<=", ">", "<", "=") if given.object_size.strip().startswith(one)), "")
+        only.append(
+            Comparison("OBJECT_SIZE", Operator(sign or "<="), given.object_size.strip().removeprefix(sign).strip())
+        )
+    if given.object_tag:
+        only.append(Comparison("OBJECT_TAG", Operator.EQUAL, given.object_tag))
+    rule = Rule(target, None, (Action("SET", name, _parameters(given.params), only=tuple(only)),))
+    try:
+        return parse_rule(show_rule(rule))  # what is kept is the text
+    except RuleError as error:
+        raise Refused(400, f"this cannot be deployed: {error}") from None
 
 
-def _idle(actions: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the filters that are not enforced."""
-    return [a["filter"] for a in actions if not _is_promise(a)]
-
-
-def _is_promise(action: Mapping[str, Any]) -> bool:
-    named = action["verb"] == "SET" and action["filter"].upper() == BANDWIDTH
-    return named and "MIN_BW" in {name.upper() for name in action["parameters"]}
-
-
-def _not_carried_out(names: Sequence[str]) -> list[str]:
-    return [f"stored, but not enforced: {', '.join(sorted(set(names)))}"] if names else []
-
-
-def _warning(names: Sequence[str]) -> dict[str, str]:
-    return warning(_not_carried_out(names))
-
-
-def _kept(action: Action) -> dict[str, Any]:
-    return {"verb": action.verb, "filter": action.filter, "parameters": action.parameters, "server": action.server}
-
-
-def _promised(rule: Rule) -> int | None:
-    """Return the promise of `SET BANDWIDTH`: an SLO of the tenant, both ways, as long as the rule exists; None without
-    one.
-    """
-    rates = [rate for action in rule.actions if (rate := bandwidth_of(action)) is not None]
-    if rates and rule.kind != "TENANT":
-        raise Refused(400, f"bandwidth can be promised to tenants only, not to {rule.target}")
-    return max(rates, default=None)
-
-
-def _dropped(ledger: Ledger) -> Any:
-    def dropped(target: str, policy_id: int) -> Response:
-        ledger.drop_policy(target, policy_id)
-        return Response(status_code=204)
-
-    return dropped
+def _parameters(given: str | dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
+    if isinstance(given, dict):
+        return tuple((str(name), str(value)) for name, value in given.items())
+    pairs = [part.partition("=") for part in (given or "").split(",") if part.strip()]
+    if wrong := next((name for name, equals, _ in pairs if not equals), None):
+        raise Refused(400, f"{wrong.strip()!r} is not a parameter; use name=value")
+    return tuple((name.strip(), value.strip()) for name, _, value in pairs)

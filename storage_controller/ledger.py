@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,7 +12,7 @@ from sqlalchemy.dialects.postgresql import REGCLASS, insert
 
 from storage_bridge.model import BandwidthSlo, EndedTransfers, StoreExecution, TransferTotals, View
 from storage_controller import transfer_rows
-from storage_controller.tables import executions, filters, leases, policies, projects, slos, views
+from storage_controller.tables import executions, filters, leases, projects, slos, views
 
 READ, WRITE = "get_bw", "put_bw"
 _GIVING = 0x5A6F654C  # the lock of who gives credentials (shared), and of who lists all that were given
@@ -23,21 +22,8 @@ Clock = Callable[[], float]
 Check = Callable[[sa.Connection], None]
 
 
-def rule_policy(number: int) -> str:
-    """Return the policy id for the promise of a static policy."""
-    return f"rule-{number}"
-
-
-@dataclass(frozen=True, slots=True)
-class Promised:
-    """What a static policy promises to a tenant, each way."""
-
-    project: str
-    bytes_per_s: int
-
-
 class Ledger:
-    """SLOs, views, filters and policies. Objects of an owner whose lease has expired no longer exist.
+    """SLOs, executions, views and filters. Objects of an owner whose lease has expired no longer exist.
 
     `check` ends a transaction that this controller must not make, because another one leads.
     """
@@ -48,7 +34,8 @@ class Ledger:
         self._check = check
 
     @contextmanager
-    def _begin(self) -> Iterator[sa.Connection]:
+    def begin(self) -> Iterator[sa.Connection]:
+        """Yield the connection of one transaction."""
         with self._engine.begin() as connection:
             self._check(connection)
             yield connection
@@ -57,21 +44,21 @@ class Ledger:
 
     def slos(self) -> list[dict[str, Any]]:
         """Return all rows, by project, policy and name."""
-        with self._begin() as connection:
+        with self.begin() as connection:
             self._sweep(connection)
             found = connection.execute(sa.select(slos).order_by(slos.c.project_id, slos.c.policy_id, slos.c.slo_name))
             return [dict(row) for row in found.mappings()]
 
     def set_slo(self, project: str, policy: str, rates: Mapping[str, int | None], owner: str | None = None) -> None:
         """Set the rates of the project under the policy; None or a missing one clears a rate."""
-        with self._begin() as connection:
+        with self.begin() as connection:
             self._sweep(connection)
-            _set_slo(connection, project, policy, rates, owner)
+            set_rates(connection, project, policy, rates, owner)
 
     def set_one(self, project: str, policy: str, name: str, rate: int) -> bool:
         """Set one rate and keep the others; return whether it is new."""
         row = {"project_id": project, "policy_id": policy, "slo_name": name, "bytes_per_s": rate, "owner": None}
-        with self._begin() as connection:
+        with self.begin() as connection:
             key = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy, slos.c.slo_name == name)
             new = connection.execute(sa.select(sa.literal(1)).where(key)).first() is None
             upsert = insert(slos).values(row)
@@ -85,7 +72,7 @@ class Ledger:
         wanted = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy)
         if name is not None:
             wanted = sa.and_(wanted, slos.c.slo_name == name)
-        with self._begin() as connection:
+        with self.begin() as connection:
             connection.execute(sa.delete(slos).where(wanted))
 
     def by_tenant(self) -> dict[str, BandwidthSlo]:
@@ -104,7 +91,7 @@ class Ledger:
 
     def executions(self) -> list[StoreExecution]:
         """Return the executions of all owners that have a credential, by id."""
-        with self._begin() as connection:
+        with self.begin() as connection:
             self._sweep(connection)
             return [_execution(row) for row in connection.execute(sa.select(executions).order_by(executions.c.id))]
 
@@ -113,7 +100,7 @@ class Ledger:
 
         A credential that is not among them and is not newer has ended: none is being given meanwhile.
         """
-        with self._begin() as connection:
+        with self.begin() as connection:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_GIVING)))
             self._sweep(connection)
             found = [_execution(row) for row in connection.execute(sa.select(executions).order_by(executions.c.id))]
@@ -127,7 +114,7 @@ class Ledger:
         row = {"id": wanted.id, "tenant": wanted.tenant, "owner": wanted.owner, **rates}
         same = sa.and_(executions.c.tenant == wanted.tenant, executions.c.owner == wanted.owner)
         upsert = insert(executions).values(row).on_conflict_do_update(index_elements=["id"], set_=rates, where=same)
-        with self._begin() as connection:
+        with self.begin() as connection:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock_shared(_GIVING)))
             found = connection.execute(upsert.returning(executions)).first()
             if found is None:
@@ -139,7 +126,7 @@ class Ledger:
     def drop_execution(self, owner: str, execution_id: str) -> None:
         """Forget an execution that has ended; do nothing if the owner has none of that id."""
         its = sa.and_(executions.c.id == execution_id, executions.c.owner == owner)
-        with self._begin() as connection:
+        with self.begin() as connection:
             dropped = connection.execute(sa.delete(executions).where(its).returning(executions.c.generation)).scalars()
             transfer_rows.end(connection, list(dropped), self._clock())
 
@@ -157,7 +144,7 @@ class Ledger:
         was settled long ago. Return what is still to be settled.
         """
         now_s = self._clock()
-        with self._begin() as connection:
+        with self.begin() as connection:
             if heard:
                 transfer_rows.add(connection, heard, window_us)
             open_ = transfer_rows.unsettled(connection)
@@ -169,17 +156,17 @@ class Ledger:
 
     def transfers(self, owner: str) -> Mapping[str, TransferTotals]:
         """Return what was counted so far for executions with a credential, of those that moved anything."""
-        with self._begin() as connection:
+        with self.begin() as connection:
             return transfer_rows.so_far(connection, owner)
 
     def ended_transfers(self, owner: str) -> list[EndedTransfers]:
         """Return what was moved with credentials that have ended, until that is forgotten; 200 at most."""
-        with self._begin() as connection:
+        with self.begin() as connection:
             return transfer_rows.final(connection, owner)
 
     def forget_transfers(self, owner: str, generation: int) -> None:
         """Forget what was moved with a credential that has ended; do nothing if nothing is known of it."""
-        with self._begin() as connection:
+        with self.begin() as connection:
             transfer_rows.forget(connection, owner, generation)
 
     def _guaranteed(self) -> dict[str, dict[str, int]]:
@@ -196,19 +183,19 @@ class Ledger:
 
     def views(self, owner: str) -> list[View]:
         """Return views of an owner whose lease holds, by id."""
-        with self._begin() as connection:
+        with self.begin() as connection:
             self._sweep(connection)
             leased = sa.and_(views.c.owner == owner, views.c.owner.in_(sa.select(leases.c.owner)))
             return _views(connection, leased)
 
     def view(self, view_id: str) -> View | None:
         """Return a view of any owner; None if there is none of that id."""
-        with self._begin() as connection:
+        with self.begin() as connection:
             return next(iter(_views(connection, views.c.id == view_id)), None)
 
     def overdue_views(self) -> list[View]:
         """Return views whose owner's lease has expired and whose containers are still to be removed."""
-        with self._begin() as connection:
+        with self.begin() as connection:
             self._sweep(connection)
             return _views(connection, views.c.owner.not_in(sa.select(leases.c.owner)))
 
@@ -223,13 +210,13 @@ class Ledger:
             "reading": view.reading(),
             "owner": owner,
         }
-        with self._begin() as connection:
+        with self.begin() as connection:
             connection.execute(insert(views).values(row).on_conflict_do_nothing())
             return _views(connection, views.c.id == view.id)[0]
 
     def forget_view(self, view_id: str) -> None:
         """Forget a removed view; do nothing if it is unknown."""
-        with self._begin() as connection:
+        with self.begin() as connection:
             connection.execute(sa.delete(views).where(views.c.id == view_id))
 
     # Leases
@@ -240,7 +227,7 @@ class Ledger:
         """
         until_s = self._clock() + lease_s
         upsert = insert(leases).values(owner=owner, until_s=until_s)
-        with self._begin() as connection:
+        with self.begin() as connection:
             self._sweep(connection)
             connection.execute(upsert.on_conflict_do_update(index_elements=["owner"], set_={"until_s": until_s}))
         return until_s
@@ -253,72 +240,49 @@ class Ledger:
         connection.execute(ended)
         connection.execute(sa.delete(leases).where(leases.c.until_s < self._clock()))
 
-    # Projects, filters, policies
+    # Projects and filters
 
     def keep_project(self, project_id: str, name: str) -> None:
         """Enable a project."""
         upsert = insert(projects).values(id=project_id, name=name)
-        with self._begin() as connection:
+        with self.begin() as connection:
             connection.execute(upsert.on_conflict_do_update(index_elements=["id"], set_={"name": name}))
 
     def project_names(self) -> dict[str, str]:
         """Return project names by id."""
-        with self._begin() as connection:
+        with self.begin() as connection:
             return {row.id: row.name for row in connection.execute(sa.select(projects))}
 
     def filters(self) -> list[dict[str, Any]]:
         """Return name and attributes of all filters."""
-        with self._begin() as connection:
+        with self.begin() as connection:
             found = connection.execute(sa.select(filters.c.dsl_name, filters.c.attributes).order_by(filters.c.dsl_name))
             return [{"dsl_name": row.dsl_name, **row.attributes} for row in found]
 
     def keep_filter(self, dsl_name: str, attributes: Mapping[str, Any]) -> None:
         """Create or change a filter."""
         upsert = insert(filters).values(dsl_name=dsl_name, attributes=dict(attributes))
-        with self._begin() as connection:
+        with self.begin() as connection:
             connection.execute(
                 upsert.on_conflict_do_update(index_elements=["dsl_name"], set_={"attributes": dict(attributes)})
             )
 
     def keep_filter_data(self, dsl_name: str, data: bytes) -> bool:
         """Store a filter's program; False if there is no such filter."""
-        with self._begin() as connection:
+        with self.begin() as connection:
             done = connection.execute(sa.update(filters).where(filters.c.dsl_name == dsl_name).values(data=data))
             return done.rowcount > 0
 
     def drop_filter(self, dsl_name: str) -> None:
         """Remove a filter; do nothing if there is none."""
-        with self._begin() as connection:
+        with self.begin() as connection:
             connection.execute(sa.delete(filters).where(filters.c.dsl_name == dsl_name))
 
-    def policies(self) -> list[dict[str, Any]]:
-        """Return all static policies, in order of creation."""
-        with self._begin() as connection:
-            return [dict(row) for row in connection.execute(sa.select(policies).order_by(policies.c.id)).mappings()]
 
-    def add_policies(self, rows: Sequence[tuple[Mapping[str, Any], Promised | None]]) -> list[int]:
-        """Store all policies or none, each with its promise; return their ids."""
-        add = sa.insert(policies).returning(policies.c.id)
-        with self._begin() as connection:
-            ids = []
-            for row, promised in rows:
-                ids.append(int(connection.execute(add, dict(row)).scalar_one()))
-                if promised is not None:
-                    rates = dict.fromkeys((READ, WRITE), promised.bytes_per_s)
-                    _set_slo(connection, promised.project, rule_policy(ids[-1]), rates, None)
-            return ids
-
-    def drop_policy(self, target: str, policy_id: int) -> None:
-        """Remove a policy and its promise; do nothing if there is none."""
-        wanted = sa.and_(policies.c.target == target, policies.c.id == policy_id)
-        with self._begin() as connection:
-            if connection.execute(sa.delete(policies).where(wanted)).rowcount:
-                connection.execute(sa.delete(slos).where(slos.c.policy_id == rule_policy(policy_id)))
-
-
-def _set_slo(
+def set_rates(
     connection: sa.Connection, project: str, policy: str, rates: Mapping[str, int | None], owner: str | None
 ) -> None:
+    """Set the rates of a project under a policy within a transaction; None clears a rate."""
     is_slo = sa.and_(slos.c.project_id == project, slos.c.policy_id == policy)
     connection.execute(sa.delete(slos).where(is_slo))
     rows = [

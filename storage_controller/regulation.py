@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import zmq
@@ -22,14 +22,20 @@ from storage_bridge.bandwidth.meter import Meter, TransferProgress
 from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, TransferReport
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, StoreExecution
 from storage_controller.ledger import Ledger
+from storage_controller.operation_meter import OperationMeter
+from storage_controller.rule_ledger import RuleLedger
 from storage_controller.transfers import TransferBook
 from storage_filters.alive_executions import AliveExecutions
 from storage_filters.newest import NewestMessage
+from storage_filters.records import KINDS
+from storage_filters.rule_documents import written
+from storage_filters.rule_metrics import rule_of
 from zoe_lib.messaging.keys import Only
 
 _log = logging.getLogger(__name__)
 EPOCH_S = 0.25
 _EPOCHS_A_LIST = 4  # the list of executions is sent when it changes, and each second
+_EPOCHS_A_BOOK = 8  # rules are, too, and each other second
 _DIRECTIONS = {"get": TransferKind.READ, "put": TransferKind.WRITE}
 _NAMES = {traffic: name for name, traffic in _DIRECTIONS.items()}
 
@@ -72,6 +78,11 @@ class Regulation:
         self._executions = executions
         self._alive: AliveExecutions | None = None
         self._told: AliveExecutions | None = None
+        self._rules = RuleLedger(ledger)
+        self._operations = OperationMeter()
+        self._hosted: dict[str, frozenset[str]] = {}
+        self._rule_book: Mapping[str, Any] | None = None
+        self._told_rule_book: Mapping[str, Any] | None = None
         self._newest = {proxy: NewestMessage(settings.hold_s) for proxy in capacity.nodes}
         self._meters = {proxy: Meter(proxy) for proxy in capacity.nodes}
         self._reports: dict[str, TransferReport] = {}
@@ -117,6 +128,12 @@ class Regulation:
     def counts_transfers(self) -> bool:
         """Return whether all proxies report what executions move, so that no counter means no bytes."""
         return all(self._book.counting.values())
+
+    def hosted(self) -> frozenset[str]:
+        """Return the filters of objects that all proxies have which ever reported; all there are before the first
+        report.
+        """
+        return frozenset(KINDS).intersection(*self._hosted.values())
 
     def clients(self) -> Mapping[str, AchievedBandwidth]:
         """Return what was recently moved to and from each address, for the proxies that report it."""
@@ -191,12 +208,16 @@ class Regulation:
                 raise ValueError(f"moved within {seconds} s")
             amounts = _amounts(fields["accounts"], self._tenant)
             of_clients = _amounts(fields.get("clients", {}), str)
+            operations = _operations(fields.get("operations", {}))
+            hosted = frozenset(map(str, fields.get("filters", ())))
             waiting = frozenset((self._tenant(one), _DIRECTIONS[way]) for one, way in fields.get("waiting", []))
             self._book.hear(proxy, fields.get("moved"), fields.get("settled", ()))
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
             _log.error("invalid report of a proxy: %s", error)
             return None
         self._newest[proxy].heard(order, now_s)
+        self._operations.add(operations, now_s)
+        self._hosted[proxy] = hosted
         report = self._meters[proxy].add(TransferProgress(seconds, amounts, waiting), time.monotonic())
         client_report = self._of_clients[proxy].add(TransferProgress(seconds, of_clients), time.monotonic())
         with self._lock:
@@ -209,9 +230,11 @@ class Regulation:
         try:
             promised = self._ledger.by_tenant()
             executions, newest = self._ledger.alive() if self._executions else ([], 0)
+            book = self._rules.book()
         except Exception as error:
             _log.warning("cannot read the promises: %s", error)
             return
+        self._rule_book = written(replace(book, metrics=self._operations.metrics(book, time.monotonic())))
         self._promised, self._slos = promised, divided(promised, executions)
         if self._executions:
             alive: dict[str, dict[str, int]] = {}
@@ -239,6 +262,9 @@ class Regulation:
         message["settle"] = self._book.asked
         if self._alive is not None and (self._alive != self._told or self._number % _EPOCHS_A_LIST == 0):
             self._told, message["executions"] = self._alive, asdict(self._alive)
+        book = self._rule_book
+        if book is not None and (book != self._told_rule_book or self._number % _EPOCHS_A_BOOK == 0):
+            self._told_rule_book = message["rules"] = book
         self._limits.send_json(message)
 
     def _tenant(self, account: str) -> str:
@@ -259,6 +285,13 @@ def divided(promised: Mapping[str, BandwidthSlo], executions: Sequence[StoreExec
 def _by_traffic(slo: BandwidthSlo) -> list[tuple[TransferKind, int]]:
     both = (TransferKind.READ, slo.read_bytes_per_s), (TransferKind.WRITE, slo.write_bytes_per_s)
     return [(traffic, rate) for traffic, rate in both if rate is not None]
+
+
+def _operations(told: Mapping[str, Mapping[str, Any]]) -> dict[int, dict[str, int]]:
+    return {
+        rule_of(str(name)): {str(direction): int(count) for direction, count in counts.items()}
+        for name, counts in told.items()
+    }
 
 
 def _amounts(

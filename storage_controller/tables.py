@@ -39,6 +39,7 @@ filters = sa.Table(
     sa.Column("attributes", JSONB, nullable=False),
     sa.Column("data", sa.LargeBinary),
 )
+# Rules. One that was removed stays as history; who wrote or removed it is NULL for clients that do not say.
 policies = sa.Table(
     "policies",
     metadata,
@@ -46,6 +47,24 @@ policies = sa.Table(
     sa.Column("target", sa.Text, nullable=False),
     sa.Column("rule", sa.Text, nullable=False),
     sa.Column("actions", JSONB, nullable=False),
+    sa.Column("author", sa.Text),
+    sa.Column("created_s", sa.Double),
+    sa.Column("removed_by", sa.Text),
+    sa.Column("removed_s", sa.Double),
+    sa.Index("ix_policies_present", "id", postgresql_where=sa.text("removed_s IS NULL")),
+)
+# Words of rules: lists of tenants and of <tenant>/<container>, and of endings of names.
+groups = sa.Table(
+    "groups",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("members", JSONB, nullable=False),
+)
+object_types = sa.Table(
+    "object_types",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("endings", JSONB, nullable=False),
 )
 views = sa.Table(
     "views",

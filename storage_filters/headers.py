@@ -9,6 +9,10 @@ SELECTED = "X-Backend-Zoe-Selected"
 VIEW = "X-Zoe-View"
 VIEW_SYSMETA = "X-Container-Sysmeta-Zoe-View"
 VIEW_SYSMETA_NAME = "zoe-view"
+# What filters did with an object, and ETag and size of what was put. Clients can neither send nor see these.
+DONE = "X-Object-Sysmeta-Zoe-Filters"
+PUT_ETAG = "X-Object-Sysmeta-Zoe-Etag"
+PUT_SIZE = "X-Object-Sysmeta-Zoe-Size"
 
 
 def environ_key(header: str) -> str:

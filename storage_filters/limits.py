@@ -3,7 +3,7 @@
 Both are JSON over ZeroMQ with CURVE. Reports are by account, or execution of one, and by the address of the client.
 Limits are always complete, for proxies by name: an account without a limit may move what `others` may, or any amount if
 that is missing. A proxy that is not named keeps its limits. Some limits come with the list of executions that may use
-the store.
+the store, and with the rules of the object store.
 
 What executions moved is reported as counters that never fall (`moved`): those that have changed, and those that the
 controller asks for, since their executions have ended (`settle`, answered by `settled`).
@@ -26,6 +26,8 @@ from eventlet.green import zmq
 from storage_filters.alive_executions import AliveFile, alive_file, read_alive
 from storage_filters.newest import NewestMessage
 from storage_filters.rate_table import DIRECTIONS, Direction, RateTable, Use
+from storage_filters.records import hosted
+from storage_filters.rule_file import RuleFile, operations_file, rules_file
 from storage_filters.transfer_counters import TransferCounters
 
 REPORT_INTERVAL_S = 0.25
@@ -61,6 +63,8 @@ class LimitsAgent:
         self._conf = conf
         self._logger = logger
         self._name = conf.get("proxy_name", socket.gethostname())
+        self._rules = RuleFile(rules_file(conf["rates_file"]))
+        self._operations = RateTable(operations_file(conf["rates_file"]))
         self._alive = AliveFile(alive_file(conf["rates_file"]))
         self._lock = Path(conf["rates_file"]).with_suffix(".lock")
         self._lock.touch(0o600)
@@ -113,6 +117,8 @@ class LimitsAgent:
         order, now_s = (int(message["epoch"]), int(message["seq"])), time.monotonic()
         if self._newest.outdated(order, now_s):
             return
+        if "rules" in message:
+            self._rules.write(message["rules"])
         if "executions" in message:
             self._alive.write(read_alive(message["executions"]))
         self._asked = [str(one) for one in message.get("settle", ())][:SETTLED_MAX]
@@ -133,11 +139,13 @@ class LimitsAgent:
         """
         at_s, number = time.monotonic(), 0
         before, clients_before = self._table.uses(at_s), self._clients.uses(at_s)
+        operations_before = self._operations.uses(at_s)
         told: Mapping[str, Any] = {}
         while True:
             sleep(REPORT_INTERVAL_S)
             number, now_s, asked = number + 1, time.monotonic(), self._asked
             now, clients, counts = self._table.uses(now_s), self._clients.uses(now_s), self._counters.counts()
+            operations = self._operations.uses(now_s)
             changed = {name for name, count in counts.items() if told.get(name) != count}
             report = {
                 "proxy": self._name,
@@ -147,6 +155,8 @@ class LimitsAgent:
                 "accounts": _moved(before, now),
                 "waiting": [place for place, use in now.items() if use.waits],
                 "clients": _moved(clients_before, clients),
+                "filters": sorted(hosted),
+                "operations": _moved(operations_before, operations),
                 "moved": {name: counts[name].numbers() for name in changed | (counts.keys() & set(asked))},
                 "settled": list(asked),
             }
@@ -156,6 +166,7 @@ class LimitsAgent:
                 except zmq.Again:
                     self._logger.warning("the storage controller does not accept reports")
             before, clients_before, at_s, told = now, clients, now_s, counts
+            operations_before = operations
 
 
 def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:

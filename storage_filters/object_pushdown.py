@@ -6,7 +6,7 @@
     paste.filter_factory = storage_filters.object_pushdown:filter_factory
 
 Only the proxy's `zoe_views` uses it. Objects that cannot be filtered here (segmented, erasure-coded, encrypted,
-compressed) are answered unchanged, without the mark, and the proxy does the work.
+compressed, filtered) are answered unchanged, without the mark, and the proxy does the work.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from swift.common.utils import close_if_possible, get_logger
 from storage_filters.csv_parser import UnreadableRecordError
 from storage_filters.csv_stream import first_byte, selected
 from storage_filters.delivery import MEDIA_TYPE, begun, packed
-from storage_filters.headers import SELECTED, SELECTION, environ_key
+from storage_filters.headers import DONE, SELECTED, SELECTION, environ_key
 from storage_filters.selection import Selection, SelectionError
 
 Environ = dict[str, Any]
@@ -34,6 +34,7 @@ _NOT_PLAIN_PREFIXES = (
     "X-Object-Sysmeta-Ec",
     "X-Object-Sysmeta-Symlink",
     "X-Object-Sysmeta-Slo",
+    DONE,
 )
 
 

@@ -36,6 +36,7 @@ _QUESTIONS = frozenset(
         "try_policy",
         "replay_journal",
         "validate_workflow",
+        "try_storage_rules",
     }
 )
 # Its beginning is in the audit log.

@@ -50,6 +50,8 @@ class Code(StrEnum):
     NO_SUCH_ROUTE = "no_such_route"
     NO_LOGS = "no_logs"
     NO_TERMINAL = "no_terminal"
+    STORAGE_RULE_REFUSED = "storage_rule_refused"
+    STORAGE_RULES_UNAVAILABLE = "storage_rules_unavailable"
     METHOD_NOT_ALLOWED = "method_not_allowed"
     CONFLICT = "conflict"
     ILLEGAL_STATE = "illegal_state"
@@ -139,6 +141,8 @@ PROBLEMS: Mapping[Code, tuple[int, str]] = {
     Code.NO_SUCH_ROUTE: (404, "This path does not exist"),
     Code.NO_LOGS: (404, "The output is no longer kept"),
     Code.NO_TERMINAL: (409, "A terminal cannot be opened there"),
+    Code.STORAGE_RULE_REFUSED: (422, "The storage controller refuses this"),
+    Code.STORAGE_RULES_UNAVAILABLE: (503, "The storage controller does not answer for the object store's rules"),
     Code.METHOD_NOT_ALLOWED: (405, "This path does not support this method"),
     Code.CONFLICT: (409, "It was changed concurrently: read it again and retry"),
     Code.ILLEGAL_STATE: (409, "Its present state does not allow this"),

@@ -262,6 +262,29 @@ class Calls(Transport):
         """Return the object store's bandwidth: capacity, grants, achieved bandwidth, and who waits."""
         return self.call(wire.StorageView, "GET", "/storage")
 
+    def storage_rules(self, removed: bool = False) -> wire.StorageRuleList:
+        """List the object store's rules, or those that were removed; for admins."""
+        parameters = {"removed": "true" if removed else None}
+        return self.call(wire.StorageRuleList, "GET", "/storage/rules", parameters=parameters)
+
+    def add_storage_rules(self, text: str, tenant: str | None = None) -> wire.StorageRuleList:
+        """Add rules, one a line, all of them or none; `tenant` is that of targets which name none."""
+        body = wire.StorageRuleRequest(text=text, tenant=tenant)
+        return self.call(wire.StorageRuleList, "POST", "/storage/rules", body=body)
+
+    def remove_storage_rule(self, number: int) -> None:
+        """Remove a rule of the object store; objects stay as they were stored."""
+        return self.do("DELETE", f"/storage/rules/{number}")
+
+    def try_storage_rules(self, wanted: wire.StorageRuleTry) -> wire.StorageRuleTryView:
+        """Return which filters an object would get, now and with rules beside; nothing changes."""
+        return self.call(wire.StorageRuleTryView, "POST", "/storage/rules/try", body=wanted, again=True)
+
+    def why_stored(self, container: str, name: str, tenant: str | None = None) -> wire.StorageWhyView:
+        """Return which filters a stored object went through, and by which rules."""
+        parameters = {"container": container, "object": name, "tenant": tenant}
+        return self.call(wire.StorageWhyView, "GET", "/storage/rules/why", parameters=parameters)
+
     def status(self) -> wire.StatusView:
         """Return the state of the installation."""
         return self.call(wire.StatusView, "GET", "/status")

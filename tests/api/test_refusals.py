@@ -363,6 +363,16 @@ def queue_too_long(api: Api, _: Raise) -> httpx.Response:
     return api.http().post("/api/v1/plan", json={"application": job()})
 
 
+def storage_rule_refused(api: Api, _: Raise) -> httpx.Response:
+    api.master_client.ask = refusing("storage_rule_refused")  # type: ignore[method-assign]
+    return api.http(api.admin).post("/api/v1/storage/rules", json={"text": "FOR"})
+
+
+def storage_rules_unavailable(api: Api, _: Raise) -> httpx.Response:
+    api.master_client.ask = refusing("storage_rules_unavailable")  # type: ignore[method-assign]
+    return api.http().get("/api/v1/storage/rules/why", params={"container": "c", "object": "o"})
+
+
 def logs_busy(api: Api, _: Raise) -> httpx.Response:
     execution = api.client().submit(job())
     api.master_client.ask = refusing("logs_busy")  # type: ignore[method-assign]

@@ -117,11 +117,20 @@ def test_nothing_is_promised_to_a_tenant_that_the_store_does_not_know(
     ("rules", "words"),
     [
         ("", "the text contains no rule"),
-        ("FOR TENANT:a SET x", "line 1: a rule must have the form FOR"),
-        (f"{RULE}\nFOR NOBODY:a DO SET x", "line 2: 'NOBODY:a' is not a target"),
+        ("FOR TENANT:a", "line 1: character 13: the end where the rule needs DO | SET or DELETE | WHEN"),
+        (f"{RULE}\nFOR NOBODY:a DO SET x", "line 2: character 5: 'NOBODY:a' where the rule needs TENANT, CONTAINER"),
         ("FOR CONTAINER:a DO SET x", "a container is named tenant/container"),
-        ("FOR TENANT:a WHEN x > 3 DO SET y", "rules with a condition (WHEN) are not supported"),
-        ("FOR TENANT:a DO SET x WITH level", "'level' is not a parameter"),
+        ("FOR TENANT:a WHEN x > 3 DO SET y", "the metric X is not measured; measured are GETS_SEC, PUTS_SEC, OPS_SEC"),
+        ("FOR TENANT:a WHEN GETS_SEC>3 DO SET NOOP PERSISTENT", "holds while the condition does"),
+        ("FOR TENANT:a WHEN OBJECT_TYPE=SONGS DO SET y", "the object type SONGS is not registered; known: DOCS"),
+        ("FOR TENANT:a WHEN OBJECT_SIZE<much DO SET y", "OBJECT_SIZE is compared with a number such as 5 or 10M"),
+        ("FOR TENANT:a WHEN " + 40 * "(" + "x>1" + 40 * ")" + " DO SET y", "more than 32 parentheses"),
+        ("FOR TENANT:a DO SET x WITH level", "character 33: the end where the rule needs ="),
+        ("FOR TENANT:a DO SET COMPRESSION WITH TYPE=LZO", "TYPE is one of ZSTD, LZ4, GZIP, not LZO"),
+        ("FOR TENANT:a DO SET COMPRESSION WITH LEVEL=99", "LEVEL of ZSTD is from 1 to 19, not 99"),
+        ("FOR TENANT:a DO SET ENCRYPTION WITH KEY=x", "ENCRYPTION has no parameter KEY"),
+        ("FOR TENANT:a DO DELETE BANDWIDTH", "no rule displaces BANDWIDTH"),
+        ("FOR TENANT:a WHEN OBJECT_SIZE>1 DO SET BANDWIDTH WITH MIN_BW=3MBps", "a promise of bandwidth always holds"),
         ("FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW=fast", "BANDWIDTH needs MIN_BW"),
         ("FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW=0.5Bps", "from 1 to"),
         (f"FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW={'9' * 320}", "BANDWIDTH needs MIN_BW"),
@@ -150,10 +159,10 @@ def test_what_nothing_carries_out_is_said_wherever_it_is_kept(served: Served) ->
     bandwidth = "FOR TENANT:a DO SET BANDWIDTH WITH MIN_BW=3MBps"
     with served.http() as http:
         assert "Warning" not in http.post("/policies/static", content=bandwidth).headers
-        kept = http.post("/policies/static", content=f"{RULE}\nFOR TENANT:b DO DELETE BANDWIDTH WITH MIN_BW=3MBps")
-        assert kept.headers["Warning"] == ('299 zoe-storage "stored, but not enforced: BANDWIDTH, cache, compression"')
-        http.post("/filters", json={"dsl_name": "compression"})
-        assert "compression" in http.put("/filters/a/deploy/compression").headers["Warning"]
+        kept = http.post("/policies/static", content=f"{RULE}\nFOR TENANT:b DO SET own")
+        assert '299 zoe-storage "stored, but not enforced: cache, own"' in kept.headers["Warning"]
+        http.post("/filters", json={"dsl_name": "own"})
+        assert "own" in http.put("/filters/a/deploy/own").headers["Warning"]
         enforced = {row["rule"]: row["enforced"] for row in http.get("/registry/static_policy").json()}
         assert [rule for rule, really in enforced.items() if really] == [bandwidth]
         assert [row["project_id"] for row in http.get("/bw/slas").json()] == ["a"]
@@ -205,14 +214,129 @@ def test_a_rule_is_kept_listed_and_deleted_in_both_dialects(served: Served) -> N
         assert http.get("/registry/static_policy").json() == []
 
 
+def test_a_rule_with_a_metric_is_listed_among_the_dynamic_ones(served: Served) -> None:
+    texts = (
+        "FOR CONTAINER C1 WHEN GETS_SEC > 5 AND OBJECT_SIZE<10M DO SET CACHING ON PROXY TRANSIENT",
+        "FOR CONTAINER C1 WHEN GETS_SEC > 5 SET CACHING",
+    )
+    with served.http() as http:
+        for path in ("/registry/dynamic_policy", "/policies/dynamic"):
+            made = http.post(path, content="\n".join(texts), headers={"X-Project-Id": "T1"})
+            assert made.status_code == 201, made.text
+            assert "stored, but not enforced: CACHING" in made.headers["Warning"]
+            assert [row["id"] for row in http.get(path).json()] == made.json()
+            assert http.get("/policies/static").json() == []
+            for name in made.json():
+                assert http.delete(f"{path}/{name.rpartition(':')[2]}").status_code == 204
+            assert http.get(path).json() == []
+
+
+PRINTED = (
+    "FOR TENANT T1 WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION WITH TYPE=LZ4, SET ENCRYPTION",
+    "FOR TENANT T2 DO SET BANDWIDTH WITH MIN_BW=30MBps",
+    "FOR TENANT T1 WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION ON PROXY, SET ENCRYPTION",
+    "FOR TENANT T1 SET BANDWIDTH WITH PARAM1=30MBps",
+)
+
+
+@pytest.mark.parametrize("path", ["/registry/static_policy", "/policies/static"])
+def test_the_printed_rules_are_accepted_in_both_dialects(served: Served, path: str) -> None:
+    with served.http() as http:
+        for rule in PRINTED:
+            assert http.post(path, content=rule).status_code == 201
+        rows = http.get(path).json()
+        assert all(row["enforced"] for row in rows)
+        assert len(rows) == len(PRINTED)
+        assert {row["project_id"]: row["bandwidth"] for row in http.get("/bw/slas").json()} == {"T1": 30, "T2": 30}
+
+
+def test_a_rule_of_the_appendix_dialect_replaces_all_unless_it_says_otherwise(served: Served) -> None:
+    said = "FOR CONTAINER t/c DO SET NOOP REPLACES SAME"
+    with served.http() as http:
+        for path in ("/registry/static_policy", "/policies/static"):
+            for rule in ("FOR CONTAINER logs DO SET NOOP", said):
+                assert http.post(path, content=rule, headers={"X-Project-Id": "t"}).status_code == 201
+        rules = [row["rule"] for row in http.get("/policies/static").json()]
+    same = "FOR CONTAINER:t/c DO SET NOOP REPLACES SAME"
+    kept = "FOR CONTAINER:t/logs DO SET NOOP"
+    assert rules == [f"{kept} REPLACES ALL", same, kept, same]
+
+
+def test_who_wrote_and_removed_a_rule_is_kept(served: Served) -> None:
+    with served.http() as http:
+        ann, bob = {"X-Zoe-Author": "ann"}, {"X-Zoe-Author": "bob"}
+        [made] = http.post("/v1/rules", json={"text": "FOR TENANT t DO SET NOOP"}, headers=ann).json()
+        assert (made["author"], made["created_s"] > 1e9, made["enforced"]) == ("ann", True, True)
+        changed = http.put(
+            f"/policies/static/TENANT:t:{made['id']}", content="FOR TENANT t DO SET ENCRYPTION", headers=bob
+        )
+        assert changed.status_code == 200, changed.text
+        [kept] = http.get("/v1/rules").json()
+        assert (kept["rule"], kept["author"]) == ("FOR TENANT:t DO SET ENCRYPTION", "bob")
+        [removed] = http.get("/v1/rules", params={"removed": True}).json()
+        assert (removed["id"], removed["removed_by"]) == (made["id"], "bob")
+        assert http.delete(f"/v1/rules/{kept['id']}").status_code == 204
+        assert http.delete(f"/v1/rules/{kept['id']}").status_code == 404
+        assert http.get("/v1/rules").json() == []
+
+
+def test_a_rule_is_tried_beside_those_that_hold(served: Served) -> None:
+    with served.http() as http:
+        http.post("/v1/rules", json={"text": "FOR TENANT t DO SET ENCRYPTION, SET COMPRESSION WITH TYPE=LZ4"})
+        wanted = {"tenant": "t", "container": "c", "object": "a.txt", "size": 10}
+        text = "FOR CONTAINER c WHEN OBJECT_SIZE<1K DO SET COMPRESSION WITH TYPE=GZIP"
+        answer = http.post("/v1/rules/try", json={**wanted, "text": text}).json()
+        assert answer["now"]["filters"] == ["ENCRYPTION", "COMPRESSION"]
+        assert answer["then"]["filters"] == ["COMPRESSION", "ENCRYPTION"]
+        displaced = [one for one in answer["then"]["verdicts"] if one["outcome"] == "displaced"]
+        assert [(one["filter"], "is more specific" in one["sentence"]) for one in displaced] == [("COMPRESSION", True)]
+        assert len(http.get("/v1/rules").json()) == 1
+        assert http.post("/v1/rules/try", json={**wanted, "text": "FOR"}).status_code == 400
+        assert http.get("/v1/rules/why", params={"tenant": "t", "container": "c", "object": "o"}).status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("groups", "leave", "types"),
+    [
+        ("/registry/gtenants", "tenants", "/registry/object_type"),
+        ("/projects/groups/", "projects", "/policies/object_type/"),
+    ],
+)
+def test_words_are_registered_in_both_dialects(served: Served, groups: str, leave: str, types: str) -> None:
+    groups_path, types_path = groups.rstrip("/"), types.rstrip("/")
+    with served.http() as http:
+        name = http.post(groups, json=["a", "b"]).json()["id"]
+        assert http.get(groups).json() == {name: ["a", "b"]}
+        assert http.post(groups, json={"name": name, "members": []}).status_code == 409
+        assert http.put(f"{groups_path}/{name}", json=["a", "b/c", "d"]).status_code == 201
+        assert http.delete(f"{groups_path}/{name}/{leave}/a").status_code == 204
+        assert http.get(f"{groups_path}/{name}").json() == ["b/c", "d"]
+        assert http.post(types, json={"name": "SONGS", "types_list": [".MP3", "ogg"]}).status_code == 201
+        assert http.get(f"{types_path}/SONGS").json() == {"name": "SONGS", "types_list": ["mp3", "ogg"]}
+        rule = f"FOR G {name} DO SET NOOP TO OBJECT_TYPE=songs"
+        [number] = http.post("/policies/static", content=rule).json()
+        for used in (f"{groups_path}/{name}", f"{types_path}/SONGS"):
+            assert (http.delete(used).status_code, http.get(used).status_code) == (409, 200)
+        wanted = {"tenant": "b", "container": "c", "object": "x.Ogg"}
+        assert http.post("/v1/rules/try", json=wanted).json()["now"]["filters"] == ["NOOP"]
+        assert http.delete(f"/policies/static/{number}").status_code == 204
+        for used in (f"{groups_path}/{name}", f"{types_path}/SONGS"):
+            assert (http.delete(used).status_code, http.get(used).status_code) == (204, 404)
+
+
 def test_a_filter_is_made_given_its_program_deployed_and_undeployed(served: Served) -> None:
     with served.http() as http:
         assert http.post("/filters/", json={"dsl_name": "compression", "language": "python"}).status_code == 201
         assert http.put("/filters/compression/data", files={"file": b"program"}).json() == {"bytes": 7}
         assert http.get("/filters").json() == [{"dsl_name": "compression", "language": "python"}]
-        number = http.put("/filters/4f0279/logs/deploy/compression", json={"params": "level=3"}).json()
+        form = {"params": "level=3", "object_type": "DOCS", "object_size": "<10M"}
+        number = http.put("/filters/4f0279/logs/deploy/compression", json=form).json()
         [kept] = http.get("/policies/static").json()
         assert kept["id"] == f"CONTAINER:4f0279/logs:{number}"
+        assert kept["rule"] == (
+            "FOR CONTAINER:4f0279/logs DO SET compression WITH level=3 "
+            "TO OBJECT_TYPE=DOCS, OBJECT_SIZE<10M REPLACES ALL"
+        )
         assert http.put("/filters/4f0279/logs/undeploy/compression").status_code == 204
         assert http.get("/policies/static").json() == []
         assert http.delete("/filters/compression/").status_code == 204

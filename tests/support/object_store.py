@@ -35,7 +35,7 @@ def object_store(
     with tempfile.TemporaryDirectory(prefix="zoe-swift-") as apart:
         Path(apart).chmod(0o711)
         for name in sorted(
-            {"controller", "executions_secret"} & changes.keys()
+            {"controller", "executions_secret", "keyring"} & changes.keys()
         ):  # the controller first: it has the secret
             changes[name] = changes[name](Path(apart), account)
         configuration = StoreConfiguration(users, run_as=account.name if account else None, **changes)

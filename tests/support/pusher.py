@@ -26,13 +26,14 @@ class Pusher:
     """Pushes limits in bytes per second by account and direction; what it does not name is not limited.
 
     `alive`: the executions to push with them, if any list is to be pushed; `newest`: the generation of the last
-    credential that this list judges."""
+    credential that this list judges. `rules`: of the object store, if any are to be pushed."""
 
     limits: Any
     usage: Any
     table: RateTable
     number: int = 0
     alive: dict[str, dict[str, int]] | None = None
+    rules: dict[str, Any] | None = None
     newest: int = 3
     moved: dict[tuple[str, str], int] = field(default_factory=dict)
     limited: set[tuple[str, str]] = field(default_factory=set)
@@ -40,7 +41,9 @@ class Pusher:
     def push(self, **accounts: dict[str, float]) -> None:
         """Returns when they are in force, and with them whatever was sent before."""
         self.number += 1
-        told = {"epoch": 1, "seq": self.number, "proxies": {"proxy": accounts}}
+        told: dict[str, Any] = {"epoch": 1, "seq": self.number, "proxies": {"proxy": accounts}}
+        if self.rules is not None:
+            told["rules"] = self.rules
         listed = {"executions": {"newest": self.newest, "accounts": self.alive}}
         self.limits.send_json(told if self.alive is None else {**told, **listed})
         wanted = dict.fromkeys(self.limited, 0.0)

@@ -1,4 +1,4 @@
-"""storage: how the object store's bandwidth is shared, and credentials for it."""
+"""storage: how the object store's bandwidth is shared, credentials for it, and its rules."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import typer
 
-from zoe_cli.commands import credentials
+from zoe_cli.commands import credentials, storage_policies
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
-from zoe_cli.registry import with_output
+from zoe_cli.registry import add, with_output
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock, rate
@@ -18,8 +18,10 @@ from zoe_client.plain import Execution
 from zoe_client.vocabulary import Mark
 from zoe_client.wire import BandwidthView, StorageView
 
-app = typer.Typer(help="The object store: bandwidth and credentials.", no_args_is_help=True)
+app = typer.Typer(help="The object store: bandwidth, credentials and rules.", no_args_is_help=True)
 app.add_typer(credentials.app, name="credentials")
+app.add_typer(storage_policies.app, name="policy")
+add(app, "why", storage_policies.why, ("zoe storage why docs/report.txt",))
 _LABEL_WIDTH = 12
 
 

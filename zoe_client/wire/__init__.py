@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.secrets import *  # noqa: F403
     from zoe_client.wire.sharing import *  # noqa: F403
     from zoe_client.wire.storage import *  # noqa: F403
+    from zoe_client.wire.storage_rules import *  # noqa: F403
     from zoe_client.wire.terminals import *  # noqa: F403
     from zoe_client.wire.use import *  # noqa: F403
     from zoe_client.wire.workflows import *  # noqa: F403
@@ -207,6 +208,17 @@ __getattr__ = lazy_names(
             "StorageView",
             "StorageWaitView",
             "TenantBandwidthView",
+        ),
+        "storage_rules": (
+            "StorageChainView",
+            "StorageDoneView",
+            "StorageRuleList",
+            "StorageRuleRequest",
+            "StorageRuleTry",
+            "StorageRuleTryView",
+            "StorageRuleView",
+            "StorageVerdictView",
+            "StorageWhyView",
         ),
         "terminals": ("TerminalOpening",),
         "use": (

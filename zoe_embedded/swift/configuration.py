@@ -104,6 +104,10 @@ rates_file = {swift_dir}/rates
 secret_file = {secret_file}
 [filter:zoe_views]
 paste.filter_factory = storage_filters.views:filter_factory
+[filter:zoe_filters]
+paste.filter_factory = storage_filters.filter_host:filter_factory
+rates_file = {swift_dir}/rates
+keyring_file = {keyring}
 [filter:zoe_bandwidth]
 paste.filter_factory = storage_filters.bandwidth:filter_factory
 rates_file = {swift_dir}/rates
@@ -121,7 +125,7 @@ io_timeout = 10
 error_suppression_interval = 0"""
 _PROXY_PIPELINE = (
     "catch_errors gatekeeper healthcheck proxy-logging cache list-endpoints listing_formats bulk {s3}{executions}"
-    "tempauth copy {bandwidth}{views}slo dlo {encryption}proxy-logging proxy-server"
+    "tempauth copy {bandwidth}{views}slo dlo {rules}{encryption}proxy-logging proxy-server"
 )
 
 
@@ -167,8 +171,9 @@ class StoreConfiguration:
     encrypted, with a key derived from the hash prefix. `erasure_coded`: objects are stored as two fragments of data and
     one of parity, which needs three nodes. `autocreate` False: a reseller admin has to create accounts. `pipeline`: of
     the proxy, replacing the one derived from the other options. `executions_secret`: the file of the secret from which
-    the credentials of executions follow; without it, executions have none. `hosts`: the addresses of the nodes'
-    servers, which the rings use; loopback if not given.
+    the credentials of executions follow; without it, executions have none. `keyring`: the file of tenants' keys,
+    without which nothing is encrypted by rules. `hosts`: the addresses of the nodes' servers, which the rings use;
+    loopback if not given.
     """
 
     users: Sequence[StoreUser]
@@ -186,6 +191,7 @@ class StoreConfiguration:
     pipeline: str | None = None
     controller: ControllerLine | None = None
     executions_secret: str | None = None
+    keyring: str | None = None
     hosts: Sequence[str] = ()
 
     def host(self, node: int) -> str:
@@ -245,12 +251,14 @@ def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Port
         root_secret=base64.b64encode(hashlib.sha256(hash_prefix.encode()).digest()).decode(),
         s3_region=S3_REGION,
         secret_file=configuration.executions_secret or "",
+        keyring=configuration.keyring or "",
         pipeline=configuration.pipeline
         or _PROXY_PIPELINE.format(
             s3="s3api " if configuration.s3 else "",
             views="zoe_views " if configuration.filters else "",
             executions="zoe_executions " if configuration.executions_secret else "",
             bandwidth="zoe_bandwidth " if configuration.filters else "",
+            rules="zoe_filters " if configuration.filters else "",
             encryption="keymaster encryption " if configuration.encrypted else "",
         ),
         controller="\n".join(f"{name} = {value}" for name, value in asdict(line).items()) if line else "",

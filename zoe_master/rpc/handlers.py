@@ -25,6 +25,7 @@ from zoe_master.loop.promise_decisions import PromiseDecisions
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick import Tick
 from zoe_master.plugins import Plugins
+from zoe_master.rpc.rule_answers import RuleAnswers
 from zoe_master.scheduler.placement.budget import OutOfBudget, never
 from zoe_master.scheduler.what_if.dry_run import DryRun
 from zoe_master.state.cpu_budget import FORECAST_S, PASS_S, PROMISES_S, CpuBudget
@@ -39,6 +40,7 @@ SCHEDULER = Lane("scheduler", 2, "plan_busy")
 OUTPUT = Lane("output", 8, "logs_busy")
 FILES = Lane("files", 4, "files_busy")
 TERMINALS = Lane("terminals", 2, "terminals_busy")
+RULES = Lane("rules", 2, "storage_rules_unavailable")
 # What runs at once, or waits for its turn: of all users, and of each. One user alone never has all threads for output;
 # and all that wait for output are fewer than the threads by which an API process answers.
 _PLANS_MAX, _PLANS_OF_ASKER_MAX = 2, 1
@@ -46,6 +48,7 @@ _LOOKS_MAX, _LOOKS_OF_ASKER_MAX = 16, 4
 _READS_MAX, _READS_OF_ASKER_MAX = 24, 4
 _FILES_MAX, _FILES_OF_ASKER_MAX = 32, 4
 _TERMINALS_MAX, _TERMINALS_OF_ASKER_MAX = 8, 4
+_RULES_MAX, _RULES_OF_ASKER_MAX = 16, 4
 
 
 class _AboutExecution(BaseModel):
@@ -117,7 +120,9 @@ class RpcHandlers:
         plugins: Plugins | None = None,
         system_users: SystemUsers | None = None,
         decisions: PromiseDecisions | None = None,
+        rules: RuleAnswers | None = None,
     ) -> None:
+        self._rules = rules or RuleAnswers(None)
         self._decisions = decisions
         self._master = master
         self._backend = backend
@@ -150,6 +155,7 @@ class RpcHandlers:
             "files": Slow(self.files, _FILES_MAX, _FILES_OF_ASKER_MAX, FILES),
             "move_workspace": Slow(self.move_workspace, _FILES_MAX, _FILES_OF_ASKER_MAX, FILES),
             "terminal": Slow(self.terminal, _TERMINALS_MAX, _TERMINALS_OF_ASKER_MAX, TERMINALS),
+            "storage_rules": Slow(self._rules.answer, _RULES_MAX, _RULES_OF_ASKER_MAX, RULES),
         }
 
     def hint(self, _body: dict[str, Any]) -> dict[str, Any]:

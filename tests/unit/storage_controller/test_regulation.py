@@ -16,6 +16,7 @@ from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.bandwidth.regulator import RateSettings
 from storage_controller.ledger import Ledger
 from storage_controller.regulation import Endpoints, Regulation
+from storage_filters.records import KINDS
 from tests.support.installation import free_port
 from tests.support.waiting import DEADLINE_S, until
 
@@ -91,8 +92,19 @@ def test_reports_that_make_no_sense_are_told_and_the_next_one_counts(
         report(1, accounts={"AUTH_acme": {"delete": 1}}),
         report(1, accounts={"AUTH_acme": {"get": float("inf")}}),
         report(1, accounts=[]),
+        report(1, operations={"account/7": {"get": 1}}),
+        report(1, operations={"rule/7": {"get": "many"}}),
     ]
     for message in nonsense:
         loop.proxy.send(message)
     until(lambda: caplog.text.count("invalid report of a proxy") == len(nonsense), lambda: caplog.text)
     until(lambda: counts(loop))
+
+
+def test_what_the_proxies_host_is_known_by_their_reports(loop: Loop) -> None:
+    """Until one reports, all is taken to be there; a proxy of an older version says nothing, and has no host."""
+    assert loop.regulation.hosted() == frozenset(KINDS)
+    loop.proxy.send(report(time.monotonic_ns(), filters=["NOOP", "COMPRESSION"]))
+    until(lambda: loop.regulation.hosted() == {"NOOP", "COMPRESSION"})
+    loop.proxy.send(report(time.monotonic_ns()))
+    until(lambda: loop.regulation.hosted() == set())

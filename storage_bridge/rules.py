@@ -1,0 +1,57 @@
+"""Rules of the object store, at Zoe's own controller: listed, added, removed, tried and explained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+from storage_bridge.http import ControllerHttp, ControllerSettings, understood
+from storage_bridge.model import StorageUnavailableError
+
+_FIELDS = ("id", "target", "rule", "enforced", "author", "created_s", "removed_by", "removed_s")
+Document = Mapping[str, Any]
+
+
+class RuleClient:
+    """Calls raise StorageRefusedError, with a sentence for users, or StorageUnavailableError."""
+
+    def __init__(self, settings: ControllerSettings) -> None:
+        # A rule that was added is not added again because its answer was lost.
+        self._http = ControllerHttp(replace(settings, attempts=1))
+
+    def rules(self, removed: bool = False) -> Sequence[Document]:
+        """Return the rules that hold, or those that were removed, the last one first."""
+        rows = self._http.ask("GET", f"/v1/rules?removed={str(removed).lower()}", absent=None)
+        if rows is None:
+            raise StorageUnavailableError("this storage controller has no rules: Zoe's own one is needed")
+        return understood(lambda: [_rule(row) for row in rows])
+
+    def add(self, text: str, tenant: str, author: str) -> Sequence[Document]:
+        """Add rules, one a line, all of them or none; `tenant` is that of targets which name none."""
+        rows = self._http.ask("POST", "/v1/rules", {"text": text, "tenant": tenant}, headers=_by(author))
+        return understood(lambda: [_rule(row) for row in rows])
+
+    def remove(self, number: int, author: str) -> None:
+        """Remove a rule."""
+        self._http.ask("DELETE", f"/v1/rules/{number}", headers=_by(author))
+
+    def attempt(self, wanted: Document) -> Document:
+        """Return what holds for an object, now and with rules beside."""
+        answer = self._http.ask("POST", "/v1/rules/try", wanted)
+        return understood(lambda: dict(answer))
+
+    def why(self, tenant: str, container: str, name: str) -> Document:
+        """Return which filters a stored object went through, and what would hold for it now."""
+        query = urlencode({"tenant": tenant, "container": container, "object": name})
+        answer = self._http.ask("GET", f"/v1/rules/why?{query}")
+        return understood(lambda: dict(answer))
+
+
+def _rule(row: Document) -> Document:
+    return {name: row[name] for name in _FIELDS}
+
+
+def _by(author: str) -> Mapping[str, str]:
+    return {"X-Zoe-Author": author}

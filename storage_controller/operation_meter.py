@@ -1,0 +1,46 @@
+"""Operations per second on the objects of rules with metrics, from what proxies report several times a second."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Mapping
+
+from storage_filters.rule_documents import RuleBook
+from storage_filters.rule_metrics import WINDOW_S, Values, settled, values_of
+from storage_filters.rules import metrics_of
+
+Counts = Mapping[int, Mapping[str, int]]
+"""Operations by rule and direction (`get`, `put`)."""
+
+
+class OperationMeter:
+    """Averages over the last seconds. Times are of the monotonic clock."""
+
+    def __init__(self) -> None:
+        self._reports: deque[tuple[float, Counts]] = deque()
+        self._told: dict[int, Values] = {}
+
+    def add(self, counts: Counts, at_s: float) -> None:
+        """Take in what a proxy counted since its last report."""
+        if counts:
+            self._reports.append((at_s, counts))
+
+    def metrics(self, book: RuleBook, now_s: float) -> Mapping[int, Values]:
+        """Return the values to tell the proxies, for each rule with metrics; they change when a comparison does."""
+        while self._reports and self._reports[0][0] <= now_s - WINDOW_S:
+            self._reports.popleft()
+        sums: dict[tuple[int, str], int] = defaultdict(int)
+        for _, counts in self._reports:
+            for rule, directions in counts.items():
+                for direction, count in directions.items():
+                    sums[rule, direction] += count
+        self._told = {
+            rule.id: settled(
+                rule,
+                self._told.get(rule.id),
+                values_of(sums[rule.id, "get"] / WINDOW_S, sums[rule.id, "put"] / WINDOW_S),
+            )
+            for rule in book.rules
+            if metrics_of(rule)
+        }
+        return self._told

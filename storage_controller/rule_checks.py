@@ -1,0 +1,80 @@
+"""Which rules can be carried out: a rule that cannot is refused with a sentence, or kept with a warning if it sets a
+filter that proxies do not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+from storage_controller.answers import Refused
+from storage_controller.dsl import bandwidth_of
+from storage_filters.rule_metrics import METRICS
+from storage_filters.rules import BANDWIDTH, OBJECT_TYPE, Action, Rule, TargetKind, comparisons, metrics_of
+
+_TYPES = ("ZSTD", "LZ4", "GZIP")
+_LEVELS = {"ZSTD": 19, "LZ4": 12, "GZIP": 9}
+
+
+def promised(rule: Rule) -> int | None:
+    """Return the bytes per second that a rule promises its tenant, both ways; None without a promise. Refused."""
+    rates = [rate for action in rule.actions if (rate := bandwidth_of(action)) is not None]
+    if rates and rule.target.kind is not TargetKind.TENANT:
+        raise Refused(400, f"bandwidth can be promised to tenants only, not to {rule.target}")
+    if rates and (rule.condition is not None or any(a.only for a in rule.actions if a.kind == BANDWIDTH)):
+        raise Refused(400, "a promise of bandwidth always holds: write it as a rule of its own, without a condition")
+    if any(action.verb == "DELETE" and action.kind == BANDWIDTH for action in rule.actions):
+        raise Refused(400, "no rule displaces BANDWIDTH: remove the rule that promises it")
+    return max(rates, default=None)
+
+
+def check(rule: Rule, types: Collection[str]) -> None:
+    """Refuse a rule with words that are not known, or with parameters that its filters do not have."""
+    terms = (*comparisons(rule.condition), *(term for action in rule.actions for term in action.only))
+    known = {name.upper() for name in types}
+    for term in terms:
+        if term.name.upper() == OBJECT_TYPE and term.value.upper() not in known:
+            there = ", ".join(sorted(known)) or "none"
+            raise Refused(400, f"the object type {term.value} is not registered; known: {there}")
+    if missing := [name for name in metrics_of(rule) if name not in METRICS]:
+        raise Refused(400, f"the metric {missing[0]} is not measured; measured are {', '.join(METRICS)}")
+    if metrics_of(rule) and any(action.duration == "PERSISTENT" for action in rule.actions):
+        raise Refused(400, "what a metric sets holds while the condition does: leave PERSISTENT out")
+    for action in rule.actions:
+        if (of := _FILTERS.get(action.kind)) is not None and action.verb == "SET":
+            of(action, {name.upper(): value for name, value in action.parameters})
+
+
+def not_carried_out(actions: Collection[Action], hosted: Collection[str]) -> list[str]:
+    """Return the names of filters that are kept only, since proxies do not have them."""
+    return sorted({action.filter for action in actions if action.kind not in (BANDWIDTH, *hosted)})
+
+
+def _compression(action: Action, given: Mapping[str, str]) -> None:
+    _only(action, given, ("TYPE", "LEVEL"))
+    kind = given.get("TYPE", "ZSTD").upper()
+    if kind not in _TYPES:
+        raise Refused(400, f"{action.filter}: TYPE is one of {', '.join(_TYPES)}, not {given['TYPE']}")
+    level = given.get("LEVEL", "1")
+    if not (level.isascii() and level.isdecimal() and 1 <= int(level) <= _LEVELS[kind]):
+        raise Refused(400, f"{action.filter}: LEVEL of {kind} is from 1 to {_LEVELS[kind]}, not {level}")
+
+
+def _plain(action: Action, given: Mapping[str, str]) -> None:
+    _only(action, given, ())
+
+
+def _bandwidth(action: Action, _given: Mapping[str, str]) -> None:
+    bandwidth_of(action)
+
+
+def _only(action: Action, given: Mapping[str, str], known: Collection[str]) -> None:
+    if unknown := sorted(set(given) - set(known)):
+        raise Refused(400, f"{action.filter} has no parameter {unknown[0]}; known: {', '.join(known) or 'none'}")
+
+
+_FILTERS: Mapping[str, Callable[[Action, Mapping[str, str]], None]] = {
+    "COMPRESSION": _compression,
+    "ENCRYPTION": _plain,
+    "NOOP": _plain,
+    BANDWIDTH: _bandwidth,
+}

@@ -1,0 +1,182 @@
+"""Rules of the object store and the words that they use, in PostgreSQL. Every call is one transaction."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from storage_controller.answers import Refused
+from storage_controller.dsl import RuleError, parse_rule, show_rule
+from storage_controller.ledger import READ, WRITE, Ledger, set_rates
+from storage_controller.tables import groups, object_types, policies, slos
+from storage_filters.records import KINDS
+from storage_filters.rule_documents import RULES_MAX, RuleBook, action_document
+from storage_filters.rules import Rule
+
+_log = logging.getLogger(__name__)
+HISTORY_MAX = 500
+_PRESENT = policies.c.removed_s.is_(None)
+_LOCK = 0x5A6F6552  # the lock of who adds rules, so that their number stays bounded
+
+
+def rule_policy(number: int) -> str:
+    """Return the policy id for the promise of a rule."""
+    return f"rule-{number}"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRule:
+    """A rule as it is kept. rule: None for a text that this version does not understand. Times are since the epoch."""
+
+    id: int
+    target: str
+    text: str
+    rule: Rule | None
+    author: str | None
+    created_s: float | None
+    removed_by: str | None = None
+    removed_s: float | None = None
+
+
+class RuleLedger:
+    """Rules, groups and types of objects. A rule's promise is an SLO as long as the rule is there. hosted: the filters
+    that the proxies have.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        clock: Callable[[], float] = time.time,
+        hosted: Callable[[], Collection[str]] = lambda: KINDS,
+    ) -> None:
+        self.hosted = hosted
+        self._begin = ledger.begin
+        self._clock = clock
+
+    def rules(self) -> list[KeptRule]:
+        """Return the rules that hold, in the order in which they were made."""
+        with self._begin() as connection:
+            return _kept(connection.execute(sa.select(policies).where(_PRESENT).order_by(policies.c.id)))
+
+    def history(self) -> list[KeptRule]:
+        """Return rules that were removed, the last one first; 500 at most."""
+        removed = sa.select(policies).where(policies.c.removed_s.is_not(None))
+        with self._begin() as connection:
+            return _kept(connection.execute(removed.order_by(policies.c.removed_s.desc()).limit(HISTORY_MAX)))
+
+    def add(self, rules: Sequence[tuple[Rule, int | None]], author: str | None) -> list[int]:
+        """Store all rules or none, each with what it promises its tenant each way in bytes per second; return their
+        ids. Refused if there are too many.
+        """
+        with self._begin() as connection:
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+            there = connection.execute(sa.select(sa.func.count()).select_from(policies).where(_PRESENT)).scalar_one()
+            if there + len(rules) > RULES_MAX:
+                raise Refused(409, f"there are {there} rules, and at most {RULES_MAX} are kept: remove some first")
+            return [self._add(connection, rule, promised, author) for rule, promised in rules]
+
+    def _add(self, connection: sa.Connection, rule: Rule, promised: int | None, author: str | None) -> int:
+        row = {
+            "target": str(rule.target),
+            "rule": show_rule(rule),
+            "actions": [action_document(action) for action in rule.actions],
+            "author": author,
+            "created_s": self._clock(),
+        }
+        number = int(connection.execute(sa.insert(policies).returning(policies.c.id), row).scalar_one())
+        if promised is not None:
+            rates = dict.fromkeys((READ, WRITE), promised)
+            set_rates(connection, rule.target.tenant, rule_policy(number), rates, None)
+        return number
+
+    def remove(self, number: int, author: str | None, target: str | None = None) -> bool:
+        """Remove a rule and its promise, if its target is this one; return whether it was there."""
+        wanted = sa.and_(policies.c.id == number, _PRESENT)
+        if target is not None:
+            wanted = sa.and_(wanted, policies.c.target == target)
+        removed = sa.update(policies).where(wanted).values(removed_by=author, removed_s=self._clock())
+        with self._begin() as connection:
+            if not connection.execute(removed).rowcount:
+                return False
+            connection.execute(sa.delete(slos).where(slos.c.policy_id == rule_policy(number)))
+            return True
+
+    def book(self) -> RuleBook:
+        """Return all that proxies need to know; metrics are not in it."""
+        with self._begin() as connection:
+            kept = _kept(connection.execute(sa.select(policies).where(_PRESENT).order_by(policies.c.id)))
+            return RuleBook(
+                tuple(one.rule for one in kept if one.rule is not None),
+                {row.name: frozenset(row.members) for row in connection.execute(sa.select(groups))},
+                {row.name.upper(): frozenset(row.endings) for row in connection.execute(sa.select(object_types))},
+            )
+
+    # Words
+
+    def groups(self) -> Mapping[str, Sequence[str]]:
+        """Return tenants and `<tenant>/<container>` of each group."""
+        with self._begin() as connection:
+            return {row.name: row.members for row in connection.execute(sa.select(groups).order_by(groups.c.name))}
+
+    def keep_group(self, name: str, members: Collection[str]) -> None:
+        """Create or change a group."""
+        values = {"members": sorted(set(members))}
+        with self._begin() as connection:
+            connection.execute(
+                insert(groups).values(name=name, **values).on_conflict_do_update(index_elements=["name"], set_=values)
+            )
+
+    def drop_group(self, name: str) -> None:
+        """Remove a group; do nothing if there is none."""
+        with self._begin() as connection:
+            connection.execute(sa.delete(groups).where(groups.c.name == name))
+
+    def object_types(self) -> Mapping[str, Sequence[str]]:
+        """Return the endings of names of each type, in lower case and without a dot."""
+        with self._begin() as connection:
+            found = connection.execute(sa.select(object_types).order_by(object_types.c.name))
+            return {row.name: row.endings for row in found}
+
+    def keep_object_type(self, name: str, endings: Collection[str]) -> None:
+        """Create or change a type of objects."""
+        values = {"endings": sorted(set(endings))}
+        upsert = insert(object_types).values(name=name, **values)
+        with self._begin() as connection:
+            connection.execute(upsert.on_conflict_do_update(index_elements=["name"], set_=values))
+
+    def drop_object_type(self, name: str) -> None:
+        """Remove a type of objects; do nothing if there is none."""
+        with self._begin() as connection:
+            connection.execute(sa.delete(object_types).where(object_types.c.name == name))
+
+
+def _kept(rows: sa.CursorResult[Any]) -> list[KeptRule]:
+    return [
+        KeptRule(
+            row.id,
+            row.target,
+            row.rule,
+            _rule(row.rule, row.id),
+            row.author,
+            row.created_s,
+            row.removed_by,
+            row.removed_s,
+        )
+        for row in rows
+    ]
+
+
+@lru_cache(maxsize=2 * RULES_MAX)
+def _rule(text: str, number: int) -> Rule | None:
+    try:
+        return replace(parse_rule(text), id=number)
+    except RuleError as error:
+        _log.error("rule %s is not carried out, since this version does not understand it: %s", number, error)
+        return None

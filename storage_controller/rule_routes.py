@@ -1,0 +1,278 @@
+"""Rules in both dialects of Crystal, and under `/v1/rules` with who wrote them, dry runs and explanations.
+
+A rule that comes by the appendix dialect (`/registry`) displaces all filters of less specific targets, as there, unless
+it says REPLACES SAME. Text is one rule a line, all of them or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from pydantic import BaseModel, Field, StringConstraints
+
+from storage_bridge.model import BandwidthSlo
+from storage_controller.answers import Promisable, Refused, warning
+from storage_controller.dsl import RuleError, parse_rules, show_rule
+from storage_controller.rule_checks import check, not_carried_out, promised
+from storage_controller.rule_ledger import KeptRule, RuleLedger
+from storage_filters.chains import Chain, ObjectRequest, Verdict, chain_of
+from storage_filters.rule_documents import RuleBook, action_document
+from storage_filters.rules import BANDWIDTH, Rule, TargetKind, metrics_of
+
+TEXT_BYTES_MAX = 2**20
+Text = Annotated[str, StringConstraints(min_length=1, max_length=TEXT_BYTES_MAX)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=1024, pattern=r"^[^\x00]*$")]
+Author = Annotated[
+    str | None, Header(alias="X-Zoe-Author", max_length=256, description="Who asks; kept with the rule.")
+]
+Caller = Annotated[
+    str | None, Header(alias="X-Project-Id", max_length=256, description="Tenant of targets that name none.")
+]
+Done = Callable[[str, str, str], Sequence[Mapping[str, Any]] | None]
+"""What the store did with an object: tenant, container and object -> filters; None if there is no such object."""
+
+
+class NewRules(BaseModel):
+    """Rules, one a line; `tenant` is that of targets which name none."""
+
+    text: Text
+    tenant: Name | None = None
+
+
+class ObjectToTry(BaseModel):
+    """An object for which rules are tried. size: bytes."""
+
+    tenant: Name
+    container: Name
+    object: Name
+    size: Annotated[int, Field(ge=0)] | None = None
+    tags: Annotated[list[str], Field(max_length=100)] = []
+
+
+class RuleToTry(ObjectToTry):
+    """Rules beside those that hold; without any, what holds now."""
+
+    text: Annotated[str, StringConstraints(max_length=TEXT_BYTES_MAX)] = ""
+
+
+def rule_routes(rules: RuleLedger, promisable: Promisable) -> APIRouter:
+    """`/registry/static_policy`, `/registry/dynamic_policy`, and the same of the later dialect."""
+    routes = APIRouter()
+    for path, appendix, dynamic in (
+        ("/registry/static_policy", True, False),
+        ("/registry/dynamic_policy", True, True),
+        ("/policies/static", False, False),
+        ("/policies/dynamic", False, True),
+    ):
+        routes.get(path)(_listed(rules, dynamic))
+        routes.post(path, status_code=201)(_posted(rules, promisable, appendix))
+        named = f"{path}/{{target:path}}:{{number}}"
+        routes.get(named)(_shown(rules))
+        routes.put(named)(_changed(rules, promisable, appendix))
+        routes.delete(named, status_code=204)(_dropped(rules))
+    for path in ("/registry/dynamic_policy", "/policies/dynamic"):
+        routes.delete(f"{path}/{{number}}", status_code=204)(_dropped_by_number(rules))
+    return routes
+
+
+def own_rule_routes(rules: RuleLedger, promisable: Promisable, done: Done) -> APIRouter:
+    """`/v1/rules`: a rule of this dialect displaces filters of its own kinds."""
+    routes = APIRouter(prefix="/v1/rules")
+
+    @routes.get("")
+    def listed(removed: bool = False) -> list[dict[str, Any]]:
+        return [_document(one, rules.hosted()) for one in (rules.history() if removed else rules.rules())]
+
+    @routes.post("", status_code=201)
+    def add(wanted: NewRules, response: Response, author: Author = None) -> list[dict[str, Any]]:
+        ids = keep(rules, promisable, parsed(wanted.text.encode(), wanted.tenant), author, response)
+        return [_document(one, rules.hosted()) for one in rules.rules() if one.id in ids]
+
+    @routes.delete("/{number}", status_code=204)
+    def remove(number: int, author: Author = None) -> Response:
+        if not rules.remove(number, author):
+            raise Refused(404, f"there is no rule {number}")
+        return Response(status_code=204)
+
+    @routes.post("/try")
+    def tried(wanted: RuleToTry) -> dict[str, Any]:
+        book = rules.book()
+        more = parsed(wanted.text.encode(), wanted.tenant) if wanted.text.strip() else []
+        types = rules.object_types()
+        for rule in more:
+            promised(rule)
+            check(rule, types)
+        beside = replace(book, rules=(*book.rules, *more))
+        return {"now": _told(book, wanted), "then": _told(beside, wanted)}
+
+    @routes.get("/why")
+    def why(
+        tenant: Annotated[Name, Query()],
+        container: Annotated[Name, Query()],
+        name: Annotated[Name, Query(alias="object")],
+    ) -> dict[str, Any]:
+        filters = done(tenant, container, name)
+        if filters is None:
+            raise Refused(404, f"there is no object {tenant}/{container}/{name}")
+        wanted = ObjectToTry(tenant=tenant, container=container, object=name)
+        return {"done": filters, "now": _told(rules.book(), wanted)}
+
+    return routes
+
+
+def keep(
+    rules: RuleLedger, promisable: Promisable, wanted: Sequence[Rule], author: str | None, response: Response
+) -> list[int]:
+    """Check and store rules; the response gets what is to be said about them. Refused."""
+    rates = [promised(rule) for rule in wanted]
+    types = rules.object_types()
+    caveats: list[str] = []
+    for rule, rate in zip(wanted, rates, strict=True):
+        check(rule, types)
+        if rate is not None:
+            promisable.check(rule.target.tenant, BandwidthSlo(rate, rate))
+            caveats += promisable.caveats(BandwidthSlo(rate, rate))
+    ids = rules.add(list(zip(wanted, rates, strict=True)), author)
+    response.headers.update(warning([*_caveats(wanted, rules.hosted()), *sorted(set(caveats))]))
+    return ids
+
+
+def parsed(body: bytes, caller: str | None, appendix: bool = False) -> list[Rule]:
+    """Return the rules of a text. Refused with the line and the place of an error."""
+    if len(body) > TEXT_BYTES_MAX:
+        raise Refused(400, f"more than {TEXT_BYTES_MAX} bytes of rules")
+    try:
+        rules = list(parse_rules(body.decode(), caller))
+    except (RuleError, UnicodeDecodeError) as error:
+        raise Refused(400, str(error)) from None
+    if not rules:
+        raise Refused(400, "the text contains no rule")
+    return [in_dialect(rule, appendix) for rule in rules]
+
+
+def in_dialect(rule: Rule, appendix: bool) -> Rule:
+    """Return a rule with what it leaves to its dialect. Nothing is less specific than a tenant."""
+    if rule.replaces_all is not None or rule.target.kind is TargetKind.TENANT or not appendix:
+        return rule
+    return replace(rule, replaces_all=True)
+
+
+async def _body(request: Request) -> bytes:
+    return await request.body()
+
+
+def _caveats(rules: Sequence[Rule], hosted: Collection[str]) -> list[str]:
+    actions = [action for rule in rules for action in rule.actions]
+    found = []
+    if idle := not_carried_out(actions, hosted):
+        found.append(f"stored, but not enforced: {', '.join(idle)}")
+    if any(action.server == "OBJECT" for action in actions):
+        found.append("filters ON OBJECT run at the proxy, after those ON PROXY")
+    return found
+
+
+def _document(one: KeptRule, hosted: Collection[str]) -> dict[str, Any]:
+    found = asdict(one)
+    text = found.pop("text")
+    actions = one.rule.actions if one.rule is not None else ()
+    return {**found, "rule": text, "enforced": _enforced(one, hosted), "actions": [action_document(a) for a in actions]}
+
+
+def _enforced(one: KeptRule, hosted: Collection[str]) -> bool:
+    return one.rule is not None and not not_carried_out(one.rule.actions, hosted)
+
+
+def _listed(rules: RuleLedger, dynamic: bool) -> Callable[[], list[dict[str, Any]]]:
+    def listed() -> list[dict[str, Any]]:
+        return [
+            {**_document(one, rules.hosted()), "id": f"{one.target}:{one.id}"}
+            for one in rules.rules()
+            if (one.rule is not None and bool(metrics_of(one.rule))) == dynamic
+        ]
+
+    return listed
+
+
+def _posted(rules: RuleLedger, promisable: Promisable, appendix: bool) -> Callable[..., list[str]]:
+    def posted(
+        body: Annotated[bytes, Depends(_body)], response: Response, author: Author = None, caller: Caller = None
+    ) -> list[str]:
+        wanted = parsed(body, caller, appendix)
+        ids = keep(rules, promisable, wanted, author, response)
+        return [f"{rule.target}:{number}" for rule, number in zip(wanted, ids, strict=True)]
+
+    return posted
+
+
+def _found(rules: RuleLedger, target: str, number: int) -> KeptRule:
+    found = next((one for one in rules.rules() if (one.target, one.id) == (target, number)), None)
+    if found is None:
+        raise Refused(404, f"there is no rule {target}:{number}")
+    return found
+
+
+def _shown(rules: RuleLedger) -> Callable[..., dict[str, Any]]:
+    def shown(target: str, number: int) -> dict[str, Any]:
+        return {**_document(_found(rules, target, number), rules.hosted()), "id": f"{target}:{number}"}
+
+    return shown
+
+
+def _changed(rules: RuleLedger, promisable: Promisable, appendix: bool) -> Callable[..., str]:
+    def changed(
+        target: str,
+        number: int,
+        body: Annotated[bytes, Depends(_body)],
+        response: Response,
+        author: Author = None,
+        caller: Caller = None,
+    ) -> str:
+        """Replace a rule by one of another text; what was is in the history."""
+        _found(rules, target, number)
+        [rule, *more] = parsed(body, caller, appendix)
+        if more:
+            raise Refused(400, "a rule is replaced by a single one")
+        [made] = keep(rules, promisable, [rule], author, response)
+        rules.remove(number, author, target)
+        return f"{rule.target}:{made}"
+
+    return changed
+
+
+def _dropped(rules: RuleLedger) -> Callable[..., Response]:
+    def dropped(target: str, number: int, author: Author = None) -> Response:
+        rules.remove(number, author, target)
+        return Response(status_code=204)
+
+    return dropped
+
+
+def _dropped_by_number(rules: RuleLedger) -> Callable[..., Response]:
+    def dropped(number: int, author: Author = None) -> Response:
+        rules.remove(number, author)
+        return Response(status_code=204)
+
+    return dropped
+
+
+def _told(book: RuleBook, wanted: ObjectToTry) -> dict[str, Any]:
+    request = ObjectRequest(wanted.tenant, wanted.container, wanted.object, wanted.size, frozenset(wanted.tags))
+    chain = chain_of(book, request)
+    return {"filters": _names(chain), "verdicts": [_verdict(one) for one in chain.verdicts]}
+
+
+def _names(chain: Chain) -> Collection[str]:
+    return [step.action.kind for step in chain.steps if step.action.kind != BANDWIDTH]
+
+
+def _verdict(one: Verdict) -> dict[str, Any]:
+    return {
+        "rule": one.rule.id,
+        "text": show_rule(one.rule),
+        "filter": one.action.kind,
+        "outcome": str(one.outcome),
+        "sentence": one.sentence,
+    }

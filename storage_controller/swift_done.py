@@ -1,0 +1,35 @@
+"""What filters did with an object, as the proxies tell who asks: by its metadata, whatever the rules are by then."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from storage_bridge.model import WHY_HEADER
+from storage_controller.answers import Refused
+from storage_controller.rule_routes import Done
+from storage_controller.swift_http import SwiftHttp
+
+_NOT_FOUND = 404
+
+
+def done_at(line: SwiftHttp) -> Done:
+    """Return how to ask Swift for the filters of an object, as a reseller admin."""
+
+    def done(tenant: str, container: str, name: str) -> Sequence[Mapping[str, Any]] | None:
+        path = f"{quote(container, safe='')}/{quote(name)}"
+        answer = line.ask("HEAD", line.account_of(tenant), path, {WHY_HEADER: "yes"})
+        answer.close()
+        if answer.status_code == _NOT_FOUND:
+            return None
+        if not answer.is_success:
+            raise Refused(503, f"Swift answers {answer.status_code} to a look at {tenant}/{container}/{name}")
+        try:
+            found: list[Mapping[str, Any]] = json.loads(answer.headers.get(WHY_HEADER, "[]"))
+        except ValueError:
+            raise Refused(503, f"the filters of {tenant}/{container}/{name} are not known") from None
+        return found
+
+    return done

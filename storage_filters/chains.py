@@ -1,0 +1,210 @@
+"""Which filters an object gets: `rules + request -> chain`, with why each action applies or not. Pure.
+
+Of the rules whose target and condition match a request:
+
+- The most specific target wins per kind of filter: object, container, tenant. A group ranks as the member that matches.
+- A mandatory action displaces the others of its kind, and nothing displaces it. BANDWIDTH is never displaced.
+- A rule with REPLACES ALL displaces all that comes from less specific targets, except the above.
+- DELETE is an action of its kind like SET. Among equal targets, it ends what earlier rules set.
+
+Filters run at PUT in this order: of the most specific target first, then in the order of rules and of their actions;
+those ON OBJECT after all others.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePosixPath
+
+from storage_filters.rule_documents import RuleBook
+from storage_filters.rules import (
+    BANDWIDTH,
+    OBJECT_SIZE,
+    OBJECT_TAG,
+    OBJECT_TYPE,
+    Action,
+    AllOf,
+    Comparison,
+    Condition,
+    Operator,
+    Rule,
+    Target,
+    TargetKind,
+    number_of,
+)
+
+_COMPARE = {
+    Operator.GREATER: operator.gt,
+    Operator.LESS: operator.lt,
+    Operator.AT_LEAST: operator.ge,
+    Operator.AT_MOST: operator.le,
+    Operator.EQUAL: operator.eq,
+    Operator.UNEQUAL: operator.ne,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRequest:
+    """A request that stores an object. size: bytes, None while it is not known. tags: of X-Object-Meta-Tag."""
+
+    tenant: str
+    container: str
+    object: str
+    size: int | None = None
+    tags: frozenset[str] = frozenset()
+
+
+class Outcome(StrEnum):
+    """What became of an action."""
+
+    APPLIES = "applies"
+    DISPLACED = "displaced"
+    CONDITION = "condition"
+    DELETES = "deletes"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of an action of a rule whose target matches, and the sentence that says why."""
+
+    rule: Rule
+    action: Action
+    outcome: Outcome
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The verdicts of all actions; those that apply come first, in the order in which they run at PUT."""
+
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def steps(self) -> tuple[Verdict, ...]:
+        """Return the actions that apply and are filters of objects, in the order in which they run at PUT."""
+        return tuple(v for v in self.verdicts if v.outcome is Outcome.APPLIES and v.action.kind != BANDWIDTH)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    rule: Rule
+    action: Action
+    rank: int
+    place: tuple[int, int]  # of the rule in the book, and of the action in the rule
+
+    @property
+    def order(self) -> tuple[bool, int, tuple[int, int]]:
+        return self.action.server == "OBJECT", -self.rank, self.place
+
+    @property
+    def mandatory(self) -> bool:
+        return self.rule.mandatory
+
+    @property
+    def kept(self) -> bool:
+        return self.rule.mandatory or self.action.kind == BANDWIDTH
+
+
+def chain_of(book: RuleBook, request: ObjectRequest) -> Chain:
+    """Return the chain of a request, with why each action of a matching target applies or not."""
+    candidates: list[_Candidate] = []
+    idle: list[Verdict] = []
+    for number, rule in book.of_tenant(request.tenant):
+        rank = rank_of(rule.target, request, book.groups)
+        if rank is None:
+            continue
+        metrics = book.metrics.get(rule.id, {})
+        for place, action in enumerate(rule.actions):
+            why_not = _unmet(rule.condition, request, book, metrics) or _unmet_only(action, request, book)
+            if why_not is None:
+                candidates.append(_Candidate(rule, action, rank, (number, place)))
+            else:
+                idle.append(Verdict(rule, action, Outcome.CONDITION, why_not))
+    decided = [_verdict(one, candidates) for one in sorted(candidates, key=lambda one: one.order)]
+    applying = [verdict for verdict in decided if verdict.outcome is Outcome.APPLIES]
+    return Chain((*applying, *(verdict for verdict in decided if verdict.outcome is not Outcome.APPLIES), *idle))
+
+
+def rank_of(target: Target, request: ObjectRequest, groups: Mapping[str, frozenset[str]]) -> int | None:
+    """Return how specific a target is for a request; None if it does not match."""
+    container = f"{request.tenant}/{request.container}"
+    if target.kind is TargetKind.GROUP:
+        members = groups.get(target.tenant, frozenset())
+        return 2 if container in members else 1 if request.tenant in members else None
+    wanted = (request.tenant, request.container, request.object)[: target.rank]
+    return target.rank if (target.tenant, target.container, target.object)[: target.rank] == wanted else None
+
+
+def _verdict(one: _Candidate, all_of_them: list[_Candidate]) -> Verdict:
+    reasons = (reason for other in all_of_them if (reason := _displaces(other, one)) is not None)
+    if (reason := next(reasons, None)) is not None:
+        return Verdict(one.rule, one.action, Outcome.DISPLACED, reason)
+    if one.action.verb == "DELETE":
+        return Verdict(one.rule, one.action, Outcome.DELETES, f"no {one.action.kind} by less specific rules")
+    return Verdict(one.rule, one.action, Outcome.APPLIES, f"rule {one.rule.id} for {one.rule.target} sets it")
+
+
+def _displaces(other: _Candidate, one: _Candidate) -> str | None:
+    """Return why an action displaces another; None if it does not."""
+    if one.kept:
+        return None
+    source = f"rule {other.rule.id} for {other.rule.target}"
+    same_kind = other.action.kind == one.action.kind
+    reasons = (
+        (other.rule.replaces_all and other.rank > one.rank, "replaces all of less specific targets"),
+        (same_kind and other.mandatory, "is mandatory"),
+        (same_kind and other.rank > one.rank, "is more specific"),
+        (same_kind and other.action.verb == "DELETE" and _follows(other, one), "deletes it"),
+    )
+    return next((f"{source} {reason}" for holds, reason in reasons if holds), None)
+
+
+def _follows(other: _Candidate, one: _Candidate) -> bool:
+    return other.rank == one.rank and other.place > one.place
+
+
+def _unmet(
+    condition: Condition | None, request: ObjectRequest, book: RuleBook, metrics: Mapping[str, float]
+) -> str | None:
+    """Return why a condition does not hold; None if it does."""
+    if condition is None:
+        return None
+    if isinstance(condition, Comparison):
+        return _unmet_term(condition, request, book, metrics)
+    unmet = [_unmet(part, request, book, metrics) for part in condition.parts]
+    if isinstance(condition, AllOf):
+        return next((reason for reason in unmet if reason is not None), None)
+    return None if None in unmet else "; ".join(reason for reason in unmet if reason is not None)
+
+
+def _unmet_only(action: Action, request: ObjectRequest, book: RuleBook) -> str | None:
+    return next((why for term in action.only if (why := _unmet(term, request, book, {})) is not None), None)
+
+
+def _unmet_term(term: Comparison, request: ObjectRequest, book: RuleBook, metrics: Mapping[str, float]) -> str | None:
+    name = term.name.upper()
+    if name in (OBJECT_TYPE, OBJECT_TAG):
+        there = _has_type(term.value, request, book) if name == OBJECT_TYPE else term.value in request.tags
+        wanted = term.operator is Operator.EQUAL
+        return None if there is wanted else f"{_shown(term)}: the object is {'' if there else 'not '}of it"
+    value = request.size if name == OBJECT_SIZE else metrics.get(name)
+    if value is None:
+        return f"{_shown(term)}: not known"
+    return None if compare(term, value) else f"{_shown(term)}: it is {value:g}"
+
+
+def compare(term: Comparison, value: float | None) -> bool:
+    """Return whether a comparison with a number holds; not for a value that is not known."""
+    bound = number_of(term.value)
+    return value is not None and bound is not None and bool(_COMPARE[term.operator](value, bound))
+
+
+def _has_type(name: str, request: ObjectRequest, book: RuleBook) -> bool:
+    return PurePosixPath(request.object).suffix.lower().removeprefix(".") in book.types.get(name.upper(), frozenset())
+
+
+def _shown(term: Comparison) -> str:
+    return f"{term.name} {term.operator} {term.value}"

@@ -1,0 +1,268 @@
+"""A filter of the proxy that hosts filters of objects: forward when an object is stored, backward when it is read.
+
+    [pipeline:main]
+    pipeline = ... <authentication> copy zoe_bandwidth zoe_views slo dlo zoe_filters ... proxy-logging proxy-server
+    [filter:zoe_filters]
+    paste.filter_factory = storage_filters.filter_host:filter_factory
+    rates_file = /run/swift/zoe-rates
+    keyring_file = /etc/swift/zoe-keyring.json
+    account_prefix = AUTH_
+
+The rules of the object store tell which filters an object gets; the file with them is beside `rates_file`, which is
+that of `zoe_bandwidth`. What was done is kept in the object's metadata, and by this it is read, whatever the rules are
+by then. Clients, listings, views and conditional requests see size and ETag of what was put. Its place is after
+everything that makes further requests on behalf of one, so that segments and copies are filtered like any other object.
+Manifests and symlinks have no bytes of their own and are not filtered.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from swift.common.request_helpers import get_container_update_override_key, update_etag_is_at_header
+from swift.common.swob import (
+    HTTPBadRequest,
+    HTTPConflict,
+    HTTPServiceUnavailable,
+    HTTPUnprocessableEntity,
+    Request,
+    Response,
+    multi_range_iterator,
+)
+from swift.common.utils import close_if_possible, get_logger
+
+from storage_bridge.model import WHY_HEADER
+from storage_filters.chains import ObjectRequest, chain_of
+from storage_filters.filtered_body import FilteredBody
+from storage_filters.headers import DONE, PUT_ETAG, PUT_SIZE
+from storage_filters.keyring import Keyring
+from storage_filters.rate_table import Direction, RateTable, belonging_to
+from storage_filters.records import KINDS, filters_of, hosted, steps_of, told
+from storage_filters.rule_documents import RuleBook
+from storage_filters.rule_file import DamagedRulesError, RuleFile, operations_file, rules_file
+from storage_filters.rule_metrics import counted_for, counter_name
+from storage_filters.stream_filters import DamagedObjectError, FilterRefused, StreamFilter, exactly, read_back, spans
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+_OBJECT_PATH_PARTS = 4
+_MANIFESTS = ("X-Object-Manifest", "X-Static-Large-Object", "X-Symlink-Target", "X-Object-Sysmeta-Slo-Etag")
+_OWN = (DONE, PUT_ETAG, PUT_SIZE)
+_OVERRIDES = (get_container_update_override_key("etag"), get_container_update_override_key("size"))
+_OF_BYTES = (200, 206, 416)
+_BY_S3 = "S3"
+_OF_LENGTH = ("content-length", "content-range")
+_SEVERAL_RANGES = "multipart/byteranges"
+_CONDITIONS = ("If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
+
+
+class FilterHost:
+    """The WSGI filter. book: the rules that hold now; DamagedRulesError. operations: counts one under a name."""
+
+    def __init__(
+        self,
+        app: Any,
+        book: Callable[[], RuleBook],
+        keyring: Keyring,
+        prefix: str = "AUTH_",
+        size_max: int = 5 * 2**30,
+        operations: Callable[[str, Direction], None] = lambda *_: None,
+    ) -> None:
+        self._app = app
+        self._book = book
+        self._keyring = keyring
+        self._prefix = prefix
+        self._size_max = size_max
+        self._operations = operations
+
+    def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer requests of objects; pass all others on."""
+        parts = env["PATH_INFO"].split("/", _OBJECT_PATH_PARTS)
+        method = env["REQUEST_METHOD"]
+        if len(parts) <= _OBJECT_PATH_PARTS or not parts[4] or method not in ("PUT", "GET", "HEAD", "POST"):
+            passed: Iterable[bytes] = self._app(env, start_response)
+            return passed
+        request = Request(env)
+        if method in ("PUT", "POST"):
+            for name in _OWN:  # nobody else says what was done
+                request.headers.pop(name, None)
+        try:
+            if method == "PUT":
+                answer = self._store(request, parts[2].removeprefix(self._prefix), parts[3], parts[4])
+            elif method == "POST":
+                answer = request.get_response(self._app)
+            else:
+                answer = self._read(request, parts[2].removeprefix(self._prefix))
+        except FilterRefused as error:
+            # By S3, the one error whose sentence s3api passes on.
+            made = HTTPBadRequest if env.get("swift.source") == _BY_S3 else HTTPConflict
+            answer = made(body=f"{error}\n", request=request)
+        except DamagedObjectError as error:
+            answer = HTTPUnprocessableEntity(body=f"the stored object is damaged: {error}\n", request=request)
+        except DamagedRulesError as error:
+            answer = HTTPServiceUnavailable(body=f"{error}\n", request=request)
+        if answer.is_success and method in ("GET", "PUT"):
+            self._count("get" if method == "GET" else "put", parts[2].removeprefix(self._prefix), parts[3], parts[4])
+        answered: Iterable[bytes] = answer(env, start_response)
+        return answered
+
+    def _count(self, direction: Direction, tenant: str, container: str, name: str) -> None:
+        with suppress(DamagedRulesError):
+            for rule in counted_for(self._book(), ObjectRequest(tenant, container, name)):
+                self._operations(counter_name(rule), direction)
+
+    def _store(self, request: Request, tenant: str, container: str, name: str) -> Response:
+        length = request.content_length
+        if any(header in request.headers for header in _MANIFESTS) or (length or 0) > self._size_max:
+            return request.get_response(self._app)
+        tags = frozenset(tag.strip() for tag in request.headers.get("X-Object-Meta-Tag", "").split(",") if tag.strip())
+        chain = chain_of(self._book(), ObjectRequest(tenant, container, name, length, tags))
+        if not chain.steps:
+            return request.get_response(self._app)
+        body = FilteredBody(request, lambda: steps_of(chain.steps, tenant, self._keyring), self._size_max, _OVERRIDES)
+        answer = request.get_response(self._app)
+        if body.refused is not None and not answer.is_success:
+            close_if_possible(answer.app_iter)
+            raise body.refused
+        if answer.is_success and body.etag:
+            answer.headers["Etag"] = body.etag
+        return answer
+
+    def _read(self, request: Request, tenant: str) -> Response:
+        update_etag_is_at_header(request, PUT_ETAG)
+        why = request.headers.pop(WHY_HEADER, None)
+        answer = request.get_response(self._app)
+        text = answer.headers.get(DONE)
+        if text is None:
+            return answer
+        stored_etag = answer.headers.get("Etag", "")
+        size, etag = _put(answer)
+        for name in (*_OWN, *_OVERRIDES):
+            answer.headers.pop(name, None)
+        answer.headers["Etag"] = etag
+        if why is not None:
+            answer.headers[WHY_HEADER] = told(text)
+        if request.method == "HEAD" or answer.status_int not in _OF_BYTES:
+            if request.method == "HEAD" and answer.is_success:
+                answer.content_length = size
+            return answer
+        try:
+            filters = filters_of(text, tenant, self._keyring)
+        except (FilterRefused, DamagedObjectError):
+            close_if_possible(answer.app_iter)
+            raise
+        whole = answer.app_iter if answer.status_int == 200 else None
+        if whole is None:
+            close_if_possible(answer.app_iter)
+        headers = {key: value for key, value in answer.headers.items() if key.lower() not in _OF_LENGTH}
+        if answer.content_type == _SEVERAL_RANGES:  # of the stored bytes, whose answer lacks the object's own type
+            headers["Content-Type"] = self._head(request).headers.get("Content-Type", "")
+        made = Response(request=request, headers=headers, conditional_response=True, conditional_etag=etag)
+        made.app_iter = _PutBytes(self._app, request, filters, size, stored_etag, whole)
+        made.content_length = size
+        return made
+
+    def _head(self, request: Request) -> Response:
+        answer = _again(request, "HEAD").get_response(self._app)
+        close_if_possible(answer.app_iter)
+        return answer
+
+
+def _again(request: Request, method: str) -> Request:
+    """Return a request for the same object, without range and conditions, which have been judged."""
+    again = Request(request.environ.copy())
+    again.method = method
+    for name in ("Range", *_CONDITIONS):
+        again.headers.pop(name, None)
+    return again
+
+
+def _put(answer: Response) -> tuple[int, str]:
+    """Return size and ETag of what was put; DamagedObjectError."""
+    try:
+        return int(answer.headers[PUT_SIZE]), str(answer.headers[PUT_ETAG])
+    except (KeyError, ValueError):
+        close_if_possible(answer.app_iter)
+        raise DamagedObjectError("its size is not known") from None
+
+
+class _PutBytes:
+    """The bytes of an object as they were put, whole or in ranges, for swob. `whole`: all that is stored, if it is
+    there already.
+    """
+
+    def __init__(
+        self, app: Any, request: Request, filters: Sequence[StreamFilter], size: int, stored_etag: str, whole: Any
+    ) -> None:
+        self._app = app
+        self._request = request
+        self._filters = filters
+        self._size = size
+        self._etag = stored_etag
+        self._whole = whole
+        if whole is not None:
+            self._iterator = self._all()
+            first = next(self._iterator, b"")  # until now, an error can still replace the answer
+            self._begun: Iterator[bytes] = iter((first,))
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._begun
+        yield from self._iterator
+
+    def _all(self) -> Iterator[bytes]:
+        try:
+            yield from exactly(read_back(self._filters, self._whole, 0, None), self._size)
+        finally:
+            close_if_possible(self._whole)
+
+    def app_iter_range(self, first: int, end: int) -> Iterator[bytes]:
+        """Yield the bytes from `first` to before `end`."""
+        self.close()
+        last = spans(self._filters, first, None if end == self._size else end)[-1]
+        until = "" if last.end is None else last.end - 1
+        subrequest = _again(self._request, "GET")
+        subrequest.headers["Range"] = f"bytes={last.first}-{until}"
+        answer = subrequest.get_response(self._app)
+        try:
+            if answer.status_int not in (200, 206) or answer.headers.get("Etag", "") != self._etag:
+                raise DamagedObjectError(f"it was replaced while it was read, or cannot be read: {answer.status}")
+            chunks: Iterable[bytes] = answer.app_iter
+            wanted = None if end == self._size else end
+            yield from exactly(read_back(self._filters, chunks, first, wanted), end - first)
+        finally:
+            close_if_possible(answer.app_iter)
+
+    def app_iter_ranges(
+        self, ranges: Sequence[tuple[int, int]], content_type: str, boundary: str, size: int
+    ) -> Iterator[bytes]:
+        """Yield several ranges, as Swift answers them."""
+        yield from multi_range_iterator(ranges, content_type, boundary, size, self.app_iter_range)
+
+    def close(self) -> None:
+        """Close what is open."""
+        close_if_possible(self._whole)
+
+
+def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], FilterHost]:
+    """Return the filter, for paste."""
+    conf = {**global_conf, **local_conf}
+    logger = get_logger(conf, log_route="zoe-filters")
+    keyring = Keyring(Path(conf["keyring_file"]) if conf.get("keyring_file") else None)
+    rules = RuleFile(rules_file(conf["rates_file"]), logger.error)
+
+    hosted.update(KINDS)
+
+    def made(app: Any) -> FilterHost:
+        with belonging_to(global_conf.get("user", "swift")):
+            table = RateTable(operations_file(conf["rates_file"]))
+
+        def counted(name: str, direction: Direction) -> None:
+            table.turn(name, direction, 1, time.monotonic())
+
+        return FilterHost(app, rules.book, keyring, conf.get("account_prefix", "AUTH_"), operations=counted)
+
+    return made

@@ -1,0 +1,162 @@
+"""Rules as documents of JSON, as the storage controller sends them to proxies with the words that they use."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from heapq import merge
+from operator import itemgetter
+from typing import Any
+
+from storage_filters.rules import (
+    Action,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Condition,
+    Operator,
+    Rule,
+    Target,
+    TargetKind,
+)
+
+RULES_MAX = 2000
+"""All of them are sent to each proxy, again and again: some 300 bytes each."""
+
+
+_GROUPS = "/"  # no tenant has it in its name
+
+
+@dataclass(frozen=True, slots=True)
+class RuleBook:
+    """All rules in the order in which they were made, and the words that they use.
+
+    groups: tenants and `<tenant>/<container>` of each group. types: endings of names,
+    in lower case and without a dot, of each object type. metrics: the present value of each metric of a rule's target,
+    by rule; a metric that is missing is not known.
+    """
+
+    rules: tuple[Rule, ...] = ()
+    groups: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    types: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    metrics: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    _by_tenant: Mapping[str, tuple[tuple[int, Rule], ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        found: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
+        for number, rule in enumerate(self.rules):
+            found[_GROUPS if rule.target.kind is TargetKind.GROUP else rule.target.tenant].append((number, rule))
+        object.__setattr__(self, "_by_tenant", {name: tuple(rules) for name, rules in found.items()})
+
+    def of_tenant(self, tenant: str) -> Iterator[tuple[int, Rule]]:
+        """Yield the rules that may match objects of a tenant, with their places: its own, and all of groups."""
+        return merge(self._by_tenant.get(tenant, ()), self._by_tenant.get(_GROUPS, ()), key=itemgetter(0))
+
+
+def written(book: RuleBook) -> dict[str, Any]:
+    """Return the document of a book."""
+    return {
+        "rules": [_rule_document(rule) for rule in book.rules],
+        "groups": {name: sorted(members) for name, members in book.groups.items()},
+        "types": {name: sorted(endings) for name, endings in book.types.items()},
+        "metrics": {str(rule): dict(values) for rule, values in book.metrics.items()},
+    }
+
+
+def read(document: Any) -> RuleBook:
+    """Return the book of a document; ValueError if it is none."""
+    try:
+        if len(document["rules"]) > RULES_MAX:
+            raise ValueError(f"more than {RULES_MAX} rules")
+        return RuleBook(
+            tuple(_rule(rule) for rule in document["rules"]),
+            {str(name): frozenset(map(str, members)) for name, members in document["groups"].items()},
+            {str(name).upper(): frozenset(map(str, endings)) for name, endings in document["types"].items()},
+            {
+                int(rule): {str(name): float(value) for name, value in values.items()}
+                for rule, values in document["metrics"].items()
+            },
+        )
+    except (TypeError, KeyError, AttributeError, IndexError, OverflowError, RecursionError) as error:
+        raise ValueError(f"not a book of rules: {error!r}") from None
+
+
+def condition_document(condition: Condition | None) -> Any:
+    """Return `[name, operator, value]` of a comparison, `{"all": [...]}` or `{"any": [...]}`; None for no condition."""
+    if condition is None:
+        return None
+    if isinstance(condition, Comparison):
+        return [condition.name, str(condition.operator), condition.value]
+    name = "all" if isinstance(condition, AllOf) else "any"
+    return {name: [condition_document(part) for part in condition.parts]}
+
+
+def action_document(action: Action) -> dict[str, Any]:
+    """Return the document of an action."""
+    return {
+        "verb": action.verb,
+        "filter": action.filter,
+        "parameters": dict(action.parameters),
+        "server": action.server,
+        "duration": action.duration,
+        "callable": action.callable,
+        "only": [condition_document(term) for term in action.only],
+    }
+
+
+def read_action(document: Mapping[str, Any]) -> Action:
+    """Return the action of a document; fields that an older version did not write have their defaults."""
+    return Action(
+        str(document["verb"]),
+        str(document["filter"]),
+        tuple((str(name), str(value)) for name, value in document["parameters"].items()),
+        _optional(document.get("server")),
+        _optional(document.get("duration")),
+        bool(document.get("callable")),
+        tuple(_comparison(term) for term in document.get("only", ())),
+    )
+
+
+def read_condition(document: Any) -> Condition | None:
+    """Return the condition of a document."""
+    if document is None:
+        return None
+    if isinstance(document, list):
+        return _comparison(document)
+    [(name, parts)] = document.items()
+    made = tuple(one for part in parts if (one := read_condition(part)) is not None)
+    return AllOf(made) if name == "all" else {"any": AnyOf(made)}[name]
+
+
+def _rule_document(rule: Rule) -> dict[str, Any]:
+    target = rule.target
+    return {
+        "id": rule.id,
+        "target": [str(target.kind), target.tenant, target.container, target.object],
+        "when": condition_document(rule.condition),
+        "do": [action_document(action) for action in rule.actions],
+        "replaces_all": rule.replaces_all,
+        "mandatory": rule.mandatory,
+    }
+
+
+def _rule(document: Mapping[str, Any]) -> Rule:
+    kind, *names = document["target"]
+    return Rule(
+        Target(TargetKind(kind), *map(str, names)),
+        read_condition(document["when"]),
+        tuple(map(read_action, document["do"])),
+        document["replaces_all"],
+        bool(document["mandatory"]),
+        int(document["id"]),
+    )
+
+
+def _comparison(document: Any) -> Comparison:
+    name, operator, value = document
+    return Comparison(str(name), Operator(operator), str(value))
+
+
+def _optional(value: Any) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,214 @@
+"""The host of filters against a store without any: what was put is what is got, byte for byte, whatever applies."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from storage_controller.dsl import parse_rule
+from storage_filters.rule_documents import RuleBook, written
+from zoe_embedded.home import Home
+from zoe_embedded.runtime import CLONE
+from zoe_embedded.swift.environment import ensure_swift
+
+Ask = Callable[[list[dict[str, Any]]], list[Any]]
+KEYS = {"acme": {"current": "a1", "keys": {"a1": "11" * 32}}}
+PATH = "/v1/AUTH_acme/c/"
+
+
+@pytest.fixture(scope="module")
+def keyring(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("keys") / "keyring.json"
+    path.write_text(json.dumps(KEYS))
+    return path
+
+
+@pytest.fixture(scope="module")
+def ask(keyring: Path) -> Iterator[Ask]:
+    """Both stores' answers to a list of requests."""
+    python = ensure_swift(Home.find(CLONE).create()) / "bin" / "python"
+    command = [str(python), "-P", str(CLONE / "tests/support/memory_store.py"), str(keyring)]
+    environment = {"PYTHONPATH": str(CLONE)}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        stdin, stdout = process.stdin, process.stdout
+
+        def asked(requests: list[dict[str, Any]]) -> list[Any]:
+            stdin.write(json.dumps(requests) + "\n")
+            stdin.flush()
+            found: list[Any] = json.loads(stdout.readline())
+            return found
+
+        yield asked
+        stdin.close()
+
+
+def rules(*texts: str) -> dict[str, Any]:
+    book = RuleBook(tuple(parse_rule(text) for text in texts), {}, {"DOCS": frozenset({"txt"})})
+    return {"method": "RULES", "book": written(book)}
+
+
+def put(name: str, body: bytes, headers: dict[str, str] | None = None, **more: Any) -> dict[str, Any]:
+    return {
+        "method": "PUT",
+        "path": PATH + name,
+        "body": base64.b64encode(body).decode(),
+        "headers": headers or {},
+        **more,
+    }
+
+
+def get(name: str, headers: dict[str, str] | None = None, method: str = "GET") -> dict[str, Any]:
+    return {"method": method, "path": PATH + name, "headers": headers or {}}
+
+
+ACTIONS = [
+    "SET NOOP",
+    "SET ENCRYPTION",
+    "SET COMPRESSION WITH TYPE=LZ4",
+    "SET COMPRESSION WITH TYPE=ZSTD, LEVEL=3",
+    "SET COMPRESSION WITH TYPE=GZIP ON OBJECT",
+    "DELETE ENCRYPTION",
+]
+RULES = st.builds(
+    "FOR {} {}DO {}".format,
+    st.sampled_from(["TENANT acme", "CONTAINER acme/c", "OBJECT acme/c/a.txt"]),
+    st.sampled_from(["", "WHEN OBJECT_TYPE=DOCS ", "WHEN OBJECT_SIZE>100 "]),
+    st.lists(st.sampled_from(ACTIONS), min_size=1, max_size=3).map(", ".join),
+)
+NAMES = st.sampled_from(["a.txt", "b"])
+BODIES = st.builds(
+    lambda seed, length: (seed * (length // len(seed) + 1))[:length],
+    st.binary(min_size=1, max_size=200),
+    st.integers(0, 300) | st.sampled_from([65535, 65536, 65537, 131072, 131073, 200_000]),
+)
+OFFSETS = st.integers(0, 400) | st.integers(65530, 65550) | st.sampled_from([65536, 131071, 131072, 199_999, 10**6])
+ONE_RANGE = st.one_of(
+    st.builds("{}-{}".format, OFFSETS, OFFSETS),
+    st.builds("{}-".format, OFFSETS),
+    st.builds("-{}".format, OFFSETS),
+)
+RANGES = st.lists(ONE_RANGE, min_size=1, max_size=3).map(lambda parts: "bytes=" + ",".join(parts))
+TAGS = st.sampled_from(["*", '"d41d8cd98f00b204e9800998ecf8427e"', "PRESENT", '"nonsense", PRESENT'])
+HEADERS = st.fixed_dictionaries(
+    {}, optional={"Range": RANGES | st.just("bytes=x"), "If-Match": TAGS, "If-None-Match": TAGS}
+)
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [
+        rules(*draw(st.lists(RULES, min_size=1, max_size=4))),
+        *(put(name, draw(BODIES)) for name in ("a.txt", "b")),
+        get("a.txt", {"Range": draw(RANGES)}),
+    ]
+    for kind in draw(st.lists(st.sampled_from(["rules", "put", "put", "get", "get", "get", "post"]), max_size=12)):
+        if kind == "rules":
+            found.append(rules(*draw(st.lists(RULES, max_size=4))))
+        elif kind == "put":
+            headers = draw(
+                st.fixed_dictionaries({"X-Object-Meta-A": st.just("1")}, optional={"If-None-Match": st.just("*")})
+            )
+            body = draw(BODIES)
+            more: dict[str, Any] = {"chunked": draw(st.booleans())}
+            if draw(st.integers(0, 5)) == 0:
+                headers["Etag"] = "0" * 32
+            if not more["chunked"] and body and draw(st.integers(0, 5)) == 0:
+                more["cut"] = draw(st.integers(0, len(body) - 1))
+            found.append(put(draw(NAMES), body, headers, **more))
+        elif kind == "post":
+            found.append({**get(draw(NAMES), {"X-Object-Meta-A": "2"}), "method": "POST"})
+        else:
+            found.append(get(draw(NAMES), draw(HEADERS), draw(st.sampled_from(["GET", "GET", "HEAD"]))))
+    return [*found, get("a.txt"), get("b"), get("a.txt", method="HEAD"), {"method": "LIST"}]
+
+
+def _with_tags(wanted: list[dict[str, Any]], ask: Ask) -> list[dict[str, Any]]:
+    """Put the ETag that an object has at that moment where a condition names the present one."""
+    answers = ask(wanted)
+    present: dict[str, str] = {}
+    found = []
+    for one, (plain, _) in zip(wanted, answers, strict=True):
+        headers = {
+            name: value.replace("PRESENT", f'"{present.get(one["path"], "none")}"')
+            for name, value in one.get("headers", {}).items()
+        }
+        if one["method"] == "PUT" and plain["status"].startswith("2"):
+            present[one["path"]] = plain["headers"]["etag"].strip('"')
+        found.append({**one, "headers": headers} if "headers" in one else one)
+    return found
+
+
+@given(wanted=requests())
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_clients_see_no_difference(ask: Ask, wanted: list[dict[str, Any]]) -> None:
+    """Any bodies, chains, order of rules, ranges and conditions; also of clients that hang up or send a wrong ETag."""
+    exact = _with_tags(wanted, ask)
+    for request, (plain, behind) in zip(exact, ask(exact), strict=True):
+        assert plain == behind, request
+
+
+def test_what_is_stored_is_what_the_rules_say(ask: Ask) -> None:
+    text = b"all work and no play " * 5000
+    answers = ask(
+        [
+            rules("FOR TENANT acme WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION WITH TYPE=LZ4, SET ENCRYPTION"),
+            put("a.txt", text),
+            put("b", text),
+            rules(),
+            {**get("a.txt", {"X-Zoe-Why": "yes"}), "method": "HEAD"},
+            get("a.txt"),
+            {"method": "STORED"},
+        ]
+    )
+    plain, behind = answers[-1]
+    assert plain[PATH + "a.txt"] == plain[PATH + "b"] == behind[PATH + "b"] == len(text)
+    assert behind[PATH + "a.txt"] < len(text) / 10
+    assert base64.b64decode(answers[-2][1]["body"]) == text
+
+
+def test_without_the_key_nothing_is_read_and_its_name_is_said(ask: Ask, keyring: Path) -> None:
+    before = [rules("FOR TENANT acme DO SET ENCRYPTION"), put("a.txt", b"secret")]
+    wanted = [*before, get("a.txt"), put("x", b"other")]
+    try:
+        keyring.write_text(json.dumps({"beta": KEYS["acme"]}))
+        answers = ask(wanted)
+    finally:
+        keyring.write_text(json.dumps(KEYS))
+    assert [answers[number][1]["status"] for number in (1, 2, 3)] == ["409 Conflict", "404 Not Found", "409 Conflict"]
+    assert "no key encrypts objects of acme" in base64.b64decode(answers[3][1]["body"]).decode()
+
+
+def test_a_damaged_object_is_refused_or_ends_early(ask: Ask) -> None:
+    for action in ACTIONS[1:4]:
+        answers = ask(
+            [
+                rules(f"FOR TENANT acme DO {action}"),
+                put("small", b"abc" * 1000),
+                put("large", bytes(range(256)) * 1000),
+                {"method": "DAMAGE"},
+                get("small"),
+                get("large"),
+                get("large", {"Range": "bytes=200000-"}),
+            ]
+        )
+        for plain, behind in answers[4:]:
+            got, whole = base64.b64decode(behind["body"]), base64.b64decode(plain["body"])
+            assert behind["status"].startswith("422") or (behind["broken"] and len(got) < len(whole)), action
+            assert behind["status"].startswith("422") or whole.startswith(got)
+
+
+def test_too_large_an_object_is_refused_while_it_is_sent(ask: Ask) -> None:
+    big = bytes(10**6 + 1)
+    answers = ask([rules("FOR TENANT acme DO SET COMPRESSION"), put("a", big, chunked=True), get("a")])
+    assert [answers[number][1]["status"][:3] for number in (1, 2)] == ["413", "404"]

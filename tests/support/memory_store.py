@@ -1,0 +1,190 @@
+"""A store in memory that follows Swift's semantics by Swift's own library, plain and behind the host of filters.
+
+Runs in the environment of Swift: `python tests/support/memory_store.py KEYRING`. Each line of input is a list of
+requests, each line of output what both stores answered to them.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from swift.common.request_helpers import resolve_etag_is_at_header
+from swift.common.swob import (
+    HeaderKeyDict,
+    HTTPAccepted,
+    HTTPClientDisconnect,
+    HTTPCreated,
+    HTTPException,
+    HTTPLengthRequired,
+    HTTPNotFound,
+    HTTPPreconditionFailed,
+    HTTPUnprocessableEntity,
+    Request,
+    Response,
+    multi_range_iterator,
+)
+
+from storage_filters.filter_host import FilterHost
+from storage_filters.keyring import Keyring
+from storage_filters.rule_documents import RuleBook, read
+
+_OVERRIDE = "X-Object-Sysmeta-Container-Update-Override-"
+_BOUNDARY = re.compile(r"boundary=(\w+)")
+_TOLD = ("content-length", "content-range", "content-type", "etag", "x-object-meta-tag", "x-object-meta-a")
+_PIECE_BYTES = 50_000
+
+
+class _Body:
+    """Bytes of which swob may take ranges."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self.app_iter_range(0, len(self._content))
+
+    def app_iter_range(self, first: int, end: int) -> Iterator[bytes]:
+        for at in range(first, end, _PIECE_BYTES):
+            yield self._content[at : min(at + _PIECE_BYTES, end)]
+
+    def app_iter_ranges(self, ranges: Any, content_type: str, boundary: str, size: int) -> Any:
+        return multi_range_iterator(ranges, content_type, boundary, size, self.app_iter_range)
+
+
+class MemoryStore:
+    """Objects by path; the WSGI application that Swift's pipeline ends with."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, tuple[bytes, HeaderKeyDict]] = {}
+        self.listing: dict[str, tuple[str, str]] = {}
+
+    def __call__(self, env: dict[str, Any], start_response: Any) -> Any:
+        request = Request(env)
+        try:
+            answer = getattr(self, request.method)(request)
+        except HTTPException as error:
+            answer = error
+        return answer(env, start_response)
+
+    def PUT(self, request: Request) -> Response:  # noqa: N802
+        if request.content_length is None and request.headers.get("Transfer-Encoding") != "chunked":
+            return HTTPLengthRequired(request=request)
+        if request.headers.get("If-None-Match") == "*" and request.path in self.objects:
+            return HTTPPreconditionFailed(request=request)
+        chunks = []
+        while chunk := request.environ["wsgi.input"].read(65536):
+            chunks.append(chunk)
+        content = b"".join(chunks)
+        if request.content_length is not None and len(content) < request.content_length:
+            raise HTTPClientDisconnect(request=request)
+        headers = HeaderKeyDict({k: v for k, v in request.headers.items() if k.lower().startswith("x-object-")})
+        headers["Content-Type"] = request.headers.get("Content-Type") or "application/octet-stream"
+        footers = HeaderKeyDict()
+        if (asked := request.environ.get("swift.callback.update_footers")) is not None:
+            asked(footers)
+        etag = hashlib.md5(content, usedforsecurity=False).hexdigest()
+        wanted = footers.pop("Etag", None) or request.headers.get("Etag")
+        if wanted is not None and wanted.strip('"').lower() != etag:
+            raise HTTPUnprocessableEntity(request=request)
+        headers.update(footers)
+        headers["Etag"] = etag
+        self.objects[request.path] = content, headers
+        listed = headers.get(f"{_OVERRIDE}Etag", etag), headers.get(f"{_OVERRIDE}Size", str(len(content)))
+        self.listing[request.path] = listed
+        return HTTPCreated(request=request, headers={"Etag": etag})
+
+    def POST(self, request: Request) -> Response:  # noqa: N802
+        if request.path not in self.objects:
+            return HTTPNotFound(request=request)
+        _, headers = self.objects[request.path]
+        for name in [name for name in headers if name.startswith("X-Object-Meta-")]:
+            del headers[name]
+        headers.update({k: v for k, v in request.headers.items() if k.lower().startswith("x-object-meta-")})
+        return HTTPAccepted(request=request)
+
+    def GET(self, request: Request) -> Response:  # noqa: N802
+        if request.path not in self.objects:
+            return HTTPNotFound(request=request)
+        content, headers = self.objects[request.path]
+        answer = Response(
+            request=request,
+            headers=headers,
+            conditional_response=True,
+            conditional_etag=resolve_etag_is_at_header(request, headers),
+        )
+        answer.app_iter = _Body(content)
+        answer.content_length = len(content)
+        return answer
+
+    HEAD = GET
+
+
+class _Pair:
+    """The same requests for both stores."""
+
+    def __init__(self, keyring: Keyring) -> None:
+        self.book = RuleBook()
+        self.plain, self.behind = MemoryStore(), MemoryStore()
+        self.host = FilterHost(self.behind, lambda: self.book, keyring, size_max=10**6)
+
+    def ask(self, wanted: dict[str, Any]) -> list[Any]:
+        if wanted["method"] == "RULES":
+            self.book = read(wanted["book"])
+            return [None, None]
+        if wanted["method"] == "LIST":
+            return [self.plain.listing, self.behind.listing]
+        if wanted["method"] == "DAMAGE":
+            for path, (content, headers) in self.behind.objects.items():
+                self.behind.objects[path] = content[: len(content) // 2], headers
+            return [None, None]
+        if wanted["method"] == "STORED":
+            return [{path: len(one[0]) for path, one in store.objects.items()} for store in (self.plain, self.behind)]
+        return [_answer(Request(_env(wanted)), app) for app in (self.plain, self.host)]
+
+
+def _env(wanted: dict[str, Any]) -> dict[str, Any]:
+    content = base64.b64decode(wanted.get("body", ""))
+    request = Request.blank(wanted["path"], method=wanted["method"], headers=wanted.get("headers", {}))
+    env = dict(request.environ)
+    env["wsgi.input"] = io.BytesIO(content[: wanted.get("cut", len(content))])
+    if wanted["method"] == "PUT":
+        if wanted.get("chunked"):
+            env["HTTP_TRANSFER_ENCODING"] = "chunked"
+        else:
+            env["CONTENT_LENGTH"] = str(len(content))
+    return env
+
+
+def _answer(request: Request, app: Any) -> dict[str, Any]:
+    answer = request.get_response(app)
+    content, broken = b"", ""
+    try:
+        for chunk in answer.app_iter or ():
+            content += chunk
+    except Exception as error:
+        broken = f"{type(error).__name__}: {error}"
+    headers = {k.lower(): v for k, v in answer.headers.items()}
+    if found := _BOUNDARY.search(headers.get("content-type", "")):
+        content = content.replace(found[1].encode(), b"boundary")
+        headers["content-type"] = headers["content-type"].replace(found[1], "boundary")
+    told = {k: v for k, v in headers.items() if k in _TOLD or "sysmeta" in k}
+    return {"status": answer.status, "headers": told, "body": base64.b64encode(content).decode(), "broken": broken}
+
+
+def main() -> None:
+    """Answer lines until there are none."""
+    for line in sys.stdin:
+        pair = _Pair(Keyring(Path(sys.argv[1])))
+        print(json.dumps([pair.ask(wanted) for wanted in json.loads(line)]), flush=True)
+
+
+if __name__ == "__main__":
+    main()

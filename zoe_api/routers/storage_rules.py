@@ -1,0 +1,80 @@
+"""Rules of the object store: admins write them, users see what holds for the objects of their tenant."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Query, Request, Response
+
+from zoe_api.access import Admin, Reader, check
+from zoe_api.dependencies import MasterDep, ask
+from zoe_api.routing import api_router
+from zoe_client.wire import (
+    StorageRuleList,
+    StorageRuleRequest,
+    StorageRuleTry,
+    StorageRuleTryView,
+    StorageWhyView,
+)
+from zoe_client.wire.storage_rules import ObjectPart
+from zoe_lib.domain.roles import Scope
+from zoe_lib.store.people import Principal
+
+router = api_router("/storage/rules", tag="storage")
+_KIND = "storage_rules"
+
+
+@router.get("", response_model=StorageRuleList)
+def list_storage_rules(
+    _: Admin,
+    master: MasterDep,
+    request: Request,
+    removed: Annotated[bool, Query(description="Those that were removed instead, 500 at most.")] = False,
+) -> StorageRuleList:
+    """List the object store's rules, with who wrote them and when."""
+    return StorageRuleList(**ask(master, _KIND, {"do": "rules", "removed": removed}, request))
+
+
+@router.post("", response_model=StorageRuleList, status_code=201)
+def add_storage_rules(
+    body: StorageRuleRequest, principal: Admin, master: MasterDep, request: Request
+) -> StorageRuleList:
+    """Add rules, all of them or none. They hold for objects that are stored from now on."""
+    asked = {"do": "add", "text": body.text, "tenant": body.tenant or principal.tenant, "author": principal.user}
+    return StorageRuleList(**ask(master, _KIND, asked, request, principal.user))
+
+
+@router.post("/try", response_model=StorageRuleTryView)
+def try_storage_rules(
+    body: StorageRuleTry, principal: Reader, master: MasterDep, request: Request
+) -> StorageRuleTryView:
+    """Return what holds for an object, now and with these rules beside; nothing changes."""
+    asked: dict[str, Any] = body.model_dump() | {"do": "try", "tenant": _tenant(principal, body.tenant)}
+    return StorageRuleTryView(**ask(master, _KIND, asked, request, principal.user))
+
+
+@router.get("/why", response_model=StorageWhyView)
+def why_stored(
+    principal: Reader,
+    master: MasterDep,
+    request: Request,
+    container: Annotated[ObjectPart, Query()],
+    name: Annotated[ObjectPart, Query(alias="object")],
+    tenant: Annotated[str | None, Query(description="Of the object; default: yours. Others need an admin.")] = None,
+) -> StorageWhyView:
+    """Return which filters a stored object went through, by which rules, and what would hold for it now."""
+    asked = {"do": "why", "tenant": _tenant(principal, tenant), "container": container, "object": name}
+    return StorageWhyView(**ask(master, _KIND, asked, request, principal.user))
+
+
+@router.delete("/{number}", status_code=204)
+def remove_storage_rule(number: int, principal: Admin, master: MasterDep, request: Request) -> Response:
+    """Remove a rule. Objects that were stored by it stay as they are, and are read as before."""
+    ask(master, _KIND, {"do": "remove", "number": number, "author": principal.user}, request, principal.user)
+    return Response(status_code=204)
+
+
+def _tenant(principal: Principal, tenant: str | None) -> str:
+    if tenant not in (None, principal.tenant):
+        check(principal, Scope.ADMIN)
+    return tenant or principal.tenant

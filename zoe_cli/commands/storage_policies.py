@@ -1,0 +1,157 @@
+"""storage policy, storage why: rules by which objects are compressed, encrypted and held to a bandwidth."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from zoe_cli.context import options
+from zoe_cli.output import Format, emit, note, table, write
+from zoe_cli.registry import add
+from zoe_cli.rows import Rows
+from zoe_cli.text import printable
+from zoe_cli.units import clock
+from zoe_client.wire import StorageChainView, StorageRuleTry, StorageRuleView
+
+app = typer.Typer(
+    help="Rules of the object store: which filters objects get when they are stored.", no_args_is_help=True
+)
+
+Object = Annotated[str, typer.Argument(metavar="CONTAINER/OBJECT", help="Container and name of an object.")]
+Tenant = Annotated[
+    str | None, typer.Option(help="Tenant of the object, or of targets that name none (default: yours).")
+]
+
+
+def add_rules(
+    context: typer.Context,
+    rule: Annotated[str, typer.Argument(metavar="RULE", help="The rule; `-` reads rules from standard input.")],
+    tenant: Tenant = None,
+) -> None:
+    """Add a rule, for admins. It holds for objects that are stored from now on."""
+    text = sys.stdin.read() if rule == "-" else rule
+    with options(context).client() as client:
+        answer = client.add_storage_rules(text, tenant)
+    emit(answer, options(context).output, _rows(answer.rules))
+    for one in answer.rules:
+        if not one.enforced:
+            note(f"note: rule {one.id} is stored, but proxies do not have all of its filters")
+
+
+def list_rules(
+    context: typer.Context,
+    removed: Annotated[bool, typer.Option("--removed", help="Those that were removed, the last one first.")] = False,
+) -> None:
+    """List the rules, who wrote them, and when."""
+    with options(context).client() as client:
+        answer = client.storage_rules(removed)
+    emit(answer, options(context).output, _removed(answer.rules) if removed else _rows(answer.rules))
+
+
+def remove_rule(
+    context: typer.Context, number: Annotated[int, typer.Argument(metavar="ID", help="Number of the rule.")]
+) -> None:
+    """Remove a rule. Objects that were stored by it stay as they are, and are read as before."""
+    with options(context).client() as client:
+        client.remove_storage_rule(number)
+    emit({"removed": number}, options(context).output, Rows(("removed",), [(str(number),)]))
+
+
+def restore_rule(
+    context: typer.Context, number: Annotated[int, typer.Argument(metavar="ID", help="Number of a removed rule.")]
+) -> None:
+    """Add a removed rule again, under a new number."""
+    with options(context).client() as client:
+        text = next((one.rule for one in client.storage_rules(removed=True).rules if one.id == number), None)
+        if text is None:
+            raise typer.BadParameter(f"no removed rule has the number {number}; see zoe storage policy ls --removed")
+        answer = client.add_storage_rules(text)
+    emit(answer, options(context).output, _rows(answer.rules))
+
+
+def try_rules(
+    context: typer.Context,
+    name: Object,
+    rule: Annotated[str, typer.Option(help="Rule to try beside those that hold.")] = "",
+    size: Annotated[int | None, typer.Option(min=0, help="Bytes of the object (default: not known).")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Tag of the object; may be repeated.")] = None,
+    tenant: Tenant = None,
+) -> None:
+    """Show which filters an object would get, and what a rule would change; nothing is stored."""
+    container, _, rest = name.partition("/")
+    wanted = StorageRuleTry(
+        container=container or "-", object=rest or "-", size=size, tags=tag or [], text=rule, tenant=tenant
+    )
+    with options(context).client() as client:
+        answer = client.try_storage_rules(wanted)
+    if options(context).output is not Format.TABLE:
+        emit(answer, options(context).output, _verdicts(answer.then))
+        return
+    write(f"now   {_chain(answer.now)}\n")
+    if rule:
+        write(f"then  {_chain(answer.then)}\n")
+    if answer.then.verdicts:
+        write("\n" + table(_verdicts(answer.then)))
+
+
+def why(context: typer.Context, name: Object, tenant: Tenant = None) -> None:
+    """Show which filters a stored object went through, by which rules, and what would hold for it now."""
+    container, _, rest = name.partition("/")
+    with options(context).client() as client:
+        answer = client.why_stored(container or "-", rest or "-", tenant)
+    done = Rows(
+        ("done", "how", "rule"), [(one.filter, one.type or one.key or "", str(one.rule)) for one in answer.done]
+    )
+    if options(context).output is not Format.TABLE:
+        emit(answer, options(context).output, done)
+        return
+    write(table(done) if answer.done else "no filter: it is stored as it was put\n")
+    write(f"\nnow   {_chain(answer.now)}\n")
+    if answer.now.verdicts:
+        write("\n" + table(_verdicts(answer.now)))
+
+
+def _chain(chain: StorageChainView) -> str:
+    return printable(", then ".join(chain.filters)) or "no filter"
+
+
+def _rows(rules: list[StorageRuleView]) -> Rows:
+    rows = [(str(one.id), one.rule, one.author or "", _at(one.created_s), _state(one)) for one in rules]
+    return Rows(("id", "rule", "by", "at", "enforced"), rows)
+
+
+def _removed(rules: list[StorageRuleView]) -> Rows:
+    rows = [(str(one.id), one.rule, one.author or "", one.removed_by or "", _at(one.removed_s)) for one in rules]
+    return Rows(("id", "rule", "by", "removed by", "at"), rows)
+
+
+def _state(rule: StorageRuleView) -> str:
+    return "yes" if rule.enforced else "no"
+
+
+def _at(at_s: float | None) -> str:
+    return "" if at_s is None else clock(at_s)
+
+
+def _verdicts(chain: StorageChainView) -> Rows:
+    rows = [(str(one.rule) if one.rule else "tried", one.filter, one.outcome, one.sentence) for one in chain.verdicts]
+    return Rows(("rule", "filter", "outcome", "why"), rows)
+
+
+add(
+    app,
+    "add",
+    add_rules,
+    ('zoe storage policy add "FOR TENANT acme WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION, SET ENCRYPTION"',),
+)
+add(app, "ls", list_rules, ("zoe storage policy ls", "zoe storage policy ls --removed"))
+add(app, "rm", remove_rule, ("zoe storage policy rm 7",))
+add(app, "restore", restore_rule, ("zoe storage policy restore 7",))
+add(
+    app,
+    "try",
+    try_rules,
+    ('zoe storage policy try logs/2026.txt --size 10000 --rule "FOR CONTAINER logs DO SET COMPRESSION"',),
+)

@@ -1,0 +1,94 @@
+"""Rules of the object store: which filters objects get when they are stored."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from zoe_client.wire.base import Wire
+
+_NAME_MAX = 1024
+_RULES_MAX = 2**18
+ObjectPart = Annotated[str, StringConstraints(min_length=1, max_length=_NAME_MAX, pattern=r"^[^\x00]+$")]
+
+
+class StorageRuleView(Wire):
+    """A rule of the object store, who wrote it, and when."""
+
+    id: int
+    target: str
+    rule: str = Field(description="Its text, as `zoe storage policy add` takes it.")
+    enforced: bool = Field(description="Whether proxies have all of its filters.")
+    author: str | None = Field(default=None, description="Null for a client that did not say.")
+    created_s: float | None = None
+    removed_by: str | None = None
+    removed_s: float | None = None
+
+
+class StorageRuleList(Wire):
+    """Rules in the order in which they were made; removed ones begin with the last."""
+
+    rules: list[StorageRuleView]
+
+
+class StorageRuleRequest(Wire):
+    """Rules to add, one a line, all of them or none."""
+
+    text: str = Field(
+        min_length=1, max_length=_RULES_MAX, examples=["FOR TENANT acme WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION"]
+    )
+    tenant: str | None = Field(
+        default=None, max_length=256, description="Tenant of targets that name none; default: yours."
+    )
+
+
+class StorageRuleTry(Wire):
+    """An object, and rules to try beside those that hold; without any, what holds now."""
+
+    container: ObjectPart
+    object: ObjectPart
+    size: int | None = Field(default=None, ge=0, description="Bytes; null if it is not known before.")
+    tags: list[str] = Field(default=[], max_length=100, description="Of X-Object-Meta-Tag.")
+    text: str = Field(default="", max_length=_RULES_MAX)
+    tenant: str | None = Field(default=None, max_length=256, description="Of the object; default: yours.")
+
+
+class StorageVerdictView(Wire):
+    """What becomes of an action of a rule whose target matches an object."""
+
+    rule: int = Field(description="0 for a rule that is only tried.")
+    text: str
+    filter: str
+    outcome: str = Field(description="applies, displaced, condition or deletes")
+    sentence: str
+
+
+class StorageChainView(Wire):
+    """Which filters an object gets, in their order when it is stored, and why."""
+
+    filters: list[str]
+    verdicts: list[StorageVerdictView]
+
+
+class StorageRuleTryView(Wire):
+    """What holds now, and what would hold with the tried rules."""
+
+    now: StorageChainView
+    then: StorageChainView
+
+
+class StorageDoneView(Wire):
+    """A filter that a stored object went through, and the rule that set it."""
+
+    filter: str
+    rule: int
+    type: str | None = Field(default=None, description="Of compression.")
+    key: str | None = Field(default=None, description="Name of the key of encryption.")
+
+
+class StorageWhyView(Wire):
+    """What was done with an object, in order, and what would be done if it were stored now; its size is not known."""
+
+    done: list[StorageDoneView]
+    now: StorageChainView

@@ -1,0 +1,68 @@
+"""Questions and changes of the object store's rules, which the storage controller keeps."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from storage_bridge.model import StorageRefusedError, StorageUnavailableError
+from storage_bridge.rules import RuleClient
+from zoe_client.plain_errors import sentences
+from zoe_lib.messaging.server import Refusal
+from zoe_lib.messaging.slow_lane import Left
+from zoe_master.scheduler.placement.budget import never
+
+
+class _RuleQuestion(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    do: Literal["rules", "add", "remove", "try", "why"]
+    removed: bool = False
+    text: str = ""
+    tenant: str = ""
+    container: str = ""
+    object: str = ""
+    size: int | None = None
+    tags: list[str] = []
+    number: int = 0
+    author: str = ""
+
+
+class RuleAnswers:
+    """Passes them on; without a controller, refuses them."""
+
+    def __init__(self, client: RuleClient | None) -> None:
+        self._client = client
+
+    def answer(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:  # noqa: ARG002 - a Slow's signature
+        """Return the controller's answer. Refusal with its sentence, or if it is away."""
+        try:
+            asked = _RuleQuestion.model_validate(body)
+        except ValidationError as error:
+            raise Refusal("bad_question", "; ".join(sentences(error))) from None
+        if self._client is None:
+            raise Refusal(
+                "storage_rules_unavailable", "there is no storage controller, so the object store has no rules"
+            )
+        try:
+            return _answer(self._client, asked)
+        except StorageRefusedError as error:
+            raise Refusal("storage_rule_refused", error.sentence) from None
+        except StorageUnavailableError as error:
+            raise Refusal("storage_rules_unavailable", str(error)) from None
+
+
+def _answer(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
+    match asked.do:
+        case "rules":
+            return {"rules": list(client.rules(asked.removed))}
+        case "add":
+            return {"rules": list(client.add(asked.text, asked.tenant, asked.author))}
+        case "remove":
+            client.remove(asked.number, asked.author)
+            return {}
+        case "try":
+            names = {"text", "tenant", "container", "object", "size", "tags"}
+            return dict(client.attempt(asked.model_dump(include=names)))
+        case "why":
+            return dict(client.why(asked.tenant, asked.container, asked.object))
