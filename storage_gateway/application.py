@@ -31,7 +31,8 @@ from swift.proxy.controllers.obj import ReplicatedObjectController
 from swift.proxy.server import Application
 
 from storage_gateway.controllers import GatewayAccounts, GatewayContainers, GatewayObjects
-from storage_gateway.store import StoreSettings, SwiftStore
+from storage_gateway.logins import StoreSettings
+from storage_gateway.store import SwiftStore
 
 
 class OneServer:
@@ -85,7 +86,12 @@ _CONTROLLERS = {
 def app_factory(global_conf: dict[str, str], **local_conf: str) -> Gateway:
     """Return the application; paste calls this."""
     conf = {**global_conf, **local_conf}
-    settings = StoreSettings(conf["store_auth_url"], conf["store_user"], Path(conf["store_key_file"]))
-    settings.connect_s = float(conf.get("store_connect_timeout", settings.connect_s))
-    settings.wait_s = float(conf.get("store_timeout", settings.wait_s))
+    settings = StoreSettings(
+        conf["store_auth_url"],
+        conf["store_user"],
+        Path(conf["store_key_file"]),
+        Path(conf["store_accounts_file"]) if "store_accounts_file" in conf else None,
+        float(conf.get("store_connect_timeout", 2)),
+        float(conf.get("store_timeout", 60)),
+    )
     return Gateway(conf, SwiftStore(settings))

@@ -19,6 +19,7 @@ from urllib.parse import quote, unquote
 OVERRIDE = "x-object-sysmeta-container-update-override-"
 _OURS = "zoe_gateway_"
 _PARAMETER = re.compile(rf"\s*;\s*({_OURS}|swift_)(\w+)=(\"[^\"]*\"|[^;]*)")
+_ZULU = re.compile(rb'("last_modified": ?"[-0-9T:.]{1,40})Z"')
 _OVERRIDDEN = ("etag", "size")
 
 
@@ -48,8 +49,9 @@ def carried(before: str, after: str) -> str:
 
 def listing_from_store(body: bytes) -> bytes:
     """Return a listing in JSON with what its objects' content types say of them; as it is if none says anything, or if
-    it is no listing.
+    it is no listing. Times are written as Swift does: Ceph puts a Z behind them.
     """
+    body = _ZULU.sub(rb'\1"', body)
     if _OURS.encode() not in body:
         return body
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 from swift.common.constraints import MAX_FILE_SIZE
@@ -11,6 +12,8 @@ from swift.common.http import HTTP_PARTIAL_CONTENT, HTTP_REQUESTED_RANGE_NOT_SAT
 from swift.common.swob import (
     HTTPBadRequest,
     HTTPClientDisconnect,
+    HTTPException,
+    HTTPPreconditionFailed,
     HTTPRequestEntityTooLarge,
     HTTPServiceUnavailable,
     HTTPUnprocessableEntity,
@@ -25,7 +28,8 @@ from swift.proxy.controllers.obj import ReplicatedObjectController
 from storage_gateway import content_types
 from storage_gateway.exchange import conditions_for_us, kind_of, query, response, sent, written
 from storage_gateway.kept_headers import TooLong, from_store, kept_after_post
-from storage_gateway.store import StoreAnswer, StoreAway, Upload
+from storage_gateway.logins import StoreAway
+from storage_gateway.store import StoreAnswer, Upload
 
 _RANGES = (HTTP_PARTIAL_CONTENT, HTTP_REQUESTED_RANGE_NOT_SATISFIABLE)
 
@@ -45,28 +49,35 @@ class _Forwarding:
     ) -> Response:
         """Return the store's answer to a GET or HEAD."""
         held = conditions_for_us(req)
-        headers = {name: value for name, value in sent(req.headers).items() if name.title() not in held}
-        try:
+        headers = HeaderKeyDict({name: one for name, one in sent(req.headers).items() if name.title() not in held})
+        if "Range" in headers and req.range is None:
+            del headers["Range"]  # what is no range is no request for one; some stores refuse it
+        with self._telling(req):
             answer = self.app.store.ask(req.method, path, headers, query(req))
-            found = from_store(self._kind, answer.headers)
-            if answer.status in _RANGES and self._ranges_ignored(req, path, found):
+            if "Range" in headers and self._wants_all(req, path, answer):
                 answer.close()
-                headers.pop("Range", None)
+                del headers["Range"]
                 answer = self.app.store.ask(req.method, path, headers, query(req))
-                found = from_store(self._kind, answer.headers)
-        except StoreAway as away:
-            return self._away(req, away)
-        return response(req, self._kind, answer, found, held)
+            return response(req, self._kind, answer, from_store(self._kind, answer.headers), held)
 
-    def _ranges_ignored(self, req: Request, path: str, found: Mapping[str, str]) -> bool:
-        """Return whether middleware wants all of an object that has such metadata, such as a list of parts."""
+    def _wants_all(self, req: Request, path: str, answer: StoreAnswer) -> bool:
+        """Return whether a range was not to be asked for: of an object that middleware assembles, of which it gives the
+        range itself; where a store sends one range of several; and of an empty object, where Swift sends the end of
+        nothing.
+        """
+        if answer.status not in _RANGES:
+            return False
+        if len(req.range.ranges) > 1 and "multipart" not in answer.headers.get("Content-Type", ""):
+            return True
         asked = req.headers.get("X-Backend-Ignore-Range-If-Metadata-Present", "").split(",")
         names = {name.strip().lower() for name in asked if name.strip()}
-        if names and not names & {name.lower() for name in found}:  # an error may come without metadata
-            head = self.app.store.ask("HEAD", path, {})
-            head.close()
-            found = from_store(self._kind, head.headers)
-        return bool(names & {name.lower() for name in found})
+        if answer.status == HTTP_PARTIAL_CONTENT:
+            return bool(names & {name.lower() for name in from_store(self._kind, answer.headers)})
+        head = self.app.store.ask("HEAD", path, {})  # an error may come without metadata
+        head.close()
+        ends = all(first is None for first, _ in req.range.ranges)
+        nothing = ends and head.headers.get("Content-Length") == "0"
+        return nothing or bool(names & {name.lower() for name in from_store(self._kind, head.headers)})
 
     def make_requests(
         self,
@@ -84,10 +95,8 @@ class _Forwarding:
         kind = kind_of(path)
         # Who may use an account may not create it; a store that creates accounts does so at the first change.
         method = "POST" if kind == "account" and method == "PUT" else method
-        try:
+        with self._telling(req):
             return self._changed(req, method, path, written(kind, headers[0]), query_string, body)
-        except TooLong as error:
-            return HTTPBadRequest(request=req, body=str(error))
 
     def _changed(
         self,
@@ -98,19 +107,22 @@ class _Forwarding:
         query_string: str = "",
         body: bytes | None = None,
     ) -> Response:
-        try:
-            answer = self.app.store.ask(method, path, headers, query_string, body)
-            content = answer.body()
-        except StoreAway as away:
-            return self._away(req, away)
-        made = Response(request=req, status=f"{answer.status} {answer.reason}", body=content)
+        answer = self.app.store.ask(method, path, headers, query_string, body)
+        made = Response(request=req, status=f"{answer.status} {answer.reason}", body=answer.body())
         if answer.headers.get("Content-Type"):
             made.content_type = answer.headers["Content-Type"]
         return made
 
-    def _away(self, req: Request, away: StoreAway) -> Response:
-        self.app.logger.error("%s", away)
-        return HTTPServiceUnavailable(request=req, headers={"Retry-After": "5"}, body="The store is away.")
+    @contextmanager
+    def _telling(self, req: Request) -> Iterator[None]:
+        """Tell the client of what goes wrong with the store; Swift sends what is raised."""
+        try:
+            yield
+        except TooLong as error:
+            raise HTTPBadRequest(request=req, body=str(error)) from None
+        except StoreAway as away:
+            self.app.logger.error("%s", away)
+            raise HTTPServiceUnavailable(request=req, headers={"Retry-After": "5"}, body="The store is away.") from None
 
 
 class GatewayAccounts(_Forwarding, AccountController):  # type: ignore[misc]
@@ -133,80 +145,70 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
     def _replaced(self, req: Request, headers: Mapping[str, str]) -> Response:
         """Replace the metadata of users, as Swift does; what middleware keeps stays."""
         path = req.swift_entity_path
-        try:
+        with self._telling(req):
             before = self.app.store.ask("HEAD", path, {})
             before.close()
             if not is_success(before.status):
                 return Response(request=req, status=before.status)
-            kept = kept_after_post(from_store("object", before.headers))
-        except StoreAway as away:
-            return self._away(req, away)
-        names = {name.lower() for name in headers}
-        kept = {name: value for name, value in kept.items() if name.lower() not in names}
-        try:
+            names = {name.lower() for name in headers}
+            found = kept_after_post(from_store("object", before.headers))
+            kept = {name: value for name, value in found.items() if name.lower() not in names}
             sent = HeaderKeyDict(written("object", {**kept, **headers}))
-        except TooLong as error:
-            return HTTPBadRequest(request=req, body=str(error))
-        if sent.get("Content-Type"):
-            sent["Content-Type"] = content_types.carried(before.headers.get("Content-Type", ""), sent["Content-Type"])
-        return self._changed(req, "POST", path, sent)
+            if sent.get("Content-Type"):
+                former = before.headers.get("Content-Type", "")
+                sent["Content-Type"] = content_types.carried(former, sent["Content-Type"])
+            return self._changed(req, "POST", path, sent)
 
     def _store_object(
         self, req: Request, data_source: Iterator[bytes], _nodes: Any, _partition: int, outgoing_headers: Any
     ) -> Response:
         """Send the body on while it comes. Nothing is stored if the client or the store goes away before its end."""
-        try:
-            headers = written("object", outgoing_headers[0])
-            upload = self.app.store.upload(req.swift_entity_path, headers)
-        except TooLong as error:
-            return HTTPBadRequest(request=req, body=str(error))
-        except StoreAway as away:
-            return self._away(req, away)
-        try:
-            answer = upload.refused or self._sent_whole(req, data_source, upload)
-            if isinstance(answer, Response):
-                return answer
-            content = answer.body()
-        except StoreAway as away:
-            return self._away(req, away)
-        finally:
-            upload.close()
-        if is_success(answer.status):
-            refused = self._with_footers(req, answer, outgoing_headers[0])
-            if refused is not None:
-                return refused
-        made = Response(request=req, status=f"{answer.status} {answer.reason}", body=content)
-        for name in ("Etag", "Last-Modified"):
-            if answer.headers.get(name):
-                made.headers[name] = answer.headers[name]
-        if is_success(answer.status) and made.last_modified is None:
-            made.last_modified = Timestamp(req.headers["X-Timestamp"])
-        return made
+        with self._telling(req):
+            if "*" in (req.if_none_match or ()) and self._is_there(req):  # some stores do not look
+                return HTTPPreconditionFailed(request=req)
+            upload = self.app.store.upload(req.swift_entity_path, written("object", outgoing_headers[0]))
+            with closing(upload):
+                answer = upload.refused or self._sent_whole(req, data_source, upload)
+                made = Response(request=req, status=f"{answer.status} {answer.reason}", body=answer.body())
+            for name in ("Etag", "Last-Modified"):
+                if answer.headers.get(name):
+                    made.headers[name] = answer.headers[name]
+            if is_success(answer.status):
+                self._keep_footers(req, answer, outgoing_headers[0])
+                if made.last_modified is None:
+                    made.last_modified = Timestamp(req.headers["X-Timestamp"])
+            return made
 
-    def _sent_whole(self, req: Request, data_source: Iterator[bytes], upload: Upload) -> StoreAnswer | Response:
+    def _is_there(self, req: Request) -> bool:
+        answer = self.app.store.ask("HEAD", req.swift_entity_path, {})
+        answer.close()
+        return bool(is_success(answer.status))
+
+    def _sent_whole(self, req: Request, data_source: Iterator[bytes], upload: Upload) -> StoreAnswer:
+        """Return the store's answer to the whole body; HTTPException if the client does not send all of it."""
         sent = 0
         try:
             for piece in data_source:
                 sent += len(piece)
                 if sent > MAX_FILE_SIZE:
-                    return HTTPRequestEntityTooLarge(request=req)
+                    raise HTTPRequestEntityTooLarge(request=req)
                 upload.send(piece)
         except ChunkReadError:
-            return HTTPClientDisconnect(request=req)
+            raise HTTPClientDisconnect(request=req) from None
         length = req.message_length()
         if length and sent < length:
-            return HTTPClientDisconnect(request=req)
+            raise HTTPClientDisconnect(request=req)
         return upload.end()
 
-    def _with_footers(self, req: Request, answer: StoreAnswer, headers: Mapping[str, str]) -> Response | None:
-        """Keep what middleware knows only after the body; None if that is done."""
+    def _keep_footers(self, req: Request, answer: StoreAnswer, headers: Mapping[str, str]) -> None:
+        """Keep what middleware knows only after the body; HTTPException if that does not go."""
         footers = HeaderKeyDict(self._get_footers(req))
         etag = footers.pop("Etag", None)
         if etag and answer.headers.get("Etag", "").strip('"') != etag.strip('"'):
             self.app.store.ask("DELETE", req.swift_entity_path, {}).body()
-            return HTTPUnprocessableEntity(request=req)
-        if not footers:
-            return None
-        wanted = {name: value for name, value in headers.items() if name.lower() not in ("content-length", "etag")}
-        done = self._replaced(req, {**wanted, **footers})
-        return None if is_success(done.status_int) else done
+            raise HTTPUnprocessableEntity(request=req)
+        if footers:
+            wanted = {name: value for name, value in headers.items() if name.lower() not in ("content-length", "etag")}
+            done = self._replaced(req, {**wanted, **footers})
+            if not is_success(done.status_int):
+                raise HTTPException(request=req, status=done.status)

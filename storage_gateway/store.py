@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
-from urllib.parse import quote, urlsplit
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from eventlet import Timeout
 from swift.common.bufferedhttp import http_connect_raw
 from swift.common.utils import HeaderKeyDict
 
+from storage_gateway.logins import Login, Logins, StoreAway, StoreSettings
+
 PIECE_BYTES = 64 * 1024
-_RENEWED_BEFORE_S = 60.0
-_UNKNOWN_LIFE_S = 600.0
 _UNAUTHORISED = 401
 _CONTINUE = 100
-
-
-class StoreAway(Exception):  # noqa: N818 - the name is the fact
-    """The store gave no answer that can be used; the message says why."""
+_T = TypeVar("_T")
 
 
 @dataclass(slots=True)
@@ -58,26 +53,6 @@ class StoreAnswer:
                 return bytes(self._response.read(size))
         except (Exception, Timeout) as error:
             raise StoreAway(f"the store stopped sending: {error}") from None
-
-
-@dataclass(slots=True)
-class StoreSettings:
-    """Where the store is and who the gateway is there. auth_url: of its authentication of version 1. connect_s: longest
-    wait for a connection; wait_s: for an answer, and for each piece of it.
-    """
-
-    auth_url: str
-    user: str
-    key_file: Path
-    connect_s: float = 2.0
-    wait_s: float = 60.0
-
-
-@dataclass(slots=True)
-class _Login:
-    base: str
-    token: str
-    until_s: float
 
 
 @dataclass(slots=True)
@@ -118,37 +93,32 @@ class Upload:
 
 
 class SwiftStore:
-    """Sends requests as the gateway's user, who may use all accounts."""
+    """Sends requests of all accounts, each as the user that may."""
 
     def __init__(self, settings: StoreSettings) -> None:
         self._settings = settings
-        self._login: _Login | None = None
+        self._logins = Logins(settings, self._sign_in)
 
     def ask(
         self, method: str, path: str, headers: Mapping[str, str], query: str = "", body: bytes | None = None
     ) -> StoreAnswer:
         """Return the answer to a request without a body, or with a short one; StoreAway. path: `/account/...`."""
-        for last in (False, True):
-            login = self._signed_in()
-            length = {} if body is None else {"Content-Length": str(len(body))}
+        length = {} if body is None else {"Content-Length": str(len(body))}
+
+        def send(login: Login) -> StoreAnswer:
             connection = self._connected(method, login, path, {**headers, **length}, query)
             if body:
                 Upload(connection, False, self._settings.wait_s).send(body)
-            answer = _answer(connection, self._settings.wait_s)
-            if answer.status != _UNAUTHORISED:
-                return answer
-            answer.close()
-            self._forget(login)
-            if last:
-                raise StoreAway("the store does not accept the gateway's user")
-        raise AssertionError
+            return _answer(connection, self._settings.wait_s)
+
+        return self._as_who_may(path, send, lambda answer: answer)
 
     def upload(self, path: str, headers: Mapping[str, str], query: str = "") -> Upload:
         """Return the connection to which a body is sent, once the store wants it; StoreAway."""
         chunked = "content-length" not in {name.lower() for name in headers}
         sent = {**headers, "Expect": "100-continue", **({"Transfer-Encoding": "chunked"} if chunked else {})}
-        for last in (False, True):
-            login = self._signed_in()
+
+        def send(login: Login) -> Upload:
             connection = self._connected("PUT", login, path, sent, query)
             try:
                 with Timeout(self._settings.wait_s):
@@ -157,60 +127,46 @@ class SwiftStore:
                 connection.close()
                 raise StoreAway(f"the store does not answer: {error}") from None
             upload = Upload(connection, chunked, self._settings.wait_s)
-            if response.status == _CONTINUE:
-                return upload
-            upload.refused = _made(connection, response, self._settings.wait_s)
-            if response.status != _UNAUTHORISED:
-                return upload
-            upload.refused.close()
-            self._forget(login)
-            if last:
-                raise StoreAway("the store does not accept the gateway's user")
-        raise AssertionError
+            if response.status != _CONTINUE:
+                upload.refused = _made(connection, response, self._settings.wait_s)
+            return upload
 
-    def _connected(self, method: str, login: _Login, path: str, headers: Mapping[str, str], query: str) -> Any:
-        place = urlsplit(login.base)
-        sent = {**headers, "X-Auth-Token": login.token, "Connection": "close"}
-        whole = place.path + quote(path.encode("utf-8", "surrogateescape"))
+        return self._as_who_may(path, send, lambda upload: upload.refused)
+
+    def _as_who_may(self, path: str, send: Callable[[Login], _T], answer_of: Callable[[_T], StoreAnswer | None]) -> _T:
+        """Return what came of a request; it is sent once more if the store has forgotten the token."""
+        for again in (True, False):
+            login = self._logins.of(path.strip("/").partition("/")[0])
+            found = send(login)
+            answer = answer_of(found)
+            if answer is None or answer.status != _UNAUTHORISED:
+                return found
+            answer.close()
+            self._logins.forget(login)
+            if not again:
+                break
+        raise StoreAway(f"the store does not accept {login.name}")
+
+    def _connected(self, method: str, login: Login, path: str, headers: Mapping[str, str], query: str) -> Any:
+        return self._opened(method, login.url, login.path(path), {**headers, "X-Auth-Token": login.token}, query)
+
+    def _sign_in(self, user: str, key: str) -> tuple[int, HeaderKeyDict]:
+        url = self._settings.auth_url
+        connection = self._opened("GET", url, urlsplit(url).path, {"X-Auth-User": user, "X-Auth-Key": key})
+        answer = _answer(connection, self._settings.wait_s)
+        answer.body()
+        return answer.status, answer.headers
+
+    def _opened(self, method: str, url: str, path: str, headers: Mapping[str, str], query: str = "") -> Any:
+        place = urlsplit(url)
+        sent = {**headers, "Connection": "close"}
         try:
             with Timeout(self._settings.connect_s):
                 return http_connect_raw(
-                    place.hostname, place.port, method, whole, sent, query, ssl=place.scheme == "https"
+                    place.hostname, place.port, method, path, sent, query, ssl=place.scheme == "https"
                 )
         except (Exception, Timeout) as error:
             raise StoreAway(f"the store is away: {error}") from None
-
-    def _signed_in(self) -> _Login:
-        if self._login is None or self._login.until_s < time.monotonic():
-            self._login = self._sign_in()
-        return self._login
-
-    def _forget(self, login: _Login) -> None:
-        if self._login is login:
-            self._login = None
-
-    def _sign_in(self) -> _Login:
-        settings, place = self._settings, urlsplit(self._settings.auth_url)
-        sent = {"X-Auth-User": settings.user, "X-Auth-Key": settings.key_file.read_text().strip()}
-        try:
-            with Timeout(settings.connect_s):
-                connection = http_connect_raw(
-                    place.hostname, place.port, "GET", place.path, sent, ssl=place.scheme == "https"
-                )
-        except (Exception, Timeout) as error:
-            raise StoreAway(f"the store's authentication is away: {error}") from None
-        answer = _answer(connection, settings.wait_s)
-        answer.body()
-        url, token = answer.headers.get("X-Storage-Url"), answer.headers.get("X-Auth-Token")
-        if answer.status // 100 != 2 or not url or not token:
-            raise StoreAway(f"the store does not let the gateway sign in: {answer.status}")
-        life_s = float(answer.headers.get("X-Auth-Token-Expires") or _UNKNOWN_LIFE_S)
-        return _Login(_base(url), token, time.monotonic() + max(life_s - _RENEWED_BEFORE_S, life_s / 2))
-
-
-def _base(url: str) -> str:
-    """Return the URL below which accounts are: `X-Storage-Url` without its last part."""
-    return url.rstrip("/").rpartition("/")[0]
 
 
 def _answer(connection: Any, wait_s: float) -> StoreAnswer:

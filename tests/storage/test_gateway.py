@@ -85,6 +85,8 @@ def steps(chance: random.Random) -> Iterator[tuple[str, str, bytes, dict[str, st
 
 def told(answer: httpx.Response) -> tuple[object, ...]:
     """What both have to say alike. The parts of several ranges are separated by a text that is made up each time."""
+    if answer.request.method not in ("GET", "HEAD"):
+        return answer.status_code, answer.headers.get("etag") if answer.is_success else None
     several = "multipart/byteranges" in answer.headers.get("content-type", "")
     names = () if several or answer.is_error else SAME_HEADERS
     body = len(answer.content) if several else b"" if answer.is_error else answer.content
@@ -220,7 +222,7 @@ def test_parts_by_s3_are_one_object_with_its_size(pair: Pair, ann: Person, name:
     with s3_client(pair.gateway, "acme:ann") as client:
         parts = [os.urandom(PART), os.urandom(1000)]
         assert client.call("PUT", name).status_code == 200
-        etag = _multipart(client, f"{name}/whole", parts)
+        etag = multipart(client, f"{name}/whole", parts)
         answer = client.call("GET", f"{name}/whole", headers={"range": f"bytes={PART - 5}-{PART + 4}"})
         assert answer.content == b"".join(parts)[PART - 5 : PART + 5]
         listing = client.call("GET", name).text
@@ -231,7 +233,7 @@ def test_parts_by_s3_are_one_object_with_its_size(pair: Pair, ann: Person, name:
         assert stranger.call("GET", f"{name}/whole").status_code == 403
 
 
-def _multipart(client: S3Client, path: str, parts: list[bytes]) -> str:
+def multipart(client: S3Client, path: str, parts: list[bytes]) -> str:
     """Return the ETag of the whole."""
     begun = client.call("POST", path, "uploads=").text
     upload = begun.partition("<UploadId>")[2].partition("<")[0]

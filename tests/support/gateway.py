@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.object_store import USERS, object_store
+from zoe_embedded.ceph.store import INSTALL, CephStore, lacking
 from zoe_embedded.swift.configuration import StoreBehind, StoreUser
 from zoe_embedded.swift.store import ObjectStore
 
@@ -42,6 +46,27 @@ def gateway_before_swift(
         line = StoreBehind(behind.auth_url, GATEWAY.login, str(key))
         with make(behind=line, s3=True, users=users, **changes) as gateway:
             yield Pair(gateway, behind)
+
+
+@contextmanager
+def gateway_before_ceph(users: Sequence[StoreUser] = USERS) -> Iterator[ObjectStore]:
+    """A gateway before Ceph, with a user of the account's own there for each account; removed in the end."""
+    if missing := lacking():
+        pytest.skip(f"needs Debian's Ceph ({', '.join(missing)}): {INSTALL}")
+    with tempfile.TemporaryDirectory(prefix="zoe-ceph-") as apart, CephStore(Path(apart) / "ceph") as ceph:
+        Path(apart).chmod(0o711)
+        known = {}
+        for account in sorted({user.account for user in users}):
+            key = f"{account}-at-ceph"
+            known[f"AUTH_{account}"] = {"user": ceph.add_user(account, key), "key": key}
+        accounts, nobody = Path(apart) / "accounts.json", Path(apart) / "key"
+        accounts.write_text(json.dumps(known))
+        nobody.write_text("no key: all accounts have users of their own")
+        for file in (accounts, nobody):
+            file.chmod(0o644)  # for the proxy's user
+        line = StoreBehind(ceph.auth_url, "nobody:swift", str(nobody), str(accounts))
+        with object_store(behind=line, s3=True, users=users) as gateway:
+            yield gateway
 
 
 def _ids(store: ObjectStore) -> tuple[int, int]:

@@ -46,7 +46,8 @@ _GATEWAY = """\
 paste.app_factory = storage_gateway.application:app_factory
 store_auth_url = {auth_url}
 store_user = {user}
-store_key_file = {key_file}"""
+store_key_file = {key_file}
+{accounts}"""
 # Other metadata counts as well in a store that keeps the gateway's.
 _GATEWAY_LIMITS = """\
 [swift-constraints]
@@ -174,11 +175,14 @@ class ControllerLine:
 
 @dataclass(frozen=True, slots=True)
 class StoreBehind:
-    """The store behind a gateway: its authentication, who the gateway is there, and the file with that user's key."""
+    """The store behind a gateway: its authentication, who the gateway is there, and the file with that user's key; the
+    file of accounts that have a user of their own there, if there is one.
+    """
 
     auth_url: str
     user: str
     key_file: str
+    accounts_file: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +275,13 @@ def _write_rings(directory: Path, configuration: StoreConfiguration, ports: Port
     (directory / "rings.json").write_text(json.dumps(rings))
 
 
+def _application(behind: StoreBehind | None) -> str:
+    if behind is None:
+        return _SWIFTS_OWN
+    accounts = f"store_accounts_file = {behind.accounts_file}" if behind.accounts_file else ""
+    return _GATEWAY.format(auth_url=behind.auth_url, user=behind.user, key_file=behind.key_file, accounts=accounts)
+
+
 def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Ports, user: str, hash_prefix: str) -> None:
     line = configuration.controller
     users = (f"user_{u.account}_{u.name} = {' '.join((u.key, *u.groups))}" for u in configuration.users)
@@ -292,7 +303,7 @@ def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Port
             encryption="keymaster encryption " if configuration.encrypted else "",
         ),
         controller="\n".join(f"{name} = {value}" for name, value in asdict(line).items()) if line else "",
-        application=_GATEWAY.format(**asdict(configuration.behind)) if configuration.behind else _SWIFTS_OWN,
+        application=_application(configuration.behind),
         # Segments are removed later by the nodes' own programs.
         slo="allow_async_delete = false" if configuration.behind else "",
         accounts="account_autocreate = true" if configuration.autocreate else "allow_account_management = true",

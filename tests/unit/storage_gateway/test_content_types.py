@@ -46,6 +46,13 @@ def test_a_new_content_type_keeps_what_the_former_said_of_listings() -> None:
     assert carried("a/b", "c/d") == "c/d"
 
 
+def test_times_are_written_as_swift_does() -> None:
+    listing = b'[{"name":"\\"last_modified\\":\\"1Z","last_modified":"2026-11-26T08:15:31.123Z"}]'
+    assert json.loads(listing_from_store(listing)) == [
+        {"name": '"last_modified":"1Z', "last_modified": "2026-11-26T08:15:31.123"}
+    ]
+
+
 def test_clients_say_nothing_of_listings() -> None:
     assert to_store("text/plain; zoe_gateway_over_size=1;zoe_gateway_bytes=9", {}) == "text/plain"
 
