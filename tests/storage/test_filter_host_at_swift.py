@@ -1,10 +1,13 @@
-"""The same property at a real Swift, for fewer cases: a tenant under rules sees what one without any sees."""
+"""The same property at a real Swift, and at a gateway before one, for fewer cases: a tenant under rules sees what one
+without any sees.
+"""
 
 from __future__ import annotations
 
 import base64
 import itertools
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +18,31 @@ from hypothesis import HealthCheck, given, settings
 from storage_filters.rule_documents import RuleBook, written
 from tests.storage.test_filter_host import PATH, get, requests
 from tests.storage.test_rules import _keyring, seen
+from tests.support.gateway import gateway_before_swift
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
+from zoe_embedded.swift.store import ObjectStore
 
 
-@pytest.fixture(scope="module")
-def both() -> Iterator[tuple[Person, Person, Pusher]]:
+@contextmanager
+def at_swift() -> Iterator[tuple[ObjectStore, ObjectStore, Pusher]]:
+    with pushed_store(nodes=1, replicas=1, keyring=_keyring) as (store, pusher):
+        yield store, store, pusher
+
+
+@contextmanager
+def at_gateway() -> Iterator[tuple[ObjectStore, ObjectStore, Pusher]]:
+    with gateway_before_swift(make=pushed_store, keyring=_keyring) as (pair, pusher):
+        yield pair.behind, pair.gateway, pusher
+
+
+@pytest.fixture(scope="module", params=[at_swift, at_gateway])
+def both(request: pytest.FixtureRequest) -> Iterator[tuple[Person, Person, Pusher]]:
     """Bob has no rules, Ann has those that are pushed."""
     with (
-        pushed_store(nodes=1, replicas=1, keyring=_keyring) as (store, pusher),
-        logged_in(store, "beta:bob") as bob,
-        logged_in(store, "acme:ann") as ann,
+        request.param() as (plain, ruled, pusher),
+        logged_in(plain, "beta:bob") as bob,
+        logged_in(ruled, "acme:ann") as ann,
     ):
         for person in (bob, ann):
             person.put("c")
@@ -33,7 +50,7 @@ def both() -> Iterator[tuple[Person, Person, Pusher]]:
 
 
 @given(wanted=requests())
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_clients_of_a_real_swift_see_no_difference(
     both: tuple[Person, Person, Pusher], wanted: list[dict[str, Any]]
 ) -> None:

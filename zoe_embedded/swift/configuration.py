@@ -41,6 +41,20 @@ use = egg:swift#{kind}
 paste.filter_factory = storage_filters.object_pushdown:filter_factory
 """
 
+_SWIFTS_OWN = "use = egg:swift#proxy"
+_GATEWAY = """\
+paste.app_factory = storage_gateway.application:app_factory
+store_auth_url = {auth_url}
+store_user = {user}
+store_key_file = {key_file}
+{accounts}"""
+# Other metadata counts as well in a store that keeps the gateway's.
+_GATEWAY_LIMITS = """\
+[swift-constraints]
+max_meta_count = 60
+max_meta_overall_size = 2048
+"""
+
 _FRAGMENTS = 3
 _ERASURE_CODED = """\
 policy_type = erasure_coding
@@ -60,7 +74,7 @@ log_name = {name}
 [pipeline:main]
 pipeline = {pipeline}
 [app:proxy-server]
-use = egg:swift#proxy
+{application}
 {accounts}
 [filter:catch_errors]
 use = egg:swift#catch_errors
@@ -91,6 +105,7 @@ location = {s3_region}
 use = egg:swift#copy
 [filter:slo]
 use = egg:swift#slo
+{slo}
 [filter:dlo]
 use = egg:swift#dlo
 [filter:keymaster]
@@ -124,7 +139,7 @@ pool_timeout = 10
 io_timeout = 10
 error_suppression_interval = 0"""
 _PROXY_PIPELINE = (
-    "catch_errors gatekeeper healthcheck proxy-logging cache list-endpoints listing_formats bulk {s3}{executions}"
+    "catch_errors gatekeeper healthcheck proxy-logging cache {endpoints}listing_formats bulk {s3}{executions}"
     "tempauth copy {bandwidth}{views}slo dlo {rules}{encryption}proxy-logging proxy-server"
 )
 
@@ -163,6 +178,18 @@ class ControllerLine:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreBehind:
+    """The store behind a gateway: its authentication, who the gateway is there, and the file with that user's key; the
+    file of accounts that have a user of their own there, if there is one.
+    """
+
+    auth_url: str
+    user: str
+    key_file: str
+    accounts_file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StoreConfiguration:
     """The options of a store. Workers are processes of the proxy and of each object server; 0: a single one that does
     not fork.
@@ -173,7 +200,7 @@ class StoreConfiguration:
     the proxy, replacing the one derived from the other options. `executions_secret`: the file of the secret from which
     the credentials of executions follow; without it, executions have none. `keyring`: the file of tenants' keys,
     without which nothing is encrypted by rules. `hosts`: the addresses of the nodes' servers, which the rings use;
-    loopback if not given.
+    loopback if not given. `behind`: the proxy is a gateway to that store, without nodes of its own.
     """
 
     users: Sequence[StoreUser]
@@ -193,6 +220,12 @@ class StoreConfiguration:
     executions_secret: str | None = None
     keyring: str | None = None
     hosts: Sequence[str] = ()
+    behind: StoreBehind | None = None
+
+    @property
+    def own_nodes(self) -> int:
+        """Return how many nodes run here."""
+        return 0 if self.behind is not None else self.nodes
 
     def host(self, node: int) -> str:
         """Return the address of the servers of a node, counted from 1."""
@@ -203,7 +236,9 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
     """Write all files into `directory`; rings are built from `rings.json`."""
     (directory / "swift.conf").write_text(
         f"[swift-hash]\nswift_hash_path_prefix = {hash_prefix}\nswift_hash_path_suffix = zoe\n"
-        "[storage-policy:0]\nname = standard\ndefault = yes\n" + (_ERASURE_CODED if configuration.erasure_coded else "")
+        "[storage-policy:0]\nname = standard\ndefault = yes\n"
+        + (_ERASURE_CODED if configuration.erasure_coded else "")
+        + (_GATEWAY_LIMITS if configuration.behind else "")
     )
     user = f"user = {configuration.run_as}" if configuration.run_as else ""
     for kind in KINDS:
@@ -226,6 +261,11 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
             )
             (directory / f"{kind}-{node}.conf").write_text(text)
     _write_proxy(directory, configuration, ports, user, hash_prefix)
+    if configuration.behind is None:
+        _write_rings(directory, configuration, ports)
+
+
+def _write_rings(directory: Path, configuration: StoreConfiguration, ports: Ports) -> None:
     devices = {
         kind: [
             {"ip": configuration.host(node), "port": port, "device": f"d{node}"}
@@ -238,6 +278,13 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
         replicas["object"] = _FRAGMENTS
     rings = {"directory": str(directory), "replicas": replicas, "devices": devices}
     (directory / "rings.json").write_text(json.dumps(rings))
+
+
+def _application(behind: StoreBehind | None) -> str:
+    if behind is None:
+        return _SWIFTS_OWN
+    accounts = f"store_accounts_file = {behind.accounts_file}" if behind.accounts_file else ""
+    return _GATEWAY.format(auth_url=behind.auth_url, user=behind.user, key_file=behind.key_file, accounts=accounts)
 
 
 def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Ports, user: str, hash_prefix: str) -> None:
@@ -254,6 +301,7 @@ def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Port
         keyring=configuration.keyring or "",
         pipeline=configuration.pipeline
         or _PROXY_PIPELINE.format(
+            endpoints="" if configuration.behind else "list-endpoints ",
             s3="s3api " if configuration.s3 else "",
             views="zoe_views " if configuration.filters else "",
             executions="zoe_executions " if configuration.executions_secret else "",
@@ -262,6 +310,9 @@ def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Port
             encryption="keymaster encryption " if configuration.encrypted else "",
         ),
         controller="\n".join(f"{name} = {value}" for name, value in asdict(line).items()) if line else "",
+        application=_application(configuration.behind),
+        # Segments are removed later by the nodes' own programs.
+        slo="allow_async_delete = false" if configuration.behind else "",
         accounts="account_autocreate = true" if configuration.autocreate else "allow_account_management = true",
         memcached=ports.memcached,
         memcache=_MEMCACHE,

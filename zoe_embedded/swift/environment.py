@@ -15,6 +15,7 @@ _LOCK = CLONE / "requirements" / "swift.lock"
 # The parts of Zoe that the servers need: installed into their environment, as an operator would do.
 _FILTERS = {
     "storage_filters": (".",),
+    "storage_gateway": (".",),
     "storage_bridge": ("__init__.py", "model.py", "swift"),
     "zoe_lib": ("__init__.py", "predicate.py", "column_types.py"),
 }

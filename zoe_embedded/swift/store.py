@@ -50,6 +50,11 @@ class ObjectStore:
         return f"http://127.0.0.1:{self._known_ports().proxy}/auth/v1.0"
 
     @property
+    def memcached_port(self) -> int:
+        """Return the port of the server that knows the tokens."""
+        return self._known_ports().memcached
+
+    @property
     def processes(self) -> dict[str, int]:
         """Return pids by name: `proxy`, `memcached`, `object-1`, ..."""
         return {name: process.pid for name, process in self._processes.items()}
@@ -129,10 +134,10 @@ class ObjectStore:
     def _prepare(self, environment: Path) -> None:
         account = self._home.server_account
         make_directory(self.directory, 0o700, account)
-        nodes = range(1, self.configuration.nodes + 1)
+        nodes = range(1, self.configuration.own_nodes + 1)
         for node in nodes:
             (self.directory / "devices" / f"node{node}" / f"d{node}").mkdir(parents=True, exist_ok=True)
-        self._held = HeldPorts(2 + len(KINDS) * self.configuration.nodes)
+        self._held = HeldPorts(2 + len(KINDS) * len(nodes))
         numbers = iter(self._held.numbers)
         servers = {kind: [next(numbers) for _ in nodes] for kind in KINDS}
         self._ports = Ports(next(numbers), next(numbers), servers)
@@ -140,6 +145,8 @@ class ObjectStore:
         if account is not None:
             for path in [self.directory, *self.directory.glob("*.*"), *self.directory.glob("devices/**/")]:
                 os.chown(path, account.uid, account.gid)
+        if not nodes:
+            return
         build = [*_script(environment, "rings.py"), str(self.directory / "rings.json")]
         subprocess.run(build, check=True, user=self._uid, group=self._gid)
 

@@ -1,0 +1,97 @@
+"""The last element of the gateway's pipeline: Swift's proxy application, whose storage servers are another store.
+
+    [pipeline:main]
+    pipeline = catch_errors gatekeeper healthcheck proxy-logging cache listing_formats bulk s3api tempauth copy
+        zoe_bandwidth zoe_views slo dlo proxy-logging proxy-server
+    [app:proxy-server]
+    paste.app_factory = storage_gateway.application:app_factory
+    account_autocreate = true
+    store_auth_url = http://store:8080/auth/v1.0
+    store_user = gateway:gateway
+    store_key_file = /etc/swift/zoe-gateway.key
+
+Access lists, constraints, conditional requests and what middleware keeps are Swift's own; only what Swift would send to
+its servers goes to the store instead. The store sees plain objects: what they are (parts of a large object, views, who
+may read them) the gateway keeps in their metadata (`kept_headers.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from swift.common.storage_policy import POLICIES
+from swift.common.swob import Request
+from swift.common.utils import get_logger
+from swift.proxy.controllers.account import AccountController
+from swift.proxy.controllers.container import ContainerController
+from swift.proxy.controllers.obj import ReplicatedObjectController
+from swift.proxy.server import Application
+
+from storage_gateway.controllers import GatewayAccounts, GatewayContainers, GatewayObjects
+from storage_gateway.logins import StoreSettings
+from storage_gateway.store import SwiftStore
+
+
+class OneServer:
+    """Stands for the rings: everything is at one place."""
+
+    replica_count = 1
+    partition_count = 1
+    next_part_power = None
+    _SERVER: Mapping[str, Any] = MappingProxyType({"id": 0, "ip": "", "port": 0, "device": "", "region": 1, "zone": 1})
+
+    def get_part(self, *_: str | None) -> int:
+        """Return the only partition."""
+        return 0
+
+    def get_nodes(self, *_: str | None) -> tuple[int, list[Mapping[str, Any]]]:
+        """Return the only partition and server."""
+        return 0, [self._SERVER]
+
+    def get_part_nodes(self, _: int) -> list[Mapping[str, Any]]:
+        """Return the only server."""
+        return [self._SERVER]
+
+    def get_more_nodes(self, _: int) -> Iterator[Mapping[str, Any]]:
+        """Return that there is no other."""
+        return iter(())
+
+
+class Gateway(Application):  # type: ignore[misc]
+    """Swift's proxy over another store."""
+
+    def __init__(self, conf: dict[str, str], store: SwiftStore) -> None:
+        ring = OneServer()
+        for policy in POLICIES:
+            policy.object_ring = ring
+        self.store = store
+        super().__init__(conf, get_logger(conf, log_route="zoe-gateway"), account_ring=ring, container_ring=ring)
+
+    def get_controller(self, req: Request) -> tuple[Any, dict[str, Any]]:
+        """Return the controller of the gateway that stands for Swift's."""
+        controller, parts = super().get_controller(req)
+        return _CONTROLLERS.get(controller, controller), parts
+
+
+_CONTROLLERS = {
+    AccountController: GatewayAccounts,
+    ContainerController: GatewayContainers,
+    ReplicatedObjectController: GatewayObjects,
+}
+
+
+def app_factory(global_conf: dict[str, str], **local_conf: str) -> Gateway:
+    """Return the application; paste calls this."""
+    conf = {**global_conf, **local_conf}
+    settings = StoreSettings(
+        conf["store_auth_url"],
+        conf["store_user"],
+        Path(conf["store_key_file"]),
+        Path(conf["store_accounts_file"]) if "store_accounts_file" in conf else None,
+        float(conf.get("store_connect_timeout", 2)),
+        float(conf.get("store_timeout", 60)),
+    )
+    return Gateway(conf, SwiftStore(settings))

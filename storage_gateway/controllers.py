@@ -1,0 +1,214 @@
+"""Swift's controllers, which send to a store what they would send to servers that a ring names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from typing import Any
+
+from swift.common.constraints import MAX_FILE_SIZE
+from swift.common.exceptions import ChunkReadError
+from swift.common.http import HTTP_PARTIAL_CONTENT, HTTP_REQUESTED_RANGE_NOT_SATISFIABLE, is_success
+from swift.common.swob import (
+    HTTPBadRequest,
+    HTTPClientDisconnect,
+    HTTPException,
+    HTTPPreconditionFailed,
+    HTTPRequestEntityTooLarge,
+    HTTPServiceUnavailable,
+    HTTPUnprocessableEntity,
+    Request,
+    Response,
+)
+from swift.common.utils import HeaderKeyDict, Timestamp
+from swift.proxy.controllers.account import AccountController
+from swift.proxy.controllers.container import ContainerController
+from swift.proxy.controllers.obj import ReplicatedObjectController
+
+from storage_gateway import content_types
+from storage_gateway.exchange import conditions_for_us, kind_of, query, response, sent, written
+from storage_gateway.kept_headers import TooLong, from_store, kept_after_post
+from storage_gateway.logins import StoreAway
+from storage_gateway.store import StoreAnswer, Upload
+
+_RANGES = (HTTP_PARTIAL_CONTENT, HTTP_REQUESTED_RANGE_NOT_SATISFIABLE)
+
+
+class _Forwarding:
+    """What the three controllers share: requests go to the store instead of to servers found by a ring."""
+
+    app: Any
+    server_type: str
+
+    @property
+    def _kind(self) -> str:
+        return self.server_type.lower()
+
+    def GETorHEAD_base(  # noqa: N802 - Swift calls it so
+        self, req: Request, _type: str, _nodes: Any, _part: Any, path: str, *_: Any, **__: Any
+    ) -> Response:
+        """Return the store's answer to a GET or HEAD."""
+        held = conditions_for_us(req)
+        headers = HeaderKeyDict({name: one for name, one in sent(req.headers).items() if name.title() not in held})
+        if "Range" in headers and req.range is None:
+            del headers["Range"]  # what is no range is no request for one; some stores refuse it
+        with self._telling(req):
+            answer = self.app.store.ask(req.method, path, headers, query(req))
+            if "Range" in headers and self._wants_all(req, path, answer):
+                answer.close()
+                del headers["Range"]
+                answer = self.app.store.ask(req.method, path, headers, query(req))
+            return response(req, self._kind, answer, from_store(self._kind, answer.headers), held)
+
+    def _wants_all(self, req: Request, path: str, answer: StoreAnswer) -> bool:
+        """Return whether a range was not to be asked for: of an object that middleware assembles, of which it gives the
+        range itself; where a store sends one range of several; and of an empty object, where Swift sends the end of
+        nothing.
+        """
+        if answer.status not in _RANGES:
+            return False
+        if len(req.range.ranges) > 1 and "multipart" not in answer.headers.get("Content-Type", ""):
+            return True
+        asked = req.headers.get("X-Backend-Ignore-Range-If-Metadata-Present", "").split(",")
+        names = {name.strip().lower() for name in asked if name.strip()}
+        if answer.status == HTTP_PARTIAL_CONTENT:
+            return bool(names & {name.lower() for name in from_store(self._kind, answer.headers)})
+        head = self.app.store.ask("HEAD", path, {})  # an error may come without metadata
+        head.close()
+        ends = all(first is None for first, _ in req.range.ranges)
+        nothing = ends and head.headers.get("Content-Length") == "0"
+        return nothing or bool(names & {name.lower() for name in from_store(self._kind, head.headers)})
+
+    def make_requests(
+        self,
+        req: Request,
+        _ring: Any,
+        _part: int,
+        method: str,
+        path: str,
+        headers: Sequence[Mapping[str, str]],
+        query_string: str = "",
+        body: bytes | None = None,
+        **_: Any,
+    ) -> Response:
+        """Return the store's answer to any other request that has no body of the client's."""
+        kind = kind_of(path)
+        # Who may use an account may not create it; a store that creates accounts does so at the first change.
+        method = "POST" if kind == "account" and method == "PUT" else method
+        with self._telling(req):
+            return self._changed(req, method, path, written(kind, headers[0]), query_string, body)
+
+    def _changed(
+        self,
+        req: Request,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        query_string: str = "",
+        body: bytes | None = None,
+    ) -> Response:
+        answer = self.app.store.ask(method, path, headers, query_string, body)
+        made = Response(request=req, status=f"{answer.status} {answer.reason}", body=answer.body())
+        if answer.headers.get("Content-Type"):
+            made.content_type = answer.headers["Content-Type"]
+        return made
+
+    @contextmanager
+    def _telling(self, req: Request) -> Iterator[None]:
+        """Tell the client of what goes wrong with the store; Swift sends what is raised."""
+        try:
+            yield
+        except TooLong as error:
+            raise HTTPBadRequest(request=req, body=str(error)) from None
+        except StoreAway as away:
+            self.app.logger.error("%s", away)
+            raise HTTPServiceUnavailable(request=req, headers={"Retry-After": "5"}, body="The store is away.") from None
+
+
+class GatewayAccounts(_Forwarding, AccountController):  # type: ignore[misc]
+    """Accounts of the store."""
+
+
+class GatewayContainers(_Forwarding, ContainerController):  # type: ignore[misc]
+    """Containers of the store."""
+
+
+class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[misc]
+    """Objects of the store."""
+
+    def _get_or_head_response(self, req: Request, nodes: Any, partition: int, _: Any) -> Response:
+        return self.GETorHEAD_base(req, "Object", nodes, partition, req.swift_entity_path)
+
+    def _post_object(self, req: Request, _ring: Any, _partition: int, headers: Sequence[Mapping[str, str]]) -> Response:
+        return self._replaced(req, headers[0])
+
+    def _replaced(self, req: Request, headers: Mapping[str, str]) -> Response:
+        """Replace the metadata of users, as Swift does; what middleware keeps stays."""
+        path = req.swift_entity_path
+        with self._telling(req):
+            before = self.app.store.ask("HEAD", path, {})
+            before.close()
+            if not is_success(before.status):
+                return Response(request=req, status=before.status)
+            names = {name.lower() for name in headers}
+            found = kept_after_post(from_store("object", before.headers))
+            kept = {name: value for name, value in found.items() if name.lower() not in names}
+            sent = HeaderKeyDict(written("object", {**kept, **headers}))
+            if sent.get("Content-Type"):
+                former = before.headers.get("Content-Type", "")
+                sent["Content-Type"] = content_types.carried(former, sent["Content-Type"])
+            return self._changed(req, "POST", path, sent)
+
+    def _store_object(
+        self, req: Request, data_source: Iterator[bytes], _nodes: Any, _partition: int, outgoing_headers: Any
+    ) -> Response:
+        """Send the body on while it comes. Nothing is stored if the client or the store goes away before its end."""
+        with self._telling(req):
+            if "*" in (req.if_none_match or ()) and self._is_there(req):  # some stores do not look
+                return HTTPPreconditionFailed(request=req)
+            upload = self.app.store.upload(req.swift_entity_path, written("object", outgoing_headers[0]))
+            with closing(upload):
+                answer = upload.refused or self._sent_whole(req, data_source, upload)
+                made = Response(request=req, status=f"{answer.status} {answer.reason}", body=answer.body())
+            for name in ("Etag", "Last-Modified"):
+                if answer.headers.get(name):
+                    made.headers[name] = answer.headers[name]
+            if is_success(answer.status):
+                self._keep_footers(req, answer, outgoing_headers[0])
+                if made.last_modified is None:
+                    made.last_modified = Timestamp(req.headers["X-Timestamp"])
+            return made
+
+    def _is_there(self, req: Request) -> bool:
+        answer = self.app.store.ask("HEAD", req.swift_entity_path, {})
+        answer.close()
+        return bool(is_success(answer.status))
+
+    def _sent_whole(self, req: Request, data_source: Iterator[bytes], upload: Upload) -> StoreAnswer:
+        """Return the store's answer to the whole body; HTTPException if the client does not send all of it."""
+        sent = 0
+        try:
+            for piece in data_source:
+                sent += len(piece)
+                if sent > MAX_FILE_SIZE:
+                    raise HTTPRequestEntityTooLarge(request=req)
+                upload.send(piece)
+        except ChunkReadError:
+            raise HTTPClientDisconnect(request=req) from None
+        length = req.message_length()
+        if length and sent < length:
+            raise HTTPClientDisconnect(request=req)
+        return upload.end()
+
+    def _keep_footers(self, req: Request, answer: StoreAnswer, headers: Mapping[str, str]) -> None:
+        """Keep what middleware knows only after the body; HTTPException if that does not go."""
+        footers = HeaderKeyDict(self._get_footers(req))
+        etag = footers.pop("Etag", None)
+        if etag and answer.headers.get("Etag", "").strip('"') != etag.strip('"'):
+            self.app.store.ask("DELETE", req.swift_entity_path, {}).body()
+            raise HTTPUnprocessableEntity(request=req)
+        if footers:
+            wanted = {name: value for name, value in headers.items() if name.lower() not in ("content-length", "etag")}
+            done = self._replaced(req, {**wanted, **footers})
+            if not is_success(done.status_int):
+                raise HTTPException(request=req, status=done.status)

@@ -1,0 +1,90 @@
+"""What of a request goes to the store, and what of its answer comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from swift.common.request_helpers import resolve_etag_is_at_header
+from swift.common.swob import Request, Response
+
+from storage_gateway import content_types
+from storage_gateway.kept_headers import to_store
+from storage_gateway.store import StoreAnswer
+
+# What is between client and gateway, or between Swift's proxy and its servers.
+_STEPS = """
+    accept accept-encoding authorization connection cookie expect host referer transfer-encoding user-agent
+    x-account-device x-account-host x-account-partition x-auth-token x-container-device x-container-host
+    x-container-partition x-container-root-db-state x-delete-at-container x-delete-at-device x-delete-at-host
+    x-delete-at-partition x-openstack-request-id x-service-token x-storage-policy x-storage-token
+    x-timestamp x-trans-id x-trans-id-extra
+"""
+_NOT_SENT = frozenset(_STEPS.split())
+_NOT_TAKEN = frozenset(
+    ("connection", "date", "keep-alive", "transfer-encoding", "x-openstack-request-id", "x-trans-id")
+)
+_CONDITIONS = ("If-Match", "If-None-Match")
+
+
+def kind_of(path: str) -> str:
+    """Return what `/account`, `/account/container` and `/account/container/object` name."""
+    return ("account", "container", "object")[min(path.strip("/").count("/"), 2)]
+
+
+def sent(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return those headers of a request that go to the store."""
+    return {
+        name: value
+        for name, value in headers.items()
+        if name.lower() not in _NOT_SENT
+        and not name.lower().startswith(("x-backend-", "x-amz-"))
+        and value is not None
+        and (value or name.lower() != "content-type")  # an empty one leaves it as it is
+    }
+
+
+def written(kind: str, headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers of a request that changes something, as they are sent to the store; TooLong."""
+    found = to_store(kind, sent(headers))
+    if kind != "object":
+        return found
+    return {
+        name: content_types.to_store(value, headers) if name.lower() == "content-type" else value
+        for name, value in found.items()
+    }
+
+
+def conditions_for_us(req: Request) -> tuple[str, ...]:
+    """Return the conditions that the gateway judges: those on an ETag that middleware keeps elsewhere."""
+    if "X-Backend-Etag-Is-At" not in req.headers:
+        return ()
+    return tuple(name for name in _CONDITIONS if name in req.headers)
+
+
+def response(req: Request, kind: str, answer: StoreAnswer, found: Mapping[str, str], held: Sequence[str]) -> Response:
+    """Return the answer to a GET or HEAD; `found`: its headers from `from_store`; `held`: from `conditions_for_us`."""
+    conditions: dict[str, Any] = {}
+    if held:
+        conditions = {"conditional_response": True, "conditional_etag": resolve_etag_is_at_header(req, found)}
+    made = Response(request=req, status=f"{answer.status} {answer.reason}", **conditions)
+    made.headers.update({name: value for name, value in found.items() if name.lower() not in _NOT_TAKEN})
+    made.environ["swift_x_timestamp"] = found.get("X-Timestamp")
+    made.accept_ranges = "bytes"
+    if req.method == "GET" and kind == "container":
+        made.body = content_types.listing_from_store(answer.body())
+    elif req.method == "GET":
+        made.app_iter = answer.pieces()
+        made.content_length = answer.headers.get("Content-Length")
+    else:
+        answer.close()
+        made.content_length = answer.headers.get("Content-Length")
+    if answer.headers.get("Content-Type"):
+        made.charset = None
+        made.content_type = content_types.from_store(answer.headers["Content-Type"])
+    return made
+
+
+def query(req: Request) -> str:
+    """Return the query of a listing; of objects, parameters are instructions to middleware."""
+    return "" if kind_of(req.swift_entity_path) == "object" else str(req.query_string or "")

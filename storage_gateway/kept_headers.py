@@ -1,0 +1,103 @@
+"""Headers that middleware keeps with what is stored, as metadata that any store keeps. Pure.
+
+Swift's middleware keeps its notes in headers that clients neither see nor set, such as `X-Object-Sysmeta-Slo-Etag`, and
+a proxy keeps access lists. A store behind a gateway takes only metadata of users, of at most 256 bytes each, so such a
+header is kept in parts:
+
+    X-Container-Read: .r:*      X-Container-Meta-Zoe-Gateway-0-Container-Read: .r:*
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import quote, unquote
+
+PART_LENGTH = 250
+PARTS_MAX = 16
+"""Of one header; what is longer is refused."""
+_MARK = "zoe-gateway-"
+_SAFE = "!\"#$&'()*+,/:;<=>?@[]^`{|}~"
+_KEPT = {
+    "account": re.compile(r"x-account-sysmeta-.+"),
+    "container": re.compile(
+        r"x-container-(sysmeta-.+|read|write|sync-key|sync-to)|x-versions-(location|enabled)|x-history-location"
+    ),
+    "object": re.compile(r"x-object-((transient-)?sysmeta-.+|manifest)|x-static-large-object"),
+}
+_GOES_WITH_POST = re.compile(r"x-object-(transient-sysmeta-.+|manifest)")
+
+
+class TooLong(ValueError):  # noqa: N818 - the name is the fact
+    """A header is too long to be kept; the message names it."""
+
+
+def to_store(kind: str, headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers of a request as they are sent to the store; TooLong. kind: account, container or object.
+
+    An empty value removes a header, as in requests of users.
+    """
+    sent: dict[str, str] = {}
+    for name, value in headers.items():
+        if _is_ours(kind, name):
+            continue
+        if _KEPT[kind].fullmatch(name.lower()):
+            sent.update(_parts(kind, name, value))
+        else:
+            sent[name] = value
+    return sent
+
+
+def from_store(kind: str, headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers of a response as Swift's own servers would have sent them.
+
+    What the store says itself in such headers is its own affair: of a large object that was put there directly, it
+    sends the whole, and its access lists name its own users.
+    """
+    found: dict[str, str] = {}
+    parts: dict[str, dict[int, str]] = {}
+    for name, value in headers.items():
+        if not _is_ours(kind, name):
+            if not _KEPT[kind].fullmatch(name.lower()):
+                found[name] = value
+            continue
+        number, _, kept = name.lower().removeprefix(_prefix(kind)).partition("-")
+        if kept and number.isascii() and number.isdecimal():
+            parts.setdefault(f"x-{kept}", {})[int(number)] = value
+    for name, values in parts.items():
+        text = "".join(values[number] for number in sorted(values))
+        found[name.title()] = unquote(text, encoding="latin-1")
+    return found
+
+
+def kept_after_post(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return those headers of an object that stay when its metadata is replaced; `headers`: from `from_store`."""
+    return {
+        name: value
+        for name, value in headers.items()
+        if _KEPT["object"].fullmatch(name.lower()) and not _GOES_WITH_POST.fullmatch(name.lower())
+    }
+
+
+def _prefix(kind: str) -> str:
+    return f"x-{kind}-meta-{_MARK}"
+
+
+def _is_ours(kind: str, name: str) -> bool:
+    return name.lower().startswith((_prefix(kind), f"x-remove-{kind}-meta-{_MARK}"))
+
+
+def _parts(kind: str, name: str, value: str) -> Iterator[tuple[str, str]]:
+    """Yield a header as metadata. What an earlier, longer value left over is removed; of an object, all of it is
+    replaced anyway.
+    """
+    text = quote(value, safe=_SAFE, encoding="latin-1")
+    pieces = [text[at : at + PART_LENGTH] for at in range(0, len(text), PART_LENGTH)]
+    if len(pieces) > PARTS_MAX:
+        raise TooLong(f"{name} is longer than {PARTS_MAX * PART_LENGTH} characters")
+    short = name.lower().removeprefix("x-")
+    for number, piece in enumerate(pieces):
+        yield f"X-{kind}-Meta-{_MARK}{number}-{short}".title(), piece
+    if kind != "object":
+        for number in range(len(pieces), PARTS_MAX):
+            yield f"X-Remove-{kind}-Meta-{_MARK}{number}-{short}".title(), "x"

@@ -1,0 +1,1 @@
+"""Ceph's object gateway on loopback, with one node that keeps everything in memory."""
