@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from zoe_client.wire.base import Wire
+from zoe_client.wire.base import Numbers, Wire
 
 _NAME_MAX = 1024
 _RULES_MAX = 2**18
@@ -43,7 +43,7 @@ class StorageRuleRequest(Wire):
     )
 
 
-class StorageRuleTry(Wire):
+class StorageRuleTry(Numbers):
     """An object, and rules to try beside those that hold; without any, what holds now."""
 
     container: ObjectPart

@@ -20,6 +20,7 @@ import zoe_embedded
 from tests.support.postgres import SETTINGS, make_home
 from tests.support.waiting import until
 from zoe_embedded import rotating, stack
+from zoe_embedded.ceph.store import CephStore
 from zoe_embedded.home import Home
 from zoe_embedded.log_files import log_to
 from zoe_embedded.postgres import EmbeddedPostgres
@@ -87,16 +88,26 @@ def of_swift(base: Path) -> Path:
     return base / "proxy.log"
 
 
+def of_ceph(base: Path) -> Path:
+    its: Any = CephStore.__new__(CephStore)
+    its.directory, its._processes = base, {}
+    its._spawn("gateway", NOISY)
+    assert its._processes["gateway"].wait(60) == 0
+    return base / "gateway.out"
+
+
 # Where a program is started, by file and function, and how a test starts a noisy one there.
 STARTS: dict[tuple[str, str], tuple[Callable[[Path], Path], ...]] = {
     ("stack.py", "_spawn"): tuple(of_stack(module) for module in stack.LOGS),
     ("swift/store.py", "_spawn"): (of_swift,),  # memcached and all servers of Swift
+    ("ceph/store.py", "_spawn"): (of_ceph,),
     ("swift/controller.py", "start"): (),  # as the others, see the test of the sources
 }
 # These wait until it has ended, or, of PostgreSQL's, have a test of their own.
 WAITING = {
     ("runtime.py", "_run"),
     ("swift/store.py", "_prepare"),
+    ("ceph/store.py", "_run"),
     ("log_files.py", "log_to"),
     ("binaries.py", "run"),
     ("interpreters.py", "_version"),
