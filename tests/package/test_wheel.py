@@ -53,6 +53,7 @@ def test_migrations_and_catalogue_lie_inside_the_library(wheel: Path) -> None:
         "storage_bridge",
         "storage_controller",
         "storage_filters",
+        "storage_gateway",
     }
     for name in ("zoe_lib/migrations/env.py", "zoe_lib/catalogue/catalogue.json"):
         assert name in names
