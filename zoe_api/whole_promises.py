@@ -21,6 +21,7 @@ from zoe_lib.domain.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.finish_times import FinishTerms, PromiseOffers
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.sharing import ShareLevel
+from zoe_lib.pricing.told import told_price
 from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ExecutionChange
 
@@ -130,7 +131,7 @@ def _together(several: Sequence[FinishTerms]) -> WorkflowTermsView:
     """Return the terms of the whole: it ends with the last, and costs what all cost."""
     prices = [one.price for one in several]
     known = all(one is not None for one in prices)
-    price = f"{sum((Decimal(one or 0) for one in prices), Decimal(0)):f}" if known else None
+    price = f"{told_price(sum((Decimal(one or 0) for one in prices), Decimal(0))):f}" if known else None
     return WorkflowTermsView(
         finish_s=max(one.finish_s for one in several),
         confidence=min(one.confidence for one in several),
