@@ -10,7 +10,7 @@ import typer
 
 from zoe_cli.commands.dates import deadline
 from zoe_cli.commands.promise_words import IN_WHAT, risk_words
-from zoe_cli.commands.promising import share_of
+from zoe_cli.commands.promising import checked_budget, share_of
 from zoe_cli.exits import Exit
 from zoe_cli.output import note
 from zoe_client.times import in_full
@@ -34,8 +34,7 @@ def whole_wish(finish_by: str | None, confidence: str | None, budget: float | No
         if confidence is not None or budget is not None:
             raise typer.BadParameter("--confidence and --budget belong to --finish-by")
         return {}
-    if budget is not None and not budget > 0:
-        raise typer.BadParameter("a budget is more than 0")
+    budget = None if budget is None else checked_budget(budget)
     sure = None if confidence is None else share_of(confidence)
     return {"finish_by": deadline(finish_by), "confidence": sure, "budget": budget}
 

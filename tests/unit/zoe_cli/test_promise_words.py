@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
 import pytest
+import typer
 
+from zoe_cli.commands.deadline_words import deadline_cell
 from zoe_cli.commands.promise_words import promise_event_words, promise_lines
-from zoe_cli.commands.workflow_promises import promise_lines_of
+from zoe_cli.commands.promising import put_in
+from zoe_cli.commands.workflow_promises import promise_lines_of, whole_wish
 from zoe_client.times import in_full
 from zoe_client.vocabulary import OfferKind
 from zoe_client.wire import WorkflowOfferView, WorkflowPromiseView, WorkflowTermsView
@@ -60,3 +64,18 @@ def test_what_was_at_risk_is_told_with_the_time_at_which_it_was() -> None:
 def test_of_what_begins_nobody_knows_when_the_earliest_end_is_told(risk: str, told: bool) -> None:
     text = promise_event_words({"notice": {"risk": risk, "end_s": 1300.0, "at_s": 1150.0}})
     assert text.endswith("at the earliest") is told
+
+
+@pytest.mark.parametrize("budget", [math.inf, math.nan, 0.0, -1.0])
+def test_a_budget_is_a_price(budget: float) -> None:
+    for given in (lambda: put_in({}, "+1h", None, budget), lambda: whole_wish("+1h", None, budget)):
+        with pytest.raises(typer.BadParameter, match="a number that is more than 0"):
+            given()
+
+
+def test_a_deadline_that_has_passed_is_not_in_no_time() -> None:
+    deadline = {"at_s": time.time() - 5, "status": None}
+    execution: Any = {"state": "submitted", "deadline": deadline}
+    assert deadline_cell(execution) == "passed"
+    deadline["at_s"] += 3600
+    assert deadline_cell(execution).startswith("in 59m")
