@@ -57,9 +57,9 @@ def cause_of(
     """Return the cause: that there was less time than the run takes; else the first loss that alone used up all the
     time to spare; else the largest one.
 
-    costs_s: seconds lost by cause. window_s: from the submission, or the promise, to the deadline. ran_s: how long the present attempt
-    ran. Without an expected run time, nothing says how much was to spare: then it is the largest loss, unless it ran
-    for longer.
+    costs_s: seconds lost by cause. window_s: from the submission, or the promise, to the deadline. ran_s: how long the
+    present attempt ran. Without an expected run time, nothing says how much was to spare: then it is the largest loss,
+    unless it ran for longer.
     """
     if window_s > 0 and expected_s is not None and expected_s > window_s:
         return DeadlineCause.TOO_SHORT
