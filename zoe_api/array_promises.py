@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from fastapi import Request
 
-from zoe_api.arrays import change_array
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
@@ -40,7 +40,7 @@ def accept_array(services: Services, principal: Principal, array: Array, number:
         data = {"user": principal.user, "offer": number, "deadline_s": finish_s, "what": f"offer {number}"}
         return None if after is stored and not fresh else ArrayChange(after, ArrayEventKind.ACCEPTED, data)
 
-    change_array(services, principal, array.id, request, decide)
+    services.store.change_array(array.id, decide, time.time(), request.state.request_id)
 
 
 def unpromised(services: Services, arrays: Sequence[Array]) -> frozenset[ArrayId]:
