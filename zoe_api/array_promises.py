@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from fastapi import Request
@@ -11,10 +12,10 @@ from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
 from zoe_api.whole_promises import accept_for, promise_of
 from zoe_client.wire import WorkflowPromiseView
-from zoe_lib.domain.arrays import Array, asks_as_whole, member_id
+from zoe_lib.domain.arrays import Array, ArrayEventKind, ArrayId, asks_as_whole, member_id, promised
 from zoe_lib.domain.execution import Execution
 from zoe_lib.store.people import Principal
-from zoe_lib.store.values import ExecutionQuery
+from zoe_lib.store.values import ArrayChange, ExecutionQuery
 
 
 def array_promise(services: Services, array: Array) -> WorkflowPromiseView | None:
@@ -30,7 +31,25 @@ def accept_array(services: Services, principal: Principal, array: Array, number:
     ids = _members(array)
     if ids and len(_found(services, ids)) < len(ids):
         raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "it is not decided yet")
-    accept_for(services, principal, ids, number, request)
+    fresh = accept_for(services, principal, ids, number, request)
+    found = _found(services, ids)
+    finish_s = max(one.promise.terms.finish_s for one in found if one.promise is not None)
+
+    def decide(stored: Array, _: bytearray) -> ArrayChange | None:
+        after = promised(stored, finish_s)
+        data = {"user": principal.user, "offer": number, "deadline_s": finish_s, "what": f"offer {number}"}
+        return None if after is stored and not fresh else ArrayChange(after, ArrayEventKind.ACCEPTED, data)
+
+    services.store.change_array(array.id, decide, time.time(), request.state.request_id)
+
+
+def unpromised(services: Services, arrays: Sequence[Array]) -> frozenset[ArrayId]:
+    """Return which of these arrays wait for a decision or an answer: all indices of one are promised in one moment, so
+    that its first tells.
+    """
+    first = {member_id(one.id, one.indices.first): one.id for one in arrays if asks_as_whole(one) and one.open_count}
+    found = _found(services, list(first)) if first else ()
+    return frozenset(first[one.id] for one in found if one.promise is None and not one.terminal)
 
 
 def _found(services: Services, ids: Sequence[str]) -> Sequence[Execution]:

@@ -56,7 +56,9 @@ def new_array(body: ArrayRequest, services: Services, principal: Principal, requ
     with as_problems():
         limit = room_for(principal.tenant, principal.user, services.store.policy().limits, 0, 0)
         check_whole(fit.application, indices.count, limit, pairwise=len(plain) < len(body.after))
-        deadline_s, warnings = deadline_of(body.deadline, body.deadline_s, fit.application, now_s)
+        deadline_s, warnings = deadline_of(
+            body.deadline, body.deadline_s, fit.application, now_s, begin_at_s=conditions.begin_at_s
+        )
     return Array(
         id=array_id,
         name=body.name or fit.application.name,

@@ -22,6 +22,7 @@ from zoe_lib.domain import events as ev
 from zoe_lib.domain.application import Application, same_instances
 from zoe_lib.domain.arrays import is_array
 from zoe_lib.domain.execution import WAITING_STATES, Cause, Execution, ExecutionState, Outcome
+from zoe_lib.domain.finish_times import Promise
 from zoe_lib.domain.guaranteed import guaranteed_counts
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import with_time_limit
@@ -127,6 +128,11 @@ def modify(
     return change(services, principal, execution_id, request, if_match, decide)
 
 
+def already_promised(promise: Promise) -> str:
+    """Return why no offer can be accepted any more."""
+    return f"its offer {promise.offer} was accepted already" if promise.offer else "it is promised already as asked for"
+
+
 def accept(
     services: Services,
     principal: Principal,
@@ -143,7 +149,7 @@ def accept(
         if execution.promise is not None:
             if execution.promise.offer == number and not execution.terminal:
                 return None
-            raise ApiProblem(Code.ILLEGAL_STATE, "it has another promise already")
+            raise ApiProblem(Code.ILLEGAL_STATE, already_promised(execution.promise))
         if whole := execution.conditions.whole:
             command = "zoe accept" if is_array(whole) else "zoe workflow accept"
             kind = "indices of its array" if is_array(whole) else "steps of its workflow"

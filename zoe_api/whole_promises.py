@@ -10,6 +10,7 @@ from decimal import Decimal
 from fastapi import Request
 
 from zoe_api.codes import Code
+from zoe_api.controlling import already_promised
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
 from zoe_api.visibility import visible_execution
@@ -21,6 +22,7 @@ from zoe_lib.domain.execution import Execution, ExecutionState, Mark
 from zoe_lib.domain.finish_times import FinishTerms, PromiseOffers
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.sharing import ShareLevel
+from zoe_lib.pricing.told import told_price
 from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ExecutionChange
 
@@ -46,15 +48,15 @@ def promise_of(members: Sequence[Execution]) -> WorkflowPromiseView:
     return WorkflowPromiseView(terms=None, why=why, ends_s=None, offers=[])
 
 
-def accept_for(services: Services, principal: Principal, ids: Sequence[str], number: int, request: Request) -> None:
-    """Promise what an offer says, to all of these in one transaction; nothing, if that was done before. 409 if they
-    have another promise, or if the offer does not exist or is over.
+def accept_for(services: Services, principal: Principal, ids: Sequence[str], number: int, request: Request) -> bool:
+    """Promise what an offer says, to all of these in one transaction; nothing, if that was done before. Return whether
+    it was not. 409 if they have another promise, or if the offer does not exist or is over.
     """
     for _ in range(_ATTEMPTS_MAX):
         members = [visible_execution(services, principal, one, request, ShareLevel.CONTROL) for one in ids]
         left = _to_be_promised(members, number)
         if not left:
-            return
+            return False
         changes = []
         for one, terms in left:
             cause, user = request.state.request_id, principal.user
@@ -63,16 +65,16 @@ def accept_for(services: Services, principal: Principal, ids: Sequence[str], num
         stored = services.store.append_all(changes, None)
         services.master.hint()
         if len(stored) == len(changes):
-            return
+            return True
     raise ApiProblem(Code.CONFLICT, "the executions change too often; try again")
 
 
 def _to_be_promised(members: Sequence[Execution], number: int) -> list[tuple[Execution, FinishTerms]]:
     """Return those that have no promise yet, with what this offer says of each."""
     left = [one for one in members if one.promise is None and not one.terminal]
-    others = {one.promise.offer for one in members if one.promise is not None} - {number}
-    if others:
-        raise ApiProblem(Code.ILLEGAL_STATE, "it has another promise already")
+    other = next((one.promise for one in members if one.promise is not None and one.promise.offer != number), None)
+    if other is not None:
+        raise ApiProblem(Code.ILLEGAL_STATE, already_promised(other))
     if len(left) + sum(one.promise is not None for one in members) == 0:
         raise ApiProblem(Code.ILLEGAL_STATE, "no offers wait for an answer", "submit it again, for other offers")
     gone = [_label(one) for one in members if one.promise is None and one.terminal and one.offers is not None]
@@ -130,7 +132,7 @@ def _together(several: Sequence[FinishTerms]) -> WorkflowTermsView:
     """Return the terms of the whole: it ends with the last, and costs what all cost."""
     prices = [one.price for one in several]
     known = all(one is not None for one in prices)
-    price = f"{sum((Decimal(one or 0) for one in prices), Decimal(0)):f}" if known else None
+    price = f"{told_price(sum((Decimal(one or 0) for one in prices), Decimal(0))):f}" if known else None
     return WorkflowTermsView(
         finish_s=max(one.finish_s for one in several),
         confidence=min(one.confidence for one in several),

@@ -54,7 +54,10 @@ MEANINGS: dict[Exit, str] = {
     ),
     Exit.NEVER_FITS: "the application can never run on this installation",
     Exit.WOULD_WAIT: "`zoe plan`: the application would have to wait",
-    Exit.DEADLINE: "`zoe plan`: the deadline cannot be met, by the forecast of the end",
+    Exit.DEADLINE: (
+        "`zoe plan`: the deadline cannot be met, by the forecast of the end; with `--finish-by`, also of `zoe run` and "
+        "`zoe workflow run`: it cannot be promised as asked for"
+    ),
     Exit.UNREACHABLE: "the server does not answer, or is unavailable",
     Exit.TIMED_OUT: "the time given by `--timeout` is over; the executions continue",
     Exit.INTERRUPTED: "interrupted by Ctrl-C; the executions continue",

@@ -53,7 +53,7 @@ class Calls(Transport):
         """
         deadline = finish_time(finish_by, deadline, confidence, budget)
         body = wire.SubmitRequest(
-            application=asking(application, confidence, budget) if finish_by else application,
+            application=asking(application, confidence, budget) if finish_by is not None else application,
             name=name,
             priority=priority,
             deadline_s=deadline_s,
@@ -311,7 +311,7 @@ class Calls(Transport):
         """
         deadline = finish_time(finish_by, deadline, confidence, budget)
         wanted = None if deadline is None else sent_deadline(deadline, time.time())
-        application = asking(application, confidence, budget) if finish_by else application
+        application = asking(application, confidence, budget) if finish_by is not None else application
         body = wire.PlanRequest(application=application, priority=priority, deadline=wanted)
         return self.call(wire.PlanView, "POST", "/plan", body=body, again=True)
 

@@ -15,9 +15,20 @@ def asking(application: dict[str, Any], confidence: float | None = None, budget:
 def finish_time(
     finish_by: str | None, deadline: str | None, confidence: float | None, budget: float | None
 ) -> str | None:
-    """Return the time by which it ends, as a promise or as a wish; ValueError for what does not go together."""
+    """Return the time by which it ends, as a promise or as a wish; ValueError for what does not go together, TypeError
+    for what is no text.
+    """
+    as_text("finish_by", finish_by)
+    as_text("deadline", deadline)
     if finish_by is not None and deadline is not None:
         raise ValueError("give deadline or finish_by, not both")
     if finish_by is None and (confidence is not None or budget is not None):
         raise ValueError("confidence and budget belong to finish_by")
-    return finish_by or deadline
+    return deadline if finish_by is None else finish_by
+
+
+def as_text(name: str, given: object) -> None:
+    """Raise a TypeError if a time is given that is no text."""
+    if given is not None and not isinstance(given, str):
+        kind = type(given).__name__
+        raise TypeError(f"{name} is a text such as '+3h', '08:00' or '2026-12-01T08:00+01:00', not {kind}")

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from zoe_client import wire
+from zoe_client.promises import as_text
 from zoe_client.times import sent_deadline
 from zoe_client.transport import Transport, path_part
 
@@ -36,6 +37,7 @@ class Workflows:
         `finish_by`: run it if all of it is promised to end by then (`+3h`, `08:00 Europe/Paris`); `promise` of the
         workflow tells. `confidence`: how sure that must be, 0.9 without; `budget`: what it may cost at most.
         """
+        as_text("finish_by", finish_by)
         body = wire.WorkflowRequest(
             document=document,
             parameters=dict(parameters or {}),

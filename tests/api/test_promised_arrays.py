@@ -35,6 +35,8 @@ def test_all_indices_are_promised_and_kept(client: Client, master: TickingMaster
     assert promise.terms is not None
     assert (promise.terms.confidence, promise.terms.currency) == (0.8, "core-hours")
     assert float(promise.terms.price or 0) == pytest.approx(6 * 2 / 3600, rel=0.2)
+    with pytest.raises(Conflict, match="it is promised already as asked for"):
+        client.arrays.accept(made.id, 1)
     done = client.arrays.wait(made.id, 60)
     assert done.counts == {"succeeded": 6}
     assert done.promise is not None
@@ -51,16 +53,25 @@ def test_offers_are_accepted_for_all_indices_once(client: Client, master: Tickin
     assert found.promise is not None
     assert found.promise.terms is None
     assert found.promise.offers[0].kind is OfferKind.EARLIEST
+    assert (found.state, found.counts, found.ranges) == ("submitted", {"waiting": 4}, {"waiting": "1-4"})
+    [listed] = [one for one in client.arrays.list().arrays if one.id == made.id]
+    assert (listed.state, listed.counts) == ("submitted", {"waiting": 4})
     with pytest.raises(Refused, match="together with the other indices"):
         client.accept(f"{made.id}_1", 1)
     with pytest.raises(Conflict):
         client.arrays.accept(made.id, 9)
-    with pytest.raises(Conflict, match="for what it was"):
+    with pytest.raises(Conflict, match="promised array cannot be changed"):
         client.arrays.modify(made.id, ArrayModifyRequest(at_once_max=4))
     accepted = client.arrays.accept(made.id, 1)
     assert accepted.promise is not None
     assert accepted.promise.terms == found.promise.offers[0].terms
+    assert accepted.deadline_s == accepted.promise.terms.finish_s
+    assert (accepted.state, accepted.counts) == ("running", {"active": 4})
     assert client.arrays.accept(made.id, 1).promise == accepted.promise
+    [noted] = [one for one in client.events(made.id).events if one.kind == "array_accepted"]
+    assert (noted.data["offer"], noted.data["deadline_s"]) == (1, accepted.deadline_s)
+    with pytest.raises(Conflict, match="its offer 1 was accepted already"):
+        client.arrays.accept(made.id, 2)
     for index in range(1, 5):
         kinds = [event.kind for event in client.events(f"{made.id}_{index}").events]
         assert kinds.count("promised") == 1
@@ -85,12 +96,31 @@ def test_what_runs_again_has_no_promise(client: Client, master: TickingMaster) -
     assert (done.counts, done.promise) == ({"succeeded": 2}, None)
 
 
+def test_an_array_whose_accepted_offer_is_kept_has_not_missed_what_it_asked_for(
+    client: Client, master: TickingMaster
+) -> None:
+    """An index that began after the time that was asked for is in time, too."""
+    master.behaviours["main"] = ServiceBehaviour(run_s=0.1)
+    made = client.arrays.submit(sized(1, 8), "0-3%2", finish_by="+5s")
+    found = decided(client, made.id)
+    assert found.promise is not None
+    assert found.promise.offers
+    client.arrays.accept(made.id, 1)
+    done = client.arrays.wait(made.id, 60)
+    assert done.promise is not None
+    assert done.promise.status is DeadlineStatus.MET
+    assert (done.late_count, done.counts) == (None, {"succeeded": 4})
+    assert done.promise.terms is not None
+    assert done.deadline_s == done.promise.terms.finish_s
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
         ({"indices": "0-500"}, "at most 500 indices"),
         ({"indices": "0-3", "after": ["corr:{other}"]}, "of another array"),
         ({"indices": "0-3", "deadline": None}, "needs the time"),
+        ({"indices": "0-3", "begin_in_s": 7200}, "begins after the time"),
     ],
 )
 def test_arrays_that_cannot_be_promised_are_refused(shared_api: Api, more: dict[str, Any], said: str) -> None:

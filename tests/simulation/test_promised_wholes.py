@@ -105,8 +105,8 @@ def test_a_budget_is_that_of_the_whole() -> None:
 
 def test_it_is_said_which_of_budget_time_and_room_is_missing() -> None:
     for budget, in_s, full, said, kinds in (
-        ("0.6", 600.0, False, "costs at least 0.6666 core-hours", [OfferKind.EARLIEST, OfferKind.DEARER]),
-        ("0.6", 100.0, False, "costs at least 0.6666 core-hours", [OfferKind.EARLIEST]),
+        ("0.6", 600.0, False, "costs at least 0.6667 core-hours", [OfferKind.EARLIEST, OfferKind.DEARER]),
+        ("0.6", 100.0, False, "costs at least 0.6667 core-hours", [OfferKind.EARLIEST]),
         (None, 200.0, False, "it takes 321 s", [OfferKind.EARLIEST]),
         (None, 450.0, True, "There is no room in time", [OfferKind.EARLIEST]),
     ):

@@ -13,7 +13,7 @@ from fastapi import Header, Query, Request, Response
 from zoe_api import array_modifying
 from zoe_api import arrays as doing
 from zoe_api.access import Reader, Submitter, check
-from zoe_api.array_promises import accept_array, array_promise
+from zoe_api.array_promises import accept_array, array_promise, unpromised
 from zoe_api.array_views import array_summary, array_view, brief_text, indices_found, with_execution
 from zoe_api.arrays import new_array, owns_array, seen_array
 from zoe_api.dependencies import Services, ServicesDep
@@ -32,7 +32,7 @@ from zoe_client.wire import (
     IndexView,
 )
 from zoe_client.wire.arrays import BRIEF_MAX
-from zoe_lib.domain.arrays import Array, member_id
+from zoe_lib.domain.arrays import Array, member_id, unanswered
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.indices import INDEX_MAX
 from zoe_lib.domain.roles import Scope
@@ -107,7 +107,9 @@ def list_arrays(
         cursor=cursor,
     )
     page = services.store.arrays(query)
-    return ArrayList(arrays=[array_summary(array) for array in page.arrays], next_cursor=page.next_cursor)
+    waiting = unpromised(services, page.arrays)
+    told = (unanswered(one, b"")[0] if one.id in waiting else one for one in page.arrays)
+    return ArrayList(arrays=[array_summary(array) for array in told], next_cursor=page.next_cursor)
 
 
 @router.get("/{array_id}", response_model=ArrayView)
@@ -132,6 +134,8 @@ def accept_array_offer(
 def _shown(services: Services, principal: Principal, array_id: str) -> ArrayView:
     array, states = services.store.array_with_states(array_id)
     promise = array_promise(services, array)
+    if unpromised(services, [array]):
+        array, states = unanswered(array, states)
     return array_view(array, states, principal.operator or owns_array(principal, array), promise)
 
 

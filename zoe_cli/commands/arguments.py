@@ -24,7 +24,16 @@ Id = Annotated[
 ]
 Ids = Annotated[
     list[str],
-    typer.Argument(metavar="ID", help="Of executions.", autocompletion=execution_ids, callback=_check_all),
+    typer.Argument(metavar="ID", help="Of executions or arrays.", autocompletion=execution_ids, callback=_check_all),
+]
+WaitedIds = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="ID",
+        help="Of executions, arrays or workflows.",
+        autocompletion=execution_ids,
+        callback=_check_all,
+    ),
 ]
 ExitCodeFromApp = Annotated[
     bool, typer.Option("--exit-code-from-app", help="Wait, and exit with the application's exit code.")

@@ -41,7 +41,7 @@ def deadline_cell(execution: Summary) -> str:
         return f"missed ({deadline['cause']})"
     if deadline["status"] == DeadlineStatus.MET or over:
         return deadline["status"] or ""
-    left = f"in {duration(deadline['at_s'] - time.time())}"
+    left = _left(deadline["at_s"] - time.time())
     return f"at risk ({left})" if deadline["status"] == DeadlineStatus.AT_RISK else left
 
 
@@ -53,7 +53,12 @@ def array_deadline_cell(array: Array) -> str:
     ended_s, succeeded = array["ended_at_s"], array["state"] == ExecutionState.SUCCEEDED
     if (time.time() if ended_s is None else ended_s) > deadline_s:
         return "missed"
-    return "met" if succeeded else f"in {duration(deadline_s - time.time())}" if ended_s is None else ""
+    return "met" if succeeded else _left(deadline_s - time.time()) if ended_s is None else ""
+
+
+def _left(left_s: float) -> str:
+    """Return how far off a deadline is; what has only offers of later ends may be past the one that it asked for."""
+    return f"in {duration(left_s)}" if left_s > 0 else "passed"
 
 
 def deadline_words(deadline: Deadline) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from zoe_cli.commands.arguments import ExitCodeFromApp, Ids
+from zoe_cli.commands.arguments import ExitCodeFromApp, WaitedIds
 from zoe_cli.commands.array_rows import all_rows, is_array, is_workflow, plain
 from zoe_cli.commands.views import rows_of
 from zoe_cli.context import on_terminal, options
@@ -38,7 +38,10 @@ def register(app: typer.Typer) -> None:
 
 
 def wait(
-    context: typer.Context, execution_ids: Ids, timeout: Timeout = None, exit_code_from_app: ExitCodeFromApp = False
+    context: typer.Context,
+    execution_ids: WaitedIds,
+    timeout: Timeout = None,
+    exit_code_from_app: ExitCodeFromApp = False,
 ) -> None:
     """Wait until executions, arrays and workflows have ended; exit with 0 if all succeeded. Each failure is named, and
     the first gives the exit code.

@@ -57,7 +57,7 @@ def plan(
     if finish_by is not None and deadline is not None:
         raise typer.BadParameter("give --deadline or --finish-by, not both")
     document = put_in(load_description(file, settings), finish_by, confidence, budget)
-    say_plan(context, document, priority, finish_by or deadline)
+    say_plan(context, document, priority, deadline if finish_by is None else finish_by)
 
 
 def say_plan(

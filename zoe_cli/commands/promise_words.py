@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from zoe_cli.units import duration, rate
 from zoe_client.plain import Execution
 from zoe_client.times import in_full
-from zoe_client.vocabulary import TERMINAL_STATES, OfferKind
+from zoe_client.vocabulary import TERMINAL_STATES, OfferKind, PromiseRisk
 
 IN_WHAT = {
     OfferKind.EARLIEST: "the earliest end that sure",
@@ -16,6 +17,8 @@ IN_WHAT = {
     OfferKind.CHEAPEST: "the cheapest",
     OfferKind.DEARER: "in time, beyond the budget",
 }
+# Nobody knows when it begins: the end is that of a run which begins at once.
+_BEGINS_UNKNOWN = (PromiseRisk.NO_ROOM, PromiseRisk.HELD, PromiseRisk.INPUT_LATE)
 
 
 def promise_lines(execution: Execution) -> Iterator[str]:
@@ -23,7 +26,8 @@ def promise_lines(execution: Execution) -> Iterator[str]:
     yield from _promise(execution)
     offers = execution.get("offers")
     if offers is not None:
-        yield from offer_lines(offers, execution["id"])
+        can_accept = execution["state"] == "submitted" and time.time() < offers["ends_s"]
+        yield from offer_lines(offers, execution["id"] if can_accept else "")
     elif execution["cause"] == "no_promise":
         yield f"No promise: {execution['message']}."
 
@@ -40,7 +44,18 @@ def _promise(execution: Execution) -> Iterator[str]:
         yield f"It is early: at present {adjusted['elastic']} of its elastic services {_are(adjusted)} guaranteed."
     if promise["notice"] is not None:
         notice = promise["notice"]
-        yield f"At risk ({notice['risk']}): it is expected to end {in_full(notice['end_s'])}."
+        yield f"{risk_words(notice, 'it')}."
+
+
+def risk_words(notice: Mapping[str, Any], what: str) -> str:
+    """Return that a promise was said to be at risk; it may have caught up since."""
+    at_s = notice.get("at_s")
+    said = "" if at_s is None else f", as of {in_full(at_s)}"
+    return f"At risk ({notice['risk']}){said}: {what} is expected to end {in_full(notice['end_s'])}{_at_least(notice)}"
+
+
+def _at_least(notice: Mapping[str, Any]) -> str:
+    return " at the earliest" if notice["risk"] in _BEGINS_UNKNOWN else ""
 
 
 def _fewer(promise: Mapping[str, Any], adjusted: Mapping[str, Any]) -> bool:
@@ -62,12 +77,12 @@ def promise_event_words(data: Mapping[str, Any]) -> str:
     if (elastic := data.get("elastic")) is not None:
         return f"{elastic} elastic {'service' if elastic == 1 else 'services'} guaranteed from now on"
     if (notice := data.get("notice")) is not None:
-        return f"{notice['risk']}: it is expected to end {in_full(notice['end_s'])}"
+        return f"{notice['risk']}: it is expected to end {in_full(notice['end_s'])}{_at_least(notice)}"
     return ""
 
 
 def offer_lines(offers: Mapping[str, Any], execution_id: str = "") -> Iterator[str]:
-    """Return why there is no promise, and what is offered instead."""
+    """Return why there is no promise, and what is offered instead; execution_id: of one that can accept that now."""
     yield f"It cannot be promised: {offers['why']}."
     for one in offers["offers"]:
         yield f"Offer {one['number']} ({IN_WHAT[OfferKind(one['kind'])]}): {terms_words(one['terms'])}."

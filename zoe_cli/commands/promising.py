@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -82,10 +83,15 @@ def put_in(
     if confidence is not None:
         wish["confidence"] = share_of(confidence)
     if budget is not None:
-        if not budget > 0:
-            raise typer.BadParameter("a budget is more than 0")
-        wish["budget"] = budget
+        wish["budget"] = checked_budget(budget)
     return {**document, "promise": wish}
+
+
+def checked_budget(budget: float) -> float:
+    """Return a budget that is a price."""
+    if not 0 < budget < math.inf:
+        raise typer.BadParameter("a budget is a number that is more than 0")
+    return budget
 
 
 def share_of(text: str) -> float:

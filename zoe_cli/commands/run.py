@@ -162,7 +162,7 @@ def run(
     how = Submission(
         name=name,
         priority=priority,
-        deadline=finish_by or deadline,
+        deadline=deadline if finish_by is None else finish_by,
         key=key,
         shares=tuple(share or ()),
         conditions=conditions,

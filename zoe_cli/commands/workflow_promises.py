@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from zoe_cli.commands.dates import deadline
-from zoe_cli.commands.promise_words import IN_WHAT
-from zoe_cli.commands.promising import share_of
+from zoe_cli.commands.promise_words import IN_WHAT, risk_words
+from zoe_cli.commands.promising import checked_budget, share_of
 from zoe_cli.exits import Exit
 from zoe_cli.output import note
 from zoe_client.times import in_full
@@ -34,8 +34,7 @@ def whole_wish(finish_by: str | None, confidence: str | None, budget: float | No
         if confidence is not None or budget is not None:
             raise typer.BadParameter("--confidence and --budget belong to --finish-by")
         return {}
-    if budget is not None and not budget > 0:
-        raise typer.BadParameter("a budget is more than 0")
+    budget = None if budget is None else checked_budget(budget)
     sure = None if confidence is None else share_of(confidence)
     return {"finish_by": deadline(finish_by), "confidence": sure, "budget": budget}
 
@@ -55,7 +54,7 @@ def decided_array(client: Client, array_id: str) -> ArrayView:
 def array_lines(array: ArrayView) -> Iterator[str]:
     """Yield what was decided for all indices of an array, as sentences."""
     if array.promise is not None:
-        yield from promise_lines_of(array.promise, f"zoe accept {array.id}")
+        yield from promise_lines_of(array.promise, f"zoe accept {array.id}" if array.ended_at_s is None else "")
 
 
 def decided_whole(client: Client, made: WorkflowView) -> WorkflowView:
@@ -87,22 +86,25 @@ def exit_of_whole(made: WorkflowView) -> None:
 def whole_lines(found: WorkflowView) -> Iterator[str]:
     """Yield what was decided, as sentences."""
     if found.promise is not None:
-        yield from promise_lines_of(found.promise, f"zoe workflow accept {found.id}")
+        accept = f"zoe workflow accept {found.id}" if found.ended_at_s is None else ""
+        yield from promise_lines_of(found.promise, accept)
 
 
 def promise_lines_of(promise: WorkflowPromiseView, accept: str) -> Iterator[str]:
-    """Yield what was decided for all that is promised together; `accept`: the command that accepts an offer."""
+    """Yield what was decided for all that is promised together; `accept`: the command that accepts an offer, empty for
+    what has ended.
+    """
     if promise.terms is not None:
         yield f"Promised: {_words(promise.terms)}."
         if promise.status in _STANDS:
             yield _STANDS[promise.status]
         for risk in promise.risks:
-            yield f"At risk ({risk.risk}): {risk.step} is expected to end {in_full(risk.end_s)}."
+            yield f"{risk_words(risk.model_dump(), risk.step)}."
     elif promise.why:
         yield f"It cannot be promised: {promise.why}."
     for one in promise.offers:
         yield f"Offer {one.number} ({IN_WHAT[one.kind]}): {_words(one.terms)}."
-    if promise.offers and promise.ends_s is not None:
+    if accept and promise.offers and promise.ends_s is not None and time.time() < promise.ends_s:
         yield f"`{accept} NUMBER` accepts one until {in_full(promise.ends_s)}."
 
 

@@ -41,6 +41,7 @@ class ArrayEventKind(TextEnum):
     AGAIN = "array_requeued"
     DEPENDENCY = "array_dependency_ended"
     OWNER = "array_owner_changed"
+    ACCEPTED = "array_accepted"
     DEADLINE_MISSED = "array_deadline_missed"
     ENDED = "array_ended"
 
@@ -213,6 +214,21 @@ def release(array: Array) -> Array:
     """Return the array without a hold; dependencies that can no longer be met do not count any more."""
     after = tuple(one for one in array.conditions.after if one.met is not False)
     return changed(array, conditions=changed(array.conditions, held=None, after=after))
+
+
+def promised(array: Array, finish_s: float) -> Array:
+    """Return the array after an offer for all of its indices was accepted: its deadline is that of the promise."""
+    if array.deadline_s == finish_s:
+        return array
+    return changed(array, deadline_s=finish_s, late_count=None)
+
+
+def unanswered(array: Array, states: bytes) -> tuple[Array, bytes]:
+    """Return an array and the states of its indices as they are told while none of it is promised: executions are made
+    for the decision, but all of them wait for it or for an answer to its offers.
+    """
+    counts = _moved(array.counts, IndexState.ACTIVE, IndexState.WAITING, array.count(IndexState.ACTIVE))
+    return changed(array, counts=counts), states.translate(_mapping(IndexState.ACTIVE, into=IndexState.WAITING))
 
 
 def cancel(array: Array, states: bytearray, user: str) -> Array:

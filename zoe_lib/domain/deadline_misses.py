@@ -45,7 +45,7 @@ def not_begun(execution: Execution, at_s: float) -> DeadlineMiss | None:
 
 def miss_of(execution: Execution, deadline_s: float) -> DeadlineMiss:
     """Return why an execution that has not ended misses this deadline."""
-    expected_s, window_s = expected_run_s(execution), deadline_s - execution.submitted_at_s
+    expected_s, window_s = expected_run_s(execution), deadline_s - _asked_at_s(execution)
     costs_s, ran_s = _costs(execution, deadline_s, expected_s)
     cause = cause_of(costs_s, window_s, expected_s, ran_s)
     return DeadlineMiss(deadline_s, cause, costs_s, expected_s)
@@ -57,9 +57,9 @@ def cause_of(
     """Return the cause: that there was less time than the run takes; else the first loss that alone used up all the
     time to spare; else the largest one.
 
-    costs_s: seconds lost by cause. window_s: from the submission to the deadline. ran_s: how long the present attempt
-    ran. Without an expected run time, nothing says how much was to spare: then it is the largest loss, unless it ran
-    for longer.
+    costs_s: seconds lost by cause. window_s: from the submission, or the promise, to the deadline. ran_s: how long the
+    present attempt ran. Without an expected run time, nothing says how much was to spare: then it is the largest loss,
+    unless it ran for longer.
     """
     if window_s > 0 and expected_s is not None and expected_s > window_s:
         return DeadlineCause.TOO_SHORT
@@ -80,7 +80,7 @@ def _costs(
     """Return the seconds that were lost by then, by cause, and how long the present attempt ran."""
     marks, earlier = execution.marks, execution.earlier
     queued_at_s, placed_at_s = marks.get(Mark.QUEUED), marks.get(Mark.PLACED)
-    total_s = until_s - execution.submitted_at_s
+    total_s = until_s - _asked_at_s(execution)
     waited_until_s = until_s if placed_at_s is None else placed_at_s
     pause_s = pause_of(execution, waited_until_s)
     queued_s = earlier.queued_s + max(_between(queued_at_s, waited_until_s) - pause_s, 0.0)
@@ -98,6 +98,11 @@ def _costs(
         DeadlineCause.SLOWER: 0.0 if expected_s is None else ran_s - expected_s,
     }
     return {cause: round(seconds, 3) for cause, seconds in found.items() if seconds >= _LEAST_S}, ran_s
+
+
+def _asked_at_s(execution: Execution) -> float:
+    """Return since when it has the deadline: what is promised may have waited for that, and for an answer, before."""
+    return execution.submitted_at_s if execution.promise is None else execution.promise.at_s
 
 
 # Less is how long the master takes.

@@ -98,7 +98,7 @@ def check_promise(
     elif given.at_s <= now_s:
         why = "the time has passed"
     elif begin_at_s is not None and begin_at_s >= given.at_s:
-        why = "it may not begin before the time by which it is to end"
+        why = "it begins after the time by which it is to end"
     else:
         return
     wrong = Diagnostic(pointer="/application/promise", code="invalid", message=why)

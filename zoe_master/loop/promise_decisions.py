@@ -108,9 +108,8 @@ class PromiseDecisions:
                 later.with_bookings([booking])
                 made.append(PromiseDecision(execution, booking=booking))
             elif execution.promise is not None and execution.promise.notice is None:
-                begins_s = max(now_s, execution.not_before_s)
-                end_s = max(self.expected_end_s(execution, begins_s), execution.promise.terms.finish_s)
-                made.append(PromiseDecision(execution, notice=PromiseNotice(PromiseRisk.NO_ROOM, end_s, now_s)))
+                end_s = self.expected_end_s(execution, max(now_s, execution.not_before_s))
+                made.append(PromiseDecision(execution, notice=_notice(execution, PromiseRisk.NO_ROOM, end_s, now_s)))
         open_offers = Counter(tick.offered)
         for number, members in enumerate(ready[:DECISIONS_MAX]):
             owner = members[0].tenant, members[0].user
@@ -201,14 +200,16 @@ class PromiseDecisions:
             promise = execution.promise
             if promise is None or promise.notice is not None or execution.state is ExecutionState.STOPPING:
                 continue
-            begins_s = max(begins.get(execution.id, snapshot.now_s), execution.not_before_s)
+            begins_s = snapshot.now_s
+            if Mark.PLACED not in execution.marks:  # its room is booked until its services run
+                begins_s = max(begins.get(execution.id, begins_s), execution.not_before_s)
             end_s = self.expected_end_s(execution, begins_s, progress.get(execution.id))
             if end_s > promise.terms.finish_s:
-                yield execution, PromiseNotice(_risk_of(execution), end_s, snapshot.now_s)
+                yield execution, _notice(execution, _risk_of(execution), end_s, snapshot.now_s)
 
     def expected_end_s(self, execution: Execution, now_s: float, progress: ExecutionProgress | None = None) -> float:
         """Return when half of such promised executions would have ended that have come as far as this one: by what it
-        tells of its progress, else by the run times of its kind.
+        tells of its progress, else by the run times of its kind. now_s: for one that waits, when it is to be placed.
         """
         assert execution.promise is not None
         if progress is not None and progress.attempt == execution.attempt:
@@ -298,6 +299,12 @@ def _room_again(execution: Execution, later: NodesLater) -> Booking | None:
     if booking is None:
         booking = later.earliest(wanted, took_s)
     return None if booking is None else replace(booking, read_bytes_per_s=terms.read_bytes_per_s or 0)
+
+
+def _notice(execution: Execution, risk: PromiseRisk, end_s: float, now_s: float) -> PromiseNotice:
+    """Return the notice with an end that is later than promised also in full seconds, as it is told."""
+    assert execution.promise is not None
+    return PromiseNotice(risk, max(end_s, math.floor(execution.promise.terms.finish_s) + 1.0), now_s)
 
 
 def _risk_of(execution: Execution) -> PromiseRisk:

@@ -35,16 +35,12 @@ class StoredPrices:
             milli = application.total_resources().cores_milli
             wanted = required(application)
             cores = Decimal(milli) / 1000 + Decimal(0 if wanted is None else wanted.read) / _BYTES_PER_S_OF_CORE
-            return PromisePrice(_rounded(cores * Decimal(run_s) / _HOUR_S), CORE_HOURS)
+            return PromisePrice(cores * Decimal(run_s) / _HOUR_S, CORE_HOURS)
         amount, _ = estimate(application, tenant, user, run_s, prices)
-        return PromisePrice(_rounded(amount), prices.currency)
+        return PromisePrice(amount, prices.currency)
 
     def _known_lists(self) -> Sequence[PriceList]:
         now_s = self._clock()
         if self._known is None or not 0 <= now_s - self._known[0] < _KEPT_S:
             self._known = now_s, self._lists()
         return self._known[1]
-
-
-def _rounded(amount: Decimal) -> Decimal:
-    return round(amount, 4)

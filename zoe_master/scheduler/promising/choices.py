@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from zoe_lib.domain.application import Application
 from zoe_lib.domain.values import value
+from zoe_lib.pricing.told import told_price
 
 _RATE_STEP = 1_000_000
 _ABOUT = Decimal("1.25")
@@ -38,7 +39,7 @@ class PromiseChoice:
 
 @value(frozen=True, slots=True)
 class PromisePrice:
-    """A price, and its currency."""
+    """A price that is not rounded, and its currency."""
 
     amount: Decimal
     currency: str
@@ -113,4 +114,4 @@ def _price_of(one: PromiseCost) -> Decimal:
 
 def by_price(one: PromiseCost) -> tuple[Decimal, float, int]:
     """Return a key that puts the cheapest first, and the quickest of equal ones."""
-    return _price_of(one), one.run.seconds, one.choice.elastic
+    return told_price(_price_of(one)), one.run.seconds, one.choice.elastic

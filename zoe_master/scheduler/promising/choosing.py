@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 
 from zoe_client.vocabulary import OfferKind
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.finish_times import CONFIDENCE_LEAST, FinishTerms, Offer, Promise, PromiseOffers, PromiseWish
 from zoe_lib.domain.guaranteed import as_guaranteed
 from zoe_lib.domain.values import changed, value
+from zoe_lib.pricing.told import told_price
 from zoe_master.scheduler.booking.bookings import Booking, offer_name
 from zoe_master.scheduler.promising.choices import (
     ChoiceRunTime,
@@ -240,7 +241,7 @@ class PromiseSearch:
             begin_by_s=begin_by_s,
             read_bytes_per_s=one.choice.read_bytes_per_s,
             views=one.choice.views,
-            price=None if one.price is None else f"{one.price.amount:f}",
+            price=None if one.price is None else f"{told_price(one.price.amount):f}",
             currency="" if one.price is None else one.price.currency,
             runs=one.run.runs,
             wide=one.run.wide,
@@ -261,7 +262,7 @@ def beyond_budget(budget: Decimal | None, least: Sequence[PromisePrice | None]) 
     known = [one for one in least if one is not None]
     if len(known) < len(least) or not known:
         return "It has a budget, and what it costs is not known"
-    amount = sum((one.amount for one in known), Decimal(0))
+    amount = told_price(sum((one.amount for one in known), Decimal(0)), ROUND_CEILING)
     currency = known[0].currency
     return f"It costs at least {amount:f} {currency}, which is more than its budget of {budget:f} {currency}"
 

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 from tests.support.applications import application, component, execution
 from tests.support.histories import history
-from zoe_client.vocabulary import Cause, DeadlineCause, DeadlineStatus, ExecutionState, Mark, Outcome
+from zoe_client.vocabulary import Cause, DeadlineCause, DeadlineStatus, ExecutionState, Mark, OfferKind, Outcome
 from zoe_lib.domain import events as ev
 from zoe_lib.domain.conditions import Conditions
 from zoe_lib.domain.consequences import due_at_s, missed_deadline, settle
 from zoe_lib.domain.deadline_misses import cause_of, expected_end_s, miss_of, status_of
 from zoe_lib.domain.deadlines import EarlierAttempts
 from zoe_lib.domain.execution import Execution, Service, ServiceState
+from zoe_lib.domain.finish_times import FinishTerms, Offer, PromiseOffers, PromiseWish
 from zoe_lib.domain.forecast import Forecast
 from zoe_lib.domain.lifecycle import IllegalTransition, apply
 from zoe_lib.domain.policy import Policy
@@ -261,3 +262,15 @@ def test_earlier_attempts_survive_what_follows() -> None:
     one = again(running(one, 31.0), 51.0, Cause.CORE_ENDED)
     assert one.earlier == EarlierAttempts(queued_s=20.0, lost_s=10.0, failed_s=20.0)
     assert Mark.PLACED not in one.marks
+
+
+def test_the_wait_for_an_answer_is_not_why_a_promise_is_missed() -> None:
+    """Its offer is accepted after 119 s; then it waits in the queue until after the promised time."""
+    terms = FinishTerms(320.0, 0.9, 0, 100.0, 213.0)
+    asks = job(application=replace(JOB, promise=PromiseWish()))
+    offers = PromiseOffers("full", 122.0, (Offer(OfferKind.EARLIEST, terms),))
+    offered = after(asks, ev.PromiseOffered(at_s=2.0, offers=offers))
+    promised = apply(offered, ev.Promised(at_s=120.0, terms=terms, offer=1))
+    miss = miss_of(apply(promised, queued(121.0)), 320.0)
+    assert miss.cause is D.QUEUE
+    assert miss.costs_s == {D.QUEUE: 199.0, D.INPUT_LATE: 1.0}

@@ -250,3 +250,52 @@ def test_what_its_time_limit_would_end_is_not_promised() -> None:
     found = asked(taught(600.0), 2000.0, Policy(), time_limit_s=100.0)
     assert found.offers is not None
     assert "time limit" in found.offers.why
+
+
+def told(
+    state: ExecutionState, marks: dict[Mark, float], now_s: float, finish_s: float, begins_s: float | None = None
+) -> list[float]:
+    """The expected ends that are told of one that declares 100 s, with room from `begins_s` on."""
+    promise = Promise(FinishTerms(finish_s, 0.5, 0, 100.0, finish_s - 107.0), 990.0)
+    one = Execution("x", "x", "default", "ada", reader(), 990.0, promise=promise, state=state, marks=marks)
+    places = (("n0", Resources(1000, GIB)),)
+    bookings = () if begins_s is None else (Booking("x", begins_s, begins_s + 107.0, places),)
+    tick = Tick(Snapshot(now_s, NODES, bookings=bookings), Plan(), "plan", 0.0, False, promised=(one,))
+    made = PromiseDecisions(RunTimesKept(), StoredPrices(list)).made_on(tick)
+    return [one.notice.end_s for one in made if one.notice is not None]
+
+
+def test_what_starts_before_its_booked_time_has_not_run_until_then() -> None:
+    assert told(ExecutionState.STARTING, {Mark.PLACED: 1000.0}, 1001.0, 1607.0, 1500.0) == []
+    assert told(ExecutionState.QUEUED, {}, 1001.0, 1607.0, 1500.0) == []
+    assert told(ExecutionState.QUEUED, {}, 1001.0, 1607.0, 1550.0) == [1650.0]
+
+
+def test_an_end_that_is_told_to_be_late_is_later_in_full_seconds() -> None:
+    assert told(ExecutionState.QUEUED, {}, 1100.6, 1200.4) == [1201.0]
+
+
+def test_small_prices_are_compared_unrounded_and_told_with_their_first_digits() -> None:
+    """Each costs a hundredth of a core for 1.4 s, so about 0.000004 core-hours: rounded to four decimals it is free."""
+    small = Application(
+        "small", (Component("main", "zoe/tiny", Resources(10, GIB), ends_application=True),), expected_run_s=1.4
+    )
+    tick = Tick(Snapshot(1000.0, NODES), Plan(), "plan", 0.0, False, policy=Policy(promise_share=1.0))
+
+    def answers(budget: str, several: int) -> list[PromiseAnswer]:
+        application = changed(small, promise=PromiseWish(0.5, budget))
+        asks = [tick.fresh(application, "default", "ada", 1900.0) for _ in range(several)]
+        whole = Conditions(whole="w" if several > 1 else "", members=several)
+        asks = [changed(one, conditions=whole) for one in asks]
+        [made] = PromiseDecisions(RunTimesKept(), StoredPrices(list)).made_on(changed(tick, asking=tuple(asks)))
+        return [one.answer for one in (made, *made.together) if one.answer is not None]
+
+    for several in (1, 30):
+        budget = several * 3.89e-6
+        kept = answers(f"{budget * 1.05:f}", several)
+        assert [float(terms(one).price or 0) for one in kept] == pytest.approx([3.89e-6] * several, rel=0.01)
+        refused = answers(f"{budget * 0.95:.9f}", several)
+        assert all(one.terms is None and one.offers is not None for one in refused)
+        assert refused[0].offers is not None
+        assert "than its budget" in refused[0].offers.why
+        assert "0.0000 " not in refused[0].offers.why
