@@ -117,7 +117,8 @@ class FilterHost:
 
     def _store(self, request: Request, tenant: str, container: str, name: str) -> Response:
         length = request.content_length
-        if any(header in request.headers for header in _MANIFESTS) or (length or 0) > self._size_max:
+        unsaid = length is None and "chunked" not in request.headers.get("Transfer-Encoding", "").lower()
+        if unsaid or any(header in request.headers for header in _MANIFESTS) or (length or 0) > self._size_max:
             return request.get_response(self._app)
         tags = frozenset(tag.strip() for tag in request.headers.get("X-Object-Meta-Tag", "").split(",") if tag.strip())
         chain = chain_of(self._book(), ObjectRequest(tenant, container, name, length, tags))
@@ -204,10 +205,12 @@ class _PutBytes:
         self._size = size
         self._etag = stored_etag
         self._whole = whole
+        self._begun: Iterator[bytes] = iter(())
         if whole is not None:
             self._iterator = self._all()
-            first = next(self._iterator, b"")  # until now, an error can still replace the answer
-            self._begun: Iterator[bytes] = iter((first,))
+            self._begun = iter((next(self._iterator, b""),))  # until now, an error can still replace the answer
+        else:  # swob sends all after all, such as the end of an empty object
+            self._iterator = self._read(0, size) if size else iter(())
 
     def __iter__(self) -> Iterator[bytes]:
         yield from self._begun
@@ -222,6 +225,9 @@ class _PutBytes:
     def app_iter_range(self, first: int, end: int) -> Iterator[bytes]:
         """Yield the bytes from `first` to before `end`."""
         self.close()
+        return self._read(first, end)
+
+    def _read(self, first: int, end: int) -> Iterator[bytes]:
         last = spans(self._filters, first, None if end == self._size else end)[-1]
         until = "" if last.end is None else last.end - 1
         subrequest = _again(self._request, "GET")

@@ -42,12 +42,9 @@ def from_store(content_type: str) -> str:
 
 
 def carried(before: str, after: str) -> str:
-    """Return a new content type with what the former one says of listings and it does not; both as the store keeps
-    them.
-    """
-    plain, said = _split(after)
-    kept = _split(before)[1] | said
-    return plain + "".join(f";{_OURS}{name}={value}" for name, value in kept.items())
+    """Return a new content type of a client's with what the former one, as the store keeps it, says of listings."""
+    _, kept = _split(before)
+    return _PARAMETER.sub("", after) + "".join(f";{_OURS}{name}={value}" for name, value in kept.items())
 
 
 def listing_from_store(body: bytes) -> bytes:

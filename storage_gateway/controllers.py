@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from swift.common.constraints import MAX_FILE_SIZE
 from swift.common.exceptions import ChunkReadError
-from swift.common.http import HTTP_PARTIAL_CONTENT, HTTP_REQUESTED_RANGE_NOT_SATISFIABLE, is_success
+from swift.common.http import HTTP_BAD_REQUEST, HTTP_PARTIAL_CONTENT, HTTP_REQUESTED_RANGE_NOT_SATISFIABLE, is_success
 from swift.common.swob import (
     HTTPBadRequest,
     HTTPClientDisconnect,
-    HTTPException,
+    HTTPNotFound,
     HTTPPreconditionFailed,
     HTTPRequestEntityTooLarge,
     HTTPServiceUnavailable,
-    HTTPUnprocessableEntity,
     Request,
     Response,
 )
@@ -29,8 +29,11 @@ from storage_gateway import content_types
 from storage_gateway.exchange import conditions_for_us, kind_of, query, response, sent, written
 from storage_gateway.kept_headers import TooLong, from_store, kept_after_post
 from storage_gateway.logins import StoreAway
-from storage_gateway.store import StoreAnswer, Upload
+from storage_gateway.store import PIECE_BYTES, StoreAnswer
 
+_FOOTERS = "swift.callback.update_footers"
+_IN_MEMORY_BYTES = 1 << 20
+"""Of a body that is kept here; what is longer goes to the disk."""
 _RANGES = (HTTP_PARTIAL_CONTENT, HTTP_REQUESTED_RANGE_NOT_SATISFIABLE)
 
 
@@ -50,7 +53,7 @@ class _Forwarding:
         """Return the store's answer to a GET or HEAD."""
         held = conditions_for_us(req)
         headers = HeaderKeyDict({name: one for name, one in sent(req.headers).items() if name.title() not in held})
-        if "Range" in headers and req.range is None:
+        if "Range" in headers and (req.range is None or req.method == "HEAD"):
             del headers["Range"]  # what is no range is no request for one; some stores refuse it
         with self._telling(req):
             answer = self.app.store.ask(req.method, path, headers, query(req))
@@ -58,6 +61,9 @@ class _Forwarding:
                 answer.close()
                 del headers["Range"]
                 answer = self.app.store.ask(req.method, path, headers, query(req))
+            if answer.status == HTTP_BAD_REQUEST and self._kind == "container":
+                answer.close()  # a name that the store does not allow is that of no container
+                return HTTPNotFound(request=req)
             return response(req, self._kind, answer, from_store(self._kind, answer.headers), held)
 
     def _wants_all(self, req: Request, path: str, answer: StoreAnswer) -> bool:
@@ -156,27 +162,43 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
             sent = HeaderKeyDict(written("object", {**kept, **headers}))
             if sent.get("Content-Type"):
                 former = before.headers.get("Content-Type", "")
-                sent["Content-Type"] = content_types.carried(former, sent["Content-Type"])
+                sent["Content-Type"] = content_types.carried(former, headers["Content-Type"])
             return self._changed(req, "POST", path, sent)
 
     def _store_object(
         self, req: Request, data_source: Iterator[bytes], _nodes: Any, _partition: int, outgoing_headers: Any
     ) -> Response:
-        """Send the body on while it comes. Nothing is stored if the client or the store goes away before its end."""
-        with self._telling(req):
+        """Send the body on while it comes. Nothing is stored if the client or the store goes away before its end.
+
+        Where middleware knows some metadata only after the body, all of it is kept here before it is sent: a store
+        takes body and metadata in one step, or others would read one without the other.
+        """
+        headers: Mapping[str, str] = outgoing_headers[0]
+        pieces = self._whole(req, data_source)
+        with self._telling(req), ExitStack() as stack:
             if "*" in (req.if_none_match or ()) and self._is_there(req):  # some stores do not look
                 return HTTPPreconditionFailed(request=req)
-            upload = self.app.store.upload(req.swift_entity_path, written("object", outgoing_headers[0]))
-            with closing(upload):
-                answer = upload.refused or self._sent_whole(req, data_source, upload)
-                made = Response(request=req, status=f"{answer.status} {answer.reason}", body=answer.body())
+            if _FOOTERS in req.environ:
+                spool = stack.enter_context(SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES))
+                for piece in pieces:
+                    spool.write(piece)
+                length = {"Content-Length": str(spool.tell())}
+                headers = HeaderKeyDict(headers) | self._get_footers(req) | length
+                spool.seek(0)
+                pieces = iter(lambda: spool.read(PIECE_BYTES), b"")
+            upload = stack.enter_context(
+                closing(self.app.store.upload(req.swift_entity_path, written("object", headers)))
+            )
+            if upload.refused is None:
+                for piece in pieces:
+                    upload.send(piece)
+            answer = upload.refused or upload.end()
+            made = Response(request=req, status=f"{answer.status} {answer.reason}", body=answer.body())
             for name in ("Etag", "Last-Modified"):
                 if answer.headers.get(name):
                     made.headers[name] = answer.headers[name]
-            if is_success(answer.status):
-                self._keep_footers(req, answer, outgoing_headers[0])
-                if made.last_modified is None:
-                    made.last_modified = Timestamp(req.headers["X-Timestamp"])
+            if is_success(answer.status) and made.last_modified is None:
+                made.last_modified = Timestamp(req.headers["X-Timestamp"])
             return made
 
     def _is_there(self, req: Request) -> bool:
@@ -184,31 +206,18 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
         answer.close()
         return bool(is_success(answer.status))
 
-    def _sent_whole(self, req: Request, data_source: Iterator[bytes], upload: Upload) -> StoreAnswer:
-        """Return the store's answer to the whole body; HTTPException if the client does not send all of it."""
+    @staticmethod
+    def _whole(req: Request, data_source: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield the body; HTTPException if the client does not send all of it, or too much."""
         sent = 0
         try:
             for piece in data_source:
                 sent += len(piece)
                 if sent > MAX_FILE_SIZE:
                     raise HTTPRequestEntityTooLarge(request=req)
-                upload.send(piece)
+                yield piece
         except ChunkReadError:
             raise HTTPClientDisconnect(request=req) from None
         length = req.message_length()
         if length and sent < length:
             raise HTTPClientDisconnect(request=req)
-        return upload.end()
-
-    def _keep_footers(self, req: Request, answer: StoreAnswer, headers: Mapping[str, str]) -> None:
-        """Keep what middleware knows only after the body; HTTPException if that does not go."""
-        footers = HeaderKeyDict(self._get_footers(req))
-        etag = footers.pop("Etag", None)
-        if etag and answer.headers.get("Etag", "").strip('"') != etag.strip('"'):
-            self.app.store.ask("DELETE", req.swift_entity_path, {}).body()
-            raise HTTPUnprocessableEntity(request=req)
-        if footers:
-            wanted = {name: value for name, value in headers.items() if name.lower() not in ("content-length", "etag")}
-            done = self._replaced(req, {**wanted, **footers})
-            if not is_success(done.status_int):
-                raise HTTPException(request=req, status=done.status)

@@ -175,6 +175,14 @@ def test_clients_neither_see_nor_set_what_the_gateway_keeps(ann: Person, behind:
     assert "x-static-large-object" not in ann.call("HEAD", f"{name}/a").headers
 
 
+def test_clients_say_nothing_of_the_size_in_listings(ann: Person, name: str) -> None:
+    ann.put(name)
+    ann.put(f"{name}/a", b"abc")
+    for parameter in ("swift_bytes=9", "zoe_gateway_bytes=9"):
+        ann.call("POST", f"{name}/a", headers={"Content-Type": f"a/b; {parameter}"}).raise_for_status()
+        assert [entry["bytes"] for entry in ann.listing(name)] == [3]
+
+
 def test_nothing_is_stored_of_an_upload_that_ends_early(ann: Person, name: str) -> None:
     ann.put(name)
     place = urlsplit(f"{ann.account_url}/{name}/half")
