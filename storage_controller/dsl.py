@@ -167,8 +167,9 @@ def _target(tree: Tree[Token], tenant: str | None) -> Target:
     parts = name.split("/", wanted - 1)
     if len(parts) < wanted and tenant is not None:
         parts = [tenant, *parts]
-    if len(parts) != wanted or not all(parts):
-        raise RuleError(f"a {kind.lower()} is named {'/'.join(_FORM[:wanted])}")
+    if len(parts) != wanted or not all(parts) or (kind is TargetKind.CONTAINER and "/" in parts[1]):
+        article = "an" if kind is TargetKind.OBJECT else "a"
+        raise RuleError(f"{article} {kind.lower()} is named {'/'.join(_FORM[:wanted])}")
     return Target(kind, *parts)
 
 

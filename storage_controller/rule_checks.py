@@ -39,6 +39,9 @@ def check(rule: Rule, types: Collection[str]) -> None:
         raise Refused(400, f"the metric {missing[0]} is not measured; measured are {', '.join(METRICS)}")
     if metrics_of(rule) and any(action.duration == "PERSISTENT" for action in rule.actions):
         raise Refused(400, "what a metric sets holds while the condition does: leave PERSISTENT out")
+    kinds = {verb: {action.kind for action in rule.actions if action.verb == verb} for verb in ("SET", "DELETE")}
+    if both := sorted(kinds["SET"] & kinds["DELETE"]):
+        raise Refused(400, f"it sets and deletes {both[0]}: leave one of them out")
     for action in rule.actions:
         if (of := _FILTERS.get(action.kind)) is not None and action.verb == "SET":
             of(action, {name.upper(): value for name, value in action.parameters})
