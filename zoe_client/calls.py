@@ -278,12 +278,12 @@ class Calls(Transport):
 
     def try_storage_rules(self, wanted: wire.StorageRuleTry) -> wire.StorageRuleTryView:
         """Return which filters an object would get, now and with rules beside; nothing changes."""
-        return self.call(wire.StorageRuleTryView, "POST", "/storage/rules/try", body=wanted, again=True)
+        return self.call(wire.StorageRuleTryView, "POST", "/storage/try", body=wanted, again=True)
 
     def why_stored(self, container: str, name: str, tenant: str | None = None) -> wire.StorageWhyView:
         """Return which filters a stored object went through, and by which rules."""
         parameters = {"container": container, "object": name, "tenant": tenant}
-        return self.call(wire.StorageWhyView, "GET", "/storage/rules/why", parameters=parameters)
+        return self.call(wire.StorageWhyView, "GET", "/storage/why", parameters=parameters)
 
     def status(self) -> wire.StatusView:
         """Return the state of the installation."""

@@ -39,7 +39,7 @@ SCOPES = {
 }
 READ_BY_POST = {
     "/validate", "/plan", "/convert", "/catalogue/{entry_id}/fill", "/session/password", "/session/tenant",
-    "/session/machines/{code}", "/workflows:validate", "/storage/rules/try",
+    "/session/machines/{code}", "/workflows:validate", "/storage/try",
 }  # fmt: skip
 ADMIN = {("GET", "/storage/rules"), ("POST", "/storage/rules"), ("DELETE", "/storage/rules/{number}")}
 OPERATE = {("PUT", "/policy"), ("POST", "/policy/dry-run"), ("POST", "/replays"), ("GET", "/usage/over-time")}
@@ -343,7 +343,7 @@ class Walk:
             ("PUT", "/session/tenant"): lambda: {"tenant": THEIRS},
             ("PUT", "/storage/credentials/{service}"): lambda: {"user": "someone", "key": "something"},
             ("POST", "/storage/rules"): lambda: {"text": "FOR TENANT acme DO SET NOOP"},
-            ("POST", "/storage/rules/try"): lambda: {"container": "c", "object": "o"},
+            ("POST", "/storage/try"): lambda: {"container": "c", "object": "o"},
             ("POST", "/tokens"): lambda: {"scopes": ["read"], "lifetime_s": 60, "note": "walk"},
             ("POST", "/workflows"): lambda: {"document": long_workflow("walk")},
             ("POST", "/workflows/{workflow_id}/accept"): lambda: {"offer": 1},
@@ -353,7 +353,7 @@ class Walk:
         }
         queries = {
             "/storage/over-time": {"from_s": time.time() - 60},
-            "/storage/rules/why": {"container": "c", "object": "o"},
+            "/storage/why": {"container": "c", "object": "o"},
             "/usage/executions": {"id": "x0"},
             "/usage/daily": {"from_s": time.time() - 60},
             "/usage/over-time": {"from_s": time.time() - 60},
@@ -436,7 +436,7 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         # Both by its owner only; tests/api/test_private_executions.py does them.
         "PUT /executions/{execution_id}/shares", "DELETE /executions/{execution_id}/shares",
         # There is no storage controller; tests/storage/test_rules.py does these.
-        *(operation for operation in never if " /storage/rules" in operation),
+        *(operation for operation in never if " /storage/rules" in operation), "POST /storage/try", "GET /storage/why",
         # The simulated back-end has no files; tests/api/test_files.py does these.
         *(operation for operation in never if " /files/" in operation), "GET /executions/{execution_id}/results",
     }  # fmt: skip

@@ -280,8 +280,9 @@ def test_deadline_and_time_limit_change_for_all_that_wait(api: Api, http: httpx.
     changed = http.patch(f"{ARRAYS}/{array['id']}", json={"deadline_s": 3600, "time_limit_s": 90}).raise_for_status()
     assert changed.json()["deadline_s"] == pytest.approx(time.time() + 3600, abs=60)
     act(http, array, "release")
-    until(lambda: counts(http, array) == {"active": 2, "waiting": 8})
-    made = http.get(f"{PREFIX}/executions/{array['id']}_0").json()
+    first = f"{PREFIX}/executions/{array['id']}_0"
+    until(lambda: (found := http.get(first)).status_code == 200 and found.json()["state"] == "running")
+    made = http.get(first).json()
     assert (made["description"]["time_limit_s"], made["deadline_s"]) == (90, changed.json()["deadline_s"])
     again = http.patch(f"{ARRAYS}/{array['id']}", json={"deadline": "+2h", "time_limit_s": None}).raise_for_status()
     assert again.json()["deadline_s"] == pytest.approx(time.time() + 7200, abs=60)

@@ -370,7 +370,7 @@ def storage_rule_refused(api: Api, _: Raise) -> httpx.Response:
 
 def storage_rules_unavailable(api: Api, _: Raise) -> httpx.Response:
     api.master_client.ask = refusing("storage_rules_unavailable")  # type: ignore[method-assign]
-    return api.http().get("/api/v1/storage/rules/why", params={"container": "c", "object": "o"})
+    return api.http().get("/api/v1/storage/why", params={"container": "c", "object": "o"})
 
 
 def logs_busy(api: Api, _: Raise) -> httpx.Response:

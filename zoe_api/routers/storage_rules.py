@@ -20,11 +20,11 @@ from zoe_client.wire.storage_rules import ObjectPart
 from zoe_lib.domain.roles import Scope
 from zoe_lib.store.people import Principal
 
-router = api_router("/storage/rules", tag="storage")
+router = api_router("/storage", tag="storage")
 _KIND = "storage_rules"
 
 
-@router.get("", response_model=StorageRuleList)
+@router.get("/rules", response_model=StorageRuleList)
 def list_storage_rules(
     _: Admin,
     master: MasterDep,
@@ -35,7 +35,7 @@ def list_storage_rules(
     return StorageRuleList(**ask(master, _KIND, {"do": "rules", "removed": removed}, request))
 
 
-@router.post("", response_model=StorageRuleList, status_code=201)
+@router.post("/rules", response_model=StorageRuleList, status_code=201)
 def add_storage_rules(
     body: StorageRuleRequest, principal: Admin, master: MasterDep, request: Request
 ) -> StorageRuleList:
@@ -67,7 +67,7 @@ def why_stored(
     return StorageWhyView(**ask(master, _KIND, asked, request, principal.user))
 
 
-@router.delete("/{number}", status_code=204)
+@router.delete("/rules/{number}", status_code=204)
 def remove_storage_rule(number: int, principal: Admin, master: MasterDep, request: Request) -> Response:
     """Remove a rule. Objects that were stored by it stay as they are, and are read as before."""
     ask(master, _KIND, {"do": "remove", "number": number, "author": principal.user}, request, principal.user)

@@ -41,9 +41,7 @@ class RuleAnswers:
         except ValidationError as error:
             raise Refusal("bad_question", "; ".join(sentences(error))) from None
         if self._client is None:
-            raise Refusal(
-                "storage_rules_unavailable", "there is no storage controller, so the object store has no rules"
-            )
+            raise Refusal("storage_rule_refused", "there is no storage controller, so the object store has no rules")
         try:
             return _answer(self._client, asked)
         except StorageRefusedError as error:
