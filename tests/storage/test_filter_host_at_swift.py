@@ -156,8 +156,11 @@ def test_who_reads_while_it_is_replaced_gets_one_or_the_other(ruled: Person) -> 
         done = pool.submit(replace)
         while not over.is_set() and not done.done():
             answer = ruled.call("GET", "c/x")
-            # An object server finds no file if it is replaced between its listing and its opening; here is one replica.
-            assert answer.status_code in (404, 503) or answer.content in contents, (answer.status_code, answer.text[:99])
+            # An object server finds no file if it is replaced between listing and opening; here is one replica.
+            assert answer.status_code in (404, 503) or answer.content in contents, (
+                answer.status_code,
+                answer.text[:99],
+            )
         done.result()
 
 
