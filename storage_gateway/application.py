@@ -2,7 +2,7 @@
 
     [pipeline:main]
     pipeline = catch_errors gatekeeper healthcheck proxy-logging cache listing_formats bulk s3api tempauth copy
-        zoe_bandwidth zoe_views slo dlo proxy-logging proxy-server
+        zoe_bandwidth zoe_views slo dlo zoe_filters proxy-logging proxy-server
     [app:proxy-server]
     paste.app_factory = storage_gateway.application:app_factory
     account_autocreate = true

@@ -13,6 +13,7 @@ from swift.common.http import HTTP_BAD_REQUEST, HTTP_PARTIAL_CONTENT, HTTP_REQUE
 from swift.common.swob import (
     HTTPBadRequest,
     HTTPClientDisconnect,
+    HTTPInsufficientStorage,
     HTTPNotFound,
     HTTPPreconditionFailed,
     HTTPRequestEntityTooLarge,
@@ -180,8 +181,11 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
                 return HTTPPreconditionFailed(request=req)
             if _FOOTERS in req.environ:
                 spool = stack.enter_context(SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES))
-                for piece in pieces:
-                    spool.write(piece)
+                try:
+                    spool.writelines(pieces)
+                except OSError as error:
+                    self.app.logger.error("no room for a body: %s", error)
+                    return HTTPInsufficientStorage(request=req)
                 length = {"Content-Length": str(spool.tell())}
                 headers = HeaderKeyDict(headers) | self._get_footers(req) | length
                 spool.seek(0)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit
-
-from swift.common.utils import HeaderKeyDict
 
 _RENEWED_BEFORE_S = 60.0
 _UNKNOWN_LIFE_S = 600.0
@@ -51,7 +49,7 @@ class Login:
         return urlsplit(self.url).path.rstrip("/") + quote(below.encode("utf-8", "surrogateescape"))
 
 
-SignIn = Callable[[str, str], tuple[int, HeaderKeyDict]]
+SignIn = Callable[[str, str], tuple[int, Mapping[str, str]]]
 """Asks the store for a token, with user and key; returns status and headers."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -62,28 +62,23 @@ class Upload:
     _connection: Any
     _chunked: bool
     _wait_s: float
-    refused: StoreAnswer | None = field(default=None)
+    refused: StoreAnswer | None = None
     """The answer of a store that did not want the body."""
 
     def send(self, piece: bytes) -> None:
         """Send a piece; StoreAway."""
-        try:
-            with Timeout(self._wait_s):
-                self._connection.send(b"%x\r\n%s\r\n" % (len(piece), piece) if self._chunked else piece)
-        except (Exception, Timeout) as error:
-            raise StoreAway(f"the store takes no more: {error}") from None
+        self._send(b"%x\r\n%s\r\n" % (len(piece), piece) if self._chunked else piece)
 
     def end(self) -> StoreAnswer:
         """Return the answer after the last piece; StoreAway."""
         if self._chunked:
-            self.send_end()
+            self._send(b"0\r\n\r\n")
         return _answer(self._connection, self._wait_s)
 
-    def send_end(self) -> None:
-        """Send the end of a body whose length was not said before."""
+    def _send(self, raw: bytes) -> None:
         try:
             with Timeout(self._wait_s):
-                self._connection.send(b"0\r\n\r\n")
+                self._connection.send(raw)
         except (Exception, Timeout) as error:
             raise StoreAway(f"the store takes no more: {error}") from None
 
@@ -113,13 +108,13 @@ class SwiftStore:
 
         return self._as_who_may(path, send, lambda answer: answer)
 
-    def upload(self, path: str, headers: Mapping[str, str], query: str = "") -> Upload:
+    def upload(self, path: str, headers: Mapping[str, str]) -> Upload:
         """Return the connection to which a body is sent, once the store wants it; StoreAway."""
         chunked = "content-length" not in {name.lower() for name in headers}
         sent = {**headers, "Expect": "100-continue", **({"Transfer-Encoding": "chunked"} if chunked else {})}
 
         def send(login: Login) -> Upload:
-            connection = self._connected("PUT", login, path, sent, query)
+            connection = self._connected("PUT", login, path, sent, "")
             try:
                 with Timeout(self._settings.wait_s):
                     response = connection.getexpect()
