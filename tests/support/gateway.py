@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.support.needs import need_program
 from tests.support.object_store import USERS, object_store
-from zoe_embedded.ceph.store import INSTALL, CephStore, lacking
+from zoe_embedded.ceph.store import PROGRAMS, CephStore
 from zoe_embedded.swift.configuration import StoreBehind, StoreUser
 from zoe_embedded.swift.store import ObjectStore
 
@@ -51,8 +50,8 @@ def gateway_before_swift(
 @contextmanager
 def gateway_before_ceph(users: Sequence[StoreUser] = USERS) -> Iterator[ObjectStore]:
     """A gateway before Ceph, with a user of the account's own there for each account; removed in the end."""
-    if missing := lacking():
-        pytest.skip(f"needs Debian's Ceph ({', '.join(missing)}): {INSTALL}")
+    for program in PROGRAMS:
+        need_program(program)
     with tempfile.TemporaryDirectory(prefix="zoe-ceph-") as apart, CephStore(Path(apart) / "ceph") as ceph:
         Path(apart).chmod(0o711)
         known = {}
