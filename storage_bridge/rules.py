@@ -1,4 +1,4 @@
-"""Rules of the object store, at Zoe's own controller: listed, added, removed, tried and explained."""
+"""The object store's rules, and the requests that its proxies serve, at Zoe's own controller."""
 
 from __future__ import annotations
 
@@ -46,6 +46,14 @@ class RuleClient:
         """Return which filters a stored object went through, and what would hold for it now."""
         query = urlencode({"tenant": tenant, "container": container, "object": name})
         answer = self._http.ask("GET", f"/v1/rules/why?{query}")
+        return understood(lambda: dict(answer))
+
+    def traffic(self, by: Sequence[str], seconds: float, tenant: str | None) -> Document:
+        """Return rates of requests at the proxies over the last seconds, added up by these dimensions."""
+        query = urlencode({"by": by, "seconds": seconds} | ({"tenant": tenant} if tenant else {}), doseq=True)
+        answer = self._http.ask("GET", f"/v1/traffic?{query}", absent=None)
+        if answer is None:
+            raise StorageUnavailableError("this storage controller tells no requests: Zoe's own one is needed")
         return understood(lambda: dict(answer))
 
 

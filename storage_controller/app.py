@@ -18,6 +18,7 @@ from storage_controller.rule_ledger import RuleLedger
 from storage_controller.rule_routes import own_rule_routes, rule_routes
 from storage_controller.rule_words import word_routes
 from storage_controller.slos import appendix_routes, later_routes
+from storage_controller.traffic_routes import traffic_routes
 
 _OPEN = "/health"
 
@@ -41,7 +42,9 @@ def make_app(
 
     @app.middleware("http")
     async def door(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
-        given = request.headers.get("X-Auth-Token", "")
+        # Prometheus sends the usual header, and no other one in all of its versions.
+        bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        given = request.headers.get("X-Auth-Token") or bearer
         if request.url.path != _OPEN and not hmac.compare_digest(given.encode(), token.encode()):
             return JSONResponse("a valid X-Auth-Token is required", 401)  # a bare string, as Crystal answers
         if request.url.path != _OPEN and not leads():
@@ -59,6 +62,7 @@ def make_app(
         project_routes(ledger),
         locality_routes(works),
         extension_routes(ledger, works),
+        traffic_routes(works.traffic),
     ):
         app.include_router(routes)
     if keys is not None:

@@ -25,6 +25,7 @@ from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import READ, WRITE, Ledger
 from storage_controller.rule_routes import Done
 from storage_controller.swift_places import SwiftPlaces
+from storage_controller.traffic import Traffic
 from storage_filters.records import KINDS
 
 LEASE_S_MAX = 7 * 86400.0
@@ -87,6 +88,7 @@ class Works:
         counts_transfers: Callable[[], bool] = lambda: False,
         done: Done = _not_told,
         hosted: Callable[[], Collection[str]] = lambda: KINDS,
+        traffic: Traffic | None = None,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -99,6 +101,7 @@ class Works:
         self.counts_transfers = counts_transfers
         self.done = done
         self.hosted = hosted
+        self.traffic = traffic or Traffic(str)
 
 
 def extension_routes(ledger: Ledger, works: Works) -> APIRouter:

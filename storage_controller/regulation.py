@@ -24,6 +24,7 @@ from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidt
 from storage_controller.ledger import Ledger
 from storage_controller.operation_meter import OperationMeter
 from storage_controller.rule_ledger import RuleLedger
+from storage_controller.traffic import Traffic
 from storage_controller.transfers import TransferBook
 from storage_filters.alive_executions import AliveExecutions
 from storage_filters.newest import NewestMessage
@@ -83,6 +84,7 @@ class Regulation:
         self._hosted: dict[str, frozenset[str]] = {}
         self._rule_book: Mapping[str, Any] | None = None
         self._told_rule_book: Mapping[str, Any] | None = None
+        self.traffic = Traffic(self._tenant)
         self._newest = {proxy: NewestMessage(settings.hold_s) for proxy in capacity.nodes}
         self._meters = {proxy: Meter(proxy) for proxy in capacity.nodes}
         self._reports: dict[str, TransferReport] = {}
@@ -211,6 +213,7 @@ class Regulation:
             operations = _operations(fields.get("operations", {}))
             hosted = frozenset(map(str, fields.get("filters", ())))
             waiting = frozenset((self._tenant(one), _DIRECTIONS[way]) for one, way in fields.get("waiting", []))
+            self.traffic.hear(proxy, fields.get("requests", {}))
             self._book.hear(proxy, fields.get("moved"), fields.get("settled", ()))
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
             _log.error("invalid report of a proxy: %s", error)

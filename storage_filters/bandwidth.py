@@ -2,7 +2,8 @@
 
 An execution that signs in as one (`execution_auth.py`) is limited and counted apart from the rest of its account. What
 each credential of an execution moved is kept for good (`transfer_counters.py`): the bytes of bodies, not of headers,
-that its successful requests got, and that it sent.
+that its successful requests got, and that it sent. All requests are counted by method, account and container
+(`request_counters.py`).
 
     [pipeline:main]
     pipeline = ... s3api <authentication> zoe_bandwidth zoe_views ... slo dlo ... proxy-logging proxy-server
@@ -28,16 +29,18 @@ from __future__ import annotations
 import random
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from eventlet import sleep, spawn_n
+from swift.common.swob import wsgi_to_str
 from swift.common.utils import close_if_possible, config_true_value, get_logger
 
 from storage_filters.execution_auth import credential_of, execution_of
 from storage_filters.limits import LimitsAgent
 from storage_filters.rate_table import Direction, RateTable, belonging_to, name_in_table
+from storage_filters.request_counters import CountedRequest, RequestCounters, request_name, requests_file
 from storage_filters.transfer_counters import StoreWait, TransferCounters, counters_file, name_of
 
 Environ = dict[str, Any]
@@ -63,8 +66,10 @@ class Bandwidth:
         self._table = RateTable(rates_file, float(conf.get("burst_s", "0.5")))
         self._clients = RateTable(rates_file.with_suffix(".clients"))
         self._counters = TransferCounters(counters_file(rates_file))
+        self._requests = RequestCounters(requests_file(rates_file))
         if config_true_value(conf.get("connected", "limits_from" in conf)):
-            agent = LimitsAgent(self._table, self._clients, self._counters, conf, self._logger)
+            counted = self._counters, self._requests
+            agent = LimitsAgent(self._table, self._clients, *counted, conf, self._logger)
             spawn_n(agent.run)
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
@@ -74,7 +79,8 @@ class Bandwidth:
             return self._unpaced(env, start_response)
         account, client = name_in_table(parts[2], execution_of(env)), str(env.get("REMOTE_ADDR", ""))
         user = credential_of(env)
-        counted = StoreWait(self._counters, name_of(user) if user is not None else "")
+        request = CountedRequest(self._requests, _counter_of(env["REQUEST_METHOD"], parts[2:]))
+        counted = StoreWait(self._counters, name_of(user) if user is not None else "", request)
         if env["REQUEST_METHOD"] in ("PUT", "POST"):
             stream, server_input = env["wsgi.input"], env.get("eventlet.input")
             env["wsgi.input"] = PacedInput(
@@ -84,9 +90,15 @@ class Bandwidth:
 
         def started(status: str, *more: Any) -> Any:
             statuses.append(status)
+            request.answered(status)
             return start_response(status, *more)
 
-        return self._paced(self._app(env, started), account, client, statuses, counted)
+        try:
+            body = self._app(env, started)
+        except BaseException:
+            request.ended()
+            raise
+        return self._paced(body, account, client, statuses, counted, request)
 
     def _unpaced(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Pass on a request that names no account, such as a health check."""
@@ -99,7 +111,13 @@ class Bandwidth:
         return passed
 
     def _paced(
-        self, body: Iterable[bytes], account: str, client: str, statuses: list[str], counted: StoreWait
+        self,
+        body: Iterable[bytes],
+        account: str,
+        client: str,
+        statuses: list[str],
+        counted: StoreWait,
+        request: CountedRequest,
     ) -> Iterator[bytes]:
         """Pace a body. Only successful requests count, so that invented names get no place in the table."""
         try:
@@ -116,6 +134,7 @@ class Bandwidth:
             if statuses and statuses[-1].startswith("2"):
                 counted.moved("get", 0)  # the store may have taken long to end, as after a PUT
         finally:
+            request.ended()
             close_if_possible(body)
 
     def _wait(self, account: str, client: str, direction: Direction, length: int, its_turn: bool = True) -> bool:
@@ -178,6 +197,12 @@ class PacedInput:
                 self._server_input.get_socket().setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _AHEAD_BYTES)
                 self._server_input = None
         return data
+
+
+def _counter_of(method: str, parts: Sequence[str]) -> str:
+    """Return the name of a request's counter. parts: account, and what follows it, as WSGI has them."""
+    account, container = (*parts, "")[:2]
+    return request_name(method, wsgi_to_str(account), wsgi_to_str(container.partition("/")[0]))
 
 
 def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], Bandwidth]:

@@ -6,7 +6,8 @@ that is missing. A proxy that is not named keeps its limits. Some limits come wi
 the store, and with the rules of the object store.
 
 What executions moved is reported as counters that never fall (`moved`): those that have changed, and those that the
-controller asks for, since their executions have ended (`settle`, answered by `settled`).
+controller asks for, since their executions have ended (`settle`, answered by `settled`). Requests of clients are
+reported in the same way once a second (`requests`), so many counters at a time.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from storage_filters.alive_executions import AliveFile, alive_file, read_alive
 from storage_filters.newest import NewestMessage
 from storage_filters.rate_table import DIRECTIONS, Direction, RateTable, Use
 from storage_filters.records import hosted
+from storage_filters.request_counters import RequestCounters, changed_counts
 from storage_filters.rule_file import RuleFile, operations_file, rules_file
 from storage_filters.transfer_counters import TransferCounters
 
@@ -36,6 +38,7 @@ _QUEUE_MAX = 40  # reports that are kept while the controller is away
 _KEY_LINES = 3
 SETTLED_MAX = 200
 """Counters of ended executions that are asked for at a time."""
+_REPORTS_A_LIST = 4  # requests are reported each second
 _SILENCE_S = 5.0  # a controller that runs sends limits four times a second
 Uses = Mapping[tuple[str, Direction], Use]
 
@@ -53,12 +56,14 @@ class LimitsAgent:
         table: RateTable,
         clients: RateTable,
         counters: TransferCounters,
+        requests: RequestCounters,
         conf: Mapping[str, str],
         logger: Any,
     ) -> None:
         self._table = table
         self._clients = clients
         self._counters = counters
+        self._requests = requests
         self._asked: Collection[str] = ()
         self._conf = conf
         self._logger = logger
@@ -141,6 +146,7 @@ class LimitsAgent:
         before, clients_before = self._table.uses(at_s), self._clients.uses(at_s)
         operations_before = self._operations.uses(at_s)
         told: Mapping[str, Any] = {}
+        requests_told: dict[str, Any] = {}
         while True:
             sleep(REPORT_INTERVAL_S)
             number, now_s, asked = number + 1, time.monotonic(), self._asked
@@ -160,6 +166,8 @@ class LimitsAgent:
                 "moved": {name: counts[name].numbers() for name in changed | (counts.keys() & set(asked))},
                 "settled": list(asked),
             }
+            if number % _REPORTS_A_LIST == 0:
+                report["requests"] = changed_counts(requests_told, self._requests.counts())
             for usage in usages:
                 try:
                     usage.send_string(json.dumps(report), flags=zmq.NOBLOCK)

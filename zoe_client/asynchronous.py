@@ -256,6 +256,7 @@ class AsyncClient(AsyncTransport):
     add_storage_rules = awaited(Calls.add_storage_rules)
     remove_storage_rule = awaited(Calls.remove_storage_rule)
     try_storage_rules = awaited(Calls.try_storage_rules)
+    storage_traffic = awaited(Calls.storage_traffic)
     why_stored = awaited(Calls.why_stored)
     status = awaited(Calls.status)
     validate = awaited(Calls.validate)

@@ -285,6 +285,15 @@ class Calls(Transport):
         parameters = {"container": container, "object": name, "tenant": tenant}
         return self.call(wire.StorageWhyView, "GET", "/storage/why", parameters=parameters)
 
+    def storage_traffic(
+        self, by: Sequence[str] = ("tenant", "container", "method"), seconds: float = 10.0, tenant: str | None = None
+    ) -> wire.StorageTrafficView:
+        """Return rates of the last seconds' requests at the object store's proxies, those that move most first; `by`:
+        any of tenant, container, method and proxy.
+        """
+        parameters = {"by": ",".join(by), "seconds": seconds, "tenant": tenant}
+        return self.call(wire.StorageTrafficView, "GET", "/storage/traffic", parameters=parameters)
+
     def status(self) -> wire.StatusView:
         """Return the state of the installation."""
         return self.call(wire.StatusView, "GET", "/status")

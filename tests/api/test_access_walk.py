@@ -437,6 +437,7 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         "PUT /executions/{execution_id}/shares", "DELETE /executions/{execution_id}/shares",
         # There is no storage controller; tests/storage/test_rules.py does these.
         *(operation for operation in never if " /storage/rules" in operation), "POST /storage/try", "GET /storage/why",
+        "GET /storage/traffic",
         # The simulated back-end has no files; tests/api/test_files.py does these.
         *(operation for operation in never if " /files/" in operation), "GET /executions/{execution_id}/results",
     }  # fmt: skip

@@ -16,6 +16,7 @@ from zoe_client.wire import (
     BandwidthOverTimeView,
     BandwidthPointView,
     ExecutionBandwidthView,
+    StorageTrafficView,
     StorageView,
     StorageWaitView,
 )
@@ -24,6 +25,8 @@ from zoe_lib.domain.sharing import ALL, ExecutionShares
 from zoe_lib.store.people import Principal
 
 router = api_router(tag="storage")
+_DIMENSION = "(tenant|container|method|proxy)"
+_BY = f"^{_DIMENSION}(,{_DIMENSION}){{0,3}}$"
 
 
 @router.get("/storage", response_model=StorageView)
@@ -67,6 +70,22 @@ def storage_over_time(
         for point in store.bandwidth_over_time(from_s, until_s, stretch_s, _seen_by(principal, tenant))
     ]
     return BandwidthOverTimeView(from_s=from_s, to_s=until_s, stretch_s=stretch_s, points=points)
+
+
+@router.get("/storage/traffic", response_model=StorageTrafficView)
+def storage_traffic(
+    principal: Reader,
+    master: MasterDep,
+    request: Request,
+    by: Annotated[str, Query(description="What to add up by, with commas.", pattern=_BY)] = "tenant,container,method",
+    seconds: Annotated[float, Query(description="Of the last minute.", gt=0, le=60, allow_inf_nan=False)] = 10.0,
+    tenant: Annotated[
+        str | None, Query(description="Only this tenant; another tenant than your own needs an operator.")
+    ] = None,
+) -> StorageTrafficView:
+    """Return rates of requests at the proxies, of your tenant (or all tenants, for operators)."""
+    asked = {"do": "traffic", "by": by.split(","), "seconds": seconds, "tenant": _seen_by(principal, tenant) or ""}
+    return StorageTrafficView(**ask(master, "storage_rules", asked, request, principal.user))
 
 
 def may_see(principal: Principal, one: ExecutionBandwidthView) -> bool:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.sharing import *  # noqa: F403
     from zoe_client.wire.storage import *  # noqa: F403
     from zoe_client.wire.storage_rules import *  # noqa: F403
+    from zoe_client.wire.storage_traffic import *  # noqa: F403
     from zoe_client.wire.terminals import *  # noqa: F403
     from zoe_client.wire.use import *  # noqa: F403
     from zoe_client.wire.workflows import *  # noqa: F403
@@ -220,6 +221,7 @@ __getattr__ = lazy_names(
             "StorageVerdictView",
             "StorageWhyView",
         ),
+        "storage_traffic": ("StorageTrafficRow", "StorageTrafficView"),
         "terminals": ("TerminalOpening",),
         "use": (
             "DailyUse",

@@ -1,4 +1,4 @@
-"""Questions and changes of the object store's rules, which the storage controller keeps."""
+"""Questions about the object store that its controller answers: rules, changes of them, and requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoe_master.scheduler.placement.budget import never
 
 class _RuleQuestion(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    do: Literal["rules", "add", "remove", "try", "why"]
+    do: Literal["rules", "add", "remove", "try", "why", "traffic"]
     removed: bool = False
     text: str = ""
     tenant: str = ""
@@ -26,6 +26,8 @@ class _RuleQuestion(BaseModel):
     tags: list[str] = []
     number: int = 0
     author: str = ""
+    by: list[str] = []
+    seconds: float = 10.0
 
 
 class RuleAnswers:
@@ -41,7 +43,10 @@ class RuleAnswers:
         except ValidationError as error:
             raise Refusal("bad_question", "; ".join(sentences(error))) from None
         if self._client is None:
-            raise Refusal("storage_rule_refused", "there is no storage controller, so the object store has no rules")
+            raise Refusal(
+                "storage_rule_refused",
+                "there is no storage controller, so nothing is known of the object store's rules and requests",
+            )
         try:
             return _answer(self._client, asked)
         except StorageRefusedError as error:
@@ -64,3 +69,5 @@ def _answer(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
             return dict(client.attempt(asked.model_dump(include=names)))
         case "why":
             return dict(client.why(asked.tenant, asked.container, asked.object))
+        case "traffic":
+            return dict(client.traffic(asked.by, asked.seconds, asked.tenant or None))

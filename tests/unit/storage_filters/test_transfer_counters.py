@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from storage_filters import transfer_counters
+from storage_filters import counter_table
 from storage_filters.execution_names import ExecutionUser
+from storage_filters.request_counters import CountedRequest, RequestCounters, request_name
 from storage_filters.transfer_counters import StoreWait, TransferCount, TransferCounters, counters_file, name_of
 
 ONE, OTHER = "x1/7", "x2/8"
@@ -56,7 +57,7 @@ def test_a_counter_outlives_its_process_and_is_shared(counters: TransferCounters
     def elsewhere() -> None:
         others = TransferCounters(path)
         for _ in range(1000):
-            others._places.clear()  # so that each looks for it while others write
+            others._table._places.clear()  # so that each looks for it while others write
             others.count(ONE, "get", 1, 10.0, 10.5)
 
     workers = [multiprocessing.get_context("fork").Process(target=elsewhere) for _ in range(3)]
@@ -80,7 +81,7 @@ def test_a_clock_that_began_again_takes_nothing_away(counters: TransferCounters)
 def test_without_a_place_the_counter_that_was_used_longest_ago_begins_anew(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transfer_counters, "_SLOTS", 8)
+    monkeypatch.setattr(counter_table, "SLOTS", 8)
     counters = TransferCounters(path)
     for number in range(7):
         counters.count(f"x/{number}", "get", 10 + number, 0.0, 1.0 + number)
@@ -97,11 +98,12 @@ def test_without_a_place_the_counter_that_was_used_longest_ago_begins_anew(
 
 
 def test_a_client_that_takes_its_time_does_not_make_the_store_slow(
-    counters: TransferCounters, monkeypatch: pytest.MonkeyPatch
+    counters: TransferCounters, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     now_s = [100.0]
     monkeypatch.setattr("storage_filters.transfer_counters.time.monotonic", lambda: now_s[0])
-    wait, nobody = StoreWait(counters, ONE), StoreWait(counters, "")
+    request = CountedRequest(RequestCounters(tmp_path / "requests"), request_name("GET", "AUTH_acme", "meters"))
+    wait, nobody = StoreWait(counters, ONE, request), StoreWait(counters, "", request)
     now_s[0] += 0.5
     wait.moved("get", 64)
     nobody.moved("get", 64)

@@ -1,0 +1,154 @@
+"""Requests of clients as the proxies count them: totals since each counter began, and rates of the last minute.
+
+Proxies report counters that never fall (`storage_filters/request_counters.py`), so a report that is lost, or a
+controller that begins anew, loses nothing of the totals. Everything is bounded: the counters that are kept, and the
+time for which there are rates.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from storage_filters.request_counters import FIELDS, LATENCY_CLASSES, parts_of
+
+COUNTERS_MAX = 10_000
+SPAN_S, WINDOW_S_MAX = 1.0, 60.0
+_NUMBERS = len(FIELDS) + LATENCY_CLASSES
+Dimension = Literal["tenant", "container", "method", "proxy"]
+DIMENSIONS: tuple[Dimension, ...] = ("tenant", "container", "method", "proxy")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whose requests a counter counts."""
+
+    tenant: str
+    container: str
+    method: str
+    proxy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """Amounts of requests, as `FIELDS` without the birth, and numbers by class of latency."""
+
+    answered: int
+    refused: int
+    failed: int
+    read_bytes: int
+    written_bytes: int
+    latency_us: int
+    by_latency: tuple[int, ...]
+
+    @classmethod
+    def of(cls, numbers: Sequence[int]) -> Requests:
+        """Return the amounts of a report's numbers, after the birth."""
+        answered, refused, failed, read, written, latency_us, *by_latency = numbers
+        return cls(answered, refused, failed, read, written, latency_us, tuple(by_latency))
+
+    def __add__(self, other: Requests) -> Requests:
+        return Requests.of([a + b for a, b in zip(self.numbers(), other.numbers(), strict=True)])
+
+    def numbers(self) -> tuple[int, ...]:
+        """Return the amounts in their order."""
+        return (
+            self.answered, self.refused, self.failed, self.read_bytes, self.written_bytes, self.latency_us,
+            *self.by_latency,
+        )  # fmt: skip
+
+    @property
+    def count(self) -> int:
+        """Return the number of requests."""
+        return self.answered + self.refused + self.failed
+
+
+NO_REQUESTS = Requests.of((0,) * (_NUMBERS - 1))
+
+
+class Traffic:
+    """Takes in the reports of proxies; any thread may ask. `now_ns` is the wall clock, in which counters are born."""
+
+    def __init__(
+        self,
+        tenant_of_account: Callable[[str], str],
+        clock: Callable[[], float] = time.monotonic,
+        now_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self._tenant = tenant_of_account
+        self._clock = clock
+        self._began_s, self._began_ns = clock(), now_ns()
+        self._known: dict[Subject, tuple[int, Requests]] = {}
+        self._spans: deque[tuple[float, dict[Subject, Requests]]] = deque()
+        self._lock = threading.Lock()
+
+    def hear(self, proxy: str, requests: Mapping[str, Sequence[int]]) -> None:
+        """Take in a report. ValueError or TypeError, and nothing is taken in, if it is none."""
+        heard = [self._read(proxy, name, numbers) for name, numbers in requests.items()]
+        with self._lock:
+            for subject, born, now in heard:
+                self._add(subject, born, now)
+
+    def totals(self) -> Mapping[Subject, Requests]:
+        """Return what was counted since each counter began."""
+        with self._lock:
+            return {subject: now for subject, (_, now) in self._known.items()}
+
+    def recent(self, seconds: float) -> tuple[float, Mapping[Subject, Requests]]:
+        """Return the seconds that the answer covers, at most the last minute, and what was reported within them."""
+        now_s = self._clock()
+        covered_s = min(seconds, WINDOW_S_MAX, max(now_s - self._began_s, SPAN_S))
+        with self._lock:
+            spans = [of for at_s, of in self._spans if at_s > now_s - covered_s]
+        found: dict[Subject, Requests] = {}
+        for of in spans:
+            for subject, requests in of.items():
+                found[subject] = found.get(subject, NO_REQUESTS) + requests
+        return covered_s, found
+
+    def _read(self, proxy: str, name: str, numbers: Sequence[int]) -> tuple[Subject, int, Requests]:
+        method, account, container = parts_of(name)
+        whole = [int(number) for number in numbers]
+        if len(whole) != _NUMBERS or min(whole) < 0:
+            raise ValueError(f"the counter {name} is {whole}")
+        return Subject(self._tenant(account), container, method, proxy), whole[0], Requests.of(whole[1:])
+
+    def _add(self, subject: Subject, born: int, now: Requests) -> None:
+        before = self._known.pop(subject, None)  # what is heard last is forgotten last
+        if before is not None and before[0] == born:
+            added = [a - b for a, b in zip(now.numbers(), before[1].numbers(), strict=True)]
+        elif before is not None or born >= self._began_ns:
+            added = list(now.numbers())
+        else:
+            added = []  # counted before anybody here listened
+        if added and min(added) < 0:
+            added = []  # an older report
+        self._known[subject] = born, now
+        while len(self._known) > COUNTERS_MAX:
+            del self._known[next(iter(self._known))]
+        if any(added):
+            span = self._span()
+            span[subject] = span.get(subject, NO_REQUESTS) + Requests.of(added)
+
+    def _span(self) -> dict[Subject, Requests]:
+        """Return the present second's amounts, and forget those of more than a minute ago."""
+        now_s = self._clock()
+        if not self._spans or self._spans[-1][0] <= now_s - SPAN_S:
+            self._spans.append((now_s, {}))
+        while self._spans[0][0] <= now_s - WINDOW_S_MAX:
+            self._spans.popleft()
+        return self._spans[-1][1]
+
+
+def grouped(requests: Mapping[Subject, Requests], by: Iterable[Dimension]) -> Mapping[tuple[str, ...], Requests]:
+    """Return sums by these dimensions."""
+    names = tuple(by)
+    found: dict[tuple[str, ...], Requests] = {}
+    for subject, amounts in requests.items():
+        key = tuple(str(getattr(subject, name)) for name in names)
+        found[key] = found.get(key, NO_REQUESTS) + amounts
+    return found

@@ -1,0 +1,129 @@
+"""Requests of clients, counted by a proxy for each method, account and container, in memory shared by its workers."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_left
+from collections.abc import Mapping
+from pathlib import Path
+
+from storage_filters.counter_table import Amounts, CounterTable
+from storage_filters.rate_table import Direction
+
+LATENCIES_S = (0.005, 0.02, 0.1, 0.5, 2.0)
+"""Upper bounds of the classes of latency; slower requests are in one more class."""
+FIELDS = ("born", "answered", "refused", "failed", "read_bytes", "written_bytes", "latency_us")
+"""What a report has of each counter, followed by the number of requests in each class of latency.
+
+refused: 4xx; failed: 5xx, and connections that ended early. Latency: until the head of the answer, so for a PUT with
+the time in which the client sent the body.
+"""
+LATENCY_CLASSES = len(LATENCIES_S) + 1
+Numbers = tuple[int, ...]
+"""Those of `FIELDS`, and the requests of each class of latency."""
+FURTHER = "*"
+"""Stands for a container or an account whose name is too long for a counter."""
+REQUESTS_A_REPORT = 400
+"""Counters that a proxy reports at a time."""
+_METHODS = frozenset({"GET", "HEAD", "PUT", "POST", "DELETE", "COPY", "OPTIONS"})
+_NAME_BYTES = 200
+_SEPARATOR = "/"  # neither accounts nor containers have it in their names
+_STATUS_OF_FAILURE, _STATUS_OF_REFUSAL = "5", "4"
+
+
+def requests_file(rates_file: str | Path) -> Path:
+    """Return the place of the counters, beside that of the rates."""
+    return Path(rates_file).with_suffix(".requests")
+
+
+def request_name(method: str, account: str, container: str) -> str:
+    """Return the name of a counter; the container of a request to an account is empty."""
+    method = method if method in _METHODS else "other"
+    for names in ((account, container), (account, FURTHER), (FURTHER, FURTHER)):
+        name = _SEPARATOR.join((method, *names)).encode(errors="replace")
+        if len(name) <= _NAME_BYTES:
+            break
+    return name.decode()
+
+
+def parts_of(name: str) -> tuple[str, str, str]:
+    """Return method, account and container of a counter; ValueError."""
+    method, account, container = name.split(_SEPARATOR)
+    return method, account, container
+
+
+class RequestCounters:
+    """The counters. A request that is refused makes none, so that invented names take nobody's place."""
+
+    def __init__(self, path: Path) -> None:
+        self._table = CounterTable(path, len(FIELDS) - 1 + LATENCY_CLASSES, _NAME_BYTES)
+
+    def close(self) -> None:
+        """Close the file for this process; others continue to use it."""
+        self._table.close()
+
+    def count(self, name: str, status: str, moved: tuple[int, int], latency_s: float) -> None:
+        """Add a request. status: of the answer, or empty if there was none. moved: bytes read and written."""
+        wrong = status[:1] or _STATUS_OF_FAILURE
+        outcome = {_STATUS_OF_REFUSAL: 1, _STATUS_OF_FAILURE: 2}.get(wrong, 0)
+        latency_class = bisect_left(LATENCIES_S, latency_s)
+
+        def added(amounts: Amounts, _: float) -> Amounts:
+            now = list(amounts)
+            now[outcome] += 1
+            now[3] += moved[0]
+            now[4] += moved[1]
+            now[5] += round(max(latency_s, 0.0) * 1e6)
+            now[len(FIELDS) - 1 + latency_class] += 1
+            return now
+
+        self._table.change(name, added, time.monotonic(), make=outcome == 0)
+
+    def counts(self) -> Mapping[str, Numbers]:
+        """Return the numbers of `FIELDS` and of the classes of latency, by names of counters."""
+        return self._table.counts()
+
+
+class CountedRequest:
+    """One request, from its begin to its end."""
+
+    def __init__(self, counters: RequestCounters, name: str) -> None:
+        self._counters = counters
+        self._name = name
+        self._began_s = time.monotonic()
+        self._head_s: float | None = None
+        self._status = ""
+        self._read = self._written = 0
+
+    def answered(self, status: str) -> None:
+        """Take in the head of the answer; the last one counts."""
+        self._head_s = time.monotonic()
+        self._status = status
+
+    def moved(self, direction: Direction, length: int) -> None:
+        """Add a piece of a body."""
+        if direction == "get":
+            self._read += length
+        else:
+            self._written += length
+
+    def ended(self) -> None:
+        """Count it."""
+        latency_s = (self._head_s or time.monotonic()) - self._began_s
+        self._counters.count(self._name, self._status, (self._read, self._written), latency_s)
+
+
+def changed_counts(told: dict[str, Numbers], now: Mapping[str, Numbers]) -> dict[str, Numbers]:
+    """Return counters that differ from what was told, so many at most, and note them as told; others follow next.
+
+    A counter that lost its place is forgotten.
+    """
+    for name in told.keys() - now.keys():
+        del told[name]
+    # What was never told comes last, and so does what was told just now: each has its turn.
+    changed = [name for name in (*told, *(now.keys() - told.keys())) if told.get(name) != now[name]]
+    found = {name: now[name] for name in changed[:REQUESTS_A_REPORT]}
+    for name in found:
+        told.pop(name, None)
+    told.update(found)
+    return found

@@ -1,0 +1,166 @@
+"""Who moves how much at the proxies of a real Swift: for Prometheus, for the API, and for `zoe storage top`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.support.api import Api
+from tests.support.object_store import Person, logged_in
+from tests.support.people import make_token
+from tests.support.postgres import PostgresServer
+from tests.support.s3 import s3_client
+from tests.support.waiting import until
+from tests.support.whole_storage import TOKEN, Whole, installation_with, whole_storage
+from zoe_embedded.runtime import CLONE
+
+BODY = b"x" * 300_000
+
+
+@pytest.fixture(scope="module")
+def database(postgres_server: PostgresServer) -> Iterator[str]:
+    url = postgres_server.create_database()
+    yield url
+    postgres_server.drop_database(url)
+
+
+@pytest.fixture(scope="module")
+def whole(database: str) -> Iterator[Whole]:
+    with whole_storage(database, s3=True) as made:
+        yield made
+
+
+@pytest.fixture
+def ann(whole: Whole) -> Iterator[Person]:
+    with logged_in(whole.store, "acme:ann") as person:
+        yield person
+
+
+def totals(whole: Whole, **labels: str) -> dict[str, float]:
+    """The metrics with these labels, by name and what else they tell."""
+    answer = httpx.get(f"{whole.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30)
+    assert answer.status_code == 200
+    return {
+        f"{sample.name} {sample.labels.get('result') or sample.labels.get('direction')}": sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+        if labels.items() <= sample.labels.items()
+    }
+
+
+def rates(whole: Whole, **query: Any) -> list[dict[str, Any]]:
+    answer = httpx.get(f"{whole.url}/v1/traffic", params=query, headers={"X-Auth-Token": TOKEN}, timeout=30)
+    assert answer.status_code == 200, answer.text
+    rows: list[dict[str, Any]] = answer.json()["rows"]
+    return rows
+
+
+def test_prometheus_gets_exactly_what_was_moved(whole: Whole, ann: Person) -> None:
+    ann.put("counted")
+    ann.put("counted/a", BODY)
+    for _ in range(3):
+        assert ann.call("GET", "counted/a").content == BODY
+    assert ann.call("GET", "counted/a", headers={"Range": "bytes=0-99"}).status_code == 206
+    assert ann.call("GET", "counted/absent").status_code == 404
+    with s3_client(whole.store, "acme:ann") as s3:
+        assert s3.call("GET", "counted/a").content == BODY
+    read = until(
+        lambda: (
+            (found := totals(whole, container="counted", method="GET", tenant="acme"))
+            and found.get("zoe_object_store_requests_total answered") == 5
+            and found
+        )
+    )
+    assert read["zoe_object_store_requests_total refused"] == 1
+    assert read["zoe_object_store_requests_total failed"] == 0
+    assert read["zoe_object_store_bytes_total read"] == 4 * len(BODY) + 100
+    written = totals(whole, container="counted", method="PUT", tenant="acme")
+    assert (written["zoe_object_store_requests_total answered"], written["zoe_object_store_bytes_total write"]) == (
+        2,
+        len(BODY),
+    )
+
+
+def test_metrics_need_the_token(whole: Whole) -> None:
+    assert httpx.get(f"{whole.url}/metrics").status_code == 401
+    assert httpx.get(f"{whole.url}/metrics", headers={"Authorization": "Bearer wrong"}).status_code == 401
+    assert httpx.get(f"{whole.url}/v1/traffic").status_code == 401
+
+
+def test_who_is_not_signed_in_makes_no_counter(whole: Whole, ann: Person) -> None:
+    for name in ("invented1", "invented2"):
+        for url in (f"{ann.account_url}/{name}/x", f"{ann.account_url.replace('AUTH_acme', f'AUTH_{name}')}/c/x"):
+            assert httpx.get(url).status_code == 401
+    ann.put("after")
+    until(lambda: totals(whole, container="after"))
+    assert totals(whole, container="invented1") == {}
+    assert totals(whole, tenant="invented1") == {}
+
+
+def test_rates_are_of_the_last_seconds(whole: Whole, ann: Person) -> None:
+    ann.put("recent")
+    for _ in range(20):
+        ann.put("recent/a", BODY)
+    [row] = until(
+        lambda: [
+            row for row in rates(whole, by=["container", "method"], seconds=30)
+            if (row["container"], row["method"]) == ("recent", "PUT") and row["requests_per_s"] >= 21 / 30
+        ]
+    )  # fmt: skip
+    assert row["write_bytes_per_s"] >= 20 * len(BODY) / 30
+    assert 0 < row["mean_latency_s"] < 30
+    assert row.keys() & {"tenant", "proxy"} == set()
+    assert rates(whole, tenant="nobody") == []
+    for query in ({"by": "colour"}, {"seconds": 0}, {"seconds": 61}, {"seconds": "nan"}):
+        answer = httpx.get(f"{whole.url}/v1/traffic", params=query, headers={"X-Auth-Token": TOKEN})
+        assert answer.status_code == 400, query
+
+
+def test_zoe_storage_top(whole: Whole, database: str, ann: Person, tmp_path: Path) -> None:
+    with installation_with(whole, database, tmp_path) as installation:
+        api = Api(database, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint)
+        try:
+            installation.start_master()
+            installation.until_leading()
+
+            def top(*arguments: str, token: str) -> tuple[int, str, str]:
+                environment = {"ZOE_URL": api.url, "ZOE_TOKEN": token, "HOME": str(tmp_path), "COLUMNS": "200"}
+                command = [sys.executable, "-c", "from zoe_cli.main import main; main()", "storage", "top", *arguments]
+                done = subprocess.run(command, env=environment, cwd=CLONE, capture_output=True, text=True, check=False)
+                return done.returncode, done.stdout, done.stderr
+
+            anns, bobs = (
+                make_token(installation.store, user, tenant) for user, tenant in (("ann", "acme"), ("bob", "beta"))
+            )
+            ann.put("topped")
+            ann.put("topped/a", BODY)
+            until(
+                lambda: (
+                    totals(whole, container="topped", method="PUT").get("zoe_object_store_requests_total answered") == 2
+                )
+            )
+            code, printed, said = top("--seconds", "60", token=anns)
+            assert code == 0, said
+            [row] = [line.split() for line in printed.splitlines() if " topped " in line]
+            assert row[:3] == ["acme", "topped", "PUT"]
+            code, printed, _ = top("--seconds", "60", "--by", "proxy", "--sort", "requests", "-o", "json", token=anns)
+            [one] = json.loads(printed)["rows"]
+            assert (one["proxy"], one["tenant"]) == ("proxy", None)
+            # Another tenant sees nothing of it, and may not ask; an admin sees all.
+            code, printed, said = top("--seconds", "60", token=bobs)
+            assert (code, "topped" in printed) == (0, False)
+            assert "No requests in the last" in said
+            assert top("--tenant", "acme", token=bobs)[0] == 4
+            assert "topped" in top("--seconds", "60", "--tenant", "acme", token=api.admin)[1]
+            refused = api.http(anns).get("/api/v1/storage/traffic", params={"by": "tenant,colour"})
+            assert refused.status_code == 422
+        finally:
+            api.close()

@@ -1,0 +1,102 @@
+"""storage top: who moves how much at the object store's proxies, now."""
+
+from __future__ import annotations
+
+import sys
+import time
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from zoe_cli.context import options
+from zoe_cli.output import Format, emit, note, write
+from zoe_cli.rows import Rows
+from zoe_cli.units import counted, duration, rate
+from zoe_client.wire import StorageTrafficRow, StorageTrafficView
+
+_WATCH_S = 2.0
+_CLEAR = "\033[H\033[2J"
+
+
+class Dimension(StrEnum):
+    """What rates are added up by."""
+
+    TENANT = "tenant"
+    CONTAINER = "container"
+    METHOD = "method"
+    PROXY = "proxy"
+
+
+class Order(StrEnum):
+    """What comes first."""
+
+    BYTES = "bytes"
+    REQUESTS = "requests"
+    FAILED = "failed"
+    LATENCY = "latency"
+
+
+_WEIGHTS = {
+    Order.BYTES: lambda row: row.read_bytes_per_s + row.write_bytes_per_s,
+    Order.REQUESTS: lambda row: row.requests_per_s,
+    Order.FAILED: lambda row: row.failed_per_s + row.refused_per_s,
+    Order.LATENCY: lambda row: row.mean_latency_s or 0.0,
+}
+
+
+def top(
+    context: typer.Context,
+    by: Annotated[
+        list[Dimension] | None,
+        typer.Option(help="Add up by this; may be repeated (default: tenant, container and method)."),
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=1, max=60, help="Of how many of the last seconds.")] = 10.0,
+    sort: Annotated[Order, typer.Option(help="What comes first.")] = Order.BYTES,
+    tenant: Annotated[
+        str | None, typer.Option(help="Only this tenant; another than your own needs an operator.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")] = 20,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Again every two seconds until interrupted.")] = False,
+) -> None:
+    """Show requests, bytes and latency at the object store's proxies; only operators see other tenants.
+
+    FAILED: answers of 5xx, and connections that ended early. REFUSED: answers of 4xx. LATENCY: mean time to the head of
+    an answer; for PUT, with the time in which the client sent the object.
+    """
+    dimensions = [one for one in Dimension if one in (by or (Dimension.TENANT, Dimension.CONTAINER, Dimension.METHOD))]
+    with options(context).client() as client:
+        while True:
+            answer = client.storage_traffic(dimensions, seconds, tenant)
+            answer.rows.sort(key=_WEIGHTS[sort], reverse=True)
+            left_out = max(len(answer.rows) - limit, 0) + answer.left_out
+            del answer.rows[limit:]
+            form = options(context).output
+            emit(answer, form, _rows(answer, dimensions))
+            if form is Format.TABLE:
+                _say_how_much(answer, left_out)
+            if not watch:
+                return
+            time.sleep(_WATCH_S)
+            write(_CLEAR if sys.stdout.isatty() else "\n")
+
+
+def _say_how_much(answer: StorageTrafficView, left_out: int) -> None:
+    if not answer.rows:
+        note(f"No requests in the last {duration(answer.seconds)}.")
+    elif left_out:
+        note(f"{counted(left_out, 'row')} more: --limit")
+
+
+def _rows(answer: StorageTrafficView, dimensions: list[Dimension]) -> Rows:
+    figures = ("requests/s", "refused/s", "failed/s", "read", "write", "latency")
+    return Rows(
+        (*dimensions, *figures),
+        [(*(getattr(row, one) or "" for one in dimensions), *_figures(row)) for row in answer.rows],
+    )
+
+
+def _figures(row: StorageTrafficRow) -> tuple[str, ...]:
+    counts = (f"{one:.1f}" for one in (row.requests_per_s, row.refused_per_s, row.failed_per_s))
+    latency = "" if row.mean_latency_s is None else f"{row.mean_latency_s * 1000:.1f} ms"
+    return (*counts, rate(row.read_bytes_per_s), rate(row.write_bytes_per_s), latency)
