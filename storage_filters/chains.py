@@ -144,14 +144,18 @@ def _verdict(one: _Candidate, all_of_them: list[_Candidate]) -> Verdict:
         return Verdict(one.rule, one.action, Outcome.DISPLACED, reason)
     if one.action.verb == "DELETE":
         return Verdict(one.rule, one.action, Outcome.DELETES, f"no {one.action.kind} by less specific rules")
-    return Verdict(one.rule, one.action, Outcome.APPLIES, f"rule {one.rule.id} for {one.rule.target} sets it")
+    return Verdict(one.rule, one.action, Outcome.APPLIES, f"{_source(one.rule)} sets it")
+
+
+def _source(rule: Rule) -> str:
+    return f"rule {rule.id} for {rule.target}" if rule.id else f"the tried rule for {rule.target}"
 
 
 def _displaces(other: _Candidate, one: _Candidate) -> str | None:
     """Return why an action displaces another; None if it does not."""
     if one.kept:
         return None
-    source = f"rule {other.rule.id} for {other.rule.target}"
+    source = _source(other.rule)
     same_kind = other.action.kind == one.action.kind
     reasons = (
         (other.rule.replaces_all and other.rank > one.rank, "replaces all of less specific targets"),

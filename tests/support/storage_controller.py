@@ -18,6 +18,7 @@ from storage_controller.executions import ExecutionKeys
 from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import Ledger
+from storage_controller.traffic import Traffic
 from tests.support import serving
 from zoe_client.tls import verification
 
@@ -53,6 +54,7 @@ class Served:
     """Whether all proxies report what executions move."""
     views: KeptViews = field(init=False)
     sampled: ViewSample = field(default_factory=lambda: SAMPLE)
+    traffic: Traffic = field(default_factory=lambda: Traffic(lambda account: account))
 
     def counts(self) -> bool:
         return self.counting()
@@ -100,6 +102,7 @@ def served_controller(database_url: str, keys: ExecutionKeys | None = None) -> I
         lambda _: served.sampled,
         achieved_by_execution=lambda: served.achieved,
         counts_transfers=served.counts,
+        traffic=served.traffic,
     )
     app = serving.Served(make_app(ledger, works, TOKEN, keys=keys), http="h11", loop="asyncio")
     served.url = app.url

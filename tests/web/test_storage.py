@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from storage_bridge.model import AchievedBandwidth
+from storage_filters.request_counters import request_name
 from tests.support.documents import job
 from tests.support.object_store import object_store
 from tests.support.postgres import PostgresServer
@@ -92,6 +94,67 @@ def test_operators_see_each_tenants_bandwidth_of_the_last_hours(admin: Visitor) 
     assert admin.violations() == []
     if PICTURES is not None:
         page.screenshot(path=PICTURES / "web-storage.png")
+
+
+def test_operators_see_who_asks_for_how_much(admin: Visitor, controller: Served) -> None:
+    counters = {
+        request_name("GET", FIRST_TENANT, "meters"): [
+            time.time_ns(),
+            600,
+            20,
+            0,
+            90 * MB,
+            0,
+            12_000_000,
+            600,
+            20,
+            *[0] * 4,
+        ],
+        request_name("PUT", "another", "logs"): [time.time_ns(), 60, 0, 6, 0, 9 * MB, 660_000, 66, *[0] * 5],
+    }
+    controller.traffic.hear("proxy", counters)
+    page = admin.open("/cluster/storage")
+    table = page.get_by_label("Requests", exact=True)
+    expect(table.get_by_role("row").nth(1)).to_have_text(re.compile("meters.*GET.*62.*2.*9[.]0 MB/s.*19[.]35 ms"))
+    table.get_by_label("By").select_option(label="proxy and method")
+    expect(table.get_by_role("row").nth(2)).to_have_text(re.compile("^PUTproxy|^proxyPUT"))
+    assert admin.violations() == []
+
+
+def test_an_admin_writes_tries_removes_and_restores_rules(admin: Visitor) -> None:
+    page = admin.open("/cluster/rules")
+    expect(page.get_by_text("There is no rule")).to_be_visible()
+    add = page.get_by_label("Add a rule")
+    add.get_by_text("By form").click()
+    add.get_by_label("Name (tenant").fill("acme")
+    add.get_by_label("encrypted").check()
+    add.get_by_label("compressed by LZ4").check()
+    add.get_by_label("compressed by zstd").check()  # instead of LZ4
+    rule = add.get_by_role("textbox", name="Rule", exact=True)
+    expect(rule).to_have_value("FOR TENANT acme DO SET COMPRESSION WITH TYPE=ZSTD, SET ENCRYPTION")
+    add.get_by_label("Try it for").fill("acme/docs/a.txt")
+    add.get_by_role("button", name="Try").click()
+    expect(add.get_by_text("Now: no filter. Then: COMPRESSION, then ENCRYPTION.")).to_be_visible()
+    expect(page.get_by_text("There is no rule")).to_be_visible()  # a trial changes nothing
+    assert admin.violations() == []
+    add.get_by_role("button", name="Add").click()
+    row = page.get_by_role("row").filter(has_text="SET COMPRESSION")
+    expect(row).to_contain_text("admin")
+    expect(row).to_contain_text("yes")
+    if PICTURES is not None:
+        page.screenshot(path=PICTURES / "web-rules.png")
+    rule.fill("FOR TENANT acme DO SET COMPRESSION WITH TYPE")
+    add.get_by_role("button", name="Add").click()
+    expect(page.get_by_text("character 45: the end where the rule needs =")).to_be_visible()
+    row.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("There is no rule")).to_be_visible()
+    page.get_by_text("Removed rules").click()
+    page.get_by_role("button", name="Restore").click()
+    again = page.get_by_role("button", name="Remove rule")
+    expect(again).to_be_visible()
+    assert admin.violations() == []
+    again.click()
+    expect(page.get_by_text("There is no rule")).to_be_visible()
 
 
 def test_the_form_says_before_the_launch_what_the_store_can_never_promise_and_the_largest_that_would_do(

@@ -5,6 +5,7 @@ import { Empty, ErrorBox, Loading, ProblemBox } from "../../components/feedback"
 import { Meter } from "../../components/meter";
 import { num, Table } from "../../components/table";
 import { rate } from "../../format";
+import { Requests } from "./requests";
 import { StorageCharts } from "./storage-charts";
 
 const ASK_AGAIN_MS = 2_000;
@@ -85,6 +86,7 @@ export function StorageTab() {
           </ul>
         </section>
       )}
+      <Requests />
       <StorageCharts />
     </>
   );

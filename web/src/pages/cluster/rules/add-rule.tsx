@@ -1,0 +1,96 @@
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { api, type Schemas, told } from "../../../api/client";
+import { ErrorBox } from "../../../components/feedback";
+import { RuleForm } from "./rule-form";
+
+type Tried = Schemas["StorageRuleTryView"];
+
+/** A rule by text or by form, and what it would change for an object before it is added. */
+export function AddRule({ onAdded }: { onAdded: () => void }) {
+  const [text, setText] = useState("");
+  const [name, setName] = useState("");
+  const add = useMutation({
+    mutationFn: () => told(api.POST("/api/v1/storage/rules", { body: { text } })),
+    onSuccess: () => {
+      setText("");
+      attempt.reset();
+    },
+    onSettled: onAdded,
+  });
+  const attempt = useMutation({ mutationFn: () => told(api.POST("/api/v1/storage/try", tryOf(name, text))) });
+  const change = (changed: string) => {
+    setText(changed);
+    add.reset();
+    attempt.reset();
+  };
+  return (
+    <form
+      className="card stacked"
+      aria-label="Add a rule"
+      onSubmit={(event: FormEvent) => {
+        event.preventDefault();
+        add.mutate();
+      }}
+    >
+      <h2>Add a rule</h2>
+      <details>
+        <summary>By form</summary>
+        <RuleForm onText={change} />
+      </details>
+      <label>
+        Rule
+        <textarea
+          rows={3}
+          value={text}
+          placeholder="FOR TENANT acme WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION, SET ENCRYPTION"
+          onChange={(e) => change(e.target.value)}
+        />
+      </label>
+      <label>
+        Try it for (tenant/container/object)
+        <input value={name} onChange={(e) => setName(e.target.value)} />
+      </label>
+      <div className="row">
+        <button
+          type="button"
+          disabled={attempt.isPending || name.split("/").length < 3}
+          onClick={() => attempt.mutate()}
+        >
+          Try
+        </button>
+        <button type="submit" className="primary" disabled={add.isPending || text.trim() === ""}>
+          Add
+        </button>
+      </div>
+      <ErrorBox error={add.error ?? attempt.error} />
+      {attempt.data && <TriedRules tried={attempt.data} />}
+    </form>
+  );
+}
+
+function tryOf(name: string, text: string) {
+  const [tenant = "", container = "", ...object] = name.split("/");
+  return { body: { tenant, container, object: object.join("/"), text, tags: [] } };
+}
+
+function TriedRules({ tried }: { tried: Tried }) {
+  return (
+    <div role="status">
+      <p>
+        Now: {chain(tried.now.filters)}. Then: {chain(tried.then.filters)}.
+      </p>
+      <ul>
+        {tried.then.verdicts.map((one) => (
+          <li key={`${one.rule}/${one.filter}/${one.text}`}>
+            {one.filter}: {one.sentence}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function chain(filters: string[]): string {
+  return filters.join(", then ") || "no filter";
+}
