@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from storage_bridge.http import ControllerHttp, ControllerSettings, understood
 from storage_bridge.model import StorageUnavailableError
@@ -36,6 +36,22 @@ class RuleClient:
     def remove(self, number: int, author: str) -> None:
         """Remove a rule."""
         self._http.ask("DELETE", f"/v1/rules/{number}", headers=_by(author))
+
+    def filters(self, tenant: str | None) -> Sequence[Document]:
+        """Return uploaded filters: those that rules for a tenant may set, or all."""
+        rows = self._http.ask("GET", f"/v1/modules?{urlencode({'tenant': tenant} if tenant is not None else {})}")
+        return understood(lambda: [dict(row) for row in rows])
+
+    def upload(self, tenant: str, name: str, module: str, author: str) -> Document:
+        """Upload a filter of a tenant, an empty one for all; `module` is in base64."""
+        path = f"/v1/modules/{quote(name, safe='')}?{urlencode({'tenant': tenant})}"
+        answer = self._http.ask("PUT", path, {"data": module}, headers=_by(author))
+        return understood(lambda: dict(answer))
+
+    def drop(self, tenant: str, name: str, author: str) -> None:
+        """Remove an uploaded filter."""
+        path = f"/v1/modules/{quote(name, safe='')}?{urlencode({'tenant': tenant})}"
+        self._http.ask("DELETE", path, headers=_by(author))
 
     def attempt(self, wanted: Document) -> Document:
         """Return what holds for an object, now and with rules beside."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import StringConstraints
+from fastapi import APIRouter, Query, Response
+from pydantic import Base64Bytes, BaseModel, StringConstraints
 
 from storage_controller.answers import Refused, warning
 from storage_controller.module_check import kind_of
@@ -22,8 +22,10 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"
 Tenant = Annotated[str, Query(max_length=256, pattern=r"^[^\s\x00/:\"]*$")]
 
 
-async def _body(request: Request) -> bytes:
-    return await request.body()
+class Uploaded(BaseModel):
+    """A module's file, in base64."""
+
+    data: Base64Bytes
 
 
 def module_routes(kept: ModuleLedger, rules: RuleLedger) -> APIRouter:
@@ -36,10 +38,8 @@ def module_routes(kept: ModuleLedger, rules: RuleLedger) -> APIRouter:
         return [document(one, _users(there, one)) for one in kept.modules(tenant)]
 
     @routes.put("/{name}", status_code=201)
-    def upload(
-        name: Name, content: Annotated[bytes, Depends(_body)], tenant: Tenant = "", author: Author = None
-    ) -> Mapping[str, Any]:
-        return document(keep_module(kept, tenant, name, content, author))
+    def upload(name: Name, given: Uploaded, tenant: Tenant = "", author: Author = None) -> Mapping[str, Any]:
+        return document(keep_module(kept, tenant, name, given.data, author))
 
     @routes.delete("/{name}", status_code=204)
     def remove(name: Name, tenant: Tenant = "") -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Iterator
 
@@ -31,7 +32,8 @@ def http(served: Served) -> Iterator[httpx.Client]:
 
 
 def upload(http: httpx.Client, name: str, content: bytes, tenant: str = "") -> httpx.Response:
-    return http.put(f"/v1/modules/{name}", params={"tenant": tenant}, content=content, headers={"X-Zoe-Author": "ann"})
+    body = {"data": base64.b64encode(content).decode()}
+    return http.put(f"/v1/modules/{name}", params={"tenant": tenant}, json=body, headers={"X-Zoe-Author": "ann"})
 
 
 def add(http: httpx.Client, text: str) -> list[dict[str, object]]:
@@ -120,9 +122,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("name", "content", "status", "sentence"), BAD)
-def test_a_bad_upload_has_a_sentence(
-    http: httpx.Client, name: str, content: bytes, status: int, sentence: str
-) -> None:
+def test_a_bad_upload_has_a_sentence(http: httpx.Client, name: str, content: bytes, status: int, sentence: str) -> None:
     answer = upload(http, name, content)
     assert (answer.status_code, sentence in answer.json()["error"]) == (status, True), answer.text
     assert http.get("/v1/modules").json() == []
