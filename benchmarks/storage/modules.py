@@ -3,8 +3,8 @@
     python -m benchmarks.storage.modules --rounds 300 --kib 64
 
 Rounds are interleaved. Times are of a client on loopback, CPU seconds those of the proxy. What modules add is the
-median over rounds of the difference in the same round, with the quartiles. An empty module copies what it reads; `mask` and
-`columns` are those of the catalogue, over CSV.
+median over rounds of the difference in the same round, with the quartiles. An empty module copies what it reads;
+`mask` and `columns` are those of the catalogue, over CSV.
 """
 
 from __future__ import annotations
