@@ -11,6 +11,7 @@ from storage_bridge.http import ControllerHttp, ControllerSettings, understood
 from storage_bridge.model import StorageUnavailableError
 
 _FIELDS = ("id", "target", "rule", "enforced", "author", "created_s", "removed_by", "removed_s")
+_UPLOAD_S = 20.0  # the controller compiles it
 Document = Mapping[str, Any]
 
 
@@ -20,6 +21,7 @@ class RuleClient:
     def __init__(self, settings: ControllerSettings) -> None:
         # A rule that was added is not added again because its answer was lost.
         self._http = ControllerHttp(replace(settings, attempts=1))
+        self._uploads = ControllerHttp(replace(settings, attempts=1, timeout_s=_UPLOAD_S))
 
     def rules(self, removed: bool = False) -> Sequence[Document]:
         """Return the rules that hold, or those that were removed, the last one first."""
@@ -45,7 +47,7 @@ class RuleClient:
     def upload(self, tenant: str, name: str, module: str, author: str) -> Document:
         """Upload a filter of a tenant, an empty one for all; `module` is in base64."""
         path = f"/v1/modules/{quote(name, safe='')}?{urlencode({'tenant': tenant})}"
-        answer = self._http.ask("PUT", path, {"data": module}, headers=_by(author))
+        answer = self._uploads.ask("PUT", path, {"data": module}, headers=_by(author))
         return understood(lambda: dict(answer))
 
     def drop(self, tenant: str, name: str, author: str) -> None:

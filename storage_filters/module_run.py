@@ -19,7 +19,9 @@ from storage_filters.stream_filters import PIECE_BYTES
 
 FUEL_A_CALL = 2_000_000
 FUEL_A_BYTE = 512
-"""Instructions, roughly: the first for each piece, the second for each byte of it."""
+"""Instructions, roughly: the first for each piece, the second for each byte of it. What a piece leaves, later ones may
+use: a module may collect pieces before it works on them. How long it may then take, its epochs bound.
+"""
 FUEL_MAX = 10**12
 """For all pieces of a stream."""
 OUTPUT_A_CALL_MAX = 16 * 2**20
@@ -105,6 +107,7 @@ class ModuleRun:
     def __init__(self, module: Module, entry: str, metadata: Mapping[str, str]) -> None:
         self._exchange = _Exchange(metadata)
         self._store = new_store()
+        self._fuel = 0
         self._fuel_left = FUEL_MAX
         calls = {name: getattr(self._exchange, name) for name in IMPORTS}
         made = {name: wasmtime.Func(self._store, _type(name), call, access_caller=True) for name, call in calls.items()}
@@ -132,22 +135,24 @@ class ModuleRun:
         return written
 
     def _guarded(self, length: int, call: Callable[[], Any]) -> Any:
-        fuel = min(FUEL_A_CALL + FUEL_A_BYTE * length, self._fuel_left)
+        self._fuel += FUEL_A_CALL + FUEL_A_BYTE * length
+        fuel = min(self._fuel, self._fuel_left)
         self._store.set_fuel(fuel)
         self._store.set_epoch_deadline(EPOCHS_A_CALL)
         try:
             return call()
         except (wasmtime.WasmtimeError, wasmtime.Trap) as error:
-            raise ModuleFaultError(self._sentence(error, length)) from None
+            raise ModuleFaultError(self._sentence(error)) from None
         finally:
-            self._fuel_left -= fuel - self._store.get_fuel()
+            used = fuel - self._store.get_fuel()
+            self._fuel, self._fuel_left = self._fuel - used, self._fuel_left - used
 
-    def _sentence(self, error: Exception, length: int) -> str:
+    def _sentence(self, error: Exception) -> str:
         code = error.trap_code if isinstance(error, wasmtime.Trap) else None
         if code is wasmtime.TrapCode.OUT_OF_FUEL:
-            if self._store.get_fuel() == 0 and self._fuel_left < FUEL_A_CALL + FUEL_A_BYTE * length:
+            if self._fuel_left < self._fuel:
                 return f"it computes more than {FUEL_MAX} instructions for one object"
-            return f"it computes more than {FUEL_A_CALL} instructions, and {FUEL_A_BYTE} for each byte, for a piece"
+            return f"it computes more than {FUEL_A_CALL} instructions for a piece, and {FUEL_A_BYTE} for each byte"
         if code is wasmtime.TrapCode.INTERRUPT:
             return "it computes longer for a piece than the 0.1 s that it may"
         return f"it fails: {reason(error)}" + (f"; it said: {self._exchange.said}" if self._exchange.said else "")

@@ -5,6 +5,10 @@
 Rounds are interleaved. Times are of a client on loopback, CPU seconds those of the proxy. What modules add is the
 median over rounds of the difference in the same round, with the quartiles. An empty module copies what it reads;
 `mask` and `columns` are those of the catalogue, over CSV.
+
+    python -m benchmarks.storage.modules --alone --rounds 300 --kib 64
+
+measures the modules alone, without a store: CPU of this thread, as quartiles. That can be told on a busy machine too.
 """
 
 from __future__ import annotations
@@ -12,7 +16,9 @@ from __future__ import annotations
 import argparse
 import hashlib
 import statistics
+import time
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import psutil
@@ -20,7 +26,9 @@ import psutil
 from benchmarks.storage.filters import DIRECTIONS, Samples, once
 from storage_controller.dsl import parse_rule
 from storage_filters.module_engine import compiled
+from storage_filters.module_filters import ModuleFilter, NamedModule, ReadModule
 from storage_filters.rule_documents import ModuleVersion, RuleBook, written
+from storage_filters.stream_filters import PIECE_BYTES
 from tests.support.modules import EMPTY, copying, module
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import pushed_store
@@ -54,8 +62,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=300)
     parser.add_argument("--kib", type=int, default=64, help="size of the object")
+    parser.add_argument("--alone", action="store_true", help="without a store")
     parser.add_argument("--rules", default=",".join(RULES), help="which of them (default: all)")
     arguments = parser.parse_args()
+    if arguments.alone:
+        alone(table(arguments.kib * 1024), arguments.rounds)
+        return
     names = ["none", *(name for name in arguments.rules.split(",") if name != "none")]
     texts = [f"FOR CONTAINER acme/{name} DO {RULES[name]}" for name in names if RULES[name]]
     rules = tuple(replace(parse_rule(text), id=number) for number, text in enumerate(texts, 1))
@@ -71,6 +83,35 @@ def main() -> None:
         pusher.push(AUTH_nobody={"get": 1.0})
         proxy = psutil.Process(store.processes["proxy"])
         show(names, measured(person, proxy, names, table(arguments.kib * 1024), arguments.rounds))
+
+
+def alone(content: bytes, rounds: int) -> None:
+    """Measure modules one after another in each round, and print CPU milliseconds for an object."""
+    named = {name: _named(name, content, columns="2,3") for name, content in MODULES.items()}
+    pieces = [content[at : at + PIECE_BYTES] for at in range(0, len(content), PIECE_BYTES)]
+    kept = {name: b"".join(ModuleFilter(one).forward(pieces)) for name, one in named.items() if not one.module.reads}
+    works: dict[str, Callable[[], Iterator[bytes]]] = {
+        "empty: stored": lambda: ModuleFilter(named["empty0"]).forward(pieces),
+        "empty: read back": lambda: ModuleFilter(named["empty0"]).reverse([kept["empty0"]], 0, True),
+        "empty: transform": lambda: ReadModule(named["emptyread"], {}).transform(pieces),
+        "columns: stored": lambda: ModuleFilter(named["columns"]).forward(pieces),
+        "columns: read back": lambda: ModuleFilter(named["columns"]).reverse([kept["columns"]], 0, True),
+        "mask: transform": lambda: ReadModule(named["mask"], {}).transform(pieces),
+    }
+    found: dict[str, list[float]] = defaultdict(list)
+    for _ in range(rounds):
+        for name, work in works.items():
+            began_s = time.thread_time()
+            for _chunk in work():
+                pass
+            found[name].append((time.thread_time() - began_s) * 1e3)
+    for name, taken in found.items():
+        low, middle, high = statistics.quantiles(taken, n=4)
+        print(f"{name:<20}{middle:>8.2f} ms ({low:.2f} to {high:.2f})")
+
+
+def _named(name: str, content: bytes, **parameters: str) -> NamedModule:
+    return NamedModule(name, hashlib.sha256(content).hexdigest(), compiled(content), parameters, lambda: None)
 
 
 def table(length: int) -> bytes:
