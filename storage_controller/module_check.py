@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ from storage_controller.answers import Refused
 from storage_filters.module_check import CPU_S
 from storage_filters.module_engine import MODULE_BYTES_MAX
 
+_log = logging.getLogger(__name__)
 _WALL_S = 60.0
 
 
@@ -21,7 +23,8 @@ def kind_of(content: bytes) -> tuple[bool, bool]:
     try:
         done = subprocess.run(command, input=content, capture_output=True, timeout=_WALL_S, check=False)
         said = json.loads(done.stdout)
-    except (subprocess.TimeoutExpired, ValueError):
+    except (subprocess.TimeoutExpired, ValueError) as error:
+        _log.warning("the check of a module did not end well: %r", error)
         raise Refused(400, f"the module cannot be compiled within {CPU_S} s of CPU and 1 GiB of memory") from None
     if "error" in said:
         raise Refused(400, said["error"])

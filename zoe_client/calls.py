@@ -287,7 +287,8 @@ class Calls(Transport):
 
     def upload_storage_filter(self, name: str, wanted: wire.StorageFilterRequest) -> wire.StorageFilterView:
         """Upload a WebAssembly module that filters objects, or a new version of it."""
-        return self.call(wire.StorageFilterView, "PUT", f"/storage/filters/{path_part(name)}", body=wanted)
+        path = f"/storage/filters/{path_part(name)}"
+        return self.call(wire.StorageFilterView, "PUT", path, body=wanted, timeout_s=60.0)  # it is compiled first
 
     def remove_storage_filter(self, name: str, tenant: str | None = None, shared: bool = False) -> None:
         """Remove an uploaded filter that no rule sets."""

@@ -313,3 +313,9 @@ def test_a_large_object_of_segments_is_not_read_around_a_module(ask: Ask) -> Non
     answers = ask([rules("FOR TENANT acme DO SET READING"), put("m", b"", manifest), get("m")])
     assert answers[2][1]["status"] == "409 Conflict"
     assert "set it for the segments" in base64.b64decode(answers[2][1]["body"]).decode()
+
+
+def test_while_rules_are_damaged_nothing_is_read_that_a_module_may_hide(ask: Ask) -> None:
+    answers = ask([rules("FOR TENANT acme DO SET READING"), put("a", b"ABC"), {"method": "DAMAGE RULES"}, get("a")])
+    assert answers[3][1]["status"] == "503 Service Unavailable"
+    assert b"ABC" not in base64.b64decode(answers[3][1]["body"])

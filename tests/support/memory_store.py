@@ -37,6 +37,7 @@ from storage_filters.filter_host import FilterHost
 from storage_filters.keyring import Keyring
 from storage_filters.module_files import ModuleFiles
 from storage_filters.rule_documents import RuleBook, read
+from storage_filters.rule_file import DamagedRulesError
 
 _OVERRIDE = "X-Object-Sysmeta-Container-Update-Override-"
 _BOUNDARY = re.compile(r"boundary=(\w+)")
@@ -136,7 +137,13 @@ class _Pair:
         self.book = RuleBook()
         self.plain, self.behind = MemoryStore(), MemoryStore()
         self.files = files
-        self.host = FilterHost(self.behind, lambda: self.book, keyring, size_max=10**6, modules=self.files)
+        self.damaged = False
+        self.host = FilterHost(self.behind, self._read_book, keyring, size_max=10**6, modules=self.files)
+
+    def _read_book(self) -> RuleBook:
+        if self.damaged:
+            raise DamagedRulesError("the rules of this proxy are damaged")
+        return self.book
 
     def ask(self, wanted: dict[str, Any]) -> list[Any]:
         if wanted["method"] == "RULES":
@@ -144,6 +151,9 @@ class _Pair:
             return [None, None]
         if wanted["method"] == "MODULE":
             return [None, self.files.keep(base64.b64decode(wanted["body"]))]
+        if wanted["method"] == "DAMAGE RULES":
+            self.damaged = True
+            return [None, None]
         if wanted["method"] == "FORGET":
             for path in self.files.directory.glob(f"{wanted['sha256']}.*"):
                 path.unlink()
