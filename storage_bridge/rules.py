@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from storage_bridge.http import ControllerHttp, ControllerSettings, understood
 from storage_bridge.model import StorageUnavailableError
 
 _FIELDS = ("id", "target", "rule", "enforced", "author", "created_s", "removed_by", "removed_s")
+_UPLOAD_S = 20.0  # the controller compiles it
 Document = Mapping[str, Any]
 
 
@@ -20,6 +21,7 @@ class RuleClient:
     def __init__(self, settings: ControllerSettings) -> None:
         # A rule that was added is not added again because its answer was lost.
         self._http = ControllerHttp(replace(settings, attempts=1))
+        self._uploads = ControllerHttp(replace(settings, attempts=1, timeout_s=_UPLOAD_S))
 
     def rules(self, removed: bool = False) -> Sequence[Document]:
         """Return the rules that hold, or those that were removed, the last one first."""
@@ -36,6 +38,22 @@ class RuleClient:
     def remove(self, number: int, author: str) -> None:
         """Remove a rule."""
         self._http.ask("DELETE", f"/v1/rules/{number}", headers=_by(author))
+
+    def filters(self, tenant: str | None) -> Sequence[Document]:
+        """Return uploaded filters: those that rules for a tenant may set, or all."""
+        rows = self._http.ask("GET", f"/v1/modules?{urlencode({'tenant': tenant} if tenant is not None else {})}")
+        return understood(lambda: [dict(row) for row in rows])
+
+    def upload(self, tenant: str, name: str, module: str, author: str) -> Document:
+        """Upload a filter of a tenant, an empty one for all; `module` is in base64."""
+        path = f"/v1/modules/{quote(name, safe='')}?{urlencode({'tenant': tenant})}"
+        answer = self._uploads.ask("PUT", path, {"data": module}, headers=_by(author))
+        return understood(lambda: dict(answer))
+
+    def drop(self, tenant: str, name: str, author: str) -> None:
+        """Remove an uploaded filter."""
+        path = f"/v1/modules/{quote(name, safe='')}?{urlencode({'tenant': tenant})}"
+        self._http.ask("DELETE", path, headers=_by(author))
 
     def attempt(self, wanted: Document) -> Document:
         """Return what holds for an object, now and with rules beside."""

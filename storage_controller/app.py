@@ -14,6 +14,8 @@ from storage_controller.extensions import Works, extension_routes, locality_rout
 from storage_controller.filters import BODY_BYTES_MAX, filter_routes, project_routes
 from storage_controller.lead import STANDBY
 from storage_controller.ledger import Ledger
+from storage_controller.module_ledger import ModuleLedger
+from storage_controller.module_routes import module_routes
 from storage_controller.rule_ledger import RuleLedger
 from storage_controller.rule_routes import own_rule_routes, rule_routes
 from storage_controller.rule_words import word_routes
@@ -51,14 +53,15 @@ def make_app(
             return JSONResponse({"error": STANDBY}, 503)
         return await answer(request)
 
-    rules = RuleLedger(ledger, hosted=works.hosted)
+    rules, modules = RuleLedger(ledger, hosted=works.hosted), ModuleLedger(ledger)
     for routes in (
         appendix_routes(ledger, works.promisable),
         rule_routes(rules, works.promisable),
         own_rule_routes(rules, works.promisable, works.done),
         word_routes(rules),
         later_routes(ledger, works.promisable),
-        filter_routes(ledger, rules, works.promisable),
+        filter_routes(ledger, rules, works.promisable, modules),
+        module_routes(modules, rules),
         project_routes(ledger),
         locality_routes(works),
         extension_routes(ledger, works),

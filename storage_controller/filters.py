@@ -1,7 +1,11 @@
 """Filters in both dialects: what was uploaded, and for which target it is deployed, which is a rule.
 
-`COMPRESSION`, `ENCRYPTION` and `NOOP` need no upload. Programs that were uploaded are stored for clients of the API; no
-proxy runs them, and deploying one returns a `Warning` header (299) that says so.
+`COMPRESSION`, `ENCRYPTION` and `NOOP` need no upload. A program that is a WebAssembly module is checked and becomes a
+shared module of the filter's name: deployed, proxies run it. Other programs, such as those of Storlets, are stored for
+clients of the API; no proxy runs them, and deploying one returns a `Warning` header (299) that says so.
+
+A dependency is a library of such programs. A module is whole as it is and imports nothing but the host's calls, so
+dependencies are stored, and deployed ones are listed, without effect on any object.
 """
 
 from __future__ import annotations
@@ -12,16 +16,18 @@ from fastapi import APIRouter, Body, Response, UploadFile
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from storage_controller.answers import Promisable, Refused
+from storage_controller.dependencies import DATA_BYTES_MAX, PATH, dependency_routes, is_dependency
 from storage_controller.dsl import RuleError, parse_rule, show_rule
 from storage_controller.ledger import Ledger
-from storage_controller.rule_ledger import RuleLedger
+from storage_controller.module_ledger import ModuleLedger
+from storage_controller.module_routes import keep_module
+from storage_controller.rule_ledger import KeptRule, RuleLedger
 from storage_controller.rule_routes import TEXT_BYTES_MAX, Author, in_dialect, keep
+from storage_filters.rule_documents import SHARED
 from storage_filters.rules import Action, Comparison, Operator, Rule, Target, TargetKind
 
-DATA_BYTES_MAX = 16 * 2**20
 BODY_BYTES_MAX = DATA_BYTES_MAX + TEXT_BYTES_MAX
 """For any request: a filter's program, and the form around it."""
-_DEPENDENCIES = "dependencies"  # Crystal uses this path for neither a filter nor a tenant
 DslName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[\w-]+$")]
 
 
@@ -33,6 +39,7 @@ class Filter(BaseModel):
     dsl_name: DslName
 
 
+_MODULE_BEGIN = b"\0asm"
 _BUILT_IN = ("compression", "encryption", "noop")
 
 
@@ -51,21 +58,21 @@ class Tenant(BaseModel):
     tenant_name: Annotated[str, Field(min_length=1, max_length=256)]
 
 
-def filter_routes(ledger: Ledger, rules: RuleLedger, promisable: Promisable) -> APIRouter:
+def filter_routes(ledger: Ledger, rules: RuleLedger, promisable: Promisable, modules: ModuleLedger) -> APIRouter:
     """`/filters`; the later dialect has a trailing slash."""
     routes = APIRouter()
-    _add_dependencies(routes)
+    routes.include_router(dependency_routes(ledger))
 
     @routes.get("/filters")
     @routes.get("/filters/", include_in_schema=False)
     def listed() -> list[dict[str, Any]]:
-        return ledger.filters()
+        return _filters(ledger)
 
     @routes.post("/filters", status_code=201)
     @routes.post("/filters/", status_code=201, include_in_schema=False)
     def create(one: Filter) -> dict[str, Any]:
-        if one.dsl_name == _DEPENDENCIES:
-            raise Refused(400, f"a filter cannot be named {_DEPENDENCIES}: /filters/{_DEPENDENCIES} is reserved")
+        if one.dsl_name == PATH:
+            raise Refused(400, f"a filter cannot be named {PATH}: /filters/{PATH} is reserved")
         ledger.keep_filter(one.dsl_name, one.model_extra or {})
         return one.model_dump()
 
@@ -85,15 +92,21 @@ def filter_routes(ledger: Ledger, rules: RuleLedger, promisable: Promisable) -> 
     @routes.delete("/filters/{name}", status_code=204)
     @routes.delete("/filters/{name}/", status_code=204, include_in_schema=False)
     def delete(name: str) -> Response:
+        if used := next((one.id for one in rules.rules() if _sets(one, name)), None):
+            raise Refused(409, f"rule {used} sets {name}: undeploy it first")
         ledger.drop_filter(name)
+        modules.drop(SHARED, name)
         return Response(status_code=204)
 
     @routes.put("/filters/{name}/data")
     @routes.put("/filters/{name}/data/", include_in_schema=False)
-    def data(name: str, file: UploadFile) -> dict[str, int]:
+    def data(name: str, file: UploadFile, author: Author = None) -> dict[str, int]:
         content = file.file.read(DATA_BYTES_MAX + 1)
         if len(content) > DATA_BYTES_MAX:
             raise Refused(400, f"larger than {DATA_BYTES_MAX} bytes")
+        if content.startswith(_MODULE_BEGIN):
+            _filter(ledger, name)
+            keep_module(modules, SHARED, name, content, author)
         if not ledger.keep_filter_data(name, content):
             raise Refused(404, f"there is no filter {name}")
         return {"bytes": len(content)}
@@ -102,19 +115,6 @@ def filter_routes(ledger: Ledger, rules: RuleLedger, promisable: Promisable) -> 
         routes.put(f"/filters/{path}/deploy/{{name}}", status_code=201)(_deploy(ledger, rules, promisable))
         routes.put(f"/filters/{path}/undeploy/{{name}}", status_code=204)(_undeploy(rules))
     return routes
-
-
-def _add_dependencies(routes: APIRouter) -> None:
-    """`/filters/dependencies`, added before all paths that begin with a filter or a project: there are none."""
-
-    @routes.get(f"/filters/{_DEPENDENCIES}")
-    def listed() -> list[dict[str, Any]]:
-        return []
-
-    @routes.api_route(f"/filters/{_DEPENDENCIES}", methods=["POST", "PUT", "DELETE"])
-    @routes.api_route(f"/filters/{_DEPENDENCIES}/{{rest:path}}", methods=["GET", "POST", "PUT", "DELETE"])
-    def refused(rest: str = "") -> None:  # noqa: ARG001 - whatever is asked of them
-        raise Refused(404, "this controller does not store dependencies of filters; upload them with the filter")
 
 
 def project_routes(ledger: Ledger) -> APIRouter:
@@ -134,8 +134,16 @@ def project_routes(ledger: Ledger) -> APIRouter:
     return routes
 
 
+def _sets(one: KeptRule, name: str) -> bool:
+    return one.rule is not None and any(a.verb == "SET" and a.kind == name.upper() for a in one.rule.actions)
+
+
+def _filters(ledger: Ledger) -> list[dict[str, Any]]:
+    return [one for one in ledger.filters() if not is_dependency(one["dsl_name"])]
+
+
 def _filter(ledger: Ledger, name: str) -> dict[str, Any]:
-    for one in ledger.filters():
+    for one in _filters(ledger):
         if one["dsl_name"] == name:
             return one
     raise Refused(404, f"there is no filter {name}")

@@ -10,6 +10,7 @@ import json
 import logging
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -22,11 +23,13 @@ from storage_bridge.bandwidth.meter import Meter, TransferProgress
 from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, TransferReport
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, StoreExecution
 from storage_controller.ledger import Ledger
+from storage_controller.module_ledger import ModuleLedger
 from storage_controller.operation_meter import OperationMeter
 from storage_controller.rule_ledger import RuleLedger
 from storage_controller.traffic import Traffic
 from storage_controller.transfers import TransferBook
 from storage_filters.alive_executions import AliveExecutions
+from storage_filters.module_files import WANTED_MAX
 from storage_filters.newest import NewestMessage
 from storage_filters.records import KINDS
 from storage_filters.rule_documents import written
@@ -80,6 +83,8 @@ class Regulation:
         self._alive: AliveExecutions | None = None
         self._told: AliveExecutions | None = None
         self._rules = RuleLedger(ledger)
+        self._modules = ModuleLedger(ledger)
+        self._lacked: set[str] = set()
         self._operations = OperationMeter()
         self._hosted: dict[str, frozenset[str]] = {}
         self._rule_book: Mapping[str, Any] | None = None
@@ -212,6 +217,7 @@ class Regulation:
             of_clients = _amounts(fields.get("clients", {}), str)
             operations = _operations(fields.get("operations", {}))
             hosted = frozenset(map(str, fields.get("filters", ())))
+            lacks = set(map(str, fields.get("lacks", ())))
             waiting = frozenset((self._tenant(one), _DIRECTIONS[way]) for one, way in fields.get("waiting", []))
             self.traffic.hear(proxy, fields.get("requests", {}))
             self._book.hear(proxy, fields.get("moved"), fields.get("settled", ()))
@@ -221,6 +227,8 @@ class Regulation:
         self._newest[proxy].heard(order, now_s)
         self._operations.add(operations, now_s)
         self._hosted[proxy] = hosted
+        if len(self._lacked) < WANTED_MAX:
+            self._lacked |= lacks
         report = self._meters[proxy].add(TransferProgress(seconds, amounts, waiting), time.monotonic())
         client_report = self._of_clients[proxy].add(TransferProgress(seconds, of_clients), time.monotonic())
         with self._lock:
@@ -269,6 +277,20 @@ class Regulation:
         if book is not None and (book != self._told_rule_book or self._number % _EPOCHS_A_BOOK == 0):
             self._told_rule_book = message["rules"] = book
         self._limits.send_json(message)
+        self._send_module()
+
+    def _send_module(self) -> None:
+        """Send one module that a proxy lacks, to all: others soon ask for it too."""
+        if not self._lacked:
+            return
+        sha256 = self._lacked.pop()
+        try:
+            content = self._modules.content(sha256)
+        except Exception as error:
+            _log.warning("cannot read the module %s, which is asked for again: %s", sha256, error)
+            return
+        if content is not None:
+            self._limits.send_json({"module": b64encode(content).decode()})
 
     def _tenant(self, account: str) -> str:
         return account.removeprefix(self._prefix)

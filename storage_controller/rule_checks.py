@@ -4,6 +4,7 @@ filter that proxies do not have.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping
 
 from storage_controller.answers import Refused
@@ -11,6 +12,7 @@ from storage_controller.dsl import bandwidth_of
 from storage_filters.rule_metrics import METRICS
 from storage_filters.rules import BANDWIDTH, OBJECT_TYPE, Action, Rule, TargetKind, comparisons, metrics_of
 
+PARAMETERS_BYTES_MAX = 512
 _TYPES = ("ZSTD", "LZ4", "GZIP")
 _LEVELS = {"ZSTD": 19, "LZ4": 12, "GZIP": 9}
 
@@ -43,6 +45,8 @@ def check(rule: Rule, types: Collection[str]) -> None:
     if both := sorted(kinds["SET"] & kinds["DELETE"]):
         raise Refused(400, f"it sets and deletes {both[0]}: leave one of them out")
     for action in rule.actions:
+        if action.verb == "SET" and action.kind not in _FILTERS:
+            _module(action)
         if (of := _FILTERS.get(action.kind)) is not None and action.verb == "SET":
             of(action, {name.upper(): value for name, value in action.parameters})
 
@@ -50,6 +54,12 @@ def check(rule: Rule, types: Collection[str]) -> None:
 def not_carried_out(actions: Collection[Action], hosted: Collection[str]) -> list[str]:
     """Return the names of filters that are kept only, since proxies do not have them."""
     return sorted({action.filter for action in actions if action.kind not in (BANDWIDTH, *hosted)})
+
+
+def _module(action: Action) -> None:
+    """Check the parameters of a filter that may be a module, which are kept with each object."""
+    if len(json.dumps(dict(action.parameters))) > PARAMETERS_BYTES_MAX:
+        raise Refused(400, f"{action.filter}: its parameters take more than {PARAMETERS_BYTES_MAX} bytes")
 
 
 def _compression(action: Action, given: Mapping[str, str]) -> None:

@@ -15,6 +15,7 @@ from sqlalchemy.dialects.postgresql import insert
 from storage_controller.answers import Refused
 from storage_controller.dsl import RuleError, parse_rule, show_rule
 from storage_controller.ledger import READ, WRITE, Ledger, set_rates
+from storage_controller.module_ledger import versions
 from storage_controller.tables import groups, object_types, policies, slos
 from storage_filters.records import KINDS
 from storage_filters.rule_documents import RULES_MAX, RuleBook, action_document
@@ -112,11 +113,19 @@ class RuleLedger:
         """Return all that proxies need to know; metrics are not in it."""
         with self._begin() as connection:
             kept = _kept(connection.execute(sa.select(policies).where(_PRESENT).order_by(policies.c.id)))
+            rules = tuple(one.rule for one in kept if one.rule is not None)
+            kinds = {action.kind for rule in rules for action in rule.actions}.difference(KINDS)
             return RuleBook(
-                tuple(one.rule for one in kept if one.rule is not None),
+                rules,
                 {row.name: frozenset(row.members) for row in connection.execute(sa.select(groups))},
                 {row.name.upper(): frozenset(row.endings) for row in connection.execute(sa.select(object_types))},
+                modules=versions(connection, kinds) if kinds else {},
             )
+
+    def module_kinds(self) -> Mapping[str, Collection[str]]:
+        """Return the kinds of filters that are modules, by tenant; those of the empty one are shared."""
+        with self._begin() as connection:
+            return {tenant: set(kinds) for tenant, kinds in versions(connection).items()}
 
     # Words
 

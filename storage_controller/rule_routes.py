@@ -19,7 +19,8 @@ from storage_controller.dsl import RuleError, parse_rules, show_rule
 from storage_controller.rule_checks import check, not_carried_out, promised
 from storage_controller.rule_ledger import KeptRule, RuleLedger
 from storage_filters.chains import Chain, ObjectRequest, Verdict, chain_of
-from storage_filters.rule_documents import RuleBook, action_document
+from storage_filters.module_filters import MODULE
+from storage_filters.rule_documents import SHARED, RuleBook, action_document
 from storage_filters.rules import BANDWIDTH, Rule, TargetKind, metrics_of
 
 TEXT_BYTES_MAX = 2**20
@@ -31,6 +32,8 @@ Author = Annotated[
 Caller = Annotated[
     str | None, Header(alias="X-Project-Id", max_length=256, description="Tenant of targets that name none.")
 ]
+Idle = Callable[[Rule], Sequence[str]]
+"""The filters of a rule that proxies do not have."""
 Done = Callable[[str, str, str], Sequence[Mapping[str, Any]] | None]
 """What the store did with an object: tenant, container and object -> filters; None if there is no such object."""
 
@@ -84,12 +87,14 @@ def own_rule_routes(rules: RuleLedger, promisable: Promisable, done: Done) -> AP
 
     @routes.get("")
     def listed(removed: bool = False) -> list[dict[str, Any]]:
-        return [_document(one, rules.hosted()) for one in (rules.history() if removed else rules.rules())]
+        idle = idle_by(rules)
+        return [_document(one, idle) for one in (rules.history() if removed else rules.rules())]
 
     @routes.post("", status_code=201)
     def add(wanted: NewRules, response: Response, author: Author = None) -> list[dict[str, Any]]:
         ids = keep(rules, promisable, parsed(wanted.text.encode(), wanted.tenant), author, response)
-        return [_document(one, rules.hosted()) for one in rules.rules() if one.id in ids]
+        idle = idle_by(rules)
+        return [_document(one, idle) for one in rules.rules() if one.id in ids]
 
     @routes.delete("/{number}", status_code=204)
     def remove(number: int, author: Author = None) -> Response:
@@ -136,7 +141,7 @@ def keep(
             promisable.check(rule.target.tenant, BandwidthSlo(rate, rate))
             caveats += promisable.caveats(BandwidthSlo(rate, rate))
     ids = rules.add(list(zip(wanted, rates, strict=True)), author)
-    response.headers.update(warning([*_caveats(wanted, rules.hosted()), *sorted(set(caveats))]))
+    response.headers.update(warning([*_caveats(wanted, idle_by(rules)), *sorted(set(caveats))]))
     return ids
 
 
@@ -164,31 +169,42 @@ async def _body(request: Request) -> bytes:
     return await request.body()
 
 
-def _caveats(rules: Sequence[Rule], hosted: Collection[str]) -> list[str]:
-    actions = [action for rule in rules for action in rule.actions]
+def idle_by(rules: RuleLedger) -> Idle:
+    """Return which filters of a rule are kept only, as proxies and modules are now."""
+    hosted = frozenset(rules.hosted())
+    known = rules.module_kinds() if MODULE in hosted else {}
+
+    def idle(rule: Rule) -> Sequence[str]:
+        own = {*known.get(SHARED, ()), *known.get(rule.target.tenant, ())}
+        if rule.target.kind is TargetKind.GROUP:
+            own = {kind for kinds in known.values() for kind in kinds}
+        return not_carried_out(rule.actions, (hosted | own) - {MODULE})
+
+    return idle
+
+
+def _caveats(rules: Sequence[Rule], idle: Idle) -> list[str]:
     found = []
-    if idle := not_carried_out(actions, hosted):
-        found.append(f"stored, but not enforced: {', '.join(idle)}")
-    if any(action.server == "OBJECT" for action in actions):
+    if names := sorted({name for rule in rules for name in idle(rule)}):
+        found.append(f"stored, but not enforced: {', '.join(names)}")
+    if any(action.server == "OBJECT" for rule in rules for action in rule.actions):
         found.append("filters ON OBJECT run at the proxy, after those ON PROXY")
     return found
 
 
-def _document(one: KeptRule, hosted: Collection[str]) -> dict[str, Any]:
+def _document(one: KeptRule, idle: Idle) -> dict[str, Any]:
     found = asdict(one)
     text = found.pop("text")
     actions = one.rule.actions if one.rule is not None else ()
-    return {**found, "rule": text, "enforced": _enforced(one, hosted), "actions": [action_document(a) for a in actions]}
-
-
-def _enforced(one: KeptRule, hosted: Collection[str]) -> bool:
-    return one.rule is not None and not not_carried_out(one.rule.actions, hosted)
+    enforced = one.rule is not None and not idle(one.rule)
+    return {**found, "rule": text, "enforced": enforced, "actions": [action_document(a) for a in actions]}
 
 
 def _listed(rules: RuleLedger, dynamic: bool) -> Callable[[], list[dict[str, Any]]]:
     def listed() -> list[dict[str, Any]]:
+        idle = idle_by(rules)
         return [
-            {**_document(one, rules.hosted()), "id": f"{one.target}:{one.id}"}
+            {**_document(one, idle), "id": f"{one.target}:{one.id}"}
             for one in rules.rules()
             if (one.rule is not None and bool(metrics_of(one.rule))) == dynamic
         ]
@@ -216,7 +232,7 @@ def _found(rules: RuleLedger, target: str, number: int) -> KeptRule:
 
 def _shown(rules: RuleLedger) -> Callable[..., dict[str, Any]]:
     def shown(target: str, number: int) -> dict[str, Any]:
-        return {**_document(_found(rules, target, number), rules.hosted()), "id": f"{target}:{number}"}
+        return {**_document(_found(rules, target, number), idle_by(rules)), "id": f"{target}:{number}"}
 
     return shown
 

@@ -66,6 +66,26 @@ object_types = sa.Table(
     sa.Column("name", sa.Text, primary_key=True),
     sa.Column("endings", JSONB, nullable=False),
 )
+# WebAssembly modules: their files, and what each tenant calls by a name; an empty tenant is that of shared ones. sent:
+# a proxy has it, so that stored objects may need it.
+module_contents = sa.Table(
+    "module_contents",
+    metadata,
+    sa.Column("sha256", sa.Text, primary_key=True),
+    sa.Column("data", sa.LargeBinary, nullable=False),
+    sa.Column("reads", sa.Boolean, nullable=False),
+    sa.Column("same_size", sa.Boolean, nullable=False),
+    sa.Column("sent", sa.Boolean, nullable=False, server_default=sa.text("false")),
+)
+modules = sa.Table(
+    "modules",
+    metadata,
+    sa.Column("tenant", sa.Text, primary_key=True),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("sha256", sa.Text, sa.ForeignKey(module_contents.c.sha256), nullable=False),
+    sa.Column("author", sa.Text),
+    sa.Column("created_s", sa.Double, nullable=False),
+)
 views = sa.Table(
     "views",
     metadata,

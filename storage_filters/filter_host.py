@@ -23,6 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from eventlet import sleep, tpool
 from swift.common.request_helpers import get_container_update_override_key, update_etag_is_at_header
 from swift.common.swob import (
     HTTPBadRequest,
@@ -40,12 +41,23 @@ from storage_filters.chains import ObjectRequest, chain_of
 from storage_filters.filtered_body import FilteredBody
 from storage_filters.headers import DONE, PUT_ETAG, PUT_SIZE
 from storage_filters.keyring import Keyring
+from storage_filters.module_files import ModuleFiles, modules_directory
+from storage_filters.modules import Modules, metadata_of
 from storage_filters.rate_table import Direction, RateTable, belonging_to
 from storage_filters.records import KINDS, filters_of, hosted, steps_of, told
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import DamagedRulesError, RuleFile, operations_file, rules_file
 from storage_filters.rule_metrics import counted_for, counter_name
-from storage_filters.stream_filters import DamagedObjectError, FilterRefused, StreamFilter, exactly, read_back, spans
+from storage_filters.stream_filters import (
+    DamagedObjectError,
+    FilterAway,
+    FilterRefused,
+    StreamFilter,
+    exactly,
+    read_back,
+    spans,
+)
+from storage_filters.transformed_read import may_be_transformed, transformed
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -71,6 +83,7 @@ class FilterHost:
         prefix: str = "AUTH_",
         size_max: int = 5 * 2**30,
         operations: Callable[[str, Direction], None] = lambda *_: None,
+        modules: ModuleFiles | None = None,
     ) -> None:
         self._app = app
         self._book = book
@@ -78,6 +91,7 @@ class FilterHost:
         self._prefix = prefix
         self._size_max = size_max
         self._operations = operations
+        self._files = modules or ModuleFiles(Path("/nonexistent"))
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer requests of objects; pass all others on."""
@@ -96,7 +110,9 @@ class FilterHost:
             elif method == "POST":
                 answer = request.get_response(self._app)
             else:
-                answer = self._read(request, parts[2].removeprefix(self._prefix))
+                answer = self._read(request, ObjectRequest(parts[2].removeprefix(self._prefix), parts[3], parts[4]))
+        except FilterAway as error:
+            answer = HTTPServiceUnavailable(body=f"{error}\n", request=request, headers={"Retry-After": "1"})
         except FilterRefused as error:
             # By S3, the one error whose sentence s3api passes on.
             made = HTTPBadRequest if env.get("swift.source") == _BY_S3 else HTTPConflict
@@ -121,10 +137,17 @@ class FilterHost:
         if unsaid or any(header in request.headers for header in _MANIFESTS) or (length or 0) > self._size_max:
             return request.get_response(self._app)
         tags = frozenset(tag.strip() for tag in request.headers.get("X-Object-Meta-Tag", "").split(",") if tag.strip())
-        chain = chain_of(self._book(), ObjectRequest(tenant, container, name, length, tags))
+        book, place = self._book(), ObjectRequest(tenant, container, name, length, tags)
+        chain = chain_of(book, place)
         if not chain.steps:
             return request.get_response(self._app)
-        body = FilteredBody(request, lambda: steps_of(chain.steps, tenant, self._keyring), self._size_max, _OVERRIDES)
+        modules, seen = Modules(book, self._files, sleep), metadata_of(place, request.headers)
+        body = FilteredBody(
+            request,
+            lambda: steps_of(chain.steps, tenant, self._keyring, modules, seen),
+            self._size_max,
+            _OVERRIDES,
+        )
         answer = request.get_response(self._app)
         if body.refused is not None and not answer.is_success:
             close_if_possible(answer.app_iter)
@@ -133,7 +156,19 @@ class FilterHost:
             answer.headers["Etag"] = body.etag
         return answer
 
-    def _read(self, request: Request, tenant: str) -> Response:
+    def _read(self, request: Request, place: ObjectRequest) -> Response:
+        try:
+            book = self._book()
+        except DamagedRulesError:
+            if self._files.any():  # what a module would hide from readers is not known
+                raise
+            book = RuleBook()
+        modules = Modules(book, self._files, sleep)
+        if may_be_transformed(book, place):
+            return transformed(request, place, book, modules, lambda one: self._stored(one, place.tenant, modules))
+        return self._stored(request, place.tenant, modules)
+
+    def _stored(self, request: Request, tenant: str, modules: Modules) -> Response:
         update_etag_is_at_header(request, PUT_ETAG)
         why = request.headers.pop(WHY_HEADER, None)
         answer = request.get_response(self._app)
@@ -152,7 +187,7 @@ class FilterHost:
                 answer.content_length = size
             return answer
         try:
-            filters = filters_of(text, tenant, self._keyring)
+            filters = filters_of(text, tenant, self._keyring, modules)
         except (FilterRefused, DamagedObjectError):
             close_if_possible(answer.app_iter)
             raise
@@ -269,6 +304,8 @@ def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[
         def counted(name: str, direction: Direction) -> None:
             table.turn(name, direction, 1, time.monotonic())
 
-        return FilterHost(app, rules.book, keyring, conf.get("account_prefix", "AUTH_"), operations=counted)
+        files = ModuleFiles(modules_directory(conf["rates_file"]), tpool.execute)
+        prefix = conf.get("account_prefix", "AUTH_")
+        return FilterHost(app, rules.book, keyring, prefix, operations=counted, modules=files)
 
     return made

@@ -68,10 +68,10 @@ class FilteredBody:
     def _filtered(self) -> Iterator[bytes]:
         try:
             self._steps = self._make()
+            yield from filter(None, stored([step.filter for step in self._steps], self._sent()))
         except FilterRefused as error:
             self.refused = error
             raise
-        yield from filter(None, stored([step.filter for step in self._steps], self._sent()))
 
     def _sent(self) -> Iterator[bytes]:
         """Yield what the client sends. swob's HTTPException if it hangs up, or sends too much."""

@@ -17,23 +17,27 @@ import json
 import os
 import socket
 import time
+from base64 import b64decode
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from eventlet import sleep, spawn_n
+from eventlet import sleep, spawn_n, tpool
 from eventlet.green import zmq
 
 from storage_filters.alive_executions import AliveFile, alive_file, read_alive
+from storage_filters.module_files import ModuleFiles, modules_directory
 from storage_filters.newest import NewestMessage
 from storage_filters.rate_table import DIRECTIONS, Direction, RateTable, Use
 from storage_filters.records import hosted
 from storage_filters.request_counters import RequestCounters, changed_counts
-from storage_filters.rule_file import RuleFile, operations_file, rules_file
+from storage_filters.rule_file import DamagedRulesError, RuleFile, operations_file, rules_file
 from storage_filters.transfer_counters import TransferCounters
 
 REPORT_INTERVAL_S = 0.25
 _TRY_AGAIN_S = 5.0
+_REPORTS_A_LOOK = 2  # modules that are missing are looked for twice a second
 _QUEUE_MAX = 40  # reports that are kept while the controller is away
 _KEY_LINES = 3
 SETTLED_MAX = 200
@@ -68,6 +72,7 @@ class LimitsAgent:
         self._conf = conf
         self._logger = logger
         self._name = conf.get("proxy_name", socket.gethostname())
+        self._modules = ModuleFiles(modules_directory(conf["rates_file"]), tpool.execute)
         self._rules = RuleFile(rules_file(conf["rates_file"]))
         self._operations = RateTable(operations_file(conf["rates_file"]))
         self._alive = AliveFile(alive_file(conf["rates_file"]))
@@ -119,6 +124,9 @@ class LimitsAgent:
 
     def _take(self, message: dict[str, Any]) -> None:
         """Take in limits, ignoring older ones than the present; another epoch means another controller."""
+        if "module" in message:
+            self._modules.keep(b64decode(message["module"]))
+            return
         order, now_s = (int(message["epoch"]), int(message["seq"])), time.monotonic()
         if self._newest.outdated(order, now_s):
             return
@@ -163,6 +171,7 @@ class LimitsAgent:
                 "clients": _moved(clients_before, clients),
                 "filters": sorted(hosted),
                 "operations": _moved(operations_before, operations),
+                "lacks": self._lacks() if number % _REPORTS_A_LOOK == 1 else [],
                 "moved": {name: counts[name].numbers() for name in changed | (counts.keys() & set(asked))},
                 "settled": list(asked),
             }
@@ -175,6 +184,13 @@ class LimitsAgent:
                     self._logger.warning("the storage controller does not accept reports")
             before, clients_before, at_s, told = now, clients, now_s, counts
             operations_before = operations
+
+    def _lacks(self) -> list[str]:
+        """Return the modules that rules or stored objects need, and that are not here."""
+        with suppress(DamagedRulesError):
+            versions = self._rules.book().modules.values()
+            return self._modules.missing(one.sha256 for modules in versions for one in modules.values())
+        return []
 
 
 def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:

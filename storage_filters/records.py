@@ -13,12 +13,15 @@ from storage_filters.chains import Verdict
 from storage_filters.compression import LEVELS, Compression
 from storage_filters.encryption import Encryption
 from storage_filters.keyring import Keyring
+from storage_filters.module_filters import MODULE
+from storage_filters.modules import Modules
 from storage_filters.stream_filters import DamagedObjectError, FilterRefused, Noop, StreamFilter
 
 STEPS_MAX = 8
-_TOLD = ("filter", "type", "key", "rule")
-KINDS = ("COMPRESSION", "ENCRYPTION", "NOOP")
-"""The filters that a host has."""
+_TOLD = ("filter", "type", "key", "name", "module", "rule")
+KINDS = ("COMPRESSION", "ENCRYPTION", "NOOP", MODULE)
+"""The filters that a host has; a module goes by a name of its own."""
+_BUILT_IN = frozenset(KINDS) - {MODULE}
 hosted: set[str] = set()
 """Those of this process: empty in a proxy without the host."""
 
@@ -31,14 +34,24 @@ class Step:
     rule: int
 
 
-def steps_of(verdicts: Sequence[Verdict], tenant: str, keyring: Keyring) -> list[Step]:
-    """Return the filters of a new object, in their order at PUT; those that this proxy does not have are left out.
-    FilterRefused.
+def steps_of(
+    verdicts: Sequence[Verdict],
+    tenant: str,
+    keyring: Keyring,
+    modules: Modules | None = None,
+    metadata: Mapping[str, str] | None = None,
+) -> list[Step]:
+    """Return the filters of a new object, in their order at PUT; those that this proxy does not have, and modules that
+    run when an object is read, are left out. metadata: of the request, for modules. FilterRefused.
     """
-    known = [verdict for verdict in verdicts if verdict.action.kind in KINDS]
+    known = [
+        one
+        for one in verdicts
+        if one.action.kind in _BUILT_IN or (modules is not None and modules.stores(tenant, one.action.kind))
+    ]
     if len(known) > STEPS_MAX:
         raise FilterRefused(f"{len(known)} filters apply to this object, and at most {STEPS_MAX} run: see its rules")
-    return [Step(_filter(verdict, tenant, keyring), verdict.rule.id) for verdict in known]
+    return [Step(_filter(one, tenant, keyring, modules, metadata or {}), one.rule.id) for one in known]
 
 
 def written(steps: Sequence[Step]) -> str:
@@ -64,13 +77,17 @@ def told(text: str) -> str:
     return json.dumps([{name: record[name] for name in _TOLD if name in record} for record in parsed(text)])
 
 
-def filters_of(text: str, tenant: str, keyring: Keyring) -> list[StreamFilter]:
-    """Return the filters of a stored object. FilterRefused for a key that is missing, DamagedObjectError."""
-    return [_of_record(record, tenant, keyring) for record in parsed(text)]
+def filters_of(text: str, tenant: str, keyring: Keyring, modules: Modules | None = None) -> list[StreamFilter]:
+    """Return the filters of a stored object. FilterRefused for a missing key or module, DamagedObjectError."""
+    return [_of_record(record, tenant, keyring, modules) for record in parsed(text)]
 
 
-def _filter(verdict: Verdict, tenant: str, keyring: Keyring) -> StreamFilter:
+def _filter(
+    verdict: Verdict, tenant: str, keyring: Keyring, modules: Modules | None, metadata: Mapping[str, str]
+) -> StreamFilter:
     action = verdict.action
+    if action.kind not in _BUILT_IN and modules is not None:
+        return modules.filter(tenant, action, metadata)
     if action.kind == "ENCRYPTION":
         return Encryption(keyring.current(tenant))
     if action.kind == "NOOP":
@@ -81,7 +98,7 @@ def _filter(verdict: Verdict, tenant: str, keyring: Keyring) -> StreamFilter:
     return Compression(kind, int(level))
 
 
-def _of_record(record: Mapping[str, Any], tenant: str, keyring: Keyring) -> StreamFilter:
+def _of_record(record: Mapping[str, Any], tenant: str, keyring: Keyring, modules: Modules | None) -> StreamFilter:
     try:
         match record["filter"]:
             case "COMPRESSION" if record["type"] in LEVELS:
@@ -90,6 +107,8 @@ def _of_record(record: Mapping[str, Any], tenant: str, keyring: Keyring) -> Stre
                 return Encryption.of_record(record, keyring.named(tenant, record["key"]))
             case "NOOP":
                 return Noop()
+            case "MODULE" if modules is not None:
+                return modules.of_record(record)
     except (KeyError, ValueError, TypeError) as error:
         raise DamagedObjectError(f"its filters are not known: {error!r}") from None
     raise FilterRefused(f"this proxy does not have the filter {record['filter']}, which this object went through")

@@ -26,6 +26,19 @@ RULES_MAX = 2000
 
 
 _GROUPS = "/"  # no tenant has it in its name
+SHARED = ""
+"""The tenant of modules that an admin uploaded for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleVersion:
+    """A WebAssembly module that a rule may set. sha256: of its file, in hexadecimal. reads: it runs when an object is
+    read, not when it is stored.
+    """
+
+    name: str
+    sha256: str
+    reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +47,15 @@ class RuleBook:
 
     groups: tenants and `<tenant>/<container>` of each group. types: endings of names,
     in lower case and without a dot, of each object type. metrics: the present value of each metric of a rule's target,
-    by rule; a metric that is missing is not known.
+    by rule; a metric that is missing is not known. modules: the newest version of each that rules name, by tenant and
+    name in capitals.
     """
 
     rules: tuple[Rule, ...] = ()
     groups: Mapping[str, frozenset[str]] = field(default_factory=dict)
     types: Mapping[str, frozenset[str]] = field(default_factory=dict)
     metrics: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    modules: Mapping[str, Mapping[str, ModuleVersion]] = field(default_factory=dict)
     _by_tenant: Mapping[str, tuple[tuple[int, Rule], ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -53,6 +68,15 @@ class RuleBook:
         """Yield the rules that may match objects of a tenant, with their places: its own, and all of groups."""
         return merge(self._by_tenant.get(tenant, ()), self._by_tenant.get(_GROUPS, ()), key=itemgetter(0))
 
+    def module(self, tenant: str, kind: str) -> ModuleVersion | None:
+        """Return the module that a filter of this name is for a tenant: a shared one before its own, so that no tenant
+        takes the place of what an admin set. None if there is none.
+        """
+        for owner in (SHARED, tenant):
+            if (found := self.modules.get(owner, {}).get(kind)) is not None:
+                return found
+        return None
+
 
 def written(book: RuleBook) -> dict[str, Any]:
     """Return the document of a book."""
@@ -61,6 +85,10 @@ def written(book: RuleBook) -> dict[str, Any]:
         "groups": {name: sorted(members) for name, members in book.groups.items()},
         "types": {name: sorted(endings) for name, endings in book.types.items()},
         "metrics": {str(rule): dict(values) for rule, values in book.metrics.items()},
+        "modules": {
+            tenant: {kind: [one.name, one.sha256, one.reads] for kind, one in modules.items()}
+            for tenant, modules in book.modules.items()
+        },
     }
 
 
@@ -76,6 +104,10 @@ def read(document: Any) -> RuleBook:
             {
                 int(rule): {str(name): float(value) for name, value in values.items()}
                 for rule, values in document["metrics"].items()
+            },
+            {
+                str(tenant): {str(kind).upper(): _module(one) for kind, one in modules.items()}
+                for tenant, modules in document.get("modules", {}).items()
             },
         )
     except (TypeError, KeyError, AttributeError, IndexError, OverflowError, RecursionError) as error:
@@ -151,6 +183,11 @@ def _rule(document: Mapping[str, Any]) -> Rule:
         bool(document["mandatory"]),
         int(document["id"]),
     )
+
+
+def _module(document: Any) -> ModuleVersion:
+    name, sha256, reads = document
+    return ModuleVersion(str(name), str(sha256), bool(reads))
 
 
 def _comparison(document: Any) -> Comparison:

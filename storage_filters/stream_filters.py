@@ -18,6 +18,10 @@ class FilterRefused(Exception):  # noqa: N818 - it is an answer
     """A filter cannot run; the sentence is for the client."""
 
 
+class FilterAway(FilterRefused):
+    """A filter cannot run yet; trying again helps."""
+
+
 class DamagedObjectError(Exception):
     """What is stored cannot be what was put."""
 

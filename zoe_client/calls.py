@@ -280,6 +280,21 @@ class Calls(Transport):
         """Return which filters an object would get, now and with rules beside; nothing changes."""
         return self.call(wire.StorageRuleTryView, "POST", "/storage/try", body=wanted, again=True)
 
+    def storage_filters(self, everyone: bool = False) -> wire.StorageFilterList:
+        """List the filters that rules for your tenant may set, or those of all tenants, for admins."""
+        parameters = {"everyone": "true" if everyone else None}
+        return self.call(wire.StorageFilterList, "GET", "/storage/filters", parameters=parameters)
+
+    def upload_storage_filter(self, name: str, wanted: wire.StorageFilterRequest) -> wire.StorageFilterView:
+        """Upload a WebAssembly module that filters objects, or a new version of it."""
+        path = f"/storage/filters/{path_part(name)}"
+        return self.call(wire.StorageFilterView, "PUT", path, body=wanted, timeout_s=60.0)  # it is compiled first
+
+    def remove_storage_filter(self, name: str, tenant: str | None = None, shared: bool = False) -> None:
+        """Remove an uploaded filter that no rule sets."""
+        parameters = {"tenant": tenant, "shared": "true" if shared else None}
+        return self.do("DELETE", f"/storage/filters/{path_part(name)}", parameters=parameters)
+
     def why_stored(self, container: str, name: str, tenant: str | None = None) -> wire.StorageWhyView:
         """Return which filters a stored object went through, and by which rules."""
         parameters = {"container": container, "object": name, "tenant": tenant}

@@ -343,6 +343,7 @@ class Walk:
             ("PUT", "/session/tenant"): lambda: {"tenant": THEIRS},
             ("PUT", "/storage/credentials/{service}"): lambda: {"user": "someone", "key": "something"},
             ("POST", "/storage/rules"): lambda: {"text": "FOR TENANT acme DO SET NOOP"},
+            ("PUT", "/storage/filters/{name}"): lambda: {"module": "AGFzbQ=="},
             ("POST", "/storage/try"): lambda: {"container": "c", "object": "o"},
             ("POST", "/tokens"): lambda: {"scopes": ["read"], "lifetime_s": 60, "note": "walk"},
             ("POST", "/workflows"): lambda: {"document": long_workflow("walk")},
@@ -436,8 +437,9 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         # Both by its owner only; tests/api/test_private_executions.py does them.
         "PUT /executions/{execution_id}/shares", "DELETE /executions/{execution_id}/shares",
         # There is no storage controller; tests/storage/test_rules.py does these.
-        *(operation for operation in never if " /storage/rules" in operation), "POST /storage/try", "GET /storage/why",
         "GET /storage/traffic",
+        *(operation for operation in never if " /storage/rules" in operation or " /storage/filters" in operation),
+        "POST /storage/try", "GET /storage/why",
         # The simulated back-end has no files; tests/api/test_files.py does these.
         *(operation for operation in never if " /files/" in operation), "GET /executions/{execution_id}/results",
     }  # fmt: skip

@@ -70,7 +70,7 @@ def served(postgres_url: str) -> Iterator[Served]:
         ("PUT", "/v1/owners/zoe/views/v", {"tenant": "a", "source": "s", "columns": ["\x00"], "lease_s": 60}, 400),
         ("POST", "/filters", {"dsl_name": "x", "language": "\x00"}, 400),
         ("POST", "/filters", {"dsl_name": "dependencies"}, 400),
-        ("POST", "/filters/dependencies", {"name": "lib", "version": "1", "permissions": "0755"}, 404),
+        ("POST", "/filters/dependencies", {"name": "a/b"}, 400),
         ("GET", "/filters/dependencies/7", None, 404),
         ("DELETE", "/policies/static/TENANT:a:99999999999999999999", None, 204),
         ("PATCH", "/bw/slas", None, 405),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import subprocess
 from collections.abc import Callable, Iterator
@@ -14,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from storage_controller.dsl import parse_rule
-from storage_filters.rule_documents import RuleBook, written
+from storage_filters.rule_documents import ModuleVersion, RuleBook, written
+from tests.support.modules import EMPTY, FLIPPING, GROWING, LYING, READING, module
 from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE
 from zoe_embedded.swift.environment import ensure_swift
@@ -22,6 +24,13 @@ from zoe_embedded.swift.environment import ensure_swift
 Ask = Callable[[list[dict[str, Any]]], list[Any]]
 KEYS = {"acme": {"current": "a1", "keys": {"a1": "11" * 32}}}
 PATH = "/v1/AUTH_acme/c/"
+MODULES = {"EMPTY": EMPTY, "FLIPPING": FLIPPING, "LYING": LYING, "READING": READING, "GROWING": GROWING}
+VERSIONS = {
+    "": {
+        name: ModuleVersion(name.lower(), hashlib.sha256(module(*one)).hexdigest(), "transform" in one[0])
+        for name, one in MODULES.items()
+    }
+}
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +58,13 @@ def ask(keyring: Path) -> Iterator[Ask]:
             found: list[Any] = json.loads(stdout.readline())
             return found
 
+        asked([{"method": "MODULE", "body": base64.b64encode(module(*one)).decode()} for one in MODULES.values()])
         yield asked
         stdin.close()
 
 
 def rules(*texts: str) -> dict[str, Any]:
-    book = RuleBook(tuple(parse_rule(text) for text in texts), {}, {"DOCS": frozenset({"txt"})})
+    book = RuleBook(tuple(parse_rule(text) for text in texts), {}, {"DOCS": frozenset({"txt"})}, modules=VERSIONS)
     return {"method": "RULES", "book": written(book)}
 
 
@@ -78,6 +88,9 @@ ACTIONS = [
     "SET COMPRESSION WITH TYPE=LZ4",
     "SET COMPRESSION WITH TYPE=ZSTD, LEVEL=3",
     "SET COMPRESSION WITH TYPE=GZIP ON OBJECT",
+    "SET FLIPPING",
+    "SET EMPTY WITH level=3 ON OBJECT",
+    "DELETE FLIPPING",
     "DELETE ENCRYPTION",
 ]
 RULES = st.builds(
@@ -212,3 +225,97 @@ def test_too_large_an_object_is_refused_while_it_is_sent(ask: Ask) -> None:
     big = bytes(10**6 + 1)
     answers = ask([rules("FOR TENANT acme DO SET COMPRESSION"), put("a", big, chunked=True), get("a")])
     assert [answers[number][1]["status"][:3] for number in (1, 2)] == ["413", "404"]
+
+
+def test_a_module_that_does_not_give_back_what_was_put_stores_nothing(ask: Ask) -> None:
+    answers = ask([rules("FOR TENANT acme DO SET LYING"), put("a", b"content" * 20_000), get("a")])
+    assert [answers[number][1]["status"][:3] for number in (1, 2)] == ["409", "404"]
+    assert "the filter lying cannot store this object" in base64.b64decode(answers[1][1]["body"]).decode()
+
+
+def test_a_stored_object_whose_module_is_away_is_refused_by_name_and_asked_for(ask: Ask) -> None:
+    sha256 = VERSIONS[""]["FLIPPING"].sha256
+    again = {"method": "MODULE", "body": base64.b64encode(module(*FLIPPING)).decode()}
+    before = [rules("FOR TENANT acme DO SET FLIPPING"), put("a", b"content")]
+    try:
+        answers = ask(
+            [
+                *before,
+                {"method": "FORGET", "sha256": sha256},
+                get("a"),
+                put("b", b"x"),
+                {"method": "FORGET", "sha256": "no"},
+            ]
+        )
+    finally:
+        ask([again])
+    assert answers[3][1]["status"] == "409 Conflict"
+    assert (
+        f"went through the filter flipping, whose module {sha256}" in base64.b64decode(answers[3][1]["body"]).decode()
+    )
+    assert answers[4][1]["status"] == "503 Service Unavailable"
+    assert "has not reached this proxy yet" in base64.b64decode(answers[4][1]["body"]).decode()
+    assert answers[5][1] == [sha256]
+    assert ask([*before, again, rules(), get("a")])[-1][1]["status"] == "200 OK"
+
+
+TEXT = bytes(range(65, 91)) * 10_000
+
+
+@given(header=st.just({}) | st.builds(lambda one: {"Range": one}, RANGES), chain=st.sampled_from(ACTIONS[:6]))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_module_that_keeps_the_size_is_seen_in_every_range(ask: Ask, header: dict[str, str], chain: str) -> None:
+    """Of what is stored plain, the lower half of ASCII; behind, its capital letters are small ones for readers."""
+    wanted = [
+        rules(f"FOR TENANT acme DO {chain}, SET READING"),
+        put("a", TEXT),
+        get("a", header),
+        get("a", method="HEAD"),
+        rules(f"FOR TENANT acme DO {chain}"),
+        get("a", header),
+    ]
+    _, _, (plain, behind), (_, head), _, (_, later) = ask(wanted)
+    assert later == plain
+    assert plain["status"] == behind["status"]
+    for name in ("content-length", "content-range", "content-type"):
+        assert plain["headers"].get(name) == behind["headers"].get(name)
+    if plain["status"].startswith("2"):
+        expected, got = base64.b64decode(plain["body"]), base64.b64decode(behind["body"])
+        if "multipart" not in plain["headers"]["content-type"]:
+            assert got == bytes(byte ^ 0x20 for byte in expected)
+        assert head["headers"]["etag"] == behind["headers"]["etag"] != plain["headers"]["etag"]
+        assert head["headers"]["content-length"] == str(len(TEXT))
+
+
+def test_one_that_changes_the_size_has_none_and_no_ranges(ask: Ask) -> None:
+    wanted = [
+        rules("FOR TENANT acme DO SET GROWING"),
+        put("a", b"abc"),
+        get("a"),
+        get("a", method="HEAD"),
+        get("a", {"Range": "bytes=1-2"}),
+        get("a", {"If-None-Match": '"900150983cd24fb0d6963f7d28e17f72"'}),
+    ]
+    answers = [behind for _, behind in ask(wanted)]
+    assert base64.b64decode(answers[2]["body"]) == b"abcabc"
+    assert "content-length" not in answers[2]["headers"]
+    assert answers[3]["headers"]["content-length"] == "6"
+    assert answers[4]["status"] == "409 Conflict"
+    assert "no range of this object can be read" in base64.b64decode(answers[4]["body"]).decode()
+    assert answers[5]["status"] == "200 OK"  # what was put has this ETag, what is read does not
+    seen = answers[2]["headers"]["etag"].strip('"')
+    [*_, (_, known)] = ask([*wanted[:2], get("a", {"If-None-Match": f'"{seen}"'})])
+    assert known["status"] == "304 Not Modified"
+
+
+def test_a_large_object_of_segments_is_not_read_around_a_module(ask: Ask) -> None:
+    manifest = {"X-Object-Manifest": "c/a"}
+    answers = ask([rules("FOR TENANT acme DO SET READING"), put("m", b"", manifest), get("m")])
+    assert answers[2][1]["status"] == "409 Conflict"
+    assert "set it for the segments" in base64.b64decode(answers[2][1]["body"]).decode()
+
+
+def test_while_rules_are_damaged_nothing_is_read_that_a_module_may_hide(ask: Ask) -> None:
+    answers = ask([rules("FOR TENANT acme DO SET READING"), put("a", b"ABC"), {"method": "DAMAGE RULES"}, get("a")])
+    assert answers[3][1]["status"] == "503 Service Unavailable"
+    assert b"ABC" not in base64.b64decode(answers[3][1]["body"])

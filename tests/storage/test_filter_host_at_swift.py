@@ -18,9 +18,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from storage_filters.rule_documents import RuleBook, written
-from tests.storage.test_filter_host import PATH, get, requests
+from tests.storage.test_filter_host import MODULES, PATH, get, requests
 from tests.storage.test_rules import _keyring, seen
 from tests.support.gateway import gateway_before_swift
+from tests.support.modules import module
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
 from zoe_embedded.swift.store import ObjectStore
@@ -47,6 +48,8 @@ def both() -> Iterator[tuple[Person, Person, Pusher]]:
 
 @contextmanager
 def people(plain: ObjectStore, ruled: ObjectStore, pusher: Pusher) -> Iterator[tuple[Person, Person, Pusher]]:
+    for functions in MODULES.values():
+        pusher.send_module(module(*functions))
     with logged_in(plain, "beta:bob") as bob, logged_in(ruled, "acme:ann") as ann:
         for person in (bob, ann):
             person.put("c")

@@ -12,6 +12,7 @@ import io
 import json
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,9 @@ from swift.common.swob import (
 
 from storage_filters.filter_host import FilterHost
 from storage_filters.keyring import Keyring
+from storage_filters.module_files import ModuleFiles
 from storage_filters.rule_documents import RuleBook, read
+from storage_filters.rule_file import DamagedRulesError
 
 _OVERRIDE = "X-Object-Sysmeta-Container-Update-Override-"
 _BOUNDARY = re.compile(r"boundary=(\w+)")
@@ -130,15 +133,32 @@ class MemoryStore:
 class _Pair:
     """The same requests for both stores."""
 
-    def __init__(self, keyring: Keyring) -> None:
+    def __init__(self, keyring: Keyring, files: ModuleFiles) -> None:
         self.book = RuleBook()
         self.plain, self.behind = MemoryStore(), MemoryStore()
-        self.host = FilterHost(self.behind, lambda: self.book, keyring, size_max=10**6)
+        self.files = files
+        self.damaged = False
+        self.host = FilterHost(self.behind, self._read_book, keyring, size_max=10**6, modules=self.files)
+
+    def _read_book(self) -> RuleBook:
+        if self.damaged:
+            raise DamagedRulesError("the rules of this proxy are damaged")
+        return self.book
 
     def ask(self, wanted: dict[str, Any]) -> list[Any]:
         if wanted["method"] == "RULES":
             self.book = read(wanted["book"])
             return [None, None]
+        if wanted["method"] == "MODULE":
+            return [None, self.files.keep(base64.b64decode(wanted["body"]))]
+        if wanted["method"] == "DAMAGE RULES":
+            self.damaged = True
+            return [None, None]
+        if wanted["method"] == "FORGET":
+            for path in self.files.directory.glob(f"{wanted['sha256']}.*"):
+                path.unlink()
+            self.files.forget()
+            return [None, self.files.missing(())]
         if wanted["method"] == "LIST":
             return [self.plain.listing, self.behind.listing]
         if wanted["method"] == "DAMAGE":
@@ -181,9 +201,11 @@ def _answer(request: Request, app: Any) -> dict[str, Any]:
 
 def main() -> None:
     """Answer lines until there are none."""
-    for line in sys.stdin:
-        pair = _Pair(Keyring(Path(sys.argv[1])))
-        print(json.dumps([pair.ask(wanted) for wanted in json.loads(line)]), flush=True)
+    with tempfile.TemporaryDirectory() as directory:
+        files = ModuleFiles(Path(directory) / "modules")
+        for line in sys.stdin:
+            pair = _Pair(Keyring(Path(sys.argv[1])), files)
+            print(json.dumps([pair.ask(wanted) for wanted in json.loads(line)]), flush=True)
 
 
 if __name__ == "__main__":

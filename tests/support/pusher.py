@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import time
@@ -50,6 +51,17 @@ class Pusher:
         wanted |= {(account, name): rate for account, rates in accounts.items() for name, rate in rates.items()}
         until(lambda: {place: self._rate(*place) for place in wanted} == wanted, lambda: wanted)
         self.limited = set(wanted)
+
+    def send_module(self, content: bytes) -> None:
+        """Send a module; it is there when a push after it is in force."""
+        self.limits.send_json({"module": base64.b64encode(content).decode()})
+
+    def lacked(self) -> set[str]:
+        """Return the digests that the proxy has asked for in reports that wait."""
+        found: set[str] = set()
+        while self.usage.poll(0):
+            found |= set(json.loads(self.usage.recv()).get("lacks", ()))
+        return found
 
     def _rate(self, account: str, direction: str) -> float:
         assert direction in DIRECTIONS

@@ -13,7 +13,7 @@ from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import clock
-from zoe_client.wire import StorageChainView, StorageRuleTry, StorageRuleView
+from zoe_client.wire import StorageChainView, StorageDoneView, StorageRuleTry, StorageRuleView
 
 app = typer.Typer(
     help="Rules of the object store: which filters objects get when they are stored.", no_args_is_help=True
@@ -102,7 +102,8 @@ def why(context: typer.Context, name: Object, tenant: Tenant = None) -> None:
     with options(context).client() as client:
         answer = client.why_stored(container or "-", rest or "-", tenant)
     done = Rows(
-        ("done", "how", "rule"), [(one.filter, one.type or one.key or "", str(one.rule)) for one in answer.done]
+        ("done", "how", "rule"),
+        [(one.filter, one.type or one.key or _version(one), str(one.rule)) for one in answer.done],
     )
     if options(context).output is not Format.TABLE:
         emit(answer, options(context).output, done)
@@ -111,6 +112,10 @@ def why(context: typer.Context, name: Object, tenant: Tenant = None) -> None:
     write(f"\nnow   {_chain(answer.now)}\n")
     if answer.now.verdicts:
         write("\n" + table(_verdicts(answer.now)))
+
+
+def _version(one: StorageDoneView) -> str:
+    return f"{one.name} {(one.module or '')[:12]}" if one.name else ""
 
 
 def _chain(chain: StorageChainView) -> str:

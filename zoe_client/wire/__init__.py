@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.secrets import *  # noqa: F403
     from zoe_client.wire.sharing import *  # noqa: F403
     from zoe_client.wire.storage import *  # noqa: F403
+    from zoe_client.wire.storage_filters import *  # noqa: F403
     from zoe_client.wire.storage_rules import *  # noqa: F403
     from zoe_client.wire.storage_traffic import *  # noqa: F403
     from zoe_client.wire.terminals import *  # noqa: F403
@@ -210,6 +211,7 @@ __getattr__ = lazy_names(
             "StorageWaitView",
             "TenantBandwidthView",
         ),
+        "storage_filters": ("StorageFilterList", "StorageFilterRequest", "StorageFilterView"),
         "storage_rules": (
             "StorageChainView",
             "StorageDoneView",

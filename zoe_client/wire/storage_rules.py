@@ -85,6 +85,8 @@ class StorageDoneView(Wire):
     rule: int
     type: str | None = Field(default=None, description="Of compression.")
     key: str | None = Field(default=None, description="Name of the key of encryption.")
+    name: str | None = Field(default=None, description="Of an uploaded filter.")
+    module: str | None = Field(default=None, description="SHA-256 of its version.")
 
 
 class StorageWhyView(Wire):

@@ -16,10 +16,11 @@ from zoe_master.scheduler.placement.budget import never
 
 class _RuleQuestion(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    do: Literal["rules", "add", "remove", "try", "why", "traffic"]
+    do: Literal["rules", "add", "remove", "try", "why", "traffic", "filters", "upload", "drop"]
     removed: bool = False
     text: str = ""
-    tenant: str = ""
+    tenant: str | None = None
+    name: str = ""
     container: str = ""
     object: str = ""
     size: int | None = None
@@ -60,7 +61,7 @@ def _answer(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
         case "rules":
             return {"rules": list(client.rules(asked.removed))}
         case "add":
-            return {"rules": list(client.add(asked.text, asked.tenant, asked.author))}
+            return {"rules": list(client.add(asked.text, asked.tenant or "", asked.author))}
         case "remove":
             client.remove(asked.number, asked.author)
             return {}
@@ -68,6 +69,17 @@ def _answer(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
             names = {"text", "tenant", "container", "object", "size", "tags"}
             return dict(client.attempt(asked.model_dump(include=names)))
         case "why":
-            return dict(client.why(asked.tenant, asked.container, asked.object))
+            return dict(client.why(asked.tenant or "", asked.container, asked.object))
         case "traffic":
             return dict(client.traffic(asked.by, asked.seconds, asked.tenant or None))
+        case _:
+            return _about_filters(client, asked)
+
+
+def _about_filters(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
+    if asked.do == "filters":
+        return {"filters": list(client.filters(asked.tenant))}
+    if asked.do == "upload":
+        return dict(client.upload(asked.tenant or "", asked.name, asked.text, asked.author))
+    client.drop(asked.tenant or "", asked.name, asked.author)
+    return {}

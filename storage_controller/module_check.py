@@ -1,0 +1,31 @@
+"""Checks an uploaded module in a process of its own: to compile one, within bounds, is all the work that it causes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+
+from storage_controller.answers import Refused
+from storage_filters.module_check import CPU_S
+from storage_filters.module_engine import MODULE_BYTES_MAX
+
+_log = logging.getLogger(__name__)
+_WALL_S = 60.0
+
+
+def kind_of(content: bytes) -> tuple[bool, bool]:
+    """Return whether a module runs when objects are read, and whether it keeps their size. Refused."""
+    if len(content) > MODULE_BYTES_MAX:  # before a process is started for it
+        raise Refused(400, f"a module has at most {MODULE_BYTES_MAX} bytes")
+    command = [sys.executable, "-P", "-m", "storage_filters.module_check"]
+    try:
+        done = subprocess.run(command, input=content, capture_output=True, timeout=_WALL_S, check=False)
+        said = json.loads(done.stdout)
+    except (subprocess.TimeoutExpired, ValueError) as error:
+        _log.warning("the check of a module did not end well: %r", error)
+        raise Refused(400, f"the module cannot be compiled within {CPU_S} s of CPU and 1 GiB of memory") from None
+    if "error" in said:
+        raise Refused(400, said["error"])
+    return bool(said["reads"]), bool(said["same_size"])

@@ -1,0 +1,166 @@
+"""WebAssembly modules as isolated filters: which may run, and within which bounds.
+
+A module sees nothing but four calls: its piece of the bytes, what it writes, parameters, and a line of text for whoever
+reads its errors. There is no file, no clock, no chance, so that the same bytes always give the same bytes. Fuel bounds
+what it may compute for a piece, an epoch of this thread's CPU time what it may take, and a limit what memory it has.
+Source of fuel and epochs: https://docs.wasmtime.dev/examples-interrupting-wasm.html
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import wasmtime
+
+MODULE_BYTES_MAX = 2**20
+MEMORY_BYTES_MAX = 16 * 2**20
+_TABLE_ELEMENTS_MAX = 10_000
+_STACK_BYTES_MAX = 256 * 1024
+EPOCH_CPU_S = 0.05
+"""CPU seconds of the thread that runs modules, after which an epoch ends."""
+EPOCHS_A_CALL = 2
+"""A call ends in the second one: after 0.05 s to 0.1 s of CPU."""
+SPACE = "zoe"
+_I32 = "i32"
+IMPORTS = {
+    "read": ([_I32, _I32], [_I32]),
+    "write": ([_I32, _I32], []),
+    "metadata": ([_I32, _I32, _I32, _I32], [_I32]),
+    "log": ([_I32, _I32], []),
+}
+"""What a module may import from `zoe`: parameters and results of each call."""
+FORWARD, REVERSE, TRANSFORM, SAME_SIZE = "forward", "reverse", "transform", "same_size"
+_ENTRY = ([_I32], [_I32])
+
+
+class InvalidModuleError(ValueError):
+    """A file is not a module that can be a filter; the sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A compiled module. reads: it runs when an object is read, not when it is stored. same_size: what it gives has the
+    size of what it gets.
+    """
+
+    code: wasmtime.Module
+    reads: bool
+    same_size: bool
+
+
+@cache
+def engine() -> wasmtime.Engine:
+    """Return this process's engine, whose epochs end by CPU time of the thread that asks first."""
+    config = wasmtime.Config()
+    config.consume_fuel = True
+    config.epoch_interruption = True
+    config.max_wasm_stack = _STACK_BYTES_MAX
+    # The same on every machine, and nothing that a filter has no use for.
+    config.cranelift_nan_canonicalization = True
+    config.wasm_relaxed_simd = False
+    config.wasm_threads = False
+    config.wasm_memory64 = False
+    config.wasm_multi_memory = False
+    config.wasm_component_model = False
+    made = wasmtime.Engine(config)
+    clock = time.pthread_getcpuclockid(threading.get_ident())
+    _native("_thread").start_new_thread(_end_epochs, (made, clock))
+    return made
+
+
+def compiled(content: bytes) -> Module:
+    """Return a module, ready to run. InvalidModuleError."""
+    if len(content) > MODULE_BYTES_MAX:
+        raise InvalidModuleError(f"a module has at most {MODULE_BYTES_MAX} bytes, not {len(content)}")
+    if not content.startswith(b"\0asm"):  # the library would take text for a module's source
+        raise InvalidModuleError("this is not a WebAssembly module: it does not begin with \\0asm")
+    try:
+        return checked(wasmtime.Module(engine(), content))
+    except wasmtime.WasmtimeError as error:
+        raise InvalidModuleError(f"this is not a valid WebAssembly module: {_line(error)}") from None
+
+
+def checked(code: wasmtime.Module) -> Module:
+    """Return a module with what it exports. InvalidModuleError."""
+    for one in code.imports:
+        wanted = IMPORTS.get(one.name or "") if one.module == SPACE else None
+        if wanted is None:
+            there = ", ".join(f"{SPACE}.{name}" for name in IMPORTS)
+            raise InvalidModuleError(f"it imports {one.module}.{one.name}, which does not exist; there are {there}")
+        if _signature(one.type) != wanted:
+            raise InvalidModuleError(f"it imports {SPACE}.{one.name} as another type than {_shown(wanted)}")
+    exports = {one.name: one.type for one in code.exports}
+    if not isinstance(exports.get("memory"), wasmtime.MemoryType):
+        raise InvalidModuleError("it does not export its memory as memory")
+    entries = {name for name in (FORWARD, REVERSE, TRANSFORM) if name in exports}
+    for name in sorted(entries):
+        if _signature(exports[name]) != _ENTRY:
+            raise InvalidModuleError(f"it exports {name} as another type than {_shown(_ENTRY)}")
+    if entries not in ({FORWARD, REVERSE}, {TRANSFORM}):
+        raise InvalidModuleError(
+            f"it exports {_and(sorted(entries))}: a filter of stored objects has {FORWARD} and {REVERSE}, one of "
+            f"what is read has {TRANSFORM} alone"
+        )
+    return Module(code, TRANSFORM in entries, SAME_SIZE in exports and TRANSFORM in entries)
+
+
+def new_store() -> wasmtime.Store:
+    """Return a store for one instance, with its limits."""
+    store = wasmtime.Store(engine())
+    store.set_limits(
+        memory_size=MEMORY_BYTES_MAX, table_elements=_TABLE_ELEMENTS_MAX, instances=1, tables=4, memories=1
+    )
+    return store
+
+
+def reason(error: Exception) -> str:
+    """Return a short reason for an error of the library."""
+    code = error.trap_code if isinstance(error, wasmtime.Trap) else None
+    return _line(error) if code is None else code.name.lower().replace("_", " ")
+
+
+def _line(error: Exception) -> str:
+    return str(error).strip().splitlines()[-1].strip()[:200] if str(error).strip() else type(error).__name__
+
+
+def _signature(one: object) -> tuple[Sequence[str], Sequence[str]] | None:
+    return ([*map(str, one.params)], [*map(str, one.results)]) if isinstance(one, wasmtime.FuncType) else None
+
+
+def _shown(signature: tuple[Sequence[str], Sequence[str]]) -> str:
+    return f"({', '.join(signature[0])}) -> ({', '.join(signature[1])})"
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(names) or "no filter"
+
+
+def _native(name: str) -> Any:
+    """Return a module of the standard library as it is without eventlet, whose threads rest while a module runs."""
+    try:
+        from eventlet.patcher import original
+    except ImportError:
+        return import_module(name)
+    return original(name)
+
+
+def _end_epochs(ended: wasmtime.Engine, clock: int) -> None:
+    """End an epoch whenever the thread has used that much CPU. A thread that waits, or does not get a core, is not
+    charged for it.
+    """
+    at_s, sleep = 0.0, _native("time").sleep
+    while True:
+        sleep(EPOCH_CPU_S / 2)
+        try:
+            now_s = time.clock_gettime(clock)
+        except OSError:  # the thread is over
+            return
+        if now_s - at_s >= EPOCH_CPU_S:
+            at_s = now_s
+            ended.increment_epoch()

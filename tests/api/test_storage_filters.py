@@ -1,0 +1,107 @@
+"""Uploaded filters from command line and SDK to a storage controller: whose they are, and who may."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from storage_bridge.http import ControllerSettings
+from storage_bridge.rules import RuleClient
+from tests.support.api import Api, problem
+from tests.support.modules import FLIPPING, READING, module
+from tests.support.people import make_token
+from tests.support.storage_controller import TOKEN, served_controller
+from zoe_cli.main import app
+from zoe_client import Client
+from zoe_client.wire import StorageFilterRequest
+from zoe_lib.messaging.client import MasterRefused
+from zoe_lib.messaging.server import Refusal
+from zoe_master.rpc.rule_answers import RuleAnswers
+
+FLIP = module(*FLIPPING)
+
+
+def wanted(content: bytes = FLIP, **more: Any) -> StorageFilterRequest:
+    return StorageFilterRequest(module=base64.b64encode(content).decode(), **more)
+
+
+@pytest.fixture
+def red(api: Api, postgres_url: str) -> Iterator[Client]:
+    """A user of the tenant red; the API asks a controller by way of the master's answers."""
+    with served_controller(postgres_url) as controller:
+        answers = RuleAnswers(RuleClient(ControllerSettings(controller.url, TOKEN, "zoe", timeout_s=30.0)))
+
+        def ask(kind: str, body: dict[str, Any], *_: object) -> dict[str, Any]:
+            assert kind == "storage_rules"
+            try:
+                return answers.answer(json.loads(json.dumps(body)))
+            except Refusal as refusal:
+                raise MasterRefused(refusal.code, str(refusal)) from None
+
+        api.master_client.ask = ask  # type: ignore[method-assign]
+        yield api.client()
+
+
+def test_a_user_uploads_for_the_tenant_and_an_admin_for_all(api: Api, red: Client) -> None:
+    made = red.upload_storage_filter("Flip", wanted())
+    assert (made.tenant, made.name, made.runs) == ("red", "flip", "stored")
+    assert made.sha256 == hashlib.sha256(FLIP).hexdigest()
+    admin = api.client(api.admin)
+    shared = admin.upload_storage_filter("read", wanted(module(*READING), shared=True))
+    assert (shared.tenant, shared.runs, shared.same_size) == (None, "read", True)
+    admin.upload_storage_filter("flip", wanted(tenant="blue"))
+    assert [(one.tenant, one.name) for one in red.storage_filters().filters] == [(None, "read"), ("red", "flip")]
+    assert [one.tenant for one in admin.storage_filters(everyone=True).filters] == [None, "blue", "red"]
+    [rule] = admin.add_storage_rules("FOR CONTAINER red/c DO SET flip").rules
+    assert rule.enforced
+    assert [one.rules for one in red.storage_filters().filters] == [[], [rule.id]]
+
+
+def test_others_and_all_need_an_admin_and_viewers_upload_nothing(api: Api, red: Client) -> None:
+    http = api.http()
+    body = wanted().model_dump()
+    for more in ({"tenant": "blue"}, {"shared": True}):
+        refused = http.put("/api/v1/storage/filters/flip", json=body | more)
+        assert refused.status_code == 403, refused.text
+        assert http.delete("/api/v1/storage/filters/flip", params=more).status_code == 403
+    assert http.get("/api/v1/storage/filters", params={"everyone": True}).status_code == 403
+    viewer = api.http(make_token(api.store, tenant="red", user="eve", scopes=("read",)))
+    assert viewer.put("/api/v1/storage/filters/flip", json=body).status_code == 403
+    assert viewer.get("/api/v1/storage/filters").json() == {"filters": []}
+
+
+def test_what_cannot_be_a_filter_has_the_controllers_sentence(api: Api, red: Client) -> None:
+    for name, content, sentence in (
+        ("flip", b"text", "does not begin with"),
+        ("encryption", FLIP, "the name of another filter"),
+    ):
+        answer = api.http().put(f"/api/v1/storage/filters/{name}", json=wanted(content).model_dump())
+        assert problem(answer)["code"] == "storage_rule_refused"
+        assert sentence in answer.text
+    assert api.http().put("/api/v1/storage/filters/a", json={"module": "A" * 1_500_000}).status_code in (413, 422)
+    assert api.http().delete("/api/v1/storage/filters/absent").status_code >= 400
+
+
+def test_the_command_line_uploads_lists_and_removes(
+    api: Api, red: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ZOE_URL", api.url)
+    monkeypatch.setenv("ZOE_TOKEN", api.token)
+    (tmp_path / "turn.wasm").write_bytes(FLIP)
+    run = CliRunner()
+    for arguments, said in (
+        (["add", str(tmp_path / "turn.wasm")], "turn"),
+        (["ls"], hashlib.sha256(FLIP).hexdigest()[:12]),
+        (["rm", "turn"], "turn"),
+    ):
+        done = run.invoke(app, ["storage", "filter", *arguments])
+        assert done.exit_code == 0, done.output
+        assert said in done.output
+    assert red.storage_filters().filters == []

@@ -1,0 +1,186 @@
+"""Modules at our storage controller: uploaded, set by rules, removed; and the appendix's calls for filters."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator
+
+import httpx
+import pytest
+import wasmtime
+
+from storage_controller.module_ledger import ModuleLedger, versions
+from storage_controller.rule_ledger import RuleLedger
+from storage_filters.module_engine import MODULE_BYTES_MAX
+from tests.support.modules import EMPTY, FLIPPING, READING, entry, module
+from tests.support.storage_controller import Served, served_controller
+
+FLIP, READ = module(*FLIPPING), module(*READING)
+
+
+@pytest.fixture
+def served(postgres_url: str) -> Iterator[Served]:
+    with served_controller(postgres_url) as controller:
+        yield controller
+
+
+@pytest.fixture
+def http(served: Served) -> Iterator[httpx.Client]:
+    with served.http() as client:
+        yield client
+
+
+def upload(http: httpx.Client, name: str, content: bytes, tenant: str = "") -> httpx.Response:
+    body = {"data": base64.b64encode(content).decode()}
+    return http.put(f"/v1/modules/{name}", params={"tenant": tenant}, json=body, headers={"X-Zoe-Author": "ann"})
+
+
+def add(http: httpx.Client, text: str) -> list[dict[str, object]]:
+    answer = http.post("/v1/rules", json={"text": text})
+    assert answer.status_code == 201, answer.text
+    found: list[dict[str, object]] = answer.json()
+    return found
+
+
+def test_a_rule_that_sets_a_module_of_its_tenant_is_carried_out(served: Served, http: httpx.Client) -> None:
+    assert upload(http, "Flip", FLIP, "acme").json() == {
+        "tenant": "acme",
+        "name": "flip",
+        "sha256": hashlib.sha256(FLIP).hexdigest(),
+        "bytes": len(FLIP),
+        "runs": "stored",
+        "same_size": False,
+        "author": "ann",
+        "created_s": pytest.approx(0, abs=1e12),
+        "rules": [],
+    }
+    assert [one["enforced"] for one in add(http, "FOR CONTAINER acme/c DO SET flip WITH a=1")] == [True]
+    assert [one["enforced"] for one in add(http, "FOR CONTAINER beta/c DO SET flip")] == [False]
+    assert [one["rules"] for one in http.get("/v1/modules").json()] == [[1]]
+    assert http.get("/v1/modules", params={"tenant": "beta"}).json() == []
+    [kept] = RuleLedger(served.ledger).book().modules["acme"].values()
+    assert (kept.name, kept.sha256, kept.reads) == ("flip", hashlib.sha256(FLIP).hexdigest(), False)
+
+
+def test_one_in_use_stays_and_a_content_that_a_proxy_has_stays_for_its_objects(
+    served: Served, http: httpx.Client
+) -> None:
+    modules, sha256 = ModuleLedger(served.ledger), hashlib.sha256(FLIP).hexdigest()
+    upload(http, "flip", FLIP, "acme")
+    [rule] = add(http, "FOR TENANT acme DO SET flip")
+    refused = http.delete("/v1/modules/flip", params={"tenant": "acme"})
+    assert (refused.status_code, refused.json()) == (409, {"error": "rule 1 sets flip: remove the rule first"})
+    assert modules.content(sha256) == FLIP  # as for a proxy
+    http.delete(f"/v1/rules/{rule['id']}")
+    removed = http.delete("/v1/modules/flip", params={"tenant": "acme"})
+    assert removed.status_code == 204
+    assert "objects that were stored through it are still read by it" in removed.headers["Warning"]
+    assert http.get("/v1/modules").json() == []
+    assert modules.content(sha256) == FLIP
+    assert http.delete("/v1/modules/flip", params={"tenant": "acme"}).status_code == 404
+
+
+def test_a_content_that_no_object_can_need_goes(served: Served, http: httpx.Client) -> None:
+    modules = ModuleLedger(served.ledger)
+    upload(http, "flip", FLIP)  # never sent
+    upload(http, "read", READ)
+    assert modules.content(hashlib.sha256(READ).hexdigest()) == READ
+    http.delete("/v1/modules/flip")
+    http.delete("/v1/modules/read")
+    assert modules.content(hashlib.sha256(FLIP).hexdigest()) is None
+    assert modules.content(hashlib.sha256(READ).hexdigest()) is None
+
+
+def test_nobody_takes_the_place_of_a_shared_module(served: Served, http: httpx.Client) -> None:
+    upload(http, "mask", READ)
+    refused = upload(http, "MASK", FLIP, "acme")
+    assert (refused.status_code, refused.json()["error"][:26]) == (409, "there is a shared module m")
+    upload(http, "late", FLIP, "acme")
+    upload(http, "late", READ)
+    add(http, "FOR TENANT acme DO SET late")
+    found = RuleLedger(served.ledger).book().module("acme", "LATE")
+    assert found is not None
+    assert found.reads
+
+
+BAD = [
+    ("flip", b"", 400, "does not begin with"),
+    ("flip", b"\0asm" + bytes(MODULE_BYTES_MAX), 400, "at most 1048576 bytes"),
+    ("flip", b"\0asm\1\0\0\0\7", 400, "not a valid WebAssembly module"),
+    ("flip", bytes(wasmtime.wat2wasm("(module)")), 400, "does not export its memory"),
+    ("Caching", FLIP, 409, "the name of another filter"),
+    ("a.b", FLIP, 400, ""),
+    (
+        "flip",
+        bytes(wasmtime.wat2wasm(f'(module (memory (export "memory") 999) {entry("transform", "(i32.const 0)")})')),
+        400,
+        "cannot begin",
+    ),
+    ("flip", module(entry("transform", "(i32.const 0)"), "(func $s (loop $l (br $l)))", "(start $s)"), 400, "begin"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "status", "sentence"), BAD)
+def test_a_bad_upload_has_a_sentence(http: httpx.Client, name: str, content: bytes, status: int, sentence: str) -> None:
+    answer = upload(http, name, content)
+    assert (answer.status_code, sentence in answer.json()["error"]) == (status, True), answer.text
+    assert http.get("/v1/modules").json() == []
+
+
+def test_parameters_that_would_fill_the_metadata_of_objects_are_refused(http: httpx.Client) -> None:
+    upload(http, "flip", FLIP)
+    answer = http.post("/v1/rules", json={"text": f'FOR TENANT acme DO SET flip WITH a="{"x" * 600}"'})
+    assert (answer.status_code, answer.json()) == (400, {"error": "flip: its parameters take more than 512 bytes"})
+
+
+def test_a_module_uploaded_by_the_appendix_dialect_is_deployed_and_undeployed(
+    served: Served, http: httpx.Client
+) -> None:
+    assert http.post("/filters", json={"dsl_name": "flip", "language": "c"}).status_code == 201
+    early = http.put("/filters/acme/c/deploy/flip", json={"params": "a=1"})
+    assert "not enforced: flip" in early.headers["Warning"]
+    assert http.put("/filters/flip/data", files={"file": b"\0asm but no more"}).status_code == 400
+    assert http.put("/filters/flip/data", files={"file": FLIP}).json() == {"bytes": len(FLIP)}
+    deployed = http.put("/filters/acme/deploy/flip", json={"params": "a=1"})
+    assert (deployed.status_code, "Warning" in deployed.headers) == (201, False)
+    with served.ledger.begin() as connection:
+        assert versions(connection)[""]["FLIP"].sha256 == hashlib.sha256(FLIP).hexdigest()
+    assert http.delete("/filters/flip").status_code == 409
+    for place in ("acme", "acme/c"):
+        assert http.put(f"/filters/{place}/undeploy/flip").status_code == 204
+    assert http.delete("/filters/flip").status_code == 204
+    assert http.get("/v1/modules").json() == http.get("/filters").json() == []
+
+
+def test_programs_of_other_kinds_are_kept_only(http: httpx.Client) -> None:
+    http.post("/filters", json={"dsl_name": "jar"})
+    assert http.put("/filters/jar/data", files={"file": b"PK\3\4"}).status_code == 200
+    assert "not enforced: jar" in http.put("/filters/acme/deploy/jar").headers["Warning"]
+
+
+def test_dependencies_are_kept_and_deployed_without_effect(http: httpx.Client) -> None:
+    made = http.post("/filters/dependencies", json={"name": "lib.jar", "version": "1", "permissions": "0755"})
+    assert (made.status_code, made.json()["id"]) == (201, "lib.jar")
+    assert http.post("/filters/dependencies", json={"name": "lib.jar"}).status_code == 409
+    assert http.put("/filters/dependencies/lib.jar", json={"version": "2"}).json()["version"] == "2"
+    assert http.put("/filters/dependencies/lib.jar/data", files={"file": b"PK"}).json() == {"bytes": 2}
+    deployed = http.put("/filters/dependencies/acme/deploy/lib.jar")
+    assert (deployed.status_code, "without effect" in deployed.headers["Warning"]) == (201, True)
+    assert [one["id"] for one in http.get("/filters/dependencies/acme/deploy").json()] == ["lib.jar"]
+    assert http.get("/filters/dependencies/beta/deploy").json() == []
+    assert http.get("/filters/dependencies/lib.jar").json()["deployed"] == ["acme"]
+    assert http.get("/filters").json() == []
+    assert http.put("/filters/dependencies/acme/undeploy/lib.jar").status_code == 204
+    assert http.get("/filters/dependencies/acme/deploy").json() == []
+    assert http.delete("/filters/dependencies/lib.jar").status_code == 204
+    assert http.get("/filters/dependencies").json() == []
+    for path in ("/filters/dependencies/lib.jar/data", "/filters/dependencies/acme/deploy/lib.jar"):
+        assert http.put(path, files={"file": b"x"}).status_code == 404
+
+
+def test_the_same_content_has_one_place(served: Served, http: httpx.Client) -> None:
+    for name in ("one", "two"):
+        assert upload(http, name, module(*EMPTY)).status_code == 201
+    http.delete("/v1/modules/one")
+    assert ModuleLedger(served.ledger).content(hashlib.sha256(module(*EMPTY)).hexdigest()) is not None

@@ -1,0 +1,93 @@
+"""Modules at a real Swift: sent to the proxy, run there, and never in the way of others."""
+
+from __future__ import annotations
+
+import hashlib
+import statistics
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from storage_controller.dsl import parse_rule
+from storage_filters.rule_documents import ModuleVersion, RuleBook, written
+from tests.storage.test_rules import _keyring
+from tests.support.modules import FLIPPING, READING, copying, entry, module
+from tests.support.object_store import Person, logged_in
+from tests.support.pusher import Pusher, pushed_store
+from tests.support.waiting import until
+
+SPINNING = (entry("transform", "(loop $l (br $l)) (i32.const 0)"),)
+WAITING = (copying("forward"), copying("reverse"), '(func (export "spare"))')
+ALL = {"flipping": FLIPPING, "reading": READING, "spinning": SPINNING, "waiting": WAITING}
+OTHERS_WAIT_S = 1.5
+
+
+def sha256(name: str) -> str:
+    return hashlib.sha256(module(*ALL[name])).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def made() -> Iterator[tuple[Person, Pusher]]:
+    """Ann, with a container by the name of each module, whose rule sets it; one module has not been sent."""
+    versions = {name.upper(): ModuleVersion(name, sha256(name), "transform" in ALL[name][0]) for name in ALL}
+    texts = [f"FOR CONTAINER acme/{name} DO SET {name}" for name in ALL]
+    texts.append("FOR CONTAINER acme/all DO SET COMPRESSION, SET flipping, SET ENCRYPTION, SET reading")
+    rules = tuple(replace(parse_rule(text), id=number) for number, text in enumerate(texts, 1))
+    with pushed_store(nodes=1, replicas=1, keyring=_keyring) as (store, pusher), logged_in(store, "acme:ann") as ann:
+        for name in ("flipping", "reading", "spinning"):
+            pusher.send_module(module(*ALL[name]))
+        pusher.rules = written(RuleBook(rules, modules={"": versions}))
+        pusher.push()
+        pusher.push(AUTH_nobody={"get": 1.0})
+        for name in (*ALL, "all", "plain"):
+            ann.put(name)
+        yield ann, pusher
+
+
+def test_one_that_is_away_is_asked_for_and_then_runs(made: tuple[Person, Pusher]) -> None:
+    ann, pusher = made
+    refused = ann.call("PUT", "waiting/a", content=b"content")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
+    assert "the filter waiting has not reached this proxy yet" in refused.text
+    until(lambda: sha256("waiting") in pusher.lacked())
+    pusher.send_module(module(*WAITING))
+    until(lambda: ann.call("PUT", "waiting/a", content=b"content").status_code == 201)
+    assert ann.call("GET", "waiting/a").content == b"content"
+    until(lambda: pusher.lacked() == set())
+
+
+def test_a_chain_of_all_kinds_gives_back_what_a_reader_may_see(made: tuple[Person, Pusher]) -> None:
+    ann, _ = made
+    content = bytes(range(65, 91)) * 20_000
+    assert ann.call("PUT", "all/a", content=content).is_success
+    seen = ann.call("GET", "all/a")
+    assert seen.content == content.lower()
+    assert ann.call("HEAD", "all/a").headers["Content-Length"] == str(len(content))
+    part = ann.call("GET", "all/a", headers={"Range": "bytes=100000-100099"})
+    assert (part.status_code, part.content) == (206, content.lower()[100_000:100_100])
+    assert ann.call("GET", "all/a", headers={"If-None-Match": seen.headers["Etag"]}).status_code == 304
+
+
+def test_a_module_that_never_ends_is_refused_and_others_do_not_wait(made: tuple[Person, Pusher]) -> None:
+    ann, _ = made
+    ann.call("PUT", "plain/a", content=b"plain")
+    ann.call("PUT", "spinning/a", content=bytes(60_000))
+
+    def others() -> list[float]:
+        found = []
+        for _ in range(30):
+            began_s = time.perf_counter()
+            assert ann.call("GET", "plain/a").content == b"plain"
+            found.append(time.perf_counter() - began_s)
+        return found
+
+    with ThreadPoolExecutor(5) as pool:
+        spins = [pool.submit(lambda: [ann.call("GET", "spinning/a") for _ in range(10)]) for _ in range(4)]
+        took = pool.submit(others).result()
+    answers = [answer for one in spins for answer in one.result()]
+    assert {answer.status_code for answer in answers} == {409}
+    assert "the filter spinning cannot read this object: it computes" in answers[0].text
+    assert statistics.median(took) < OTHERS_WAIT_S

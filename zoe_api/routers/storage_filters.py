@@ -1,0 +1,64 @@
+"""Filters that users upload for the objects of their tenant. Rules set them, which admins write."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Path, Query, Request, Response
+
+from zoe_api.access import Reader, Submitter, check
+from zoe_api.dependencies import MasterDep, ask
+from zoe_api.routing import api_router
+from zoe_client.wire import StorageFilterList, StorageFilterRequest, StorageFilterView
+from zoe_lib.domain.roles import Scope
+from zoe_lib.store.people import Principal
+
+router = api_router("/storage/filters", tag="storage")
+_KIND = "storage_rules"
+Name = Annotated[str, Path(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
+Tenant = Annotated[str | None, Query(max_length=256, description="Whose; default: yours. Others need an admin.")]
+Shared = Annotated[bool, Query(description="One that all tenants share; needs an admin.")]
+
+
+@router.get("", response_model=StorageFilterList)
+def list_storage_filters(
+    principal: Reader,
+    master: MasterDep,
+    request: Request,
+    everyone: Annotated[bool, Query(description="Of all tenants; needs an admin.")] = False,
+) -> StorageFilterList:
+    """List the filters that rules for your tenant may set: its own, and shared ones."""
+    if everyone:
+        check(principal, Scope.ADMIN)
+    asked: dict[str, Any] = {"do": "filters"} | ({} if everyone else {"tenant": principal.tenant})
+    return StorageFilterList(**ask(master, _KIND, asked, request))
+
+
+@router.put("/{name}", response_model=StorageFilterView, status_code=201)
+def upload_storage_filter(
+    name: Name, body: StorageFilterRequest, principal: Submitter, master: MasterDep, request: Request
+) -> StorageFilterView:
+    """Upload a filter, or a new version of it. Rules that set it use the new one for what is stored from now on."""
+    asked = {"do": "upload", "name": name, "tenant": _owner(principal, body.tenant, body.shared), "text": body.module}
+    return StorageFilterView(**ask(master, _KIND, asked | {"author": principal.user}, request, principal.user))
+
+
+@router.delete("/{name}", status_code=204)
+def remove_storage_filter(
+    name: Name,
+    principal: Submitter,
+    master: MasterDep,
+    request: Request,
+    tenant: Tenant = None,
+    shared: Shared = False,
+) -> Response:
+    """Remove a filter that no rule sets. Objects that were stored through it are read as before."""
+    asked = {"do": "drop", "name": name, "tenant": _owner(principal, tenant, shared), "author": principal.user}
+    ask(master, _KIND, asked, request, principal.user)
+    return Response(status_code=204)
+
+
+def _owner(principal: Principal, tenant: str | None, shared: bool) -> str:
+    if shared or tenant not in (None, principal.tenant):
+        check(principal, Scope.ADMIN)
+    return "" if shared else tenant or principal.tenant

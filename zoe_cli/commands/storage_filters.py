@@ -1,0 +1,76 @@
+"""storage filter: modules that filter objects, uploaded for the objects of a tenant."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zoe_cli.context import options
+from zoe_cli.output import emit
+from zoe_cli.registry import add
+from zoe_cli.rows import Rows
+from zoe_cli.units import clock
+from zoe_client.wire import StorageFilterRequest, StorageFilterView
+
+app = typer.Typer(help="Filters of objects that you upload, as WebAssembly modules.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the filter.")]
+Tenant = Annotated[str | None, typer.Option(help="Whose filter it is, for admins (default: your tenant's).")]
+Shared = Annotated[bool, typer.Option("--shared", help="A filter for all tenants, for admins.")]
+
+
+def add_filter(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="The module (.wasm).")],
+    name: Annotated[str | None, typer.Option(help="Its name in rules (default: that of the file).")] = None,
+    tenant: Tenant = None,
+    shared: Shared = False,
+) -> None:
+    """Upload a filter, or a new version of it. An admin's rule sets it for objects."""
+    module = base64.b64encode(file.read_bytes()).decode()
+    wanted = StorageFilterRequest(module=module, tenant=tenant, shared=shared)
+    with options(context).client() as client:
+        answer = client.upload_storage_filter(name or file.stem, wanted)
+    emit(answer, options(context).output, _rows([answer]))
+
+
+def list_filters(
+    context: typer.Context,
+    everyone: Annotated[bool, typer.Option("--everyone", help="Of all tenants, for admins.")] = False,
+) -> None:
+    """List the filters that rules for your tenant may set."""
+    with options(context).client() as client:
+        answer = client.storage_filters(everyone)
+    emit(answer, options(context).output, _rows(answer.filters))
+
+
+def remove_filter(context: typer.Context, name: Name, tenant: Tenant = None, shared: Shared = False) -> None:
+    """Remove a filter that no rule sets. Objects that were stored through it are read as before."""
+    with options(context).client() as client:
+        client.remove_storage_filter(name, tenant, shared)
+    emit({"removed": name}, options(context).output, Rows(("removed",), [(name,)]))
+
+
+def _rows(filters: list[StorageFilterView]) -> Rows:
+    rows = [
+        (
+            one.name,
+            one.tenant or "all",
+            one.runs,
+            str(one.bytes),
+            one.sha256[:12],
+            one.author or "",
+            clock(one.created_s),
+            ", ".join(map(str, one.rules)),
+        )
+        for one in filters
+    ]
+    return Rows(("name", "tenant", "runs", "bytes", "sha256", "by", "at", "rules"), rows)
+
+
+add(app, "add", add_filter, ("zoe storage filter add mask.wasm", "zoe storage filter add mask.wasm --name hide"))
+add(app, "ls", list_filters, ("zoe storage filter ls",))
+add(app, "rm", remove_filter, ("zoe storage filter rm mask",))

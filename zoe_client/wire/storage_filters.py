@@ -1,0 +1,43 @@
+"""Filters of objects that users upload: WebAssembly modules."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from zoe_client.wire.base import Wire
+
+MODULE_BYTES_MAX = 2**20
+_ENCODED_MAX = (MODULE_BYTES_MAX + 3) * 4 // 3
+FilterName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
+
+
+class StorageFilterView(Wire):
+    """An uploaded filter: the newest module of that name."""
+
+    tenant: str | None = Field(description="Whose it is; null if all tenants share it.")
+    name: str = Field(description="In small letters; rules may write it in any case.")
+    sha256: str = Field(description="Of the module. Objects name it, and are read by this very version.")
+    bytes: int
+    runs: Literal["stored", "read"] = Field(
+        description="`stored`: when an object is stored, and backward when it is read; `read`: when it is read only."
+    )
+    same_size: bool = Field(description="Whether one that runs at reading keeps sizes, so that ranges can be read.")
+    author: str | None = None
+    created_s: float
+    rules: list[int] = Field(default=[], description="Numbers of the rules that set it.")
+
+
+class StorageFilterList(Wire):
+    """Uploaded filters by tenant and name."""
+
+    filters: list[StorageFilterView]
+
+
+class StorageFilterRequest(Wire):
+    """A filter to upload."""
+
+    module: str = Field(max_length=_ENCODED_MAX, description="The WebAssembly module in base64, of at most 1 MiB.")
+    tenant: str | None = Field(default=None, max_length=256, description="Whose; default: yours. Others need an admin.")
+    shared: bool = Field(default=False, description="For all tenants; needs an admin.")
