@@ -30,6 +30,7 @@ from storage_filters.newest import NewestMessage
 from storage_filters.records import KINDS
 from storage_filters.rule_documents import written
 from storage_filters.rule_metrics import rule_of
+from storage_filters.rules import CACHING
 from zoe_lib.messaging.keys import Only
 
 _log = logging.getLogger(__name__)
@@ -133,7 +134,7 @@ class Regulation:
         """Return the filters of objects that all proxies have which ever reported; all there are before the first
         report.
         """
-        return frozenset(KINDS).intersection(*self._hosted.values())
+        return frozenset((*KINDS, CACHING)).intersection(*self._hosted.values())
 
     def clients(self) -> Mapping[str, AchievedBandwidth]:
         """Return what was recently moved to and from each address, for the proxies that report it."""

@@ -28,6 +28,11 @@ def operations_file(rates_file: str) -> Path:
     return Path(rates_file).with_suffix(".operations")
 
 
+def cache_file(rates_file: str) -> Path:
+    """Return the place of the counters of the cache, beside it."""
+    return Path(rates_file).with_suffix(".cache")
+
+
 class RuleFile:
     """The file, for its writer and for readers. `warn` is told of a file that makes no sense, once for each."""
 
