@@ -87,6 +87,7 @@ class ObjectCache:
         fence: Fence | None = None,
         object_bytes_max: int = 2**60,
         count: Count = _nothing,
+        clock: Callable[[], float] = now_s,
     ) -> None:
         self._app = app
         self._book = book
@@ -95,6 +96,7 @@ class ObjectCache:
         self._fence = fence
         self._object_bytes_max = object_bytes_max
         self._count = count
+        self._clock = clock
         self._leases: OrderedDict[str, _Lease] = OrderedDict()
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
@@ -163,7 +165,7 @@ class ObjectCache:
         if lease is None or self._fence is None or "Origin" in request.headers:
             return None
         if (
-            now_s() - lease.at_s >= self._fence.lease_s
+            self._clock() - lease.at_s >= self._fence.lease_s
             or lease.expired
             or self._fence.generation(name) != lease.generation
         ):
@@ -180,7 +182,7 @@ class ObjectCache:
 
     def _asked(self, request: Request, name: str, entry: Entry) -> HeaderKeyDict | None:
         """Return the store's headers of the object if it has the entry's version; None otherwise."""
-        at_s = now_s()
+        at_s = self._clock()
         generation = self._fence.generation(name) if self._fence is not None else None
         head = _again(request, "HEAD")
         if generation is not None:

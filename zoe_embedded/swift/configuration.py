@@ -200,8 +200,9 @@ class StoreConfiguration:
     one of parity, which needs three nodes. `autocreate` False: a reseller admin has to create accounts. `pipeline`: of
     the proxy, replacing the one derived from the other options. `executions_secret`: the file of the secret from which
     the credentials of executions follow; without it, executions have none. `keyring`: the file of tenants' keys,
-    without which nothing is encrypted by rules. `cache`: the proxy keeps what rules say; `cache_fence` False: it asks the
-    nodes at each hit. `hosts`: the addresses of the nodes' servers, which the rings use; loopback if not given. `behind`: the proxy is a gateway to that store, without nodes of its own.
+    without which nothing is encrypted by rules. `cache`: the proxy keeps what rules say; `cache_fence` False: it asks
+    the nodes each time. `hosts`: the addresses of the nodes' servers, which the rings use; loopback if not given. `behind`:
+    the proxy is a gateway to that store, without nodes of its own.
     """
 
     users: Sequence[StoreUser]
