@@ -169,7 +169,7 @@ class ObjectCache:
             or lease.expired
             or self._fence.generation(name) != lease.generation
         ):
-            del self._leases[name]
+            self._leases.pop(name, None)  # others may have, while it was asked
             return None
         # As Swift's own GET does: whom the owner or the container's access list does not allow, the store refuses.
         container = get_container_info(request.environ, self._app, swift_source="ZOE")
@@ -177,7 +177,7 @@ class ObjectCache:
         authorize = request.environ.get("swift.authorize")
         if _of(container) != lease.container or (authorize is not None and authorize(request) is not None):
             return None
-        self._leases.move_to_end(name)
+        self._keep(name, lease)
         return lease
 
     def _asked(self, request: Request, name: str, entry: Entry) -> HeaderKeyDict | None:
@@ -202,6 +202,7 @@ class ObjectCache:
 
     def _keep(self, name: str, lease: _Lease) -> None:
         self._leases[name] = lease
+        self._leases.move_to_end(name)
         if len(self._leases) > _LEASES_MAX:
             self._leases.popitem(last=False)
 

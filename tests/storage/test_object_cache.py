@@ -133,6 +133,42 @@ def test_nobody_gets_an_older_object(ask: Ask, wanted: list[Request]) -> None:
         judged(request, answer)
 
 
+OLD, NEW = at(0, put("b", b"old")), at(0, put("b", b"new"))
+HOT = [at(1, get("b"))] * 2  # kept, and found to be the newest
+CROSSINGS: dict[str, list[Request]] = {
+    "a write after a reader was told the number": [what("WAIT", seconds=2), at(1, get("b"), before=[NEW])],
+    "a write after a reader was told the version": [what("WAIT", seconds=2), at(1, get("b"), after=[NEW])],
+    "a writer without memcached": [what("CUT", 0), NEW],
+    "a writer that loses memcached": [{**NEW, "before": [what("CUT", 0)]}],
+    "a writer that is killed after the store has it": [{**NEW, "killed": True}],
+    "a reader in the midst of a write whose proxy is killed": [{**NEW, "before": HOT, "killed": True}],
+    "memcached forgets amid a write": [{**NEW, "before": [what("FORGET"), *HOT], "after": [what("FORGET")]}],
+    "memcached forgets, and a reader begins": [{**NEW, "before": [what("FORGET")], "after": HOT}],
+    "two writes at once": [{**NEW, "before": [*HOT, at(1, put("b", b"other")), *HOT]}],
+    "a reader without memcached": [what("CUT", 1), NEW, *HOT, what("MEND", 1)],
+    "both without memcached": [what("CUT", 0), what("CUT", 1), NEW, *HOT],
+    "metadata": [at(0, get("b", {"X-Object-Meta-A": "2"}, "POST"))],
+    "a proxy that begins again": [what("RESTART", 1), *HOT, NEW, what("RESTART", 0)],
+    "the same content again": [at(0, get("b", method="DELETE")), *HOT, OLD],
+}
+
+
+@pytest.mark.parametrize("crossing", CROSSINGS)
+def test_a_version_that_was_the_newest_is_not_told_after_a_write(ask: Ask, crossing: str) -> None:
+    wanted = [
+        rules(CACHED),
+        OLD,
+        *HOT,
+        *CROSSINGS[crossing],
+        *HOT,
+        at(0, get("b")),
+        *HOT,
+        at(1, get("b", method="HEAD")),
+    ]
+    for request, answer in zip(wanted, ask(wanted), strict=True):
+        judged(request, answer)
+
+
 def test_a_hit_reads_nothing_of_the_store(ask: Ask) -> None:
     content = bytes(range(256)) * 1000
     read = at(0, get("b"))

@@ -1,6 +1,6 @@
 """A store in memory, plain and behind two proxies with caches, whose memcached forgets, and cannot always be reached.
 
-Runs in the environment of Swift: `python tests/support/cached_store.py KEYRING DIRECTORY`. Each line of input is a list
+Runs in the environment of Swift, with the paths of a keyring and of a directory to make. Each line of input is a list
 of requests, each line of output the answers to them: of the plain store, and of the proxy that the request names.
 A request may have others `before` or `after` the store does its work: they come while it is under way.
 """
@@ -173,19 +173,19 @@ class _Site:
             if reads:
                 possible.append(_answer(Request(_env(wanted)), self.plain))
 
-        def meanwhile(requests: list[dict[str, Any]]) -> Callable[[], None]:
+        def meanwhile(when: str) -> Callable[[], None]:
             def act() -> None:
-                for one in requests:
+                for one in wanted.get(when, []):
                     told.append(self.ask(one))
                     look()
-                if wanted.get("killed") and requests is wanted.get("after", []):
+                if wanted.get("killed") and when == "after":
                     proxy.line.dead = True
                     raise _KilledError
 
             return act
 
         look()
-        proxy.way.before, proxy.way.after = (meanwhile(wanted.get(when, [])) for when in ("before", "after"))
+        proxy.way.before, proxy.way.after = (meanwhile(when) for when in ("before", "after"))
         if not reads:
             act = proxy.way.before
 

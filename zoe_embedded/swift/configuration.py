@@ -201,8 +201,9 @@ class StoreConfiguration:
     the proxy, replacing the one derived from the other options. `executions_secret`: the file of the secret from which
     the credentials of executions follow; without it, executions have none. `keyring`: the file of tenants' keys,
     without which nothing is encrypted by rules. `cache`: the proxy keeps what rules say; `cache_fence` False: it asks
-    the nodes each time. `hosts`: the addresses of the nodes' servers, which the rings use; loopback if not given. `behind`:
-    the proxy is a gateway to that store, without nodes of its own.
+    the nodes each time. `versions`: containers may keep old versions. `hosts`: the addresses of the nodes' servers,
+    which the rings use; loopback if not given. `behind`: the proxy is a gateway to that store, without nodes of its
+    own.
     """
 
     users: Sequence[StoreUser]
@@ -223,6 +224,7 @@ class StoreConfiguration:
     keyring: str | None = None
     cache: bool = False
     cache_fence: bool = True
+    versions: bool = False
     hosts: Sequence[str] = ()
     behind: StoreBehind | None = None
 
@@ -329,6 +331,6 @@ def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Port
         memcached=ports.memcached,
         memcache=_MEMCACHE,
         users="\n".join(users),
-        user=user,
+        user=user + ("\nallow_versioned_writes = true" if configuration.versions else ""),
     )
     (directory / "proxy.conf").write_text(text)
