@@ -86,6 +86,7 @@ def main() -> int:
         regulation.achieved_by_execution,
         regulation.counts_transfers,
         hosted=regulation.hosted,
+        caches=regulation.caches,
         **({"done": done_at(views.line)} if views else {}),
     )
     sweeper = ViewSweeper(lambda: kept_views.sweep() if lead.epoch is not None else None)

@@ -87,6 +87,7 @@ class Works:
         counts_transfers: Callable[[], bool] = lambda: False,
         done: Done = _not_told,
         hosted: Callable[[], Collection[str]] = lambda: KINDS,
+        caches: Callable[[], Mapping[str, Mapping[str, tuple[int, int]]]] = dict,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -99,6 +100,7 @@ class Works:
         self.counts_transfers = counts_transfers
         self.done = done
         self.hosted = hosted
+        self.caches = caches
 
 
 def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
@@ -164,6 +166,13 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
     @routes.get("/clients")
     def clients() -> dict[str, dict[str, float]]:
         return {address: asdict(one) for address, one in works.clients().items()}
+
+    @routes.get("/caches")
+    def caches() -> dict[str, dict[str, dict[str, int]]]:
+        return {
+            proxy: {name: {"count": times, "bytes": length} for name, (times, length) in counts.items()}
+            for proxy, counts in works.caches().items()
+        }
 
     @routes.get("/missed")
     def missed() -> dict[str, dict[str, int]]:

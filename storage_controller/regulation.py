@@ -54,6 +54,10 @@ class Endpoints:
     proxies: frozenset[bytes]
 
 
+CacheCounts = Mapping[str, tuple[int, int]]
+"""How often, and bytes, by name: `hit`, `unasked`, `miss`, `stale`, `evicted`."""
+
+
 class Regulation:
     """The thread of the loop. `capacity` is what all proxies can move together and each of them alone, in bytes per
     second. `epoch` is that of the lead; without the lead, reports are read and no limits are sent. `executions`:
@@ -82,6 +86,7 @@ class Regulation:
         self._rules = RuleLedger(ledger)
         self._operations = OperationMeter()
         self._hosted: dict[str, frozenset[str]] = {}
+        self._caches: dict[str, CacheCounts] = {}
         self._rule_book: Mapping[str, Any] | None = None
         self._told_rule_book: Mapping[str, Any] | None = None
         self._newest = {proxy: NewestMessage(settings.hold_s) for proxy in capacity.nodes}
@@ -135,6 +140,10 @@ class Regulation:
         report.
         """
         return frozenset((*KINDS, CACHING)).intersection(*self._hosted.values())
+
+    def caches(self) -> Mapping[str, CacheCounts]:
+        """Return what the caches of proxies counted since their machines were started, as last reported."""
+        return dict(self._caches)
 
     def clients(self) -> Mapping[str, AchievedBandwidth]:
         """Return what was recently moved to and from each address, for the proxies that report it."""
@@ -212,13 +221,15 @@ class Regulation:
             operations = _operations(fields.get("operations", {}))
             hosted = frozenset(map(str, fields.get("filters", ())))
             waiting = frozenset((self._tenant(one), _DIRECTIONS[way]) for one, way in fields.get("waiting", []))
+            cache = {str(name): (int(counts[0]), int(counts[1])) for name, counts in fields.get("cache", {}).items()}
             self._book.hear(proxy, fields.get("moved"), fields.get("settled", ()))
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
             _log.error("invalid report of a proxy: %s", error)
             return None
         self._newest[proxy].heard(order, now_s)
         self._operations.add(operations, now_s)
         self._hosted[proxy] = hosted
+        self._caches[proxy] = cache
         report = self._meters[proxy].add(TransferProgress(seconds, amounts, waiting), time.monotonic())
         client_report = self._of_clients[proxy].add(TransferProgress(seconds, of_clients), time.monotonic())
         with self._lock:

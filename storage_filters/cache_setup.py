@@ -27,7 +27,7 @@ from storage_filters.object_cache import ObjectCache
 from storage_filters.rate_table import RateTable, belonging_to
 from storage_filters.records import hosted
 from storage_filters.rule_documents import RuleBook
-from storage_filters.rule_file import cache_file
+from storage_filters.rule_file import BYTES, TIMES, cache_file
 from storage_filters.rules import CACHING
 
 _ENCRYPTION = "swift.common.middleware.crypto"
@@ -45,18 +45,17 @@ def with_cache(app: Any, conf: Mapping[str, str], book: Callable[[], RuleBook], 
     with belonging_to(conf.get("user", "swift")):
         table = RateTable(cache_file(conf["rates_file"]))
 
-        def count(name: str, amount: int) -> None:
-            """Count one, and bytes, of this name."""
-            table.turn(name, "get", 1, time.monotonic())
-            if amount:
-                table.turn(name, "put", amount, time.monotonic())
+        def count(name: str, times: int, length: int) -> None:
+            table.turn(name, TIMES, times, time.monotonic())
+            if length:
+                table.turn(name, BYTES, length, time.monotonic())
 
         try:
             files = CacheFiles(
                 Path(conf["cache_dir"]),
                 int(conf.get("cache_bytes", 2**30)),
                 int(conf.get("cache_entries", 100_000)),
-                evicted=lambda entries: count("evicted", entries),
+                evicted=lambda entries: count("evicted", entries, 0),
                 warn=logger.warning,
             )
         except CacheRefused as error:

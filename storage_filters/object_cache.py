@@ -35,7 +35,8 @@ from storage_filters.rules import CACHING
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
-Count = Callable[[str, int], None]
+Count = Callable[[str, int, int], None]
+"""Takes a name, how often, and bytes."""
 _OBJECT_PATH_PARTS = 4
 _LEASES_MAX = 10_000
 # What an answer must not have: it is not of an object with bytes of its own at this path.
@@ -49,7 +50,7 @@ _UNCLEAR = (408, 499)
 _OK, _PARTIAL, _NOT_FOUND, _ERRORS_FROM = 200, 206, 404, 500
 
 
-def _nothing(_name: str, _amount: int) -> None:
+def _nothing(_name: str, _times: int, _bytes: int) -> None:
     """Count nothing."""
 
 
@@ -74,8 +75,8 @@ def now_s() -> float:
 
 
 class ObjectCache:
-    """The WSGI application before the store. prefix: of accounts. object_bytes_max: of what is kept. count: is told
-    `hit` (with the bytes), `unasked`, `miss`, `stale`.
+    """The WSGI application before the store. prefix: of accounts. object_bytes_max: of what is kept. count: is told of
+    each `hit` with its bytes, of those that were `unasked`, of each `miss`, and of entries that were `stale`.
     """
 
     def __init__(
@@ -152,7 +153,7 @@ class ObjectCache:
             entry.close()
             return request.get_response(self._app)
         if headers is not None:
-            self._count("unasked", 1)
+            self._count("unasked", 1, 0)
         elif (headers := self._asked(request, name, entry)) is None:
             entry.close()
             return self._from_store(request, parts, name)
@@ -196,7 +197,7 @@ class ObjectCache:
                 self._keep(name, _Lease(at_s, generation, _of(container), HeaderKeyDict(answer.headers)))
             return HeaderKeyDict(answer.headers)
         if answer.is_success or answer.status_int == _NOT_FOUND:
-            self._count("stale", 1)
+            self._count("stale", 1, 0)
             self._files.remove(name)
         return None
 
@@ -214,7 +215,7 @@ class ObjectCache:
             return answer
         if any(header in answer.headers for header in _OTHERS) or not self._wanted(parts, answer.headers):
             return answer
-        self._count("miss", 1)
+        self._count("miss", 1, 0)
         told = {key: answer.headers[key] for key in (PUT_SIZE, "X-Object-Meta-Tag") if key in answer.headers}
         about = {"version": _version(answer.headers), "headers": {"Content-Length": str(length), **told}}
         fill = self._files.fill(name, about, length)
@@ -254,7 +255,7 @@ class ObjectCache:
 
     def served(self, length: int) -> None:
         """Count bytes that came from an entry."""
-        self._count("hit", length)
+        self._count("hit", 1, length)
 
 
 class _EntryBytes:

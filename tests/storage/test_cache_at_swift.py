@@ -1,4 +1,4 @@
-"""Caches of two proxies of a real Swift: a hit needs no node, and nobody gets an older object or one that is not theirs."""
+"""Caches of two proxies of a real Swift: a hit needs no node, and nobody gets what is older or not theirs."""
 
 from __future__ import annotations
 

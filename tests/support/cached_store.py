@@ -127,9 +127,9 @@ class _Site:
     def pass_time(self, seconds: float) -> None:
         self.now_s += seconds
 
-    def count(self, name: str, amount: int) -> None:
-        self.counts[name] = self.counts.get(name, 0) + 1
-        self.counts[f"{name} bytes"] = self.counts.get(f"{name} bytes", 0) + amount
+    def count(self, name: str, times: int, length: int) -> None:
+        self.counts[name] = self.counts.get(name, 0) + times
+        self.counts[f"{name} bytes"] = self.counts.get(f"{name} bytes", 0) + length
 
     def ask(self, wanted: dict[str, Any]) -> Any:
         proxy = self.proxies[wanted.get("proxy", 0)]
