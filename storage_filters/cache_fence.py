@@ -15,9 +15,10 @@ holds for `lease_s` at most, by the clock of whoever noted it.
 
 from __future__ import annotations
 
+import hashlib
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 KEPT_S = 24 * 3600
@@ -91,6 +92,11 @@ class Fence:
 
     def _add(self, name: str, change: int) -> int:
         return int(self._memcache.incr(_key(name), change, time=KEPT_S))
+
+
+def name_of(parts: Sequence[str]) -> str:
+    """Return the name of an object, of the parts of its path: the empty one, the version of the API, account, ..."""
+    return hashlib.sha256("/".join(parts[2:]).encode("latin-1")).hexdigest()
 
 
 def _key(name: str) -> str:

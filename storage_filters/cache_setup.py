@@ -23,6 +23,7 @@ from swift.common.memcached import MemcacheRing
 
 from storage_filters.cache_fence import Fence
 from storage_filters.cache_files import CacheFiles, CacheRefused
+from storage_filters.fenced_writes import FencedWrites
 from storage_filters.object_cache import ObjectCache
 from storage_filters.rate_table import RateTable, belonging_to
 from storage_filters.records import hosted
@@ -35,13 +36,20 @@ _CONNECT_S, _ANSWER_S, _CONNECTIONS = 0.25, 0.5, 64
 
 
 def with_cache(app: Any, conf: Mapping[str, str], book: Callable[[], RuleBook], logger: Any) -> Any:
-    """Return the application behind the cache that is configured, or the application itself."""
-    if not conf.get("cache_dir"):
-        return app
+    """Return the application behind what is configured: a cache, and what tells other proxies' caches of writes."""
     last, elements = _elements(app)
-    if any(element.startswith(_ENCRYPTION) for element in elements):
-        logger.error("nothing is cached: behind zoe_filters, Swift encrypts objects, which would lie decrypted on disk")
-        return app
+    fence = _fence(conf, getattr(last, "written_elsewhere", False), logger)
+    if conf.get("cache_dir"):
+        if any(element.startswith(_ENCRYPTION) for element in elements):
+            logger.error(
+                "nothing is cached: behind zoe_filters, Swift encrypts objects, which would lie decrypted here"
+            )
+        else:
+            app = _cached(app, conf, book, fence, logger)
+    return app if fence is None else FencedWrites(app, fence)
+
+
+def _cached(app: Any, conf: Mapping[str, str], book: Callable[[], RuleBook], fence: Fence | None, logger: Any) -> Any:
     with belonging_to(conf.get("user", "swift")):
         table = RateTable(cache_file(conf["rates_file"]))
 
@@ -62,15 +70,8 @@ def with_cache(app: Any, conf: Mapping[str, str], book: Callable[[], RuleBook], 
             logger.error("nothing is cached: %s", error)
             return app
     hosted.add(CACHING)
-    return ObjectCache(
-        app,
-        book,
-        files,
-        conf.get("account_prefix", "AUTH_"),
-        _fence(conf, getattr(last, "written_elsewhere", False), logger),
-        int(conf.get("cache_object_bytes", 2**26)),
-        count,
-    )
+    prefix, largest = conf.get("account_prefix", "AUTH_"), int(conf.get("cache_object_bytes", 2**26))
+    return ObjectCache(app, book, files, prefix, fence, largest, count)
 
 
 def _fence(conf: Mapping[str, str], written_elsewhere: bool, logger: Any) -> Fence | None:

@@ -11,7 +11,6 @@ views, `X-Newest`), are none of the cache's business.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,7 +24,7 @@ from swift.common.utils import close_if_possible, config_true_value
 from swift.proxy.controllers.base import get_container_info
 
 from storage_filters.cache_entry import DamagedEntryError, Entry
-from storage_filters.cache_fence import Fence
+from storage_filters.cache_fence import Fence, name_of
 from storage_filters.cache_files import CacheFiles, Fill
 from storage_filters.chains import ObjectRequest, chain_of
 from storage_filters.headers import PUT_SIZE
@@ -46,8 +45,7 @@ _QUERY = frozenset(("temp_url_sig", "temp_url_expires", "temp_url_prefix", "temp
 _BACKEND = "HTTP_X_BACKEND_"
 _BACKEND_KNOWN = frozenset(("HTTP_X_BACKEND_ETAG_IS_AT", "HTTP_X_BACKEND_IGNORE_RANGE_IF_METADATA_PRESENT"))
 _CONDITIONS = ("Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
-_UNCLEAR = (408, 499)
-_OK, _PARTIAL, _NOT_FOUND, _ERRORS_FROM = 200, 206, 404, 500
+_OK, _PARTIAL, _NOT_FOUND = 200, 206, 404
 
 
 def _nothing(_name: str, _times: int, _bytes: int) -> None:
@@ -101,7 +99,7 @@ class ObjectCache:
         self._leases: OrderedDict[str, _Lease] = OrderedDict()
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer reads of objects that a rule wants cached; tell of writes; pass all others on."""
+        """Answer reads of objects that a rule wants cached; pass all others on."""
         parts = env["PATH_INFO"].split("/", _OBJECT_PATH_PARTS)
         method = env["REQUEST_METHOD"]
         answered: Iterable[bytes]
@@ -109,8 +107,6 @@ class ObjectCache:
             answered = self._app(env, start_response)
         elif method in ("GET", "HEAD") and self._may_be_cached(env, parts[2].removeprefix(self._prefix)):
             answered = self._read(Request(env), parts)(env, start_response)
-        elif method in ("PUT", "POST", "DELETE") and self._fence is not None:
-            answered = self._write(self._fence, Request(env), _name(parts))(env, start_response)
         else:
             answered = self._app(env, start_response)
         return answered
@@ -128,18 +124,8 @@ class ObjectCache:
             return False
         return any(action.kind == CACHING and action.verb == "SET" for _, rule in rules for action in rule.actions)
 
-    def _write(self, fence: Fence, request: Request, name: str) -> Response:
-        settled, begun = False, fence.begin(name)
-        try:
-            answer = request.get_response(self._app)
-            settled = answer.status_int < _ERRORS_FROM and answer.status_int not in _UNCLEAR
-        finally:
-            self._leases.pop(name, None)
-            fence.end(name, begun, settled)
-        return answer
-
     def _read(self, request: Request, parts: Sequence[str]) -> Response:
-        name = _name(parts)
+        name = name_of(parts)
         lease = self._lease(name, request)
         if request.method == "HEAD":
             if lease is None or not self._wanted(parts, lease.headers):
@@ -334,11 +320,6 @@ def _again(request: Request, method: str) -> Request:
     for name in _CONDITIONS:
         again.headers.pop(name, None)
     return again
-
-
-def _name(parts: Sequence[str]) -> str:
-    """Return the name of an object's entry."""
-    return hashlib.sha256("/".join(parts[2:]).encode("latin-1")).hexdigest()
 
 
 def _version(headers: HeaderKeyDict) -> list[str]:

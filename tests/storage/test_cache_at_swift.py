@@ -300,3 +300,16 @@ def test_a_gateway_asks_the_store_each_time_since_others_write_there(gateway: tu
     assert [ann.call("GET", "c/x").content for _ in range(3)] == [b"two" * 1000] * 3
     behind.call("DELETE", "c/x")
     assert ann.call("GET", "c/x").status_code == 404
+
+
+def test_where_swift_encrypts_nothing_is_cached() -> None:
+    with (
+        pushed_store(nodes=1, replicas=1, encrypted=True, cache=True) as (store, pusher),
+        logged_in(store, "acme:ann") as ann,
+    ):
+        pushed(pusher, written(RuleBook((replace(parse_rule("FOR TENANT acme DO SET CACHING"), id=1),))))
+        assert "nothing is cached: behind zoe_filters, Swift encrypts" in store.log_of("proxy")
+        ann.put("c")
+        ann.put("c/x", b"secret")
+        assert [ann.call("GET", "c/x").content for _ in range(3)] == [b"secret"] * 3
+        assert not (store.directory / "rates-objects").exists()

@@ -18,6 +18,7 @@ from swift.common.swob import Request
 
 from storage_filters.cache_fence import Fence
 from storage_filters.cache_files import CacheFiles
+from storage_filters.fenced_writes import FencedWrites
 from storage_filters.filter_host import FilterHost
 from storage_filters.keyring import Keyring
 from storage_filters.object_cache import ObjectCache
@@ -104,7 +105,7 @@ class _Proxy:
         cache = ObjectCache(
             self.way, self._made.book, files, fence=fence, clock=lambda: self._made.now_s, count=self._made.count
         )
-        self.host = FilterHost(cache, self._made.book, self._made.keyring, size_max=10**6)
+        self.host = FilterHost(FencedWrites(cache, fence), self._made.book, self._made.keyring, size_max=10**6)
 
 
 class _Site:
