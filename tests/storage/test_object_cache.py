@@ -126,7 +126,7 @@ def judged(request: Request, answer: Any) -> None:
 
 
 @given(wanted=steps())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_nobody_gets_an_older_object(ask: Ask, wanted: list[Request]) -> None:
     """Whatever is written, through whichever proxy, while the other reads, and whatever fails meanwhile."""
     for request, answer in zip(wanted, ask(wanted), strict=True):
