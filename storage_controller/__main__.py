@@ -87,6 +87,7 @@ def main() -> int:
         regulation.counts_transfers,
         hosted=regulation.hosted,
         traffic=regulation.traffic,
+        caches=regulation.caches,
         **({"done": done_at(views.line)} if views else {}),
     )
     sweeper = ViewSweeper(lambda: kept_views.sweep() if lead.epoch is not None else None)

@@ -89,6 +89,7 @@ class Works:
         done: Done = _not_told,
         hosted: Callable[[], Collection[str]] = lambda: KINDS,
         traffic: Traffic | None = None,
+        caches: Callable[[], Mapping[str, Mapping[str, tuple[int, int]]]] = dict,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -102,6 +103,7 @@ class Works:
         self.done = done
         self.hosted = hosted
         self.traffic = traffic or Traffic(str)
+        self.caches = caches
 
 
 def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
@@ -167,6 +169,13 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
     @routes.get("/clients")
     def clients() -> dict[str, dict[str, float]]:
         return {address: asdict(one) for address, one in works.clients().items()}
+
+    @routes.get("/caches")
+    def caches() -> dict[str, dict[str, dict[str, int]]]:
+        return {
+            proxy: {name: {"count": times, "bytes": length} for name, (times, length) in counts.items()}
+            for proxy, counts in works.caches().items()
+        }
 
     @routes.get("/missed")
     def missed() -> dict[str, dict[str, int]]:

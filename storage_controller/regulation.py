@@ -34,6 +34,7 @@ from storage_filters.newest import NewestMessage
 from storage_filters.records import KINDS
 from storage_filters.rule_documents import written
 from storage_filters.rule_metrics import rule_of
+from storage_filters.rules import CACHING
 from zoe_lib.messaging.keys import Only
 
 _log = logging.getLogger(__name__)
@@ -55,6 +56,10 @@ class Endpoints:
     public_key: bytes
     secret_key: bytes
     proxies: frozenset[bytes]
+
+
+CacheCounts = Mapping[str, tuple[int, int]]
+"""How often, and bytes, by name: `hit`, `unasked`, `miss`, `stale`, `evicted`."""
 
 
 class Regulation:
@@ -87,6 +92,7 @@ class Regulation:
         self._lacked: set[str] = set()
         self._operations = OperationMeter()
         self._hosted: dict[str, frozenset[str]] = {}
+        self._caches: dict[str, CacheCounts] = {}
         self._rule_book: Mapping[str, Any] | None = None
         self._told_rule_book: Mapping[str, Any] | None = None
         self.traffic = Traffic(self._tenant)
@@ -140,7 +146,11 @@ class Regulation:
         """Return the filters of objects that all proxies have which ever reported; all there are before the first
         report.
         """
-        return frozenset(KINDS).intersection(*self._hosted.values())
+        return frozenset((*KINDS, CACHING)).intersection(*self._hosted.values())
+
+    def caches(self) -> Mapping[str, CacheCounts]:
+        """Return what the caches of proxies counted since their machines were started, as last reported."""
+        return dict(self._caches)
 
     def clients(self) -> Mapping[str, AchievedBandwidth]:
         """Return what was recently moved to and from each address, for the proxies that report it."""
@@ -220,8 +230,9 @@ class Regulation:
             lacks = set(map(str, fields.get("lacks", ())))
             waiting = frozenset((self._tenant(one), _DIRECTIONS[way]) for one, way in fields.get("waiting", []))
             self.traffic.hear(proxy, fields.get("requests", {}))
+            cache = {str(name): (int(counts[0]), int(counts[1])) for name, counts in fields.get("cache", {}).items()}
             self._book.hear(proxy, fields.get("moved"), fields.get("settled", ()))
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
             _log.error("invalid report of a proxy: %s", error)
             return None
         self._newest[proxy].heard(order, now_s)
@@ -229,6 +240,7 @@ class Regulation:
         self._hosted[proxy] = hosted
         if len(self._lacked) < WANTED_MAX:
             self._lacked |= lacks
+        self._caches[proxy] = cache
         report = self._meters[proxy].add(TransferProgress(seconds, amounts, waiting), time.monotonic())
         client_report = self._of_clients[proxy].add(TransferProgress(seconds, of_clients), time.monotonic())
         with self._lock:

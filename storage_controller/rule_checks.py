@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from storage_controller.answers import Refused
 from storage_controller.dsl import bandwidth_of
 from storage_filters.rule_metrics import METRICS
-from storage_filters.rules import BANDWIDTH, OBJECT_TYPE, Action, Rule, TargetKind, comparisons, metrics_of
+from storage_filters.rules import BANDWIDTH, CACHING, OBJECT_TYPE, Action, Rule, TargetKind, comparisons, metrics_of
 
 PARAMETERS_BYTES_MAX = 512
 _TYPES = ("ZSTD", "LZ4", "GZIP")
@@ -86,6 +86,7 @@ def _only(action: Action, given: Mapping[str, str], known: Collection[str]) -> N
 
 
 _FILTERS: Mapping[str, Callable[[Action, Mapping[str, str]], None]] = {
+    CACHING: _plain,
     "COMPRESSION": _compression,
     "ENCRYPTION": _plain,
     "NOOP": _plain,

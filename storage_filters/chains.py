@@ -22,6 +22,7 @@ from pathlib import PurePosixPath
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rules import (
     BANDWIDTH,
+    CACHING,
     OBJECT_SIZE,
     OBJECT_TAG,
     OBJECT_TYPE,
@@ -85,7 +86,13 @@ class Chain:
     @property
     def steps(self) -> tuple[Verdict, ...]:
         """Return the actions that apply and are filters of objects, in the order in which they run at PUT."""
-        return tuple(v for v in self.verdicts if v.outcome is Outcome.APPLIES and v.action.kind != BANDWIDTH)
+        others = (BANDWIDTH, CACHING)
+        return tuple(v for v in self.verdicts if v.outcome is Outcome.APPLIES and v.action.kind not in others)
+
+    @property
+    def cached(self) -> bool:
+        """Return whether the object is cached when it is read."""
+        return any(v.outcome is Outcome.APPLIES and v.action.kind == CACHING for v in self.verdicts)
 
 
 @dataclass(frozen=True, slots=True)

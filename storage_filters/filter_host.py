@@ -37,6 +37,7 @@ from swift.common.swob import (
 from swift.common.utils import close_if_possible, get_logger
 
 from storage_bridge.model import WHY_HEADER
+from storage_filters.cache_setup import with_cache
 from storage_filters.chains import ObjectRequest, chain_of
 from storage_filters.filtered_body import FilteredBody
 from storage_filters.headers import DONE, PUT_ETAG, PUT_SIZE
@@ -304,6 +305,7 @@ def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[
         def counted(name: str, direction: Direction) -> None:
             table.turn(name, direction, 1, time.monotonic())
 
+        app = with_cache(app, conf, rules.book, logger)
         files = ModuleFiles(modules_directory(conf["rates_file"]), tpool.execute)
         prefix = conf.get("account_prefix", "AUTH_")
         return FilterHost(app, rules.book, keyring, prefix, operations=counted, modules=files)

@@ -32,7 +32,15 @@ from storage_filters.newest import NewestMessage
 from storage_filters.rate_table import DIRECTIONS, Direction, RateTable, Use
 from storage_filters.records import hosted
 from storage_filters.request_counters import RequestCounters, changed_counts
-from storage_filters.rule_file import DamagedRulesError, RuleFile, operations_file, rules_file
+from storage_filters.rule_file import (
+    BYTES,
+    TIMES,
+    DamagedRulesError,
+    RuleFile,
+    cache_file,
+    operations_file,
+    rules_file,
+)
 from storage_filters.transfer_counters import TransferCounters
 
 REPORT_INTERVAL_S = 0.25
@@ -75,6 +83,7 @@ class LimitsAgent:
         self._modules = ModuleFiles(modules_directory(conf["rates_file"]), tpool.execute)
         self._rules = RuleFile(rules_file(conf["rates_file"]))
         self._operations = RateTable(operations_file(conf["rates_file"]))
+        self._cache = RateTable(cache_file(conf["rates_file"]))
         self._alive = AliveFile(alive_file(conf["rates_file"]))
         self._lock = Path(conf["rates_file"]).with_suffix(".lock")
         self._lock.touch(0o600)
@@ -174,6 +183,7 @@ class LimitsAgent:
                 "lacks": self._lacks() if number % _REPORTS_A_LOOK == 1 else [],
                 "moved": {name: counts[name].numbers() for name in changed | (counts.keys() & set(asked))},
                 "settled": list(asked),
+                "cache": _counted(self._cache.uses(now_s)),
             }
             if number % _REPORTS_A_LIST == 0:
                 report["requests"] = changed_counts(requests_told, self._requests.counts())
@@ -203,6 +213,12 @@ def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:
         if moved or use.waits:
             found.setdefault(name, {})[direction] = moved
     return found
+
+
+def _counted(uses: Uses) -> dict[str, list[int]]:
+    """Return how often, and bytes, of what a cache counted since the machine was started."""
+    totals = {place: use.total for place, use in uses.items()}
+    return {name: [totals.get((name, TIMES), 0), totals.get((name, BYTES), 0)] for name, _ in totals}
 
 
 def _rates(limits: Mapping[str, Any], subject: str) -> dict[Direction, float]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from storage_filters.rate_table import Direction
 from storage_filters.rule_documents import RuleBook, read
 
 
@@ -26,6 +27,16 @@ def rules_file(rates_file: str) -> Path:
 def operations_file(rates_file: str) -> Path:
     """Return the place of the counters of operations, beside it."""
     return Path(rates_file).with_suffix(".operations")
+
+
+TIMES: Direction = "get"
+BYTES: Direction = "put"
+"""Under which directions the table of a cache counts how often, and bytes."""
+
+
+def cache_file(rates_file: str) -> Path:
+    """Return the place of the counters of the cache, beside it."""
+    return Path(rates_file).with_suffix(".cache")
 
 
 class RuleFile:

@@ -13,6 +13,9 @@ from enum import StrEnum
 BANDWIDTH = "BANDWIDTH"
 """The filter that is a promise to a tenant: the controller keeps it as an SLO, and no rule displaces it."""
 
+CACHING = "CACHING"
+"""The filter that acts when objects are read: the proxy keeps them on its disk."""
+
 
 class TargetKind(StrEnum):
     """What a rule is for; a group is a named list of tenants and containers."""

@@ -63,6 +63,9 @@ class OneServer:
 class Gateway(Application):  # type: ignore[misc]
     """Swift's proxy over another store."""
 
+    written_elsewhere = True
+    """Others may write to the store without this gateway."""
+
     def __init__(self, conf: dict[str, str], store: SwiftStore) -> None:
         ring = OneServer()
         for policy in POLICIES:

@@ -25,6 +25,7 @@ from swift.common.swob import (
     HTTPCreated,
     HTTPException,
     HTTPLengthRequired,
+    HTTPNoContent,
     HTTPNotFound,
     HTTPPreconditionFailed,
     HTTPUnprocessableEntity,
@@ -112,6 +113,10 @@ class MemoryStore:
             del headers[name]
         headers.update({k: v for k, v in request.headers.items() if k.lower().startswith("x-object-meta-")})
         return HTTPAccepted(request=request)
+
+    def DELETE(self, request: Request) -> Response:  # noqa: N802
+        self.listing.pop(request.path, None)
+        return HTTPNoContent(request=request) if self.objects.pop(request.path, None) else HTTPNotFound(request=request)
 
     def GET(self, request: Request) -> Response:  # noqa: N802
         if request.path not in self.objects:

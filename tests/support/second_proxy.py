@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
@@ -52,7 +53,7 @@ def second_proxy(store: ObjectStore, by_root: bool = False) -> Iterator[str]:
         process.terminate()
         process.wait()
         for file in directory.glob("second*"):
-            file.unlink()
+            shutil.rmtree(file) if file.is_dir() else file.unlink()
 
 
 def _healthy(url: str) -> bool:

@@ -123,6 +123,7 @@ paste.filter_factory = storage_filters.views:filter_factory
 paste.filter_factory = storage_filters.filter_host:filter_factory
 rates_file = {swift_dir}/rates
 keyring_file = {keyring}
+{cache}
 [filter:zoe_bandwidth]
 paste.filter_factory = storage_filters.bandwidth:filter_factory
 rates_file = {swift_dir}/rates
@@ -199,8 +200,10 @@ class StoreConfiguration:
     one of parity, which needs three nodes. `autocreate` False: a reseller admin has to create accounts. `pipeline`: of
     the proxy, replacing the one derived from the other options. `executions_secret`: the file of the secret from which
     the credentials of executions follow; without it, executions have none. `keyring`: the file of tenants' keys,
-    without which nothing is encrypted by rules. `hosts`: the addresses of the nodes' servers, which the rings use;
-    loopback if not given. `behind`: the proxy is a gateway to that store, without nodes of its own.
+    without which nothing is encrypted by rules. `cache`: the proxy keeps what rules say; `cache_fence` False: it asks
+    the nodes each time. `versions`: containers may keep old versions. `hosts`: the addresses of the nodes' servers,
+    which the rings use; loopback if not given. `behind`: the proxy is a gateway to that store, without nodes of its
+    own.
     """
 
     users: Sequence[StoreUser]
@@ -219,6 +222,9 @@ class StoreConfiguration:
     controller: ControllerLine | None = None
     executions_secret: str | None = None
     keyring: str | None = None
+    cache: bool = False
+    cache_fence: bool = True
+    versions: bool = False
     hosts: Sequence[str] = ()
     behind: StoreBehind | None = None
 
@@ -280,6 +286,13 @@ def _write_rings(directory: Path, configuration: StoreConfiguration, ports: Port
     (directory / "rings.json").write_text(json.dumps(rings))
 
 
+def _cache(directory: Path, configuration: StoreConfiguration, memcached: int) -> str:
+    if not configuration.cache:
+        return ""
+    server = f"{LOOPBACK}:{memcached}" if configuration.cache_fence else ""
+    return f"cache_dir = {directory}/rates-objects\ncache_memcached = {server}"
+
+
 def _application(behind: StoreBehind | None) -> str:
     if behind is None:
         return _SWIFTS_OWN
@@ -299,6 +312,7 @@ def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Port
         s3_region=S3_REGION,
         secret_file=configuration.executions_secret or "",
         keyring=configuration.keyring or "",
+        cache=_cache(directory, configuration, ports.memcached),
         pipeline=configuration.pipeline
         or _PROXY_PIPELINE.format(
             endpoints="" if configuration.behind else "list-endpoints ",
@@ -317,6 +331,6 @@ def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Port
         memcached=ports.memcached,
         memcache=_MEMCACHE,
         users="\n".join(users),
-        user=user,
+        user=user + ("\nallow_versioned_writes = true" if configuration.versions else ""),
     )
     (directory / "proxy.conf").write_text(text)

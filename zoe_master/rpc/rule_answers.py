@@ -70,13 +70,13 @@ def _answer(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
             return dict(client.attempt(asked.model_dump(include=names)))
         case "why":
             return dict(client.why(asked.tenant or "", asked.container, asked.object))
-        case "traffic":
-            return dict(client.traffic(asked.by, asked.seconds, asked.tenant or None))
         case _:
-            return _about_filters(client, asked)
+            return _further_answer(client, asked)
 
 
-def _about_filters(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
+def _further_answer(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
+    if asked.do == "traffic":
+        return dict(client.traffic(asked.by, asked.seconds, asked.tenant or None))
     if asked.do == "filters":
         return {"filters": list(client.filters(asked.tenant))}
     if asked.do == "upload":
