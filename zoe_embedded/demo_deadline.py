@@ -23,6 +23,7 @@ from zoe_embedded.demo import prepare
 from zoe_embedded.demo_deadline_job import CONTAINER, MB, RATE, ROWS, dataset
 from zoe_embedded.demo_deadline_runs import (
     CONFIDENCE,
+    EXTREMES,
     LEARNING,
     DeadlineRuns,
     RunOutcome,
@@ -47,6 +48,8 @@ _SHORTEST_S = 5.0
 _ROOMY = 1.2
 """A deadline is at most so many times the earliest one of its choice."""
 _TRIES = 3
+_NEEDED = {"late": 1, "middle": 2, "tight": 1}
+_CHOICES_LEAST = 2
 _IMPOSSIBLE = 0.8
 """Times the shortest time in which the services of a run were ready, before any of them computed."""
 
@@ -133,15 +136,18 @@ def stage(
 
 def learn(console: Console, runs: DeadlineRuns, most: int) -> list[RunOutcome]:
     """Run the job without a promise until Zoe has learned from so many runs."""
-    found, known = [], min(runs.known(), most)
+    known = min(runs.known(), most)
     console.print(f"[bold]2[/bold] Learn how long it takes: {most - known} runs ({known} are known)")
-    for workers, rate in LEARNING[known:most]:
-        outcome = runs.unpromised(workers, rate)
-        found.append(outcome)
-        told = f", expected {outcome.expected.p50_s:.0f} s" if outcome.expected else ""
-        console.print(f"  {choice_text(workers - 1, rate):<40} {outcome.took_s:5.1f} s{told}{_wrong(outcome)}")
+    found = [_taught(console, runs, workers, rate) for workers, rate in LEARNING[known:most]]
     runs.settled(most)
     return found
+
+
+def _taught(console: Console, runs: DeadlineRuns, workers: int, rate: int | None) -> RunOutcome:
+    outcome = runs.unpromised(workers, rate)
+    told = f", expected {outcome.expected.p50_s:.0f} s" if outcome.expected else ""
+    console.print(f"  {choice_text(workers - 1, rate):<40} {outcome.took_s:5.1f} s{told}{_wrong(outcome)}")
+    return outcome
 
 
 def curve(runs: DeadlineRuns) -> list[DeadlineChoice]:
@@ -158,21 +164,18 @@ def curve(runs: DeadlineRuns) -> list[DeadlineChoice]:
     return sorted(found.values(), key=lambda one: -one.first_s)
 
 
-def chosen(
-    name: str, choices: Sequence[DeadlineChoice], used: Collection[object], names: Sequence[str] = DEADLINES
-) -> DeadlineChoice | None:
-    """Return a choice for the deadline of this name that was not used; None: there is none, or none is left for the
-    names after it.
+def chosen(name: str, choices: Sequence[DeadlineChoice], used: Collection[object]) -> DeadlineChoice | None:
+    """Return a choice for the deadline of this name that was not used; None: there is none. A middle one leaves one for
+    the tight deadline.
     """
     new = [one for one in choices if one.key not in used]
-    if len(new) < len(names) - names.index(name):
+    if len(new) < _NEEDED[name]:
         return None
-    places = {"late": 0, "middle": (len(new) - 1) // 2, "tight": len(new) - 1}
-    return new[places[name]]
+    return new[{"late": 0, "middle": (len(new) - 1) // 2, "tight": len(new) - 1}[name]]
 
 
 def three_of(choices: Sequence[DeadlineChoice]) -> dict[str, DeadlineChoice]:
-    """Return a late, a middle and a tight one, by name; none if there are fewer choices."""
+    """Return a late, a middle and a tight one, by name; fewer if there are fewer choices."""
     found: dict[str, DeadlineChoice] = {}
     for name in DEADLINES:
         if (one := chosen(name, choices, {earlier.key for earlier in found.values()})) is not None:
@@ -182,30 +185,39 @@ def three_of(choices: Sequence[DeadlineChoice]) -> dict[str, DeadlineChoice]:
 
 def _promises(console: Console, runs: DeadlineRuns, names: Sequence[str]) -> bool:
     console.print(f"[bold]3[/bold] What could be promised with {CONFIDENCE:.0%} confidence, by when it is needed")
-    for one in reversed(curve(runs)):
+    choices = curve(runs)
+    if len(choices) < len(names):
+        console.print(f"  choices: {len(choices)}; two more runs, since it may have changed what makes a difference")
+        for workers, rate in EXTREMES:
+            _taught(console, runs, workers, rate)
+        runs.settled(1)
+        choices = curve(runs)
+    for one in reversed(choices):
         what = choice_text(*one.key)
         console.print(f"  in {one.first_s:4.0f} s or more: {what:<40} {one.terms.price} {one.terms.currency}")
     console.print("[bold]4[/bold] The same job with different deadlines, and one that is impossible")
     outcomes: dict[str, RunOutcome] = {}
     for name in names:
         used = {(one.workers - 1, one.read_bytes_per_s) for one in outcomes.values()}
-        found = promised(console, runs, name, used, names)
-        if found is None:
-            return False
-        in_s, outcomes[name] = found
-        tell(console, name, in_s, outcomes[name])
-        runs.settled(1)
+        found = promised(console, runs, name, used)
+        if found is not None:
+            in_s, outcomes[name] = found
+            tell(console, name, in_s, outcomes[name])
+            runs.settled(1)
+    if len(outcomes) < min(_CHOICES_LEAST, len(names)):
+        console.print("[red]There are too few choices.[/red]")
+        return False
     ready_s = min(one.execution.marks[Mark.READY] - one.execution.marks[Mark.PLACED] for one in outcomes.values())
     countered = counter(console, runs, ready_s * _IMPOSSIBLE)
     if countered is None:
         return False
-    apart = len({(one.workers, one.read_bytes_per_s) for one in outcomes.values()})
+    apart, asked = len({(one.workers, one.read_bytes_per_s) for one in outcomes.values()}), len(outcomes)
     outcomes["countered"] = countered
-    return _verdict(console, outcomes, apart, len(names))
+    return _verdict(console, outcomes, apart, asked)
 
 
 def promised(
-    console: Console, runs: DeadlineRuns, name: str, used: Collection[object], names: Sequence[str] = DEADLINES
+    console: Console, runs: DeadlineRuns, name: str, used: Collection[object]
 ) -> tuple[float, RunOutcome] | None:
     """Ask for a deadline with another choice than those used, by what is offered at this moment, and follow the run;
     return the seconds that it had and the run, None if there was none. Each run teaches, so the answer may be another
@@ -213,10 +225,13 @@ def promised(
     """
     for _ in range(_TRIES):
         choices = curve(runs)
-        one = chosen(name, choices, used, names)
+        one = chosen(name, choices, used)
         if one is None:
             told = "; ".join(choice_text(*choice.key) for choice in choices)
-            console.print(f"[red]  {name}: there is no further choice beside those used: {told or 'none'}[/red]")
+            console.print(
+                f"  [bold]{name}[/bold]: left out, since more workers or bandwidth make no difference on this machine "
+                f"as loaded as it is: {told or 'nothing can be promised'}"
+            )
             return None
         execution, result = runs.asked(one.in_s)
         terms = execution.promise.terms if execution.promise else None

@@ -39,6 +39,8 @@ LEARNING: Sequence[tuple[int, int | None]] = (
 """Workers and bandwidth. A confidence of 90 % needs ten runs of its own kind of which the rate is known, which it is of
 those that were guaranteed one; before, a rule of thumb stands for it, and times are three times as long.
 """
+EXTREMES: Sequence[tuple[int, int | None]] = ((1, QUARTER), (WORKERS_MOST, ALL))
+"""The least and the most of both."""
 CONFIDENCE = 0.9
 _ANSWER_S_MAX, _LOOK_S = 60.0, 0.1
 _LEARNS_S = 2.0  # a thread of the master learns what has come each second

@@ -68,14 +68,14 @@ def test_looking_for_choices_comes_to_an_end() -> None:
 
 def test_two_choices_are_not_three_deadlines() -> None:
     two = [DeadlineChoice(2.0, 3.0, terms(0, None)), DeadlineChoice(1.0, 1.5, terms(1, 4))]
-    assert len(three_of(two)) == 2
-    assert chosen("late", two, set()) is None
-    assert chosen("late", two, set(), ["late"]) == two[0]
+    assert three_of(two) == {"late": two[0], "tight": two[1]}
+    assert three_of(two[:1]) == {"late": two[0]}
 
 
 def test_a_choice_that_was_used_is_not_taken_again() -> None:
     three = [DeadlineChoice(4.0 - one, 4.0 - one, terms(one, 2)) for one in range(3)]
     assert chosen("middle", three, {three[0].key}) == three[1]
+    assert chosen("middle", three, {three[0].key, three[1].key}) is None, "the last one is for the tight deadline"
     assert chosen("tight", three, {three[0].key, three[2].key}) == three[1]
     assert chosen("tight", three, {one.key for one in three}) is None
 
