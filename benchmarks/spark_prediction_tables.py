@@ -19,7 +19,7 @@ from benchmarks.promise_tables import wilson
 from zoe_embedded.demo_deadline_job import WORKER_CORES
 from zoe_lib.domain.values import changed
 from zoe_lib.run_times.history import RunTimes
-from zoe_lib.run_times.model import learned
+from zoe_lib.run_times.model import RunTimeModel, learned
 from zoe_lib.run_times.values import RunSample, RunSetting
 
 RUNS = Path(__file__).parent.parent / "docs" / "study" / "spark-prediction.csv"
@@ -43,8 +43,6 @@ def main() -> int:
         print(f"left out{name}: {_errors(left_out(spark, busy))}")
         plain = [row for row in spark if row["kind"] != "readings-views"]
         print(f"left out, over sizes{name}: {_errors(left_out_over_sizes(plain, busy))}")
-    for kind in dict.fromkeys(row["kind"] for row in spark):
-        print(f"  {kind}: left out {_errors(left_out([row for row in spark if row['kind'] == kind], waited))}")
     return 0
 
 
@@ -62,14 +60,17 @@ def told(rows: Sequence[Row]) -> str:
 
 def left_out(rows: Sequence[Row], busy: Busy) -> Iterator[tuple[float, float]]:
     """Yield what is predicted of each run without its setting, and what it took."""
+    taught: dict[tuple[str, ...], RunTimes] = {}
     for row in rows:
-        times = RunTimes()
-        others = [one for one in rows if one["kind"] == row["kind"] and _setting(one) != _setting(row)]
-        for number, one in enumerate(others):
-            times.learn(str(number), _KIND, sample(one, busy))
+        place = row["kind"], *_setting(row)
+        if place not in taught:
+            times = taught[place] = RunTimes()
+            others = [one for one in rows if one["kind"] == row["kind"] and _setting(one) != _setting(row)]
+            for number, one in enumerate(others):
+                times.learn(str(number), _KIND, sample(one, busy))
         rate = float(row["guaranteed"]) or None
         setting = RunSetting(float(row["cores"]), rate=rate, guaranteed=rate, views=row["views"] == "True")
-        found = times.answer(_KIND, setting)
+        found = taught[place].answer(_KIND, setting)
         if found is not None:
             yield found.expected_s, float(row["took_s"])
 
@@ -77,12 +78,15 @@ def left_out(rows: Sequence[Row], busy: Busy) -> Iterator[tuple[float, float]]:
 def left_out_over_sizes(rows: Sequence[Row], busy: Busy) -> Iterator[tuple[float, float]]:
     """Yield the same from runs of all sizes."""
     free = [rate for row in rows if not float(row["guaranteed"]) and (rate := sample(row, busy).setting.rate)]
+    models: dict[tuple[str, ...], RunTimeModel] = {}
     for row in rows:
-        others = [one for one in rows if (one["kind"], *_setting(one)) != (row["kind"], *_setting(row))]
-        model = learned([sample(one, busy) for one in others])
+        place = row["kind"], *_setting(row)
+        if place not in models:
+            others = [one for one in rows if (one["kind"], *_setting(one)) != place]
+            models[place] = learned([sample(one, busy) for one in others])
         rate = float(row["guaranteed"]) or (median(free) if free else None)
         known = changed(sample(row, busy).setting, rate=rate)
-        yield model.run_s(known), float(row["took_s"])
+        yield models[place].run_s(known), float(row["took_s"])
 
 
 def sample(row: Row, busy: Busy) -> RunSample:
