@@ -28,23 +28,16 @@ from rich.console import Console
 from benchmarks.promise_tables import wilson
 from benchmarks.support import machine
 from zoe_client.vocabulary import Mark
-from zoe_embedded.demo_deadline import MARGIN, DeadlineChoice, DeadlineStage, curve, learn, stage, three_of
+from zoe_embedded.demo_deadline import DeadlineChoice, DeadlineStage, curve, learn, stage, three_of
 from zoe_embedded.demo_deadline_job import ROWS
 from zoe_embedded.demo_deadline_runs import LEARNING, RunOutcome, offers_of
 from zoe_embedded.demo_deadline_world import held_cores, readers
 from zoe_embedded.demo_storage import FAILURES
-from zoe_embedded.home import Home
 from zoe_embedded.needs import MEMCACHED
 from zoe_embedded.preparing import prepared
-from zoe_master.backends.local.cgroups import find_parent
-from zoe_master.backends.local.hints import hint_name
 
 QUIET, NOISY = "quiet", "noisy"
 FURTHER = 1
-_WEIGHT = {1: ("cpu.shares", 8 * 1024), 2: ("cpu.weight", 8 * 100)}
-"""Of the control group of all services, by version: otherwise each busy program of the machine gets as much as all of
-them together. As for eight programs.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +87,7 @@ def main() -> int:
     return 0
 
 
-def _weigh(home: Home) -> None:
-    parent = find_parent(hint_name((home.state / "local").absolute()))
-    if parent is not None and parent.cpu is not None:
-        name, weight = _WEIGHT[parent.version]
-        (parent.cpu / name).write_text(str(weight))
-
-
 def _all(console: Console, running: DeadlineStage, rounds: int, until_s: float) -> Iterator[DemoRow]:
-    _weigh(running.site.stack.home)
     with held_cores(running.client):
         for outcome in learn(console, running.runs, len(LEARNING)):
             if outcome.expected is not None:
@@ -128,7 +113,7 @@ def _promised(
     running: DeadlineStage, number: int, surroundings: str, choices: dict[str, DeadlineChoice]
 ) -> Iterator[DemoRow]:
     for name, one in choices.items():
-        in_s = one.in_s * MARGIN
+        in_s = one.in_s
         execution, result = running.runs.asked(in_s)
         if (offers := offers_of(execution)) is None:
             yield _row(number, surroundings, name, in_s, running.runs.kept(execution, result))
@@ -150,7 +135,7 @@ def _without_levers(running: DeadlineStage, number: int, choices: dict[str, Dead
         ("no bandwidth", workers, None),
         ("one worker", 1, rate),
     ):
-        yield _row(number, name, "tight", tight.in_s * MARGIN, running.runs.unpromised(used, given))
+        yield _row(number, name, "tight", tight.in_s, running.runs.unpromised(used, given))
 
 
 def _row(number: int, surroundings: str, deadline: str, in_s: float, outcome: RunOutcome) -> DemoRow:

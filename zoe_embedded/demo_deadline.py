@@ -5,22 +5,25 @@ bandwidth, and a fourth that cannot be promised, of which an offer is accepted a
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console
 from rich.table import Table
 
 from storage_bridge.model import BandwidthSlo
 from zoe_client import Client
+from zoe_client.vocabulary import Mark
 from zoe_client.wire import CredentialRequest, FinishTermsView
 from zoe_embedded.demo import prepare
 from zoe_embedded.demo_deadline_job import CONTAINER, MB, RATE, ROWS, dataset
 from zoe_embedded.demo_deadline_runs import (
     CONFIDENCE,
+    EXTREMES,
     LEARNING,
     DeadlineRuns,
     RunOutcome,
@@ -28,7 +31,7 @@ from zoe_embedded.demo_deadline_runs import (
     most_workers_used,
     offers_of,
 )
-from zoe_embedded.demo_deadline_world import held_cores, node, others, readers, set_prices
+from zoe_embedded.demo_deadline_world import held_cores, node, others, readers, set_prices, weigh
 from zoe_embedded.demo_storage import FAILURES, upload
 from zoe_embedded.given_settings import add_option
 from zoe_embedded.home import Home
@@ -39,25 +42,35 @@ from zoe_embedded.swift.configuration import StoreUser
 from zoe_embedded.swift.site import SERVICE, Site, storage_site
 
 DEADLINES = ("late", "middle", "tight")
-_STEP = 1.07
+_STEP = 1.05
 _LATEST = 3.0
 _SHORTEST_S = 5.0
-MARGIN = 1.04
-"""Times the shortest time that is promised: a moment passes between looking and asking."""
-_IMPOSSIBLE = 0.6
+_ROOMY = 1.2
+"""A deadline is at most so many times the earliest one of its choice."""
+_TRIES = 3
+_NEEDED = {"late": 1, "middle": 2, "tight": 1}
+_CHOICES_LEAST = 2
+_IMPOSSIBLE = 0.8
+"""Times the shortest time in which the services of a run were ready, before any of them computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeadlineChoice:
-    """A deadline in seconds from its submission, and what would be promised for it."""
+    """What would be promised for a deadline in seconds from its submission, from `first_s` to `last_s`."""
 
-    in_s: float
+    first_s: float
+    last_s: float
     terms: FinishTermsView
 
     @property
     def key(self) -> tuple[int, int | None]:
         """Return what is chosen."""
         return self.terms.elastic, self.terms.read_bytes_per_s
+
+    @property
+    def in_s(self) -> float:
+        """Return a deadline for which this is chosen: not on the edge, since a moment passes until it is asked for."""
+        return min(math.sqrt(self.first_s * self.last_s), self.first_s * _ROOMY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +103,7 @@ def main() -> int:
                 f"  ready after {time.monotonic() - began_s:.1f} s; others hold the cores that nobody promised"
             )
             learn(console, running.runs, 1 if arguments.short else len(LEARNING))
-            kept = _promises(console, running.runs, 1 if arguments.short else len(DEADLINES))
+            kept = _promises(console, running.runs, DEADLINES[:1] if arguments.short else DEADLINES)
     except FAILURES as error:
         console.print(str(error), style="red", markup=False)
         return 1
@@ -109,6 +122,7 @@ def stage(
     users = others(home.create(), 1 + further)
     with storage_site(home, BandwidthSlo(RATE, RATE), {**settings, "local_nodes": [node()]}, users) as site:
         console.print(f"  a store that delivers {RATE / MB:g} MB/s to all who read; data in {home.path}")
+        weigh(home)
         data = dataset(site.stack, rows)
         prepare(console, data)
         upload(console, site, data.readings, CONTAINER)
@@ -122,65 +136,112 @@ def stage(
 
 def learn(console: Console, runs: DeadlineRuns, most: int) -> list[RunOutcome]:
     """Run the job without a promise until Zoe has learned from so many runs."""
-    found, known = [], min(runs.known(), most)
+    known = min(runs.known(), most)
     console.print(f"[bold]2[/bold] Learn how long it takes: {most - known} runs ({known} are known)")
-    for workers, rate in LEARNING[known:most]:
-        outcome = runs.unpromised(workers, rate)
-        found.append(outcome)
-        told = f", expected {outcome.expected.p50_s:.0f} s" if outcome.expected else ""
-        console.print(f"  {choice_text(workers - 1, rate):<40} {outcome.took_s:5.1f} s{told}{_wrong(outcome)}")
+    found = [_taught(console, runs, workers, rate) for workers, rate in LEARNING[known:most]]
     runs.settled(most)
     return found
 
 
+def _taught(console: Console, runs: DeadlineRuns, workers: int, rate: int | None) -> RunOutcome:
+    outcome = runs.unpromised(workers, rate)
+    told = f", expected {outcome.expected.p50_s:.0f} s" if outcome.expected else ""
+    console.print(f"  {choice_text(workers - 1, rate):<40} {outcome.took_s:5.1f} s{told}{_wrong(outcome)}")
+    return outcome
+
+
 def curve(runs: DeadlineRuns) -> list[DeadlineChoice]:
-    """Return what would be promised for an earlier and earlier end, the latest first: of each choice the earliest."""
+    """Return what would be promised now for an earlier and earlier end, the latest first."""
     longest = runs.expected(0, None)
     in_s = _LATEST * (longest.p90_s if longest else 0.0)
     found: dict[tuple[int, int | None], DeadlineChoice] = {}
+    before: DeadlineChoice | None = None
     while in_s > _SHORTEST_S and (terms := runs.would_be(in_s)) is not None:
-        choice = DeadlineChoice(in_s, terms)
-        found[choice.key] = choice
+        one = DeadlineChoice(in_s, in_s, terms)
+        before = replace(one, last_s=before.last_s) if before is not None and before.key == one.key else one
+        found[one.key] = before
         in_s /= _STEP
-    return sorted(found.values(), key=lambda one: -one.in_s)
+    return sorted(found.values(), key=lambda one: -one.first_s)
+
+
+def chosen(name: str, choices: Sequence[DeadlineChoice], used: Collection[object]) -> DeadlineChoice | None:
+    """Return a choice for the deadline of this name that was not used; None: there is none. A middle one leaves one for
+    the tight deadline.
+    """
+    new = [one for one in choices if one.key not in used]
+    if len(new) < _NEEDED[name]:
+        return None
+    return new[{"late": 0, "middle": (len(new) - 1) // 2, "tight": len(new) - 1}[name]]
 
 
 def three_of(choices: Sequence[DeadlineChoice]) -> dict[str, DeadlineChoice]:
     """Return a late, a middle and a tight one, by name; fewer if there are fewer choices."""
-    places = dict(zip(DEADLINES, (0, len(choices) // 2, len(choices) - 1), strict=True))
     found: dict[str, DeadlineChoice] = {}
-    for name, place in places.items():
-        if choices and all(choices[place] != one for one in found.values()):
-            found[name] = choices[place]
+    for name in DEADLINES:
+        if (one := chosen(name, choices, {earlier.key for earlier in found.values()})) is not None:
+            found[name] = one
     return found
 
 
-def _promises(console: Console, runs: DeadlineRuns, deadlines: int) -> bool:
+def _promises(console: Console, runs: DeadlineRuns, names: Sequence[str]) -> bool:
     console.print(f"[bold]3[/bold] What could be promised with {CONFIDENCE:.0%} confidence, by when it is needed")
     choices = curve(runs)
+    if len(choices) < len(names):
+        console.print(f"  choices: {len(choices)}; two more runs, since it may have changed what makes a difference")
+        for workers, rate in EXTREMES:
+            _taught(console, runs, workers, rate)
+        runs.settled(1)
+        choices = curve(runs)
     for one in reversed(choices):
         what = choice_text(*one.key)
-        console.print(f"  in {one.in_s:4.0f} s or more: {what:<40} {one.terms.price} {one.terms.currency}")
-    wanted = dict(list(three_of(choices).items())[:deadlines])
-    if len(wanted) < deadlines:
-        console.print(f"[red]There are {len(choices)} choices, which is too few for {deadlines} deadlines.[/red]")
-        return False
+        console.print(f"  in {one.first_s:4.0f} s or more: {what:<40} {one.terms.price} {one.terms.currency}")
     console.print("[bold]4[/bold] The same job with different deadlines, and one that is impossible")
     outcomes: dict[str, RunOutcome] = {}
-    for name, one in wanted.items():
-        execution, result = runs.asked(one.in_s * MARGIN)
-        if (offers := offers_of(execution)) is not None:
-            console.print(f"[red]  {name}: not promised: {offers.why}[/red]")
-            runs.client.cancel(execution.id)
-            return False
-        outcomes[name] = runs.kept(execution, result)
-        tell(console, name, one.in_s * MARGIN, outcomes[name])
-    countered = counter(console, runs, choices[-1].in_s * _IMPOSSIBLE)
+    for name in names:
+        used = {(one.workers - 1, one.read_bytes_per_s) for one in outcomes.values()}
+        found = promised(console, runs, name, used)
+        if found is not None:
+            in_s, outcomes[name] = found
+            tell(console, name, in_s, outcomes[name])
+            runs.settled(1)
+    if len(outcomes) < min(_CHOICES_LEAST, len(names)):
+        console.print("[red]There are too few choices.[/red]")
+        return False
+    ready_s = min(one.execution.marks[Mark.READY] - one.execution.marks[Mark.PLACED] for one in outcomes.values())
+    countered = counter(console, runs, ready_s * _IMPOSSIBLE)
     if countered is None:
         return False
-    apart = len({(one.workers, one.read_bytes_per_s) for one in outcomes.values()})
+    apart, asked = len({(one.workers, one.read_bytes_per_s) for one in outcomes.values()}), len(outcomes)
     outcomes["countered"] = countered
-    return _verdict(console, outcomes, apart, deadlines)
+    return _verdict(console, outcomes, apart, asked)
+
+
+def promised(
+    console: Console, runs: DeadlineRuns, name: str, used: Collection[object]
+) -> tuple[float, RunOutcome] | None:
+    """Ask for a deadline with another choice than those used, by what is offered at this moment, and follow the run;
+    return the seconds that it had and the run, None if there was none. Each run teaches, so the answer may be another
+    one than what was just told: then it is asked again.
+    """
+    for _ in range(_TRIES):
+        choices = curve(runs)
+        one = chosen(name, choices, used)
+        if one is None:
+            told = "; ".join(choice_text(*choice.key) for choice in choices)
+            console.print(
+                f"  [bold]{name}[/bold]: left out, since more workers or bandwidth make no difference on this machine "
+                f"as loaded as it is: {told or 'nothing can be promised'}"
+            )
+            return None
+        execution, result = runs.asked(one.in_s)
+        terms = execution.promise.terms if execution.promise else None
+        if terms is not None and (terms.elastic, terms.read_bytes_per_s) not in used:
+            return one.in_s, runs.kept(execution, result)
+        offers = execution.offers
+        answer = choice_text(terms.elastic, terms.read_bytes_per_s) if terms else offers.why if offers else "none"
+        console.print(f"  {name}, in {one.in_s:.0f} s: asked again; the answer was: {answer}", markup=False)
+        runs.withdrawn(execution)
+    return None
 
 
 def counter(console: Console, runs: DeadlineRuns, in_s: float) -> RunOutcome | None:
@@ -189,7 +250,7 @@ def counter(console: Console, runs: DeadlineRuns, in_s: float) -> RunOutcome | N
     offers = offers_of(execution)
     if offers is None or not offers.offers:
         console.print(f"[red]  impossible, in {in_s:.0f} s: it was not countered with offers.[/red]")
-        runs.client.cancel(execution.id)
+        runs.withdrawn(execution)
         return None
     console.print(f"  impossible, in {in_s:.0f} s: {offers.why}.")
     for one in offers.offers:

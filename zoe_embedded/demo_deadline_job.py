@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from zoe_embedded.demo_data import Dataset
@@ -10,9 +11,11 @@ from zoe_embedded.demo_storage import PREFIX
 from zoe_embedded.stack import Stack
 from zoe_embedded.swift.site import SERVICE
 
-NAME, CONTAINER, DIRECTORY = "energy-by-deadline", "deadline", "energy-by-deadline"
-ROWS, PARTS, ROUNDS = 400_000, 24, 10
-"""24 tasks, a file each: with one, two or three workers, all of them have as many."""
+NAME, CONTAINER, INPUT = "energy-pseudonyms", "deadline", "readings"
+ROWS, PARTS, ROUNDS = 240_000, 24, 30
+"""24 tasks, a file each: with one, two or three workers, all of them have as many. Rounds: one worker computes for
+longer than the store takes at 1 MB/s, so that workers matter at most rates, and bandwidth where there are several.
+"""
 MB = 10**6
 RATE = 4 * MB
 """Bytes per second that the store can deliver to all who read: little, so that reading takes as long as computing."""
@@ -22,14 +25,32 @@ MASTER_CORES, DRIVER_CORES = 0.1, 0.2
 JOB_CORES = MASTER_CORES + DRIVER_CORES + WORKERS_MOST * WORKER_CORES
 _WORKER_MEMORY, _DRIVER_MEMORY = "1GiB", "1GiB"
 _PART_BYTES_MAX = 16 << 20
+_USED = {"vid": "string", "sumHC": "long", "sumHP": "long", "type": "string", "temp": "double", "region": "string"}
 
 
-def dataset(stack: Stack, rows: int) -> Dataset:
+@dataclass(frozen=True, slots=True)
+class DeadlineJob:
+    """One kind of the job. name: of the application, and its directory in the workspace; container: what it reads;
+    views: whether it may have the store leave out columns that it does not use; event_log: whether Spark writes one.
+    """
+
+    name: str = NAME
+    container: str = CONTAINER
+    views: bool = False
+    event_log: bool = False
+
+
+DEMO_JOB = DeadlineJob()
+
+
+def dataset(stack: Stack, rows: int, job: DeadlineJob = DEMO_JOB) -> Dataset:
     """Return the readings in the user's workspace."""
-    return Dataset(stack.workspace / DIRECTORY, stack.component_account, rows, parts=PARTS)
+    return Dataset(stack.workspace / job.name, stack.component_account, rows, parts=PARTS)
 
 
-def description(result: str, essential: int = 1, read_bytes_per_s: int | None = None) -> dict[str, Any]:
+def description(
+    result: str, essential: int = 1, read_bytes_per_s: int | None = None, job: DeadlineJob = DEMO_JOB
+) -> dict[str, Any]:
     """Return the job with so many essential workers of three; the others are elastic. `result`: the directory of its
     answer, below the job's. `read_bytes_per_s`: bandwidth that it requires; None: none.
     """
@@ -39,17 +60,21 @@ def description(result: str, essential: int = 1, read_bytes_per_s: int | None = 
         "worker_memory": _WORKER_MEMORY,
         "worker_cores": WORKER_CORES,
     }
-    storage: dict[str, Any] = {"inputs": [{"name": "readings", "uri": f"swift2d://{CONTAINER}.{SERVICE}/{PREFIX}"}]}
+    readings: dict[str, Any] = {"name": INPUT, "uri": f"swift2d://{job.container}.{SERVICE}/{PREFIX}"}
+    if job.views:
+        readings["pushdown"] = {"columns": [{"name": name, "type": type_} for name, type_ in _USED.items()]}
+    storage: dict[str, Any] = {"inputs": [readings]}
     if read_bytes_per_s is not None:
         storage["bandwidth"] = {"read": read_bytes_per_s, "guarantee": "required"}
     return {
         "version": 4,
-        "name": NAME,
+        "name": job.name,
         "time_limit_s": 900,
         "frameworks": [
-            {"framework": "spark", "parameters": parameters, "overrides": {"worker": _held_worker(), "master": _MASTER}}
+            {"framework": "spark", "parameters": parameters}
+            | {"overrides": {"worker": _held_worker(job.name), "master": _MASTER}}
         ],
-        "components": [_driver(result)],
+        "components": [_driver(result, job)],
         "storage": storage,
     }
 
@@ -59,12 +84,12 @@ _JAVA = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 _MASTER = {"resources": {"cores": MASTER_CORES}, "environment": _JAVA}
 
 
-def _held_worker() -> dict[str, Any]:
+def _held_worker(directory: str) -> dict[str, Any]:
     """Return what holds a worker to its share of a core: its control group, and `core_share.py` where there is none."""
     executor_mb = 512
     return {
         "command": [
-            *("python3", f"{{workspace}}/{DIRECTORY}/core_share.py", str(WORKER_CORES)),
+            *("python3", f"{{workspace}}/{directory}/core_share.py", str(WORKER_CORES)),
             *("spark-class", "org.apache.spark.deploy.worker.Worker", "--host", "{host:self}"),
             *("--port", "{port:rpc}", "--webui-port", "{port:ui}", "--cores", "1", "--memory", f"{executor_mb}m"),
             *("--work-dir", "{scratch}", "spark://{host:master}:{port:master.rpc}"),
@@ -74,7 +99,8 @@ def _held_worker() -> dict[str, Any]:
     }
 
 
-def _driver(result: str) -> dict[str, Any]:
+def _driver(result: str, job: DeadlineJob) -> dict[str, Any]:
+    here = f"{{workspace}}/{job.name}"
     options = {
         "spark.driver.host": "{host:self}",
         "spark.ui.port": "{port:ui}",
@@ -84,7 +110,9 @@ def _driver(result: str) -> dict[str, Any]:
         # All workers are there when it begins, so it waits for them rather than begin with the first.
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
     }
-    here = f"{{workspace}}/{DIRECTORY}"
+    if job.event_log:
+        options |= {"spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file:{here}"}
+    reads = ("--selected", INPUT) if job.views else ("--input", f"{{input:{INPUT}}}")
     return {
         "name": "driver",
         "image": "zoe/spark",
@@ -98,8 +126,7 @@ def _driver(result: str) -> dict[str, Any]:
                 f"{here}/energy_pseudonyms.py",
                 "--rounds",
                 str(ROUNDS),
-                "--input",
-                "{input:readings}",
+                *reads,
                 "--output",
                 f"{here}/{result}",
             ),

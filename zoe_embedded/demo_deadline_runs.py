@@ -6,28 +6,41 @@ import base64
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from zoe_client import Client, ZoeError
 from zoe_client.vocabulary import ExecutionState, Mark
 from zoe_client.wire import ExecutionView, FinishTermsView, OffersView, PromiseView
 from zoe_embedded.demo import until_it_ends
 from zoe_embedded.demo_data import Dataset
-from zoe_embedded.demo_deadline_job import MB, NAME, RATE, WORKERS_MOST, answer_is_right, description
+from zoe_embedded.demo_deadline_job import (
+    DEMO_JOB,
+    MB,
+    RATE,
+    WORKERS_MOST,
+    DeadlineJob,
+    answer_is_right,
+    description,
+)
 
-HALF, ALL = RATE // 2, RATE
+QUARTER, HALF, ALL = RATE // 4, RATE // 2, RATE
 LEARNING: Sequence[tuple[int, int | None]] = (
-    (1, None),
+    (1, HALF),
     (3, ALL),
+    (1, QUARTER),
+    (2, ALL),
+    (3, QUARTER),
     (1, ALL),
     (2, HALF),
-    (3, None),
-    (1, HALF),
-    (2, ALL),
     (3, HALF),
-    (2, None),
+    (2, QUARTER),
     (3, ALL),
 )
-"""Workers and bandwidth. A confidence of 90 % needs ten runs of its own kind; before, a rule of thumb stands for it."""
+"""Workers and bandwidth. A confidence of 90 % needs ten runs of its own kind of which the rate is known, which it is of
+those that were guaranteed one; before, a rule of thumb stands for it, and times are three times as long.
+"""
+EXTREMES: Sequence[tuple[int, int | None]] = ((1, QUARTER), (WORKERS_MOST, ALL))
+"""The least and the most of both."""
 CONFIDENCE = 0.9
 _ANSWER_S_MAX, _LOOK_S = 60.0, 0.1
 _LEARNS_S = 2.0  # a thread of the master learns what has come each second
@@ -79,22 +92,22 @@ def choice_text(elastic: int, rate: int | None) -> str:
 class DeadlineRuns:
     """Submits runs of the job, one after the other; ZoeError if one does not succeed."""
 
-    def __init__(self, client: Client, data: Dataset) -> None:
+    def __init__(self, client: Client, data: Dataset, job: DeadlineJob = DEMO_JOB) -> None:
         self.client = client
-        self._data = data
+        self.job = job
+        self.data = data
         self._number = int(time.time())
 
     def known(self) -> int:
         """Return how many runs Zoe has learned from."""
-        return max((one.samples for one in self.client.plan(description("plan")).run_times), default=0)
+        return max((one.samples for one in self.client.plan(self._described("plan")).run_times), default=0)
 
     def settled(self, runs: int) -> None:
         """Wait until Zoe has learned from so many runs, and knows what the last one read; ZoeError."""
         give_up_s = time.monotonic() + _ANSWER_S_MAX
         while time.monotonic() < give_up_s:
-            last = next(
-                iter(self.client.executions(states=[ExecutionState.SUCCEEDED], name=NAME, limit=1).executions), None
-            )
+            ended = self.client.executions(states=[ExecutionState.SUCCEEDED], name=self.job.name, limit=1).executions
+            last = next(iter(ended), None)
             moved = None if last is None else self.client.execution(last.id).transfers
             if moved is not None and moved.final and self.known() >= runs:
                 time.sleep(_LEARNS_S)
@@ -104,7 +117,7 @@ class DeadlineRuns:
 
     def expected(self, elastic: int, rate: int | None) -> ExpectedRun | None:
         """Return what Zoe expects of a run of so many workers beside the first, at this rate."""
-        told = self.client.plan(description("plan", read_bytes_per_s=rate)).run_times
+        told = self.client.plan(self._described("plan", 1, rate)).run_times
         found = next((one for one in told if one.elastic == elastic), None)
         return None if found is None else ExpectedRun(found.p50_s, found.p90_s, found.samples)
 
@@ -112,18 +125,18 @@ class DeadlineRuns:
         """Run it with so many essential workers and this bandwidth, without a promise."""
         expected = self.expected(workers - 1, rate)
         result = self._next_result()
-        execution = self.client.submit(description(result, workers, rate))
+        execution = self.client.submit(self._described(result, workers, rate))
         return self._ended(execution.id, workers, rate, expected, result)
 
     def would_be(self, in_s: float) -> FinishTermsView | None:
         """Return what would be promised for an end in so many seconds; None: nothing."""
-        outlook = self.client.plan(description("plan"), finish_by=f"+{in_s:.0f}s", confidence=CONFIDENCE).promise
+        outlook = self.client.plan(self._described("plan"), finish_by=f"+{in_s:.0f}s", confidence=CONFIDENCE).promise
         return None if outlook is None else outlook.terms
 
     def asked(self, in_s: float) -> tuple[ExecutionView, str]:
         """Submit it to end in so many seconds; return it with its answer, a promise or offers, and its result."""
         result = self._next_result()
-        execution = self.client.submit(description(result), finish_by=f"+{in_s:.0f}s", confidence=CONFIDENCE)
+        execution = self.client.submit(self._described(result), finish_by=f"+{in_s:.0f}s", confidence=CONFIDENCE)
         give_up_s = time.monotonic() + _ANSWER_S_MAX
         while execution.promise is None and execution.offers is None:
             if time.monotonic() > give_up_s:
@@ -136,6 +149,11 @@ class DeadlineRuns:
         """Accept an offer."""
         return self.client.accept(execution.id, offer)
 
+    def withdrawn(self, execution: ExecutionView) -> None:
+        """Cancel it, and wait until it has ended."""
+        self.client.cancel(execution.id)
+        until_it_ends(self.client, execution.id, lambda _: None)
+
     def kept(self, execution: ExecutionView, result: str) -> RunOutcome:
         """Follow a promised run to its end."""
         assert execution.promise is not None
@@ -147,8 +165,11 @@ class DeadlineRuns:
         """Cancel what an earlier demo left behind, and what has no promise."""
         for state in (ExecutionState.QUEUED, ExecutionState.STARTING, ExecutionState.RUNNING):
             for one in self.client.executions(states=[state]).executions:
-                if one.name == NAME or one.name.endswith("neighbour"):
+                if one.name == self.job.name or one.name.endswith("neighbour"):
                     self.client.cancel(one.id)
+
+    def _described(self, result: str, essential: int = 1, rate: int | None = None) -> dict[str, Any]:
+        return description(result, essential, rate, self.job)
 
     def _next_result(self) -> str:
         self._number += 1
@@ -163,7 +184,7 @@ class DeadlineRuns:
                 f"{execution_id} ended as {execution.state.value}: {execution.message}\n{self._output(execution)}"
             )
         took_s = execution.marks[Mark.ENDED] - execution.marks[Mark.PLACED]
-        return RunOutcome(execution, workers, rate, expected, took_s, answer_is_right(self._data, result))
+        return RunOutcome(execution, workers, rate, expected, took_s, answer_is_right(self.data, result))
 
     def _output(self, execution: ExecutionView) -> str:
         driver = next(one for one in execution.services if one.component == "driver")

@@ -18,6 +18,8 @@ from zoe_embedded.home import Home
 from zoe_embedded.swift.configuration import StoreUser
 from zoe_embedded.swift.site import Site
 from zoe_embedded.swift.store import StoreError
+from zoe_master.backends.local.cgroups import find_parent
+from zoe_master.backends.local.hints import hint_name
 
 NODE_CORES, NODE_MEMORY = 3.0, 8 << 30
 """What may be reserved: more than the job, since promises hold at most four fifths of it."""
@@ -27,12 +29,26 @@ _PAUSE_S = 0.5
 _PRICES_IN_S = 3.0  # a list may not begin in the past
 _FIRST = 1000  # priority
 _TRIES = 240
+_WEIGHT = {1: ("cpu.shares", 8 * 1024), 2: ("cpu.weight", 8 * 100)}
+"""Of the control group of all services, by version: otherwise each busy program of the machine gets as much as all of
+them together. As for eight programs.
+"""
 _IDLE, _BUSY = "import time\nwhile True: time.sleep(3600)", "while True: pass"
 
 
 def node() -> dict[str, Any]:
     """Return the node on which all run."""
     return {"name": "local", "cores": NODE_CORES, "memory_bytes": NODE_MEMORY}
+
+
+def weigh(home: Home) -> None:
+    """Have all services of this home together weigh as much as eight programs where they have a control group, so that
+    what is reserved on a machine with other work is about there.
+    """
+    parent = find_parent(hint_name((home.state / "local").absolute()))
+    if parent is not None and parent.cpu is not None:
+        name, weight = _WEIGHT[parent.version]
+        (parent.cpu / name).write_text(str(weight))
 
 
 def others(home: Home, number: int) -> list[StoreUser]:

@@ -1,7 +1,9 @@
 """The energy report with pseudonyms: each meter's name is hashed many times before readings are grouped by it.
 
     spark-submit energy_pseudonyms.py --rounds N --input DIRECTORY_OR_URI --output DIRECTORY
+    spark-submit energy_pseudonyms.py --rounds N --selected INPUT --output DIRECTORY
 
+INPUT is one of the application's that may be read through a view.
 `energy_report.py` lies beside it. The rounds make a name slow to guess, and the report slow to compute: executors do
 the same work on each row, so it is shared by all of them. Meters stay apart, so the report's rows are the same.
 """
@@ -13,8 +15,8 @@ from pathlib import Path
 from energy_report import COLUMNS, QUERY, write
 
 
-def report(source: str, rounds: int) -> list[dict[str, object]]:
-    """The report's rows, computed by the cluster of the current Spark session."""
+def report(source: str, selected: str, rounds: int) -> list[dict[str, object]]:
+    """The report's rows, computed by the cluster of the current Spark session, of a URI or of a selected input."""
     from pyspark.sql import SparkSession
     from pyspark.sql.functions import sha2
 
@@ -25,8 +27,7 @@ def report(source: str, rounds: int) -> list[dict[str, object]]:
         .getOrCreate()
     )
     try:
-        schema = ", ".join(f"`{name}` {kind}" for name, kind in COLUMNS.items())
-        readings = spark.read.csv(source, schema=schema, header=True, mode="FAILFAST")
+        readings = _selected(spark, selected) if selected else _plain(spark, source)
         pseudonym = reduce(lambda name, _: sha2(name, 256), range(rounds), readings.vid)
         readings.withColumn("vid", pseudonym).createOrReplaceTempView("readings")
         return [row.asDict() for row in spark.sql(QUERY).collect()]
@@ -34,14 +35,27 @@ def report(source: str, rounds: int) -> list[dict[str, object]]:
         spark.stop()
 
 
+def _plain(spark, source: str):
+    schema = ", ".join(f"`{name}` {kind}" for name, kind in COLUMNS.items())
+    return spark.read.csv(source, schema=schema, header=True, mode="FAILFAST")
+
+
+def _selected(spark, name: str):
+    from zoe_spark import zoe_input
+
+    return zoe_input(spark, name)
+
+
 def main() -> None:
     """Compute and write the report."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rounds", type=int, default=8, help="hashes of each name")
-    parser.add_argument("--input", required=True, help="directory or URI of CSV readings")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--input", default="", help="directory or URI of CSV readings")
+    source.add_argument("--selected", default="", help="input of the application, through a view or not")
     parser.add_argument("--output", required=True, type=Path, help="directory for result.json")
     arguments = parser.parse_args()
-    write(report(arguments.input, arguments.rounds), arguments.output)
+    write(report(arguments.input, arguments.selected, arguments.rounds), arguments.output)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def _candidates(execution: Execution, at_s: float) -> Iterator[ev.Event]:
     offered = PromiseOffers("There is no room", at_s + 60.0, (Offer(OfferKind.EARLIEST, terms),))
     yield ev.PromiseOffered(at_s=at_s, offers=offered)
     yield ev.Promised(at_s=at_s, terms=terms, user="ada")
-    yield ev.PromiseAdjusted(at_s=at_s, elastic=0)
+    yield ev.PromiseAdjusted(at_s=at_s, elastic=0, read_bytes_per_s=2 * GIB)
     yield ev.PromiseAtRisk(at_s=at_s, notice=PromiseNotice(PromiseRisk.SLOWER, at_s + 99.0, at_s))
     yield ev.Forecasted(at_s=at_s, forecast=Forecast(at_s, 5.0, None, at_s + 4.0, at_s + 9.0, samples=30))
     held = InputObjects(3, int(at_s * 100))

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { earlySentence, inWhat, riskSentence, runnable, termsPrice, termsSentence } from "./promise";
+import { earlySentence, inWhat, lateSentence, riskSentence, runnable, termsPrice, termsSentence } from "./promise";
 
 const TERMS = {
   finish_s: 7200,
@@ -46,6 +46,16 @@ it("says what an early one keeps in its present attempt", () => {
   expect(earlySentence(promise, 2)).toBeNull();
   expect(earlySentence({ ...promise, adjusted: { ...adjusted, elastic: 4 } }, 1)).toBeNull();
   expect(earlySentence({ ...promise, adjusted: null }, 1)).toBeNull();
+});
+
+it("says what a late one gets in its present attempt", () => {
+  const adjusted = { elastic: 4, attempt: 1, at_s: 5, read_bytes_per_s: 20_000_000 };
+  const promise = { terms: TERMS, at_s: 0, offer: 0, notice: null, adjusted };
+  const as_promised = { ...TERMS, read_bytes_per_s: 20_000_000 };
+  expect(lateSentence(promise, 1)).toBe("It is late: 20 MB/s to read guaranteed at present.");
+  expect(lateSentence(promise, 2)).toBeNull();
+  expect(lateSentence({ ...promise, terms: as_promised }, 1)).toBeNull();
+  expect(lateSentence({ ...promise, adjusted: null }, 1)).toBeNull();
 });
 
 it("asks for a promise again only where the description has a time", () => {

@@ -78,6 +78,13 @@ export function earlySentence({ terms, adjusted }: Schemas["PromiseView"], attem
   return `It is early: ${counted(adjusted.elastic, "elastic service")} guaranteed at present.`;
 }
 
+/** That more bandwidth is guaranteed at present, since it is late; null where that is not so. */
+export function lateSentence({ terms, adjusted }: Schemas["PromiseView"], attempt: number): string | null {
+  const rate = adjusted?.read_bytes_per_s ?? 0;
+  if (adjusted?.attempt !== attempt || rate <= (terms.read_bytes_per_s ?? 0)) return null;
+  return `It is late: ${rate / 1e6} MB/s to read guaranteed at present.`;
+}
+
 type Description = Record<string, unknown>;
 
 /** A promise needs a time by which it ends: without one in the description, the run again asks for none. */

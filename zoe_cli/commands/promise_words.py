@@ -40,8 +40,11 @@ def _promise(execution: Execution) -> Iterator[str]:
     if execution["state"] in TERMINAL_STATES:
         return  # how it ended says more than what was expected
     adjusted = promise.get("adjusted")
-    if adjusted is not None and adjusted["attempt"] == execution["attempt"] and _fewer(promise, adjusted):
-        yield f"It is early: at present {adjusted['elastic']} of its elastic services {_are(adjusted)} guaranteed."
+    if adjusted is not None and adjusted["attempt"] == execution["attempt"]:
+        if _fewer(promise, adjusted):
+            yield f"It is early: at present {adjusted['elastic']} of its elastic services {_are(adjusted)} guaranteed."
+        if (rate := adjusted.get("read_bytes_per_s") or 0) > (promise["terms"]["read_bytes_per_s"] or 0):
+            yield f"It is late: at present {rate / 1e6:g} MB/s to read are guaranteed."
     if promise["notice"] is not None:
         notice = promise["notice"]
         yield f"{risk_words(notice, 'it')}."

@@ -44,6 +44,9 @@ class PromiseAdjustmentView(Wire):
     elastic: int
     attempt: int
     at_s: float
+    read_bytes_per_s: int | None = Field(
+        default=None, description="Bytes per second to read that are guaranteed since then; null: as promised."
+    )
 
 
 class PromiseView(Wire):
@@ -55,7 +58,8 @@ class PromiseView(Wire):
     notice: PromiseNoticeView | None = Field(description="Null while it is expected to be kept.")
     adjusted: PromiseAdjustmentView | None = Field(
         default=None,
-        description="The newest adjustment to its progress: fewer services are guaranteed while it is early.",
+        description="The newest adjustment to its progress: fewer services are guaranteed while it is early, and "
+        "more bandwidth while it is late.",
     )
 
 

@@ -23,7 +23,7 @@ from zoe_embedded.ports import HeldPorts
 from zoe_embedded.swift.configuration import PROXY_NAME, ControllerLine, StoreUser
 from zoe_embedded.swift.store import ObjectStore, StoreError
 
-_READY_WITHIN_S = 60.0
+_READY_WITHIN_S = 180.0  # a machine with much other work takes a minute
 _STOP_WITHIN_S = 20.0
 _LOOK_S = 0.1
 _STORY_CHARACTERS = 2000
@@ -144,4 +144,4 @@ class ControllerSite:
             except httpx.TransportError:
                 time.sleep(_LOOK_S)
         story = self.log.read_text(errors="replace")[-_STORY_CHARACTERS:]
-        raise StoreError(f"the storage controller does not start ({process.poll()}); {self.log}:\n{story}")
+        raise StoreError(f"the storage controller does not start (exit code {process.poll()}); {self.log}:\n{story}")

@@ -20,7 +20,7 @@ from zoe_embedded.ports import HeldPorts
 from zoe_embedded.swift.configuration import KINDS, LOOPBACK, Ports, StoreConfiguration, StoreUser, write
 from zoe_embedded.swift.environment import ensure_swift
 
-_START_S_MAX = 60.0
+_START_S_MAX = 180.0
 _STOP_S_MAX = 10.0
 _RETRY_S = 0.1
 _STORY_BYTES = 2000

@@ -154,10 +154,13 @@ class PromiseAtRisk(Event):
 
 @value(frozen=True, slots=True, kw_only=True)
 class PromiseAdjusted(Event):
-    """So many of its elastic services are guaranteed now: fewer while it is early, more when it is not any more."""
+    """So many of its elastic services are guaranteed now: fewer while it is early, more when it is not any more; and so
+    many bytes per second to read: more than promised while it is late. None: as many as promised.
+    """
 
     kind: ClassVar[str] = "promise_adjusted"
     elastic: int
+    read_bytes_per_s: int | None = None
 
 
 @value(frozen=True, slots=True, kw_only=True)

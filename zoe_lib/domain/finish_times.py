@@ -64,11 +64,14 @@ class PromiseNotice:
 
 @value(frozen=True, slots=True)
 class PromiseAdjustment:
-    """How many elastic services are guaranteed to an attempt since `at_s`, instead of as many as the terms say."""
+    """What is guaranteed to an attempt since `at_s`, instead of what the terms say: so many elastic services, and bytes
+    per second to read (None: those of the terms).
+    """
 
     elastic: int
     attempt: int
     at_s: float
+    read_bytes_per_s: int | None = None
 
 
 @value(frozen=True, slots=True)
@@ -87,6 +90,12 @@ class Promise:
         """Return how many elastic services are guaranteed to an attempt at present."""
         adjusted = self.adjusted
         return adjusted.elastic if adjusted is not None and adjusted.attempt == attempt else self.terms.elastic
+
+    def rate(self, attempt: int) -> int | None:
+        """Return how many bytes per second to read are guaranteed to an attempt at present; None: none."""
+        adjusted = self.adjusted
+        of_now = adjusted is not None and adjusted.attempt == attempt and adjusted.read_bytes_per_s
+        return of_now or self.terms.read_bytes_per_s
 
 
 @value(frozen=True, slots=True)

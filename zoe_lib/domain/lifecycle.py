@@ -274,12 +274,20 @@ def _(event: ev.PromiseOffered, execution: Execution, version: int) -> Execution
 
 @_change.register
 def _(event: ev.PromiseAdjusted, execution: Execution, version: int) -> Execution:
-    """Never more than the terms say."""
+    """Never more services than the terms say, and never a lower rate."""
     promise = execution.promise
     if promise is None or not 0 <= event.elastic <= promise.terms.elastic:
         raise IllegalTransition(execution, event, f"its promise does not guarantee {event.elastic}")
-    adjusted = PromiseAdjustment(event.elastic, execution.attempt, event.at_s)
-    return changed(execution, version=version, promise=changed(promise, adjusted=adjusted))
+    promised, rate = promise.terms.read_bytes_per_s, event.read_bytes_per_s
+    if rate is not None and (promised is None or rate < promised):
+        raise IllegalTransition(execution, event, f"its promise guarantees {promised} bytes per second")
+    adjusted = PromiseAdjustment(event.elastic, execution.attempt, event.at_s, rate)
+    return changed(
+        execution,
+        version=version,
+        promise=changed(promise, adjusted=adjusted),
+        application=with_bandwidth(execution.application, rate or promised),
+    )
 
 
 @_change.register
@@ -494,6 +502,8 @@ def _(event: ev.Ended, execution: Execution, version: int) -> Execution:
 def _(event: ev.Requeued, execution: Execution, version: int) -> Execution:
     _check_nothing_left(execution, event)
     application = with_memory(execution.application, event.memory_bytes)
+    if execution.promise is not None:
+        application = with_bandwidth(application, execution.promise.terms.read_bytes_per_s)
     attempt = max((s.attempt for s in execution.services), default=0) + 1
     return changed(
         execution,

@@ -80,8 +80,18 @@ class PromiseAnswers:
             at_risk = ev.PromiseAtRisk(at_s=tick.now_s, cause_id=tick.plan_id, notice=decision.notice)
             self._cache.append(execution, [at_risk])
         elif decision.elastic is not None and execution.promise is not None:
-            adjusted = ev.PromiseAdjusted(at_s=tick.now_s, cause_id=tick.plan_id, elastic=decision.elastic)
-            self._cache.append(execution, [adjusted])
+            self._adjust(execution, decision.elastic, decision.read_bytes_per_s, later, tick)
+
+    def _adjust(
+        self, execution: Execution, elastic: int, rate: int | None, later: NodesLater, tick: TickContext
+    ) -> None:
+        """Journal what is guaranteed now, unless others hold the bandwidth by now; then it is decided anew."""
+        if rate is not None:
+            if not later.shares.may_hold(execution, rate, later.bookings):
+                return
+            later.shares.hold(execution, rate)
+        adjusted = ev.PromiseAdjusted(at_s=tick.now_s, cause_id=tick.plan_id, elastic=elastic, read_bytes_per_s=rate)
+        self._cache.append(execution, [adjusted])
 
     def _answer(self, execution: Execution, answer: PromiseAnswer, later: NodesLater, tick: TickContext) -> None:
         if not later.still_free(answer.bookings):

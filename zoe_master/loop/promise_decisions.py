@@ -22,10 +22,10 @@ from zoe_lib.domain.resources import total
 from zoe_lib.domain.values import changed, value
 from zoe_lib.run_times.samples import through_views, with_elastic
 from zoe_lib.run_times.spread import CHANCES
+from zoe_master.loop.promise_adjustments import PromiseAdjustments
 from zoe_master.loop.tick import Tick
 from zoe_master.scheduler.booking.bookings import Booking, offer_name
 from zoe_master.scheduler.placement.budget import GiveUp, OutOfBudget, never
-from zoe_master.scheduler.promising.adjusting import adjusted
 from zoe_master.scheduler.promising.choices import (
     ChoiceRunTime,
     PromiseChoice,
@@ -64,7 +64,8 @@ class PromisePrices(Protocol):
 @value(frozen=True, slots=True)
 class PromiseDecision:
     """What was decided for an execution at this version: an answer, room for its promise, that this is at risk, or how
-    many elastic services are guaranteed to it now. together: decisions that hold together with it, or not at all.
+    many elastic services, and at which rate it reads, are guaranteed to it now (no rate: that of its promise).
+    together: decisions that hold together with it, or not at all.
     """
 
     execution: Execution
@@ -72,6 +73,7 @@ class PromiseDecision:
     booking: Booking | None = None
     notice: PromiseNotice | None = None
     elastic: int | None = None
+    read_bytes_per_s: int | None = None
     together: tuple[PromiseDecision, ...] = ()
 
 
@@ -92,7 +94,10 @@ class PromiseDecisions:
         where it is known.
         """
         made = [PromiseDecision(one, notice=notice) for one, notice in self._risks(tick, progress)]
-        made += _adjustments(tick, progress)
+        made += [
+            PromiseDecision(one.execution, elastic=one.elastic, read_bytes_per_s=one.read_bytes_per_s)
+            for one in PromiseAdjustments(self._run_times, self.expected_end_s).made_on(tick, progress)
+        ]
         now_s = tick.snapshot.now_s
         ready = [[one] for one in tick.asking if not one.conditions.whole and one.conditions.met(now_s)]
         ready += wholes(tick.asking, now_s)
@@ -230,14 +235,6 @@ class PromiseDecisions:
         if placed_s is None:
             return now_s + takes[0][1]
         return placed_s + median_beyond(takes, now_s - placed_s)
-
-
-def _adjustments(tick: Tick, progress: Mapping[ExecutionId, ExecutionProgress]) -> Iterator[PromiseDecision]:
-    """Yield what early executions give back, and what others get again."""
-    for execution in tick.promised:
-        elastic = adjusted(execution, progress.get(execution.id), tick.snapshot.now_s)
-        if elastic is not None:
-            yield PromiseDecision(execution, elastic=elastic)
 
 
 def _within_limits(execution: Execution, elastic: int, policy: Policy) -> bool:

@@ -79,3 +79,13 @@ def test_a_deadline_that_has_passed_is_not_in_no_time() -> None:
     assert deadline_cell(execution) == "passed"
     deadline["at_s"] += 3600
     assert deadline_cell(execution).startswith("in 59m")
+
+
+def test_what_a_late_one_gets_is_said_in_its_attempt() -> None:
+    adjusted = {"elastic": 0, "attempt": 1, "at_s": 5.0, "read_bytes_per_s": 20_000_000}
+    promise = {"terms": {**TERMS, "read_bytes_per_s": 10_000_000}, "notice": None, "adjusted": adjusted}
+    running = {"id": "x1", "state": "running", "cause": None, "attempt": 1, "promise": promise}
+    assert "It is late: at present 20 MB/s to read are guaranteed." in list(promise_lines(running))
+    assert len(list(promise_lines({**running, "attempt": 2}))) == 1
+    back = {**promise, "adjusted": {**adjusted, "read_bytes_per_s": 10_000_000}}
+    assert len(list(promise_lines({**running, "promise": back}))) == 1

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from rich.console import Console
 
 from zoe_client.wire import FinishTermsView
-from zoe_embedded.demo_deadline import DeadlineChoice, curve, three_of
+from zoe_embedded.demo_deadline import DeadlineChoice, chosen, curve, promised, three_of
 from zoe_embedded.demo_deadline_job import JOB_CORES, PARTS, WORKERS_MOST, description
 from zoe_embedded.demo_deadline_runs import LEARNING, ExpectedRun, choice_text
 from zoe_embedded.demo_deadline_world import NODE_CORES
@@ -50,7 +53,8 @@ def test_the_curve_has_each_choice_with_its_earliest_end() -> None:
     found = curve(Promises({(0, None): 80.0, (0, 2): 60.0, (1, 2): 50.0, (2, 4): 40.0}))
     assert [one.key for one in found] == [(0, None), (0, 2), (1, 2), (2, 4)]
     for one, least_s in zip(found, (80.0, 60.0, 50.0, 40.0), strict=True):
-        assert least_s <= one.in_s < 1.1 * least_s
+        assert least_s <= one.first_s < 1.1 * least_s
+        assert least_s <= one.in_s <= min(one.last_s, 1.3 * least_s)
     assert [three_of(found)[name].key for name in ("late", "middle", "tight")] == [(0, None), (1, 2), (2, 4)]
 
 
@@ -63,8 +67,54 @@ def test_looking_for_choices_comes_to_an_end() -> None:
 
 
 def test_two_choices_are_not_three_deadlines() -> None:
-    two = [DeadlineChoice(2.0, terms(0, None)), DeadlineChoice(1.0, terms(1, 4))]
-    assert len(three_of(two)) == 2
+    two = [DeadlineChoice(2.0, 3.0, terms(0, None)), DeadlineChoice(1.0, 1.5, terms(1, 4))]
+    assert three_of(two) == {"late": two[0], "tight": two[1]}
+    assert three_of(two[:1]) == {"late": two[0]}
+
+
+def test_a_choice_that_was_used_is_not_taken_again() -> None:
+    three = [DeadlineChoice(4.0 - one, 4.0 - one, terms(one, 2)) for one in range(3)]
+    assert chosen("middle", three, {three[0].key}) == three[1]
+    assert chosen("middle", three, {three[0].key, three[1].key}) is None, "the last one is for the tight deadline"
+    assert chosen("tight", three, {three[0].key, three[2].key}) == three[1]
+    assert chosen("tight", three, {one.key for one in three}) is None
+
+
+class Answering(Promises):
+    """Its answer may differ from what it told just before."""
+
+    def __init__(self, answers: list[tuple[int, int | None] | None]) -> None:
+        super().__init__({(0, None): 80.0, (0, 2): 60.0, (1, 2): 50.0})
+        self.answers, self.withdrew = answers, 0
+
+    def asked_for(self, in_s: float) -> tuple[Any, str]:
+        key = self.answers.pop(0)
+        promise = None if key is None else SimpleNamespace(terms=terms(*key))
+        offers = SimpleNamespace(why="too late", offers=[]) if key is None else None
+        return SimpleNamespace(promise=promise, offers=offers), "result"
+
+
+def runs_of(answering: Answering) -> Any:
+    def withdrawn(_: Any) -> None:
+        answering.withdrew += 1
+
+    return SimpleNamespace(
+        expected=answering.expected,
+        would_be=answering.would_be,
+        asked=answering.asked_for,
+        kept=lambda execution, _: execution.promise.terms,
+        withdrawn=withdrawn,
+    )
+
+
+def test_a_deadline_is_asked_again_when_the_answer_is_not_what_was_told() -> None:
+    answering = Answering([None, (0, None), (0, 2)])
+    found = promised(Console(quiet=True), runs_of(answering), "middle", {(0, None)})
+    assert found is not None
+    assert (found[1].elastic, found[1].read_bytes_per_s, answering.withdrew) == (0, 2, 2)  # type: ignore[attr-defined]
+    never = Answering([None] * 9)
+    assert promised(Console(quiet=True), runs_of(never), "late", set()) is None
+    assert len(never.answers) == 6
 
 
 @pytest.mark.parametrize(("workers", "rate"), LEARNING)

@@ -21,7 +21,8 @@ LATE = 0.9
 """What needs more than this share of the time that is left gets services again."""
 PAUSE_SHARE, PAUSE_S = 0.1, 15.0
 """Pause between changes: this share of the promised run time, and no less than so many seconds."""
-_DONE_LEAST = 0.25  # before that, the pace says little of the rest
+DONE_LEAST = 0.25
+"""Of the work: before that, the pace says little of the rest."""
 
 
 def adjusted(execution: Execution, progress: ExecutionProgress | None, now_s: float) -> int | None:
@@ -34,7 +35,7 @@ def adjusted(execution: Execution, progress: ExecutionProgress | None, now_s: fl
     kept, promised = promise.guaranteed(execution.attempt), promise.terms.elastic
     if promise.notice is not None:
         return promised if kept < promised else None
-    if not _rested(execution, promise, now_s):
+    if not rested(execution, promise, now_s):
         return None
     needs_s = _needs_s(execution, progress, now_s)
     if not needs_s:
@@ -56,7 +57,7 @@ def _needs_s(execution: Execution, progress: ExecutionProgress | None, now_s: fl
         return {}
     cores, since_s = cores_now(execution)
     left = remaining_s([one for one in progress.readings if one.at_s >= since_s], now_s)
-    if left is None or left.high_s is None or (progress.share or 0.0) < _DONE_LEAST:
+    if left is None or left.high_s is None or (progress.share or 0.0) < DONE_LEAST:
         return {}
     numbers = {one for one in numbers_of(execution.application) if one < promise.terms.elastic}
     numbers |= {promise.guaranteed(execution.attempt), promise.terms.elastic}
@@ -64,7 +65,7 @@ def _needs_s(execution: Execution, progress: ExecutionProgress | None, now_s: fl
     return {one: left.high_s * max(cores / fewer, 1.0) for one, fewer in with_each.items()}
 
 
-def _rested(execution: Execution, promise: Promise, now_s: float) -> bool:
+def rested(execution: Execution, promise: Promise, now_s: float) -> bool:
     """Return whether the pause is over since it was ready, and since the last change."""
     since_s = execution.marks.get(Mark.READY, now_s)
     if promise.adjusted is not None and promise.adjusted.attempt == execution.attempt:

@@ -7,10 +7,10 @@ accepted, since they may differ in time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.execution import Execution, ExecutionId
 from zoe_lib.domain.policy import Policy
 from zoe_lib.domain.promises import required
 from zoe_master.scheduler.booking.bookings import CAUTION, Booking, booked_for, offer_of
@@ -22,6 +22,7 @@ from zoe_master.scheduler.ordering.snapshot import Snapshot
 class _Reader(NamedTuple):
     """Who holds how much bandwidth to read, and until when."""
 
+    execution_id: ExecutionId
     tenant: str
     promised: bool
     span: Span
@@ -45,7 +46,7 @@ class SharesLater:
             wanted = required(one.application)
             if wanted is not None and wanted.read:
                 ends_s = estimates.cautious_end_s(one, now_s, CAUTION)
-                self._readers.append(_Reader(one.tenant, one.promise is not None, (now_s, ends_s, wanted.read)))
+                self._readers.append(_Reader(one.id, one.tenant, one.promise is not None, (now_s, ends_s, wanted.read)))
 
     def fit(self, wanted: Execution, bookings: Iterable[Booking], begins_s: float, ends_s: float) -> bool:
         """Return whether the bandwidth that it is promised, and its tenant's and user's limits, allow it in all of this
@@ -73,6 +74,27 @@ class SharesLater:
         begins_s = max(booking.begins_s, self._now_s)
         return self._rate_fits(booking.tenant, booking.read_bytes_per_s, others, begins_s, booking.ends_s)
 
+    def may_hold(self, execution: Execution, rate: int, bookings: Iterable[Booking], until_s: float = 0.0) -> bool:
+        """Return whether a running execution that holds bandwidth may have this much in all until it ends, and at least
+        until then.
+        """
+        mine = self._of(execution)
+        if mine is None:
+            return False
+        _, ends_s, now = mine.span
+        until_s, others = max(ends_s, until_s), [one for one in self._readers if one is not mine]
+        return rate <= now or self._rate_fits(mine.tenant, rate, bookings, self._now_s, until_s, others)
+
+    def hold(self, execution: Execution, rate: int) -> None:
+        """Count it with this much from now on."""
+        mine = self._of(execution)
+        if mine is not None:
+            begins_s, ends_s, _ = mine.span
+            self._readers[self._readers.index(mine)] = mine._replace(span=(begins_s, ends_s, rate))
+
+    def _of(self, execution: Execution) -> _Reader | None:
+        return next((one for one in self._readers if one.execution_id == execution.id), None)
+
     def free_rate(self) -> int:
         """Return how much of the bandwidth that promises may hold is free now, whatever is booked."""
         all_, promised = (
@@ -81,14 +103,24 @@ class SharesLater:
         )
         return max(min(self._supply - all_, self.read_rate - promised), 0)
 
-    def _rate_fits(self, tenant: str, rate: int, others: Iterable[Booking], begins_s: float, ends_s: float) -> bool:
+    def _rate_fits(
+        self,
+        tenant: str,
+        rate: int,
+        bookings: Iterable[Booking],
+        begins_s: float,
+        ends_s: float,
+        readers: Sequence[_Reader] | None = None,
+    ) -> bool:
+        """Return whether it fits beside these bookings and these readers; None: all."""
         if not rate:
             return True
-        booked = [(one.tenant, one.reads(self._now_s)) for one in others if one.read_bytes_per_s]
+        readers = self._readers if readers is None else readers
+        booked = [(one.tenant, one.reads(self._now_s)) for one in bookings if one.read_bytes_per_s]
         limit = self._policy.limits.of(tenant).read_bytes_per_s
-        of_all = [one.span for one in self._readers] + [span for _, span in booked]
-        of_promises = [one.span for one in self._readers if one.promised] + [span for _, span in booked]
-        of_tenant = [one.span for one in self._readers if one.tenant == tenant]
+        of_all = [one.span for one in readers] + [span for _, span in booked]
+        of_promises = [one.span for one in readers if one.promised] + [span for _, span in booked]
+        of_tenant = [one.span for one in readers if one.tenant == tenant]
         of_tenant += [span for name, span in booked if name == tenant]
         return all(
             most is None or most_held(spans, begins_s, ends_s) + rate <= most

@@ -9,6 +9,7 @@ import {
   confidenceText,
   earlySentence,
   guaranteedText,
+  lateSentence,
   riskSentence,
   runText,
   termsPrice,
@@ -27,6 +28,7 @@ function Promised({ promise, execution }: { promise: Schemas["PromiseView"]; exe
   const { terms, notice } = promise;
   const over = execution.outcome !== null;
   const early = over ? null : earlySentence(promise, execution.attempt);
+  const late = over ? null : lateSentence(promise, execution.attempt);
   return (
     <section className="card" aria-label="Promise">
       <h2>
@@ -34,6 +36,7 @@ function Promised({ promise, execution }: { promise: Schemas["PromiseView"]; exe
       </h2>
       {notice && !over && <p className="notice bad">{riskSentence(notice)}</p>}
       {early && <p>{early}</p>}
+      {late && <p>{late}</p>}
       <dl className="facts">
         <dt>Confidence</dt>
         <dd>{confidenceText(terms)}</dd>

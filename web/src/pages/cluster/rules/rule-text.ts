@@ -30,6 +30,7 @@ export const FILTERS: Record<string, string> = {
   "COMPRESSION WITH TYPE=LZ4": "compressed by LZ4",
   "COMPRESSION WITH TYPE=GZIP": "compressed by gzip",
   ENCRYPTION: "encrypted",
+  CACHING: "kept in the caches of proxies, too, once they are read",
 };
 
 export const NO_RULE: RuleFields = {

@@ -1,0 +1,129 @@
+"""What the runs of `benchmarks.spark_prediction` say of predictions.
+
+`python -m benchmarks.spark_prediction_tables [FILE]`. *Told*: what `zoe plan` said of each run before it, by the runs
+before. *Left out*: each setting (cores and rate) is predicted from the runs of its kind with other settings; *over
+sizes*: from the plain runs of all sizes with other settings, by the bytes that it reads. *Spark's CPU*: the same, where
+the share of executors' time that is CPU time stands for how busy a run was, instead of the time that it waited for the
+store.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from statistics import median
+
+from benchmarks.promise_tables import wilson
+from zoe_embedded.demo_deadline_job import WORKER_CORES
+from zoe_lib.domain.values import changed
+from zoe_lib.run_times.history import RunTimes
+from zoe_lib.run_times.model import RunTimeModel, learned
+from zoe_lib.run_times.values import RunSample, RunSetting
+
+RUNS = Path(__file__).parent.parent / "docs" / "study" / "spark-prediction.csv"
+_KIND = ("t", "u", "k")
+_WAITED_LEAST, _LEAST_BUSY = 0.1, 0.01
+Row = dict[str, str]
+Busy = Callable[[Row], float | None]
+
+
+def main() -> int:
+    """Print all figures."""
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else RUNS
+    with path.open(encoding="ascii", newline="") as file:
+        rows = list(csv.DictReader(file))
+    spark = [row for row in rows if row["spark"] == "True"]
+    loads = sorted(float(row["load"]) for row in spark)
+    print(f"{len(rows)} runs, {len(spark)} of Spark; load {loads[0]:g} to {loads[-1]:g}, median {median(loads):g}")
+    for name, some in (("all", rows), ("Spark", spark), ("others", [row for row in rows if row not in spark])):
+        print(f"told, {name}: {told(some)}")
+    for name, busy in (("", waited), (", Spark's CPU", spark_cpu)):
+        print(f"left out{name}: {_errors(left_out(spark, busy))}")
+        plain = [row for row in spark if row["kind"] != "readings-views"]
+        print(f"left out, over sizes{name}: {_errors(left_out_over_sizes(plain, busy))}")
+    return 0
+
+
+def told(rows: Sequence[Row]) -> str:
+    """Return the error of p50 and the coverage of p90, of the runs of which something was told."""
+    known = [row for row in rows if int(row["runs"])]
+    if not known:
+        return "nothing"
+    share, low, high = wilson(sum(float(row["took_s"]) <= float(row["p90_s"]) for row in known), len(known))
+    settled = [row for row in known if int(row["runs"]) >= 10]
+    wrong = _errors((float(row["p50_s"]), float(row["took_s"])) for row in known)
+    later = _errors((float(row["p50_s"]), float(row["took_s"])) for row in settled)
+    return f"p50: {wrong}; after 10 runs: {later}; within p90: {share:.1%} ({low:.1%} to {high:.1%})"
+
+
+def left_out(rows: Sequence[Row], busy: Busy) -> Iterator[tuple[float, float]]:
+    """Yield what is predicted of each run without its setting, and what it took."""
+    taught: dict[tuple[str, ...], RunTimes] = {}
+    for row in rows:
+        place = row["kind"], *_setting(row)
+        if place not in taught:
+            times = taught[place] = RunTimes()
+            others = [one for one in rows if one["kind"] == row["kind"] and _setting(one) != _setting(row)]
+            for number, one in enumerate(others):
+                times.learn(str(number), _KIND, sample(one, busy))
+        rate = float(row["guaranteed"]) or None
+        setting = RunSetting(float(row["cores"]), rate=rate, guaranteed=rate, views=row["views"] == "True")
+        found = taught[place].answer(_KIND, setting)
+        if found is not None:
+            yield found.expected_s, float(row["took_s"])
+
+
+def left_out_over_sizes(rows: Sequence[Row], busy: Busy) -> Iterator[tuple[float, float]]:
+    """Yield the same from runs of all sizes."""
+    free = [rate for row in rows if not float(row["guaranteed"]) and (rate := sample(row, busy).setting.rate)]
+    models: dict[tuple[str, ...], RunTimeModel] = {}
+    for row in rows:
+        place = row["kind"], *_setting(row)
+        if place not in models:
+            others = [one for one in rows if (one["kind"], *_setting(one)) != place]
+            models[place] = learned([sample(one, busy) for one in others])
+        rate = float(row["guaranteed"]) or (median(free) if free else None)
+        known = changed(sample(row, busy).setting, rate=rate)
+        yield models[place].run_s(known), float(row["took_s"])
+
+
+def sample(row: Row, busy: Busy) -> RunSample:
+    """Return what a run teaches, as `zoe_lib.run_times.samples` makes it of an execution."""
+    work_s, moved_s, bytes_ = float(row["work_s"]), float(row["transferring_s"]), float(row["read_bytes"])
+    rate = bytes_ / moved_s if bytes_ and moved_s > _WAITED_LEAST * work_s else None
+    setting = RunSetting(
+        float(row["cores"]), bytes_ or None, rate, float(row["guaranteed"]) or None, row["views"] == "True"
+    )
+    return RunSample(setting, float(row["start_s"]), work_s, busy(row))
+
+
+def waited(row: Row) -> float | None:
+    """Return how busy a run was by the time that it waited for the store."""
+    if not float(row["read_bytes"]):
+        return None
+    readers = float(row["cores"]) / WORKER_CORES
+    return min(max(1.0 - float(row["waiting_s"]) / (readers * float(row["work_s"])), _LEAST_BUSY), 1.0)
+
+
+def spark_cpu(row: Row) -> float | None:
+    """Return how busy it was by Spark: CPU seconds of executors, of what their share allows while tasks ran."""
+    run_s = float(row["run_s"]) * WORKER_CORES
+    return min(max(float(row["cpu_s"]) / run_s, _LEAST_BUSY), 1.0) if run_s else None
+
+
+def _setting(row: Row) -> tuple[str, str]:
+    return row["cores"], row["guaranteed"]
+
+
+def _errors(pairs: Iterable[tuple[float, float]]) -> str:
+    wrong = sorted(abs(expected - took) / took for expected, took in pairs)
+    if not wrong:
+        return "none"
+    quarter = wrong[3 * len(wrong) // 4]
+    return f"median error {median(wrong):.1%}, three of four within {quarter:.1%} ({len(wrong)} runs)"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""What running promised executions give back, and what late ones get: services first, then bandwidth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from zoe_lib.domain.execution import Execution, ExecutionId, ExecutionState, Mark
+from zoe_lib.domain.progress import ExecutionProgress
+from zoe_lib.run_times.samples import through_views
+from zoe_master.loop.tick import Tick
+from zoe_master.scheduler.booking.bookings import CAUTION
+from zoe_master.scheduler.promising.adjusting import adjusted
+from zoe_master.scheduler.promising.choices import rates_of
+from zoe_master.scheduler.promising.raising import raised, rest_s
+from zoe_master.scheduler.promising.shares_later import SharesLater
+from zoe_master.state.run_times import RunTimesKept
+
+_TYPICAL = 0.5
+
+
+class GuaranteesNow(NamedTuple):
+    """How many elastic services, and how many bytes per second to read, are to be guaranteed to an execution now; no
+    rate: that of its promise.
+    """
+
+    execution: Execution
+    elastic: int
+    read_bytes_per_s: int | None
+
+
+class PromiseAdjustments:
+    """Compares what runs with its promise. expected_end_s: when an execution is expected to end, seen at a time."""
+
+    def __init__(self, run_times: RunTimesKept, expected_end_s: Callable[[Execution, float], float]) -> None:
+        self._run_times = run_times
+        self._expected_end_s = expected_end_s
+
+    def made_on(self, tick: Tick, progress: Mapping[ExecutionId, ExecutionProgress]) -> Iterator[GuaranteesNow]:
+        """Yield each execution whose guarantees change; bandwidth is given to one after the other."""
+        now_s, shares = tick.snapshot.now_s, None
+        for execution in tick.promised:
+            promise, told = execution.promise, progress.get(execution.id)
+            if promise is None or execution.state is not ExecutionState.RUNNING:
+                continue
+            elastic, rate = adjusted(execution, told, now_s), promise.rate(execution.attempt)
+            if elastic is not None:
+                yield GuaranteesNow(execution, elastic, rate)
+                continue
+            left_s = self._rest_s(execution, told, now_s) if rate else None
+            if not rate or (left_s is None and Mark.STORAGE_WITHDRAWN not in execution.marks):
+                continue
+            shares = shares or SharesLater(tick.snapshot, tick.policy)
+            could_be = rates_of(shares.read_rate, rate + shares.free_rate())
+            bookings, until_s = tick.snapshot.bookings, now_s + CAUTION * (left_s or 0.0)
+            rates = [one for one in could_be if shares.may_hold(execution, one, bookings, until_s)]
+            found = raised(execution, left_s, self._typical_s(execution), rates, now_s)
+            if found is not None:
+                shares.hold(execution, found)
+                yield GuaranteesNow(execution, promise.guaranteed(execution.attempt), found)
+
+    def _rest_s(self, execution: Execution, told: ExecutionProgress | None, now_s: float) -> float | None:
+        """Return how long the rest of a run takes; None if that is not known. What tells no progress is late once that
+        was said, and gets more bandwidth once.
+        """
+        promise = execution.promise
+        if told is not None or promise is None:
+            return rest_s(execution, told, now_s)
+        if promise.notice is None or promise.rate(execution.attempt) != promise.terms.read_bytes_per_s:
+            return None
+        return self._expected_end_s(execution, now_s) - now_s
+
+    def _typical_s(self, execution: Execution) -> Callable[[int], float | None]:
+        """Return a function that tells how long half of such runs take at a rate."""
+        views = through_views(execution) if execution.inputs else None
+
+        def takes_s(rate: int) -> float | None:
+            assert execution.promise is not None
+            application, elastic = execution.application, execution.promise.guaranteed(execution.attempt)
+            tenant, user = execution.tenant, execution.user
+            known = self._run_times.within(application, tenant, user, elastic, _TYPICAL, rate, views)
+            return None if known is None else known.seconds
+
+        return takes_s

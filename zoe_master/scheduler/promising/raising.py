@@ -1,0 +1,87 @@
+"""Which rate of the object store a running promised execution needs for its time. Pure.
+
+A late one that has all services of its promise, and that a higher rate would make faster, gets one that nobody holds;
+it is given back once the promised rate is enough again. It comes to rest as `adjusting.py` does: between the two lies
+a dead band, and between changes a pause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from zoe_lib.domain.execution import Execution, ExecutionState, Mark
+from zoe_lib.domain.finish_times import Promise
+from zoe_lib.domain.progress import ExecutionProgress, remaining_s
+from zoe_master.scheduler.promising.adjusting import DONE_LEAST, EARLY, LATE, rested
+
+ENOUGH = 0.8
+"""A higher rate is enough if it makes it need at most this share of the time that is left."""
+_HELPS = 0.95
+"""A rate that is not enough is held only if it makes it need at most this share of what it needs now."""
+
+
+def raised(
+    execution: Execution,
+    left_s: float | None,
+    takes_s: Callable[[int], float | None],
+    rates: Iterable[int],
+    now_s: float,
+) -> int | None:
+    """Return the bytes per second to guarantee instead of as many as are now; None: no change.
+
+    left_s: how long the rest takes at present; None: not known, so what it has stays. takes_s: how long a whole run
+    takes at a rate; None: not known. rates: those that it could have.
+    """
+    promise = execution.promise
+    if promise is None or execution.state is not ExecutionState.RUNNING:
+        return None
+    promised, now = promise.terms.read_bytes_per_s, promise.rate(execution.attempt)
+    if not promised or not now:
+        return None
+    if Mark.STORAGE_WITHDRAWN in execution.marks:  # the store does not guarantee so much
+        return promised if now > promised else None
+    there_is_s = promise.terms.finish_s - now_s
+    if left_s is None or there_is_s <= 0 or not rested(execution, promise, now_s):
+        return None
+    needs_s = {rate: left_s * one / present for rate, one, present in _times(takes_s, now, [promised, now, *rates])}
+    if now > promised and needs_s.get(promised, left_s) <= EARLY * there_is_s:
+        return promised
+    higher = {rate: one for rate, one in needs_s.items() if rate > now}
+    return _least_enough(higher, left_s, there_is_s) if left_s > LATE * there_is_s else None
+
+
+def _times(
+    takes_s: Callable[[int], float | None], now: int, rates: Iterable[int]
+) -> Iterator[tuple[int, float, float]]:
+    """Yield each rate with the time of a whole run at it, and that of one at the rate of now, where both are known."""
+    present_s = takes_s(now)
+    for rate in rates:
+        one_s = takes_s(rate)
+        if present_s and one_s:
+            yield rate, one_s, present_s
+
+
+def _least_enough(needs_s: Mapping[int, float], left_s: float, there_is_s: float) -> int | None:
+    """Return the lowest rate that is enough, else the quickest if it helps."""
+    enough = [rate for rate, one in needs_s.items() if one <= ENOUGH * there_is_s]
+    if enough:
+        return min(enough)
+    quickest = min(needs_s, key=lambda rate: (needs_s[rate], rate), default=None)
+    return quickest if quickest is not None and needs_s[quickest] <= _HELPS * left_s else None
+
+
+def rest_s(execution: Execution, progress: ExecutionProgress | None, now_s: float) -> float | None:
+    """Return how long the rest takes, as the slower quarter of its readings says that were read at the rate of now;
+    None if that is not known.
+    """
+    promise = execution.promise
+    if promise is None or progress is None or progress.attempt != execution.attempt:
+        return None
+    left = remaining_s([one for one in progress.readings if one.at_s >= changed_at_s(execution, promise)], now_s)
+    return None if left is None or (progress.share or 0.0) < DONE_LEAST else left.high_s
+
+
+def changed_at_s(execution: Execution, promise: Promise) -> float:
+    """Return since when its guarantees are those of now."""
+    adjusted = promise.adjusted
+    return adjusted.at_s if adjusted is not None and adjusted.attempt == execution.attempt else 0.0
