@@ -1,5 +1,13 @@
 import { expect, it } from "vitest";
-import { earlySentence, inWhat, lateSentence, riskSentence, runnable, termsPrice, termsSentence } from "./promise";
+import {
+  earlySentence,
+  inWhat,
+  lateSentence,
+  riskSentence,
+  runnable,
+  termsPrice,
+  termsSentence,
+} from "./promise";
 
 const TERMS = {
   finish_s: 7200,
