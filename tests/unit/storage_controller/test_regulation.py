@@ -17,6 +17,7 @@ from storage_bridge.bandwidth.regulator import RateSettings
 from storage_controller.ledger import Ledger
 from storage_controller.regulation import Endpoints, Regulation
 from storage_filters.records import KINDS
+from storage_filters.rules import CACHING
 from tests.support.installation import free_port
 from tests.support.waiting import DEADLINE_S, until
 
@@ -103,7 +104,7 @@ def test_reports_that_make_no_sense_are_told_and_the_next_one_counts(
 
 def test_what_the_proxies_host_is_known_by_their_reports(loop: Loop) -> None:
     """Until one reports, all is taken to be there; a proxy of an older version says nothing, and has no host."""
-    assert loop.regulation.hosted() == frozenset(KINDS)
+    assert loop.regulation.hosted() == {*KINDS, CACHING}
     loop.proxy.send(report(time.monotonic_ns(), filters=["NOOP", "COMPRESSION"]))
     until(lambda: loop.regulation.hosted() == {"NOOP", "COMPRESSION"})
     loop.proxy.send(report(time.monotonic_ns()))
