@@ -18,7 +18,7 @@ from storage_controller.answers import Promisable, Refused, warning
 from storage_controller.dsl import RuleError, parse_rules, show_rule
 from storage_controller.rule_checks import check, not_carried_out, promised
 from storage_controller.rule_ledger import KeptRule, RuleLedger
-from storage_filters.chains import Chain, ObjectRequest, Verdict, chain_of
+from storage_filters.chains import Chain, ObjectRequest, Outcome, Verdict, chain_of
 from storage_filters.module_filters import MODULE
 from storage_filters.rule_documents import SHARED, RuleBook, action_document
 from storage_filters.rules import BANDWIDTH, Rule, TargetKind, metrics_of
@@ -111,7 +111,7 @@ def own_rule_routes(rules: RuleLedger, promisable: Promisable, done: Done) -> AP
             promised(rule)
             check(rule, types)
         beside = replace(book, rules=(*book.rules, *more))
-        return {"now": _told(book, wanted), "then": _told(beside, wanted)}
+        return {"now": _told(book, wanted, idle_by(rules)), "then": _told(beside, wanted, idle_by(rules))}
 
     @routes.get("/why")
     def why(
@@ -123,7 +123,7 @@ def own_rule_routes(rules: RuleLedger, promisable: Promisable, done: Done) -> AP
         if filters is None:
             raise Refused(404, f"there is no object {tenant}/{container}/{name}")
         wanted = ObjectToTry(tenant=tenant, container=container, object=name)
-        return {"done": filters, "now": _told(rules.book(), wanted)}
+        return {"done": filters, "now": _told(rules.book(), wanted, idle_by(rules))}
 
     return routes
 
@@ -274,21 +274,28 @@ def _dropped_by_number(rules: RuleLedger) -> Callable[..., Response]:
     return dropped
 
 
-def _told(book: RuleBook, wanted: ObjectToTry) -> dict[str, Any]:
+def _told(book: RuleBook, wanted: ObjectToTry, idle: Idle) -> dict[str, Any]:
     request = ObjectRequest(wanted.tenant, wanted.container, wanted.object, wanted.size, frozenset(wanted.tags))
     chain = chain_of(book, request)
-    return {"filters": _names(chain), "verdicts": [_verdict(one) for one in chain.verdicts]}
+    return {"filters": _names(chain, idle), "verdicts": [_verdict(one, idle) for one in chain.verdicts]}
 
 
-def _names(chain: Chain) -> Collection[str]:
-    return [step.action.kind for step in chain.steps if step.action.kind != BANDWIDTH]
+def _names(chain: Chain, idle: Idle) -> Collection[str]:
+    return [
+        step.action.kind
+        for step in chain.steps
+        if step.action.kind != BANDWIDTH and step.action.filter not in idle(step.rule)
+    ]
 
 
-def _verdict(one: Verdict) -> dict[str, Any]:
+def _verdict(one: Verdict, idle: Idle) -> dict[str, Any]:
+    outcome, sentence = str(one.outcome), one.sentence
+    if one.outcome is Outcome.APPLIES and one.action.filter in idle(one.rule):
+        outcome, sentence = "missing", "it would apply, and proxies do not have this filter"
     return {
         "rule": one.rule.id,
         "text": show_rule(one.rule),
         "filter": one.action.kind,
-        "outcome": str(one.outcome),
-        "sentence": one.sentence,
+        "outcome": outcome,
+        "sentence": sentence,
     }

@@ -45,7 +45,7 @@ from storage_filters.keyring import Keyring
 from storage_filters.module_files import ModuleFiles, modules_directory
 from storage_filters.modules import Modules, metadata_of
 from storage_filters.rate_table import Direction, RateTable, belonging_to
-from storage_filters.records import KINDS, filters_of, hosted, steps_of, told
+from storage_filters.records import KINDS, filters_of, hosted, steps_of, stored_by, told
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import DamagedRulesError, RuleFile, operations_file, rules_file
 from storage_filters.rule_metrics import counted_for, counter_name
@@ -53,6 +53,7 @@ from storage_filters.stream_filters import (
     DamagedObjectError,
     FilterAway,
     FilterRefused,
+    Span,
     StreamFilter,
     exactly,
     read_back,
@@ -140,9 +141,9 @@ class FilterHost:
         tags = frozenset(tag.strip() for tag in request.headers.get("X-Object-Meta-Tag", "").split(",") if tag.strip())
         book, place = self._book(), ObjectRequest(tenant, container, name, length, tags)
         chain = chain_of(book, place)
-        if not chain.steps:
-            return request.get_response(self._app)
         modules, seen = Modules(book, self._files, sleep), metadata_of(place, request.headers)
+        if not stored_by(chain.steps, tenant, modules):
+            return request.get_response(self._app)
         body = FilteredBody(
             request,
             lambda: steps_of(chain.steps, tenant, self._keyring, modules, seen),
@@ -264,7 +265,9 @@ class _PutBytes:
         return self._read(first, end)
 
     def _read(self, first: int, end: int) -> Iterator[bytes]:
-        last = spans(self._filters, first, None if end == self._size else end)[-1]
+        wanted = None if end == self._size else end
+        # Without a filter: earlier versions kept an empty list where no proxy had the filters of the rules.
+        last = [Span(first, wanted, 0), *spans(self._filters, first, wanted)][-1]
         until = "" if last.end is None else last.end - 1
         subrequest = _again(self._request, "GET")
         subrequest.headers["Range"] = f"bytes={last.first}-{until}"
@@ -273,7 +276,6 @@ class _PutBytes:
             if answer.status_int not in (200, 206) or answer.headers.get("Etag", "") != self._etag:
                 raise DamagedObjectError(f"it was replaced while it was read, or cannot be read: {answer.status}")
             chunks: Iterable[bytes] = answer.app_iter
-            wanted = None if end == self._size else end
             yield from exactly(read_back(self._filters, chunks, first, wanted), end - first)
         finally:
             close_if_possible(answer.app_iter)

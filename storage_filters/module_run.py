@@ -30,6 +30,8 @@ OUTPUT_MORE_BYTES = 2**20
 """A module writes at most so many times what it was given, and so many bytes more."""
 UNREAD_BYTES_MAX = 2**20
 LOG_BYTES_MAX = 1000
+CALLS_A_PIECE_MAX = 20_000
+"""How often a module calls the host for a piece: fuel counts the module's own instructions only."""
 _SLICE_S = 0.002
 """After a call that took longer, others get their turn."""
 Pause = Callable[[], None]
@@ -49,9 +51,16 @@ class _Exchange:
         self.written: list[bytes] = []
         self.given_bytes = self.written_bytes = 0
         self.written_before = 0
-        self.said = ""
+        self.calls = 0
+        self._said = b""
+
+    @property
+    def said(self) -> str:
+        """What the module said last."""
+        return "".join(c if c.isprintable() else " " for c in self._said.decode("utf-8", "replace"))
 
     def read(self, caller: wasmtime.Caller, place: int, length: int) -> int:
+        self._called()
         piece = self.unread[: max(0, length)]
         if piece:
             self._put(caller, place, piece)
@@ -59,6 +68,7 @@ class _Exchange:
         return len(piece)
 
     def write(self, caller: wasmtime.Caller, place: int, length: int) -> None:
+        self._called()
         self.written_bytes += max(0, length)
         if self.written_bytes - self.written_before > OUTPUT_A_CALL_MAX:
             raise ModuleFaultError(f"it writes more than {OUTPUT_A_CALL_MAX} bytes for a piece")
@@ -68,6 +78,7 @@ class _Exchange:
             self.written.append(self._get(caller, place, length))
 
     def metadata(self, caller: wasmtime.Caller, name: int, name_length: int, place: int, length: int) -> int:
+        self._called()
         value = self._metadata.get(self._text(caller, name, name_length).lower())
         if value is None:
             return -1
@@ -77,7 +88,13 @@ class _Exchange:
         return len(content)
 
     def log(self, caller: wasmtime.Caller, place: int, length: int) -> None:
-        self.said = "".join(c if c.isprintable() else " " for c in self._text(caller, place, length))
+        self._called()
+        self._said = self._get(caller, place, min(length, LOG_BYTES_MAX))
+
+    def _called(self) -> None:
+        self.calls += 1
+        if self.calls > CALLS_A_PIECE_MAX:
+            raise ModuleFaultError(f"it calls the host more than {CALLS_A_PIECE_MAX} times for a piece")
 
     def _text(self, caller: wasmtime.Caller, place: int, length: int) -> str:
         return self._get(caller, place, min(length, LOG_BYTES_MAX)).decode("utf-8", "replace")
@@ -123,7 +140,7 @@ class ModuleRun:
         exchange = self._exchange
         exchange.unread += content
         exchange.given_bytes += len(content)
-        exchange.written_before = exchange.written_bytes
+        exchange.written_before, exchange.calls = exchange.written_bytes, 0
         answer = self._guarded(len(content), lambda: self._entry(self._store, int(last)))
         if answer != 0:
             raise ModuleFaultError(f"it refuses ({answer}): {exchange.said or 'it does not say why'}")

@@ -41,17 +41,24 @@ def steps_of(
     modules: Modules | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> list[Step]:
-    """Return the filters of a new object, in their order at PUT; those that this proxy does not have, and modules that
-    run when an object is read, are left out. metadata: of the request, for modules. FilterRefused.
+    """Return the filters of a new object, in their order at PUT. metadata: of the request, for modules.
+    FilterRefused.
     """
-    known = [
+    known = stored_by(verdicts, tenant, modules)
+    if len(known) > STEPS_MAX:
+        raise FilterRefused(f"{len(known)} filters apply to this object, and at most {STEPS_MAX} run: see its rules")
+    return [Step(_filter(one, tenant, keyring, modules, metadata or {}), one.rule.id) for one in known]
+
+
+def stored_by(verdicts: Sequence[Verdict], tenant: str, modules: Modules | None = None) -> Sequence[Verdict]:
+    """Return those whose filters run when an object is stored; those that this proxy does not have, and modules that
+    run when an object is read, are left out.
+    """
+    return [
         one
         for one in verdicts
         if one.action.kind in _BUILT_IN or (modules is not None and modules.stores(tenant, one.action.kind))
     ]
-    if len(known) > STEPS_MAX:
-        raise FilterRefused(f"{len(known)} filters apply to this object, and at most {STEPS_MAX} run: see its rules")
-    return [Step(_filter(one, tenant, keyring, modules, metadata or {}), one.rule.id) for one in known]
 
 
 def written(steps: Sequence[Step]) -> str:

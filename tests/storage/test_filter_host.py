@@ -90,6 +90,7 @@ ACTIONS = [
     "SET COMPRESSION WITH TYPE=GZIP ON OBJECT",
     "SET FLIPPING",
     "SET EMPTY WITH level=3 ON OBJECT",
+    "SET NOSUCH",
     "DELETE FLIPPING",
     "DELETE ENCRYPTION",
 ]
@@ -188,6 +189,14 @@ def test_what_is_stored_is_what_the_rules_say(ask: Ask) -> None:
     assert plain[PATH + "a.txt"] == plain[PATH + "b"] == behind[PATH + "b"] == len(text)
     assert behind[PATH + "a.txt"] < len(text) / 10
     assert base64.b64decode(answers[-2][1]["body"]) == text
+
+
+def test_rules_whose_filters_no_proxy_has_store_what_is_put_and_ranges_are_read(ask: Ask) -> None:
+    text = b"all work and no play " * 500
+    ranges = [{"Range": f"bytes={one}"} for one in ("5-20", "-7", "0-", "1-2,5-6", "99999-")]
+    stores = [rules("FOR TENANT acme DO SET NOSUCH"), put("a.txt", text), rules()]
+    for plain, behind in ask([*stores, *(get("a.txt", one) for one in ranges)])[3:]:
+        assert behind == plain
 
 
 def test_without_the_key_nothing_is_read_and_its_name_is_said(ask: Ask, keyring: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Iterable
 
@@ -14,6 +15,9 @@ from storage_filters.module_filters import ModuleFilter, NamedModule, ReadModule
 from storage_filters.module_run import ModuleFaultError, ModuleRun, run
 from storage_filters.stream_filters import FilterRefused
 from tests.support.modules import EMPTY, FLIPPING, GROWING, LYING, READING, copying, entry, module
+from zoe_embedded.home import Home
+from zoe_embedded.runtime import CLONE
+from zoe_embedded.swift.environment import ensure_swift
 
 BOUND_S = 2.0
 """Of CPU, for one piece of whatever module; what it is charged for ends after 0.1 s."""
@@ -52,6 +56,7 @@ def test_it_sees_its_parameters_and_no_other_name() -> None:
 _SAID = '(data (i32.const 0) "no\\nreason")'
 _DEEP = "(func $deep (call $deep) (call $deep))"
 _GROW = "(if (i32.lt_s (memory.grow (i32.const 1000)) (i32.const 0)) (then unreachable))"
+_OFTEN = "calls the host more than 20000 times for a piece|computes longer for a piece"
 FAULTS = [
     (
         entry("forward", "(loop $l (br $l)) (i32.const 0)"),
@@ -68,6 +73,9 @@ FAULTS = [
     (entry("forward", "(call $log (i32.const 0) (i32.const 9)) (i32.const 7)") + _SAID, "refuses .7.: no reaso"),
     (entry("forward", "(call $deep) (i32.const 0)") + _DEEP, "fails: stack overflow"),
     (entry("forward", _GROW + "(i32.const 0)"), "fails: unreachable"),
+    (entry("forward", "(loop $l (drop (call $read (i32.const 0) (i32.const 0))) (br $l)) (i32.const 0)"), _OFTEN),
+    (entry("forward", "(loop $l (call $write (i32.const 0) (i32.const 0)) (br $l)) (i32.const 0)"), _OFTEN),
+    (entry("forward", "(loop $l (call $log (i32.const 0) (i32.const 1000)) (br $l)) (i32.const 0)"), _OFTEN),
 ]
 
 
@@ -96,6 +104,31 @@ def test_a_module_that_takes_long_within_its_fuel_is_ended() -> None:
     finally:
         module_run.FUEL_A_CALL = fuel
     assert time.process_time() - begun_s < BOUND_S
+
+
+_GREEN = """
+import eventlet, sys
+eventlet.monkey_patch(all=False, socket=True, select=True, thread=True)  # as Swift's servers do
+sys.path.insert(0, sys.argv[1])
+from storage_filters import module_run
+from storage_filters.module_engine import compiled
+module_run.FUEL_A_CALL = 10**12
+one = module_run.ModuleRun(compiled(sys.stdin.buffer.read()), "forward", {})
+try:
+    one.piece(b"x", True)
+except module_run.ModuleFaultError as error:
+    print(error)
+"""
+
+
+def test_its_time_is_that_of_the_thread_that_runs_it_in_a_proxy_too() -> None:
+    """There, eventlet has replaced what Python says of threads."""
+    python = ensure_swift(Home.find(CLONE).create()) / "bin" / "python"
+    endless = module(entry("forward", "(loop $l (br $l)) (i32.const 0)"), copying("reverse"))
+    ended = subprocess.run(
+        [python, "-W", "ignore", "-c", _GREEN, CLONE], input=endless, capture_output=True, timeout=60, check=True
+    )
+    assert b"computes longer for a piece" in ended.stdout
 
 
 def test_a_filter_that_does_not_give_back_what_was_put_stores_nothing() -> None:

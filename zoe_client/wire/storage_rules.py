@@ -60,7 +60,9 @@ class StorageVerdictView(Wire):
     rule: int = Field(description="0 for a rule that is only tried.")
     text: str
     filter: str
-    outcome: str = Field(description="applies, displaced, condition or deletes")
+    outcome: str = Field(
+        description="applies, displaced, condition, deletes, or missing: proxies do not have the filter"
+    )
     sentence: str
 
 
