@@ -66,6 +66,21 @@ class RuleClient:
         answer = self._http.ask("GET", f"/v1/rules/why?{query}")
         return understood(lambda: dict(answer))
 
+    def slos(self) -> Sequence[Document]:
+        """Return what tenants are guaranteed, and by what."""
+        rows = self._http.ask("GET", "/v1/slos")
+        return understood(lambda: [dict(row) for row in rows])
+
+    def set_slo(self, tenant: str, read_bytes_per_s: int | None, write_bytes_per_s: int | None) -> Document:
+        """Guarantee a tenant bandwidth for good."""
+        wanted = {"read_bytes_per_s": read_bytes_per_s, "write_bytes_per_s": write_bytes_per_s}
+        answer = self._http.ask("PUT", f"/v1/slos/{quote(tenant, safe='')}", wanted)
+        return understood(lambda: dict(answer))
+
+    def clear_slo(self, tenant: str) -> None:
+        """Remove what a tenant is guaranteed for good."""
+        self._http.ask("DELETE", f"/v1/slos/{quote(tenant, safe='')}")
+
     def traffic(self, by: Sequence[str], seconds: float, tenant: str | None) -> Document:
         """Return rates of requests at the proxies over the last seconds, added up by these dimensions."""
         query = urlencode({"by": by, "seconds": seconds} | ({"tenant": tenant} if tenant else {}), doseq=True)

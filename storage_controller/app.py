@@ -20,6 +20,7 @@ from storage_controller.rule_ledger import RuleLedger
 from storage_controller.rule_routes import own_rule_routes, rule_routes
 from storage_controller.rule_words import word_routes
 from storage_controller.slos import appendix_routes, later_routes
+from storage_controller.standing_slos import standing_slo_routes
 from storage_controller.traffic_routes import traffic_routes
 
 _OPEN = "/health"
@@ -66,6 +67,7 @@ def make_app(
         locality_routes(works),
         extension_routes(ledger, works),
         traffic_routes(works.traffic),
+        standing_slo_routes(ledger, works.promisable),
     ):
         app.include_router(routes)
     if keys is not None:

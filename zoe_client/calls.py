@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 from zoe_client import wire
@@ -299,6 +300,18 @@ class Calls(Transport):
         """Return which filters a stored object went through, and by which rules."""
         parameters = {"container": container, "object": name, "tenant": tenant}
         return self.call(wire.StorageWhyView, "GET", "/storage/why", parameters=parameters)
+
+    def storage_slos(self) -> wire.StorageSloList:
+        """List the bandwidth that tenants are guaranteed, and by what; for admins."""
+        return self.call(wire.StorageSloList, "GET", "/storage/slos")
+
+    def set_storage_slo(self, tenant: str, wanted: wire.StorageSloRequest) -> wire.StorageSloView:
+        """Guarantee bandwidth to a tenant until it is removed."""
+        return self.call(wire.StorageSloView, "PUT", f"/storage/slos/{quote(tenant, safe='')}", body=wanted)
+
+    def remove_storage_slo(self, tenant: str) -> None:
+        """Remove what a tenant is guaranteed for good."""
+        return self.do("DELETE", f"/storage/slos/{quote(tenant, safe='')}")
 
     def storage_traffic(
         self, by: Sequence[str] = ("tenant", "container", "method"), seconds: float = 10.0, tenant: str | None = None

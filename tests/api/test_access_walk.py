@@ -42,6 +42,7 @@ READ_BY_POST = {
     "/session/machines/{code}", "/workflows:validate", "/storage/try",
 }  # fmt: skip
 ADMIN = {("GET", "/storage/rules"), ("POST", "/storage/rules"), ("DELETE", "/storage/rules/{number}")}
+ADMIN |= {("GET", "/storage/slos"), ("PUT", "/storage/slos/{tenant}"), ("DELETE", "/storage/slos/{tenant}")}
 OPERATE = {("PUT", "/policy"), ("POST", "/policy/dry-run"), ("POST", "/replays"), ("GET", "/usage/over-time")}
 OPEN = {
     ("POST", "/session"), ("DELETE", "/session"), ("GET", "/session/providers"), ("GET", "/session/oidc/start"),
@@ -344,6 +345,7 @@ class Walk:
             ("PUT", "/storage/credentials/{service}"): lambda: {"user": "someone", "key": "something"},
             ("POST", "/storage/rules"): lambda: {"text": "FOR TENANT acme DO SET NOOP"},
             ("PUT", "/storage/filters/{name}"): lambda: {"module": "AGFzbQ=="},
+            ("PUT", "/storage/slos/{tenant}"): lambda: {"read_bytes_per_s": 1000},
             ("POST", "/storage/try"): lambda: {"container": "c", "object": "o"},
             ("POST", "/tokens"): lambda: {"scopes": ["read"], "lifetime_s": 60, "note": "walk"},
             ("POST", "/workflows"): lambda: {"document": long_workflow("walk")},
@@ -437,7 +439,7 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         # Both by its owner only; tests/api/test_private_executions.py does them.
         "PUT /executions/{execution_id}/shares", "DELETE /executions/{execution_id}/shares",
         # There is no storage controller; tests/storage/test_rules.py does these.
-        "GET /storage/traffic",
+        "GET /storage/traffic", *(operation for operation in never if " /storage/slos" in operation),
         *(operation for operation in never if " /storage/rules" in operation or " /storage/filters" in operation),
         "POST /storage/try", "GET /storage/why",
         # The simulated back-end has no files; tests/api/test_files.py does these.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import typer
 
-from zoe_cli.commands import credentials, storage_filters, storage_policies, storage_top
+from zoe_cli.commands import credentials, storage_filters, storage_policies, storage_slos, storage_top
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add, with_output
@@ -22,6 +22,7 @@ app = typer.Typer(help="The object store: bandwidth, requests, credentials and r
 app.add_typer(credentials.app, name="credentials")
 app.add_typer(storage_policies.app, name="policy")
 app.add_typer(storage_filters.app, name="filter")
+app.add_typer(storage_slos.app, name="slo")
 add(app, "why", storage_policies.why, ("zoe storage why docs/report.txt",))
 add(app, "top", storage_top.top, ("zoe storage top", "zoe storage top --by proxy --watch"))
 _LABEL_WIDTH = 12

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.storage import *  # noqa: F403
     from zoe_client.wire.storage_filters import *  # noqa: F403
     from zoe_client.wire.storage_rules import *  # noqa: F403
+    from zoe_client.wire.storage_slos import *  # noqa: F403
     from zoe_client.wire.storage_traffic import *  # noqa: F403
     from zoe_client.wire.terminals import *  # noqa: F403
     from zoe_client.wire.use import *  # noqa: F403
@@ -223,6 +224,7 @@ __getattr__ = lazy_names(
             "StorageVerdictView",
             "StorageWhyView",
         ),
+        "storage_slos": ("StorageSloList", "StorageSloRequest", "StorageSloView"),
         "storage_traffic": ("StorageTrafficRow", "StorageTrafficView"),
         "terminals": ("TerminalOpening",),
         "use": (

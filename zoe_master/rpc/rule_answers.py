@@ -16,7 +16,9 @@ from zoe_master.scheduler.placement.budget import never
 
 class _RuleQuestion(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    do: Literal["rules", "add", "remove", "try", "why", "traffic", "filters", "upload", "drop"]
+    do: Literal[
+        "rules", "add", "remove", "try", "why", "traffic", "filters", "upload", "drop", "slos", "set_slo", "clear_slo"
+    ]
     removed: bool = False
     text: str = ""
     tenant: str | None = None
@@ -28,6 +30,8 @@ class _RuleQuestion(BaseModel):
     number: int = 0
     author: str = ""
     by: list[str] = []
+    read_bytes_per_s: int | None = None
+    write_bytes_per_s: int | None = None
     seconds: float = 10.0
 
 
@@ -74,7 +78,18 @@ def _answer(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
             return _further_answer(client, asked)
 
 
+def _about_slos(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
+    if asked.do == "slos":
+        return {"slos": list(client.slos())}
+    if asked.do == "set_slo":
+        return dict(client.set_slo(asked.tenant or "", asked.read_bytes_per_s, asked.write_bytes_per_s))
+    client.clear_slo(asked.tenant or "")
+    return {}
+
+
 def _further_answer(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
+    if asked.do in ("slos", "set_slo", "clear_slo"):
+        return _about_slos(client, asked)
     if asked.do == "traffic":
         return dict(client.traffic(asked.by, asked.seconds, asked.tenant or None))
     if asked.do == "filters":

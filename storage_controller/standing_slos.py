@@ -1,0 +1,51 @@
+"""SLOs that an admin gives to tenants for good, under `/v1/slos`; listed are those of all owners."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from storage_bridge.model import BandwidthSlo
+from storage_controller.answers import Promisable, Refused
+from storage_controller.extensions import Demand, Name
+from storage_controller.ledger import READ, WRITE, Ledger
+
+STANDING = "standing"
+"""Their policy in the dialects of Crystal."""
+_FIELDS = {READ: "read_bytes_per_s", WRITE: "write_bytes_per_s"}
+
+
+def standing_slo_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
+    """Return the routes."""
+    routes = APIRouter(prefix="/v1/slos")
+
+    @routes.get("")
+    def listed() -> list[dict[str, Any]]:
+        found: dict[tuple[str, str], dict[str, Any]] = {}
+        for row in ledger.slos():
+            if row["slo_name"] not in _FIELDS:
+                continue
+            tenant, policy = row["project_id"], row["policy_id"]
+            empty = {"tenant": tenant, "standing": policy == STANDING and row["owner"] is None, "set_by": policy}
+            one = found.setdefault((tenant, policy), empty | dict.fromkeys(_FIELDS.values()))
+            one[_FIELDS[row["slo_name"]]] = row["bytes_per_s"]
+        return list(found.values())
+
+    @routes.put("/{tenant}", status_code=201)
+    def put(tenant: Name, wanted: Demand, response: Response) -> dict[str, Any]:
+        slo = BandwidthSlo(wanted.read_bytes_per_s, wanted.write_bytes_per_s)
+        if slo == BandwidthSlo():
+            raise Refused(400, "an SLO needs a rate to read, to write, or both")
+        response.headers.update(promisable.check(tenant, slo))
+        ledger.set_slo(tenant, STANDING, {READ: slo.read_bytes_per_s, WRITE: slo.write_bytes_per_s})
+        return next(one for one in listed() if (one["tenant"], one["standing"]) == (tenant, True))
+
+    @routes.delete("/{tenant}", status_code=204)
+    def delete(tenant: str) -> Response:
+        if not any((one["tenant"], one["standing"]) == (tenant, True) for one in listed()):
+            raise Refused(404, f"{tenant} has no standing SLO")
+        ledger.clear_slo(tenant, STANDING)
+        return Response(status_code=204)
+
+    return routes

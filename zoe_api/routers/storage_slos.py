@@ -1,0 +1,38 @@
+"""Bandwidth of the object store that admins guarantee to tenants for good."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path, Request, Response
+
+from zoe_api.access import Admin
+from zoe_api.dependencies import MasterDep, ask
+from zoe_api.routing import api_router
+from zoe_client.wire import StorageSloList, StorageSloRequest, StorageSloView
+
+router = api_router("/storage/slos", tag="storage")
+_KIND = "storage_rules"
+Tenant = Annotated[str, Path(min_length=1, max_length=256, pattern=r"^[^\s\x00-\x1f#:/]+$")]
+
+
+@router.get("", response_model=StorageSloList)
+def list_storage_slos(_: Admin, master: MasterDep, request: Request) -> StorageSloList:
+    """List the bandwidth that tenants are guaranteed, and by what."""
+    return StorageSloList(**ask(master, _KIND, {"do": "slos"}, request))
+
+
+@router.put("/{tenant}", response_model=StorageSloView, status_code=201)
+def set_storage_slo(
+    tenant: Tenant, body: StorageSloRequest, principal: Admin, master: MasterDep, request: Request
+) -> StorageSloView:
+    """Guarantee bandwidth to a tenant until it is removed; it replaces the standing SLO before."""
+    asked = body.model_dump() | {"do": "set_slo", "tenant": tenant}
+    return StorageSloView(**ask(master, _KIND, asked, request, principal.user))
+
+
+@router.delete("/{tenant}", status_code=204)
+def remove_storage_slo(tenant: Tenant, principal: Admin, master: MasterDep, request: Request) -> Response:
+    """Remove the standing SLO of a tenant."""
+    ask(master, _KIND, {"do": "clear_slo", "tenant": tenant}, request, principal.user)
+    return Response(status_code=204)

@@ -1,0 +1,69 @@
+"""storage slo: bandwidth that tenants are guaranteed for good."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from zoe_cli.context import options
+from zoe_cli.output import emit
+from zoe_cli.registry import add
+from zoe_cli.rows import Rows
+from zoe_cli.units import rate
+from zoe_client.documents.quantities import bytes_per_s_of
+from zoe_client.wire import StorageSloRequest, StorageSloView
+
+app = typer.Typer(help="Bandwidth that tenants are guaranteed, for admins.", no_args_is_help=True)
+
+Tenant = Annotated[str, typer.Argument(metavar="TENANT", help="Name of the tenant.")]
+
+
+def _rate(text: str) -> int:
+    try:
+        found = bytes_per_s_of(text)
+    except ValueError:
+        found = 0
+    if found <= 0:
+        raise typer.BadParameter(f"{text!r} is no rate: write one such as 40MB/s")
+    return found
+
+
+Rate = Annotated[int | None, typer.Option(parser=_rate, metavar="RATE", help="Such as 40MB/s (default: none).")]
+
+
+def set_slo(context: typer.Context, tenant: Tenant, read: Rate = None, write: Rate = None) -> None:
+    """Guarantee a tenant bandwidth to read and to write until it is removed; this replaces what was set before."""
+    if read is None and write is None:
+        raise typer.BadParameter("give --read, --write or both")
+    with options(context).client() as client:
+        answer = client.set_storage_slo(tenant, StorageSloRequest(read_bytes_per_s=read, write_bytes_per_s=write))
+    emit(answer, options(context).output, _rows([answer]))
+
+
+def list_slos(context: typer.Context) -> None:
+    """List what tenants are guaranteed, and by what: of several SLOs, the greatest holds each way."""
+    with options(context).client() as client:
+        answer = client.storage_slos()
+    emit(answer, options(context).output, _rows(answer.slos))
+
+
+def remove_slo(context: typer.Context, tenant: Tenant) -> None:
+    """Remove what was set for a tenant; what executions and rules guarantee it stays."""
+    with options(context).client() as client:
+        client.remove_storage_slo(tenant)
+    emit({"removed": tenant}, options(context).output, Rows(("removed",), [(tenant,)]))
+
+
+def _rows(slos: list[StorageSloView]) -> Rows:
+    rows = [(one.tenant, _told(one.read_bytes_per_s), _told(one.write_bytes_per_s), one.set_by) for one in slos]
+    return Rows(("tenant", "read", "write", "set by"), rows)
+
+
+def _told(bytes_per_s: int | None) -> str:
+    return "" if bytes_per_s is None else rate(bytes_per_s)
+
+
+add(app, "set", set_slo, ("zoe storage slo set acme --read 40MB/s --write 20MB/s",))
+add(app, "ls", list_slos, ("zoe storage slo ls",))
+add(app, "rm", remove_slo, ("zoe storage slo rm acme",))

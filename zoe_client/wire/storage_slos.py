@@ -1,0 +1,32 @@
+"""Bandwidth of the object store that tenants are guaranteed."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from zoe_client.wire.base import Numbers, Wire
+
+_RATE_MAX = 2**53
+
+
+class StorageSloRequest(Numbers):
+    """The bandwidth to guarantee, in bytes per second; null: none this way."""
+
+    read_bytes_per_s: int | None = Field(default=None, gt=0, le=_RATE_MAX)
+    write_bytes_per_s: int | None = Field(default=None, gt=0, le=_RATE_MAX)
+
+
+class StorageSloView(Wire):
+    """An SLO of a tenant. Of several, the greatest holds each way."""
+
+    tenant: str
+    standing: bool = Field(description="Set for good by an admin; others follow executions, rules and other clients.")
+    set_by: str = Field(description="What set it: `standing`, the master's name at the controller, or another policy.")
+    read_bytes_per_s: int | None
+    write_bytes_per_s: int | None
+
+
+class StorageSloList(Wire):
+    """All SLOs, by tenant."""
+
+    slos: list[StorageSloView]
