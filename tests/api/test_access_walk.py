@@ -189,6 +189,8 @@ class Walk:
                 ("POST", "/session"),
                 ("GET", "/session/oidc/callback"),
             }, story
+        elif path == "/storage/slos/{tenant}":  # the controller knows which tenants the store has; here is none
+            assert (status, code) == (422, "storage_rule_refused"), story
         elif not visible:
             assert (status, code) == (404, "not_found"), story
         elif path == "/tokens/{token_id}" and not person.may("submit"):
@@ -431,6 +433,7 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         "PATCH /executions/{execution_id}", "POST /executions/{execution_id}/hold",
         "POST /executions/{execution_id}/accept", "POST /workflows/{workflow_id}/accept",
         "POST /arrays/{array_id}/accept",
+        "POST /executions/{execution_id}/release", "POST /arrays/{array_id}/hold", "POST /arrays/{array_id}/release",
         "POST /executions/{execution_id}/scale",
         # The walk may have cancelled what runs before; tests/api/test_conditions.py does it.
         "POST /executions/{execution_id}/requeue",
