@@ -211,6 +211,8 @@ class Walk:
             assert status not in ((401, 403) if gone else (401, 403, 404)), story
         if person.tenant == OURS and not person.may("operate"):
             told = text.replace(url, "")
+            for one in self.people:  # it is told who cancelled or held something of one's own
+                told = told.replace(one.name, "") if one.may("operate") else told
             for strange in (THEIRS, STRANGER, STRANGE_NAME, STRANGE_NOTE):
                 assert strange not in told or strange in url, f"{strange} is told: {story}"
         self.seen.add((person.name, f"{method} {path}", status))
