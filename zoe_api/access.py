@@ -36,6 +36,8 @@ _QUESTIONS = frozenset(
         "try_policy",
         "replay_journal",
         "validate_workflow",
+        "plan_workflow",
+        "plan_array",
         "try_storage_rules",
     }
 )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fastapi import Request
 
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem
-from zoe_api.whole_promises import accept_for, promise_of
-from zoe_client.wire import WorkflowPromiseView
-from zoe_lib.domain.arrays import Array, ArrayEventKind, ArrayId, asks_as_whole, member_id, promised
+from zoe_api.whole_promises import accept_for, planned_promise, promise_of
+from zoe_client.wire import PromisePlan, WorkflowPromiseView
+from zoe_lib.domain.arrays import Array, ArrayEventKind, ArrayId, asks_as_whole, execution_of, member_id, promised
 from zoe_lib.domain.execution import Execution
 from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
@@ -24,6 +25,16 @@ def array_promise(services: Services, array: Array) -> WorkflowPromiseView | Non
     if not ids:
         return None
     return promise_of(_found(services, ids))
+
+
+def planned_array(services: Services, array: Array, request: Request, principal: Principal) -> PromisePlan:
+    """Return what would be promised to an array that is not stored; 422 if it asks for no promise."""
+    if not asks_as_whole(array):
+        raise ApiProblem(Code.INVALID_REQUEST, "a plan of an array needs `promise`, and the time by which it is to end")
+    made = (execution_of(array, position, array.submitted_at_s) for position in range(array.indices.count))
+    # What an index is called changes neither its time nor its room.
+    members = [replace(one, application=array.application) for one in made]
+    return PromisePlan(promise=planned_promise(services, members, request, principal), notes=list(array.notes))
 
 
 def accept_array(services: Services, principal: Principal, array: Array, number: int, request: Request) -> None:

@@ -6,12 +6,13 @@ import math
 import time
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any
 
 from fastapi import Request
 
 from zoe_api.codes import Code
 from zoe_api.controlling import already_promised
-from zoe_api.dependencies import Services
+from zoe_api.dependencies import Services, ask
 from zoe_api.problems import ApiProblem
 from zoe_api.visibility import visible_execution
 from zoe_client.vocabulary import Cause, DeadlineStatus
@@ -23,11 +24,49 @@ from zoe_lib.domain.finish_times import FinishTerms, PromiseOffers
 from zoe_lib.domain.lifecycle import apply
 from zoe_lib.domain.sharing import ShareLevel
 from zoe_lib.pricing.told import told_price
+from zoe_lib.store.codec import decode, encode
 from zoe_lib.store.people import Principal
 from zoe_lib.store.values import ExecutionChange
 
 _ATTEMPTS_MAX = 5
 _NAMED_MAX = 5
+
+
+def planned_promise(
+    services: Services, members: Sequence[Execution], request: Request, principal: Principal
+) -> WorkflowPromiseView:
+    """Return what would be promised to these executions, which are not stored, together. Raises ApiProblem."""
+    answers = ask(services.master, "plan_together", _question(members), request, principal.user)["answers"]
+    promised = [decode(FinishTerms, one["terms"]) for one in answers if one["terms"] is not None]
+    if len(promised) == len(answers):
+        return WorkflowPromiseView(terms=_together(promised), why="", ends_s=None, offers=[])
+    offered = [decode(PromiseOffers, one["offers"]) for one in answers if one["offers"] is not None]
+    return WorkflowPromiseView(terms=None, why=offered[0].why, ends_s=None, offers=_offers(offered))
+
+
+def _question(members: Sequence[Execution]) -> dict[str, Any]:
+    """Return the question about these executions; each application once, as indices of an array have the same one."""
+    applications = {id(one.application): one.application for one in members}
+    places = {known: place for place, known in enumerate(applications)}
+    asked = [
+        {
+            "id": one.id,
+            "name": one.name,
+            "application": places[id(one.application)],
+            "deadline_s": one.deadline_s,
+            "priority": one.priority,
+            "after": encode(one.conditions.after),
+        }
+        for one in members
+    ]
+    first = members[0]
+    return {
+        "tenant": first.tenant,
+        "user": first.user,
+        "submitted_at_s": first.submitted_at_s,
+        "applications": [encode(one) for one in applications.values()],
+        "members": asked,
+    }
 
 
 def promise_of(members: Sequence[Execution]) -> WorkflowPromiseView:
@@ -39,11 +78,8 @@ def promise_of(members: Sequence[Execution]) -> WorkflowPromiseView:
         return WorkflowPromiseView(terms=together, why="", ends_s=None, offers=[], status=status, risks=risks)
     offered = [one.offers for one in members if one.offers is not None]
     if offered:
-        offers = [
-            WorkflowOfferView(number=number, kind=one.kind, terms=_together(_numbered(offered, number)))
-            for number, one in enumerate(offered[0].offers, start=1)
-        ]
-        return WorkflowPromiseView(terms=None, why=offered[0].why, ends_s=offered[0].ends_s, offers=offers)
+        first = offered[0]
+        return WorkflowPromiseView(terms=None, why=first.why, ends_s=first.ends_s, offers=_offers(offered))
     why = next((one.message for one in members if one.cause is Cause.NO_PROMISE), "")
     return WorkflowPromiseView(terms=None, why=why, ends_s=None, offers=[])
 
@@ -122,6 +158,14 @@ def _status(
     if open_:
         return DeadlineStatus.AT_RISK if risks else None
     return DeadlineStatus.MET if succeeded else None
+
+
+def _offers(offered: Sequence[PromiseOffers]) -> list[WorkflowOfferView]:
+    """Return the offers for all together, with their numbers."""
+    return [
+        WorkflowOfferView(number=number, kind=one.kind, terms=_together(_numbered(offered, number)))
+        for number, one in enumerate(offered[0].offers, start=1)
+    ]
 
 
 def _numbered(offered: Sequence[PromiseOffers], number: int) -> list[FinishTerms]:

@@ -19,8 +19,9 @@ from zoe_api.budgets import check_budget
 from zoe_api.codes import Code
 from zoe_api.dependencies import Services
 from zoe_api.problems import ApiProblem, as_problems, problem_of
+from zoe_api.whole_promises import planned_promise
 from zoe_api.workflow_views import has_ended, step_state
-from zoe_client.wire import StepState, WorkflowRequest
+from zoe_client.wire import PromisePlan, StepState, WorkflowRequest
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.finish_times import CONFIDENCE, PromiseWish
 from zoe_lib.store.errors import BatchRefused, NotFound
@@ -67,6 +68,32 @@ def submit(
         return known, ()
     workflow_id, now_s = new_workflow_id(), time.time()
     warnings = check_budget(services, principal)
+    made = _made(body, services, principal, request, workflow_id, now_s)
+    whole, fits, executions = made.whole, made.fits, made.executions
+    ids = [one.id for one in executions]
+    new = NewWorkflow(workflow_id, whole.name, principal.tenant, principal.user, body.document, whole.parameters, now_s)
+    steps = [new_step(i, whole, executions[i]) for i in range(len(ids))]
+    write = partial(rows.add, workflow=new, steps=steps)
+    stored = _stored(services, executions, principal, request, _Key(key, fingerprint), write)
+    if stored[0].id != ids[0]:
+        return _workflow_of(services, stored[0].id), ()
+    log.info("submitted a workflow", workflow=workflow_id, steps=len(ids), tenant=new.tenant, user=new.user)
+    price = price_notes(services, principal, [(fit.application, 1) for fit in fits])
+    return workflow_id, list(dict.fromkeys([*warnings, *price, *(note for fit in fits for note in fit.notes)]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The executions of a workflow, before they are stored."""
+
+    whole: CompiledWorkflow
+    fits: Sequence[Checked]
+    executions: list[Execution]
+
+
+def _made(
+    body: WorkflowRequest, services: Services, principal: Principal, request: Request, workflow_id: str, now_s: float
+) -> _Made:
     whole = compiled(body, place_of(services, workflow_id))
     fits = all_checked(whole.steps, services, principal, request)
     ids = [new_execution_id() for _ in whole.steps]
@@ -82,15 +109,21 @@ def submit(
             executions = making.promised(executions, workflow_id, wish, body.finish_by, now_s)
     elif body.confidence is not None or body.budget is not None:
         raise ApiProblem(Code.INVALID_REQUEST, "confidence and budget belong to finish_by")
-    new = NewWorkflow(workflow_id, whole.name, principal.tenant, principal.user, body.document, whole.parameters, now_s)
-    steps = [new_step(i, whole, executions[i]) for i in range(len(ids))]
-    write = partial(rows.add, workflow=new, steps=steps)
-    stored = _stored(services, executions, principal, request, _Key(key, fingerprint), write)
-    if stored[0].id != ids[0]:
-        return _workflow_of(services, stored[0].id), ()
-    log.info("submitted a workflow", workflow=workflow_id, steps=len(ids), tenant=new.tenant, user=new.user)
-    price = price_notes(services, principal, [(fit.application, 1) for fit in fits])
-    return workflow_id, list(dict.fromkeys([*warnings, *price, *(note for fit in fits for note in fit.notes)]))
+    return _Made(whole, fits, executions)
+
+
+def plan(body: WorkflowRequest, services: Services, principal: Principal, request: Request) -> PromisePlan:
+    """Return what would be promised to a workflow if it were submitted now; nothing is stored."""
+    if body.finish_by is None:
+        raise ApiProblem(Code.INVALID_REQUEST, "a plan needs the time by which all of it is to end: finish_by")
+    warnings = check_budget(services, principal)
+    made = _made(body, services, principal, request, new_workflow_id(), time.time())
+    members = [one for one in made.executions if one.application.promise is not None]
+    if not members:
+        raise ApiProblem(Code.INVALID_REQUEST, "none of its steps can be promised: all run after a failure")
+    promise = planned_promise(services, members, request, principal)
+    notes = dict.fromkeys([*warnings, *(note for fit in made.fits for note in fit.notes)])
+    return PromisePlan(promise=promise, notes=list(notes))
 
 
 def resume(

@@ -70,6 +70,28 @@ class Arrays:
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
         return self._transport.call(wire.ArraySummary, "POST", "/arrays", body=body, headers=headers, again=True)
 
+    def plan(
+        self,
+        application: dict[str, Any],
+        indices: str,
+        *,
+        finish_by: str,
+        confidence: float | None = None,
+        budget: float | None = None,
+        priority: int | None = None,
+    ) -> wire.PromisePlan:
+        """Return what would be promised to all of an array, or offered instead, if it were submitted now; nothing is
+        stored.
+        """
+        deadline = finish_time(finish_by, None, confidence, budget)
+        body = wire.ArrayRequest(
+            application=asking(application, confidence, budget),
+            indices=indices,
+            priority=priority,
+            deadline=None if deadline is None else sent_deadline(deadline, time.time()),
+        )
+        return self._transport.call(wire.PromisePlan, "POST", "/arrays:plan", body=body, again=True)
+
     def array(self, array_id: str) -> wire.ArrayView:
         """Return one array with its indices by state."""
         return self._transport.call(wire.ArrayView, "GET", f"/arrays/{path_part(array_id)}")

@@ -72,6 +72,7 @@ class AsyncArrays:
         self._transport = transport
 
     submit = awaited(Arrays.submit)
+    plan = awaited(Arrays.plan)
     array = awaited(Arrays.array)
     list = awaited(Arrays.list)
     accept = awaited(Arrays.accept)
@@ -116,6 +117,7 @@ class AsyncWorkflows:
 
     run = awaited(Workflows.run)
     validate = awaited(Workflows.validate)
+    plan = awaited(Workflows.plan)
     one = awaited(Workflows.one)
     page = awaited(Workflows.page)
     accept = awaited(Workflows.accept)

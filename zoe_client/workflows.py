@@ -37,14 +37,7 @@ class Workflows:
         `finish_by`: run it if all of it is promised to end by then (`+3h`, `08:00 Europe/Paris`); `promise` of the
         workflow tells. `confidence`: how sure that must be, 0.9 without; `budget`: what it may cost at most.
         """
-        as_text("finish_by", finish_by)
-        body = wire.WorkflowRequest(
-            document=document,
-            parameters=dict(parameters or {}),
-            finish_by=None if finish_by is None else sent_deadline(finish_by, time.time()),
-            confidence=confidence,
-            budget=budget,
-        )
+        body = _request(document, parameters, finish_by, confidence, budget)
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
         return self._client.call(wire.WorkflowView, "POST", "/workflows", body=body, headers=headers, again=True)
 
@@ -52,6 +45,19 @@ class Workflows:
         """Check a workflow, and return the executions to which it is compiled; nothing is stored."""
         body = wire.WorkflowRequest(document=document, parameters=dict(parameters or {}))
         return self._client.call(wire.WorkflowPlan, "POST", "/workflows:validate", body=body, again=True)
+
+    def plan(
+        self,
+        document: dict[str, Any],
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        finish_by: str,
+        confidence: float | None = None,
+        budget: float | None = None,
+    ) -> wire.PromisePlan:
+        """Return what would be promised to a workflow, or offered instead, if it were run now; nothing is stored."""
+        body = _request(document, parameters, finish_by, confidence, budget)
+        return self._client.call(wire.PromisePlan, "POST", "/workflows:plan", body=body, again=True)
 
     def one(self, workflow_id: str) -> wire.WorkflowView:
         """Return a workflow with its steps."""
@@ -82,3 +88,20 @@ class Workflows:
         headers = {"Idempotency-Key": idempotency_key or uuid4().hex}
         path = f"/workflows/{path_part(workflow_id)}/resume"
         return self._client.call(wire.WorkflowView, "POST", path, headers=headers, again=True)
+
+
+def _request(
+    document: dict[str, Any],
+    parameters: Mapping[str, Any] | None,
+    finish_by: str | None,
+    confidence: float | None,
+    budget: float | None,
+) -> wire.WorkflowRequest:
+    as_text("finish_by", finish_by)
+    return wire.WorkflowRequest(
+        document=document,
+        parameters=dict(parameters or {}),
+        finish_by=None if finish_by is None else sent_deadline(finish_by, time.time()),
+        confidence=confidence,
+        budget=budget,
+    )

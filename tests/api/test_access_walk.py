@@ -39,7 +39,7 @@ SCOPES = {
 }
 READ_BY_POST = {
     "/validate", "/plan", "/convert", "/catalogue/{entry_id}/fill", "/session/password", "/session/tenant",
-    "/session/machines/{code}", "/workflows:validate", "/storage/try",
+    "/session/machines/{code}", "/workflows:validate", "/workflows:plan", "/arrays:plan", "/storage/try",
 }  # fmt: skip
 ADMIN = {("GET", "/storage/rules"), ("POST", "/storage/rules"), ("DELETE", "/storage/rules/{number}")}
 ADMIN |= {("GET", "/storage/slos"), ("PUT", "/storage/slos/{tenant}"), ("DELETE", "/storage/slos/{tenant}")}
@@ -356,6 +356,12 @@ class Walk:
             ("POST", "/workflows/{workflow_id}/accept"): lambda: {"offer": 1},
             ("POST", "/arrays/{array_id}/accept"): lambda: {"offer": 1},
             ("POST", "/workflows:validate"): lambda: {"document": long_workflow("walk")},
+            ("POST", "/workflows:plan"): lambda: {"document": long_workflow("walk"), "finish_by": "+9h"},
+            ("POST", "/arrays:plan"): lambda: {
+                "application": job | {"promise": {}},
+                "indices": "0-1",
+                "deadline": "+9h",
+            },
             ("POST", "/validate"): lambda: {"application": job},
         }
         queries = {

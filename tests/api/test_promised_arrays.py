@@ -142,3 +142,38 @@ def test_more_than_limits_allow_at_all_is_refused(api: Api) -> None:
 def test_what_does_not_go_together_is_an_error(shared_api: Api) -> None:
     with pytest.raises(ValueError, match="belong to finish_by"):
         shared_api.client().arrays.submit(sized(1, 2), "0-1", confidence=0.9)
+
+
+def test_a_plan_says_what_would_be_promised_to_all_indices_and_stores_nothing(
+    client: Client, master: TickingMaster
+) -> None:
+    until(lambda: master.master.latest)
+    planned = client.arrays.plan(sized(1, 2), "0-5%3", finish_by="+120s", confidence=0.8, budget=10)
+    assert client.arrays.list().arrays == []
+    made = client.arrays.submit(sized(1, 2), "0-5%3", finish_by="+120s", confidence=0.8, budget=10)
+    promise = decided(client, made.id).promise
+    assert promise is not None
+    assert promise.terms is not None
+    assert planned.promise.terms is not None
+    assert planned.promise.terms.finish_s == pytest.approx(promise.terms.finish_s, abs=60)
+    assert planned.promise.terms.price == promise.terms.price
+    client.arrays.cancel(made.id)
+
+
+def test_a_plan_of_an_array_has_the_offers_that_it_would_get(client: Client, master: TickingMaster) -> None:
+    full(client)
+    planned = client.arrays.plan(sized(1, 5), "1-4%2", finish_by="+60s")
+    made = client.arrays.submit(sized(1, 5), "1-4%2", finish_by="+60s")
+    promise = decided(client, made.id).promise
+    assert promise is not None
+    assert planned.promise.why == promise.why
+    assert planned.promise.ends_s is None, "what is not submitted cannot be accepted"
+    kinds = [(one.number, one.kind, one.terms.price) for one in planned.promise.offers]
+    assert kinds == [(one.number, one.kind, one.terms.price) for one in promise.offers]
+    client.arrays.cancel(made.id)
+
+
+def test_a_plan_of_an_array_needs_a_promise(shared_api: Api) -> None:
+    body = {"application": sized(1, 5), "indices": "0-3", "deadline": "+1h"}
+    refused = problem(shared_api.http().post(f"{PATH}:plan", json=body))
+    assert refused["detail"].startswith("a plan of an array needs `promise`")

@@ -179,3 +179,38 @@ def test_a_step_that_asks_for_a_promise_of_its_own_is_told_of_that_of_the_whole(
     alone["application"] |= {"promise": {"confidence": 0.9}, "deadline": "+1h"}
     answer = problem(shared_api.http().post(PATH, json={"document": workflow(alone)}))
     assert "zoe workflow run FILE --finish-by" in answer["errors"][0]["hint"]
+
+
+def test_a_plan_says_what_would_be_promised_to_all_steps_and_stores_nothing(
+    client: Client, master: TickingMaster
+) -> None:
+    until(lambda: master.master.latest)
+    planned = client.workflows.plan(CHAIN, finish_by="+120s", confidence=0.8, budget=10)
+    assert client.workflows.page().workflows == []
+    made = client.workflows.run(CHAIN, finish_by="+120s", confidence=0.8, budget=10)
+    promise = decided(client, made.id).promise
+    assert promise is not None
+    assert promise.terms is not None
+    assert planned.promise.terms is not None
+    assert planned.promise.terms.finish_s == pytest.approx(promise.terms.finish_s, abs=60)
+    assert planned.promise.terms.price == promise.terms.price
+    client.workflows.cancel(made.id)
+
+
+def test_a_plan_of_a_workflow_has_the_offers_that_it_would_get(client: Client, master: TickingMaster) -> None:
+    full(client)
+    planned = client.workflows.plan(CHAIN, finish_by="+60s")
+    made = client.workflows.run(CHAIN, finish_by="+60s")
+    promise = decided(client, made.id).promise
+    assert promise is not None
+    assert planned.promise.why == promise.why
+    assert [one.kind for one in planned.promise.offers] == [one.kind for one in promise.offers]
+    client.workflows.cancel(made.id)
+
+
+def test_a_plan_of_a_workflow_needs_a_time_and_a_step_that_can_be_promised(shared_api: Api) -> None:
+    api = shared_api.http()
+    refused = problem(api.post(f"{PATH}:plan", json={"document": CHAIN}))
+    assert refused["detail"] == "a plan needs the time by which all of it is to end: finish_by"
+    past = problem(api.post(f"{PATH}:plan", json={"document": CHAIN, "finish_by": "2020-01-01T00:00Z"}))
+    assert "has passed" in past["detail"]

@@ -172,3 +172,26 @@ def test_a_workflow_is_promised_or_offered_as_a_whole(zoe: Zoe, tmp_path: Path) 
     yaml.write_text("version: 1\nname: nightly\nsteps: []\n")
     as_json = zoe("plan", str(yaml), "--finish-by", "+1h")
     assert (as_json.code, "zoe workflow run" in as_json.err) == (2, True)
+
+
+def test_all_of_an_array_and_of_a_workflow_is_planned(zoe: Zoe, tmp_path: Path) -> None:
+    path = described(tmp_path, 3, 0.5)
+    planned = zoe("plan", path, "--array", "0-3%2", "--finish-by", "+2h", "--confidence", "80%")
+    assert planned.code == 0, planned.err
+    assert planned.out.startswith("It would be promised: all of it ends by ")
+    assert "with 80% confidence" in planned.out
+    refused = zoe("plan", path, "--array", "0-3%2", "--finish-by", "+3s")
+    assert refused.code == 9
+    assert refused.out.startswith("It cannot be promised: ")
+    assert "Offer 1 (" in refused.out
+    alone = zoe("plan", path, "--array", "0-3")
+    assert (alone.code, "--finish-by" in alone.err) == (2, True)
+    workflow = tmp_path / "chain.json"
+    application = json.loads(Path(path).read_text())
+    steps = [{"name": "first", "application": application}, {"name": "second", "needs": ["first"]}]
+    steps[1]["application"] = application
+    workflow.write_text(json.dumps({"version": 1, "name": "chain", "steps": steps}))
+    whole = zoe("workflow", "plan", str(workflow), "--finish-by", "+2h")
+    assert whole.code == 0, whole.err
+    assert whole.out.startswith("It would be promised: all of it ends by ")
+    assert '"chain"' not in zoe("workflow", "ls", "-o", "json").out

@@ -13,10 +13,10 @@ from fastapi import Header, Query, Request, Response
 from zoe_api import array_modifying
 from zoe_api import arrays as doing
 from zoe_api.access import Reader, Submitter, check
-from zoe_api.array_promises import accept_array, array_promise, unpromised
+from zoe_api.array_promises import accept_array, array_promise, planned_array, unpromised
 from zoe_api.array_views import array_summary, array_view, brief_text, indices_found, with_execution
 from zoe_api.arrays import new_array, owns_array, seen_array
-from zoe_api.dependencies import Services, ServicesDep
+from zoe_api.dependencies import Services, ServicesDep, checking
 from zoe_api.problems import ApiProblem
 from zoe_api.routing import api_router
 from zoe_api.visibility import note_look
@@ -30,6 +30,7 @@ from zoe_client.wire import (
     ArrayView,
     IndexList,
     IndexView,
+    PromisePlan,
 )
 from zoe_client.wire.arrays import BRIEF_MAX
 from zoe_lib.domain.arrays import Array, member_id, unanswered
@@ -81,6 +82,15 @@ def submit_array(
     check_owner(stored, principal.user)
     response.headers["Location"] = f"/api/v1/arrays/{stored.id}"
     return array_summary(stored)
+
+
+@router.post(":plan", response_model=PromisePlan)
+def plan_array(body: ArrayRequest, request: Request, principal: Reader, services: ServicesDep) -> PromisePlan:
+    """Say what would be promised to all indices of an array that asks for a promise, if it were submitted now, or what
+    would be offered instead. Nothing is stored. 429 `plan_busy` while the master computes other plans.
+    """
+    with checking(services, principal):
+        return planned_array(services, new_array(body, services, principal, request), request, principal)
 
 
 @router.get("", response_model=ArrayList)

@@ -16,10 +16,18 @@ from zoe_api.routers.submissions import IdempotencyKey
 from zoe_api.routing import api_router
 from zoe_api.visibility import note_look, visible_execution
 from zoe_api.workflow_promises import accept_whole, asked_for_promise, whole_promise
-from zoe_api.workflow_runs import all_checked, compiled, place_of, resume, submit
+from zoe_api.workflow_runs import all_checked, compiled, place_of, plan, resume, submit
 from zoe_api.workflow_views import workflow_plan, workflow_summary, workflow_view
 from zoe_client.vocabulary import TERMINAL_STATES
-from zoe_client.wire import AcceptRequest, WorkflowList, WorkflowOf, WorkflowPlan, WorkflowRequest, WorkflowView
+from zoe_client.wire import (
+    AcceptRequest,
+    PromisePlan,
+    WorkflowList,
+    WorkflowOf,
+    WorkflowPlan,
+    WorkflowRequest,
+    WorkflowView,
+)
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.sharing import ALL
 from zoe_lib.store.cursors import decode_cursor, encode_position
@@ -58,6 +66,15 @@ def validate_workflow(
         whole = compiled(body, place_of(services, "WORKFLOW"))
         fits = all_checked(whole.steps, services, principal, request)
     return workflow_plan(whole, list(dict.fromkeys(note for fit in fits for note in fit.notes)))
+
+
+@router.post(":plan", response_model=PromisePlan)
+def plan_workflow(body: WorkflowRequest, request: Request, principal: Reader, services: ServicesDep) -> PromisePlan:
+    """Say what would be promised to a workflow if it were submitted now with this `finish_by`, or what would be offered
+    instead. Nothing is stored. 429 `plan_busy` while the master computes other plans.
+    """
+    with checking(services, principal):
+        return plan(body, services, principal, request)
 
 
 @router.get("", response_model=WorkflowList)

@@ -12,7 +12,7 @@ from zoe_cli.commands.changes import change_words
 from zoe_cli.commands.documents import File, Settings, load_description
 from zoe_cli.commands.promise_words import offer_lines, terms_words
 from zoe_cli.commands.promising import Budget, Confidence, FinishBy, put_in
-from zoe_cli.commands.submitting import Deadline
+from zoe_cli.commands.submitting import Array, Deadline, counting_instances
 from zoe_cli.context import options
 from zoe_cli.exits import Exit
 from zoe_cli.output import Format, emit, note, write
@@ -35,6 +35,7 @@ def register(app: typer.Typer) -> None:
             "zoe plan app.json --set worker.resources.memory=4GiB",
             "zoe plan app.json --deadline 08:00",
             "zoe plan app.json --finish-by 08:00 --confidence 95% --budget 12",
+            "zoe plan app.json --array 0-199%20 --finish-by +3h",
         ),
     )
 
@@ -50,14 +51,31 @@ def plan(
     finish_by: FinishBy = None,
     confidence: Confidence = None,
     budget: Budget = None,
+    array: Array = None,
 ) -> None:
     """Say whether an application would start now; if not, when, why not, and what would help; and whether it would end
-    by its deadline. Nothing is submitted.
+    by its deadline, or, of an array, what would be promised to all of its indices. Nothing is submitted.
     """
     if finish_by is not None and deadline is not None:
         raise typer.BadParameter("give --deadline or --finish-by, not both")
     document = put_in(load_description(file, settings), finish_by, confidence, budget)
+    if array is not None:
+        _say_array(context, counting_instances(document), array, priority, finish_by)
+        return
     say_plan(context, document, priority, deadline if finish_by is None else finish_by)
+
+
+def _say_array(
+    context: typer.Context, document: dict[str, Any], indices: str, priority: int | None, finish_by: str | None
+) -> None:
+    if finish_by is None:
+        raise typer.BadParameter("--array is planned with --finish-by, for a promise; without it, plan a single index")
+    from zoe_cli.commands.workflow_promises import say_plan_of
+
+    by = dates.asked_deadline(finish_by)[1]
+    with options(context).client() as client:
+        found = client.arrays.plan(document, indices, finish_by=by, priority=priority)
+    say_plan_of(context, found)
 
 
 def say_plan(

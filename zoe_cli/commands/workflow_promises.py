@@ -11,14 +11,17 @@ import typer
 from zoe_cli.commands.dates import deadline
 from zoe_cli.commands.promise_words import IN_WHAT, risk_words
 from zoe_cli.commands.promising import checked_budget, share_of
+from zoe_cli.context import options
 from zoe_cli.exits import Exit
-from zoe_cli.output import note
+from zoe_cli.output import Format, emit, note, write
+from zoe_cli.rows import Rows
+from zoe_cli.text import printable
 from zoe_client.times import in_full
 from zoe_client.vocabulary import DeadlineStatus
 
 if TYPE_CHECKING:
     from zoe_client import Client
-    from zoe_client.wire import ArrayView, WorkflowPromiseView, WorkflowTermsView, WorkflowView
+    from zoe_client.wire import ArrayView, PromisePlan, WorkflowPromiseView, WorkflowTermsView, WorkflowView
 
 _DECIDED_S = 30.0
 _LOOK_S = 0.2
@@ -88,6 +91,20 @@ def whole_lines(found: WorkflowView) -> Iterator[str]:
     if found.promise is not None:
         accept = f"zoe workflow accept {found.id}" if found.ended_at_s is None else ""
         yield from promise_lines_of(found.promise, accept)
+
+
+def say_plan_of(context: typer.Context, plan: PromisePlan) -> None:
+    """Print what would be promised to all of something; exit with DEADLINE if it would not be."""
+    for text in plan.notes:
+        note(f"note: {text}")
+    terms, form = plan.promise.terms, options(context).output
+    if form is Format.TABLE:
+        lines = promise_lines_of(plan.promise, "") if terms is None else [f"It would be promised: {_words(terms)}."]
+        write("".join(f"{printable(line)}\n" for line in lines))
+    else:
+        emit(plan, form, Rows(("promised",), [(str(terms is not None).lower(),)]))
+    if terms is None:
+        raise typer.Exit(Exit.DEADLINE)
 
 
 def promise_lines_of(promise: WorkflowPromiseView, accept: str) -> Iterator[str]:

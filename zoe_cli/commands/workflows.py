@@ -10,7 +10,14 @@ import typer
 from zoe_cli.commands.documents import data_format, read_text
 from zoe_cli.commands.promising import Budget, Confidence, FinishBy
 from zoe_cli.commands.workflow_files import with_files
-from zoe_cli.commands.workflow_promises import decided_whole, exit_of_whole, is_refused, whole_lines, whole_wish
+from zoe_cli.commands.workflow_promises import (
+    decided_whole,
+    exit_of_whole,
+    is_refused,
+    say_plan_of,
+    whole_lines,
+    whole_wish,
+)
 from zoe_cli.commands.workflow_views import graph_rows, list_rows, name_failures, plan_rows, summary_lines
 from zoe_cli.context import options
 from zoe_cli.exits import Exit, exit_of
@@ -73,6 +80,27 @@ def run(
         return
     emit(made, options(context).output, list_rows([made]))
     exit_of_whole(made)
+
+
+def plan(
+    context: typer.Context,
+    file: File,
+    finish_by: FinishBy = None,
+    parameters: Parameters = None,
+    confidence: Confidence = None,
+    budget: Budget = None,
+) -> None:
+    """Say what would be promised to a workflow, or what would be offered instead. Nothing is submitted."""
+    wish = whole_wish(finish_by, confidence, budget)
+    if not wish:
+        raise typer.BadParameter("a plan needs --finish-by: the time by which all of it is to end")
+    read, given = read_document(file), given_parameters(parameters)
+    with options(context).client() as client:
+        try:
+            found = client.workflows.plan(read.document, given, **wish)
+        except Refused as error:
+            refuse_with_places(error, file, read)
+    say_plan_of(context, found)
 
 
 def accept(
@@ -209,6 +237,7 @@ def _name(file: Path) -> str:
 
 _FILE = "nightly.yaml"
 add(app, "run", run, (f"zoe workflow run {_FILE}", f"zoe workflow run {_FILE} --param day=2026-11-01 --wait"))
+add(app, "plan", plan, (f"zoe workflow plan {_FILE} --finish-by 08:00",))
 add(app, "validate", validate, (f"zoe workflow validate {_FILE}",))
 add(app, "ls", show_list, ("zoe workflow ls",))
 add(app, "show", show, ("zoe workflow show w1m7xhnzn3f4144",))

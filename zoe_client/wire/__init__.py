@@ -97,6 +97,7 @@ __getattr__ = lazy_names(
             "WorkflowList",
             "WorkflowOf",
             "WorkflowOfferView",
+            "PromisePlan",
             "WorkflowPlan",
             "WorkflowPromiseView",
             "WorkflowRequest",

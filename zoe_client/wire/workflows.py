@@ -149,6 +149,13 @@ class WorkflowPromiseView(Wire):
     offers: list[WorkflowOfferView]
 
 
+class PromisePlan(Wire):
+    """What would be promised to a workflow, or to an array, if it were submitted now."""
+
+    promise: WorkflowPromiseView
+    notes: list[str] = Field(default=[], description="On its price, on budgets and on what cannot be known.")
+
+
 class WorkflowView(WorkflowSummary):
     """A workflow with its steps in the order of their dependencies."""
 

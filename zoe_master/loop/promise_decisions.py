@@ -37,7 +37,7 @@ from zoe_master.scheduler.promising.choices import (
 from zoe_master.scheduler.promising.choosing import PromiseAnswer, PromiseSearch
 from zoe_master.scheduler.promising.future import NodesLater
 from zoe_master.scheduler.promising.lateness import median_beyond
-from zoe_master.scheduler.promising.wholes import limits_of_neighbours, whole_answer, wholes
+from zoe_master.scheduler.promising.wholes import in_order, limits_of_neighbours, whole_answer, wholes
 from zoe_master.state.run_times import RunTimesKept
 
 DECISIONS_MAX = 50
@@ -138,9 +138,18 @@ class PromiseDecisions:
 
     def would_be(self, tick: Tick, execution: Execution, give_up: GiveUp = never) -> PromiseAnswer:
         """Return what would be decided if this execution were submitted now; OutOfBudget."""
-        later = NodesLater(tick.snapshot, tick.policy, give_up)
-        [found] = self._answers([execution], tick, later, makes_offers=True)
+        [found] = self.would_be_together(tick, [execution], give_up)
         return found
+
+    def would_be_together(
+        self, tick: Tick, members: Sequence[Execution], give_up: GiveUp = never
+    ) -> list[PromiseAnswer]:
+        """Return the same for each of those that ask to be promised together, in this order; OutOfBudget."""
+        later = NodesLater(tick.snapshot, tick.policy, give_up)
+        ordered = in_order(members)
+        answers = self._answers(ordered, tick, later, makes_offers=True)
+        found = {one.id: answer for one, answer in zip(ordered, answers, strict=True)}
+        return [found[one.id] for one in members]
 
     def _answers(
         self, members: Sequence[Execution], tick: Tick, later: NodesLater, makes_offers: bool

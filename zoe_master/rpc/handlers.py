@@ -25,6 +25,7 @@ from zoe_master.loop.promise_decisions import PromiseDecisions
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick import Tick
 from zoe_master.plugins import Plugins
+from zoe_master.rpc.planned_together import AboutTogether, planned_together
 from zoe_master.rpc.rule_answers import RuleAnswers
 from zoe_master.scheduler.placement.budget import OutOfBudget, never
 from zoe_master.scheduler.what_if.dry_run import DryRun
@@ -150,6 +151,7 @@ class RpcHandlers:
             "explain": Slow(self.explain, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX, SCHEDULER),
             "eta": Slow(self.eta, _LOOKS_MAX, _LOOKS_OF_ASKER_MAX, SCHEDULER),
             "plan": Slow(self.plan, _PLANS_MAX, _PLANS_OF_ASKER_MAX, SCHEDULER),
+            "plan_together": Slow(self.plan_together, _PLANS_MAX, _PLANS_OF_ASKER_MAX, SCHEDULER),
             "dry_run": Slow(self.dry_run, _PLANS_MAX, _PLANS_OF_ASKER_MAX, SCHEDULER),
             "logs": Slow(self.logs, _READS_MAX, _READS_OF_ASKER_MAX, OUTPUT),
             "files": Slow(self.files, _FILES_MAX, _FILES_OF_ASKER_MAX, FILES),
@@ -236,6 +238,15 @@ class RpcHandlers:
         with _in_time():
             found = self._decisions.would_be(tick, wanted, budget.spent(PASS_S + PROMISES_S))
         return {"terms": encode(found.terms), "offers": encode(found.offers)}
+
+    def plan_together(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
+        """Return what would be promised to executions that ask for a promise together; nothing is stored."""
+        members, budget = planned_together(_read(AboutTogether, body)), CpuBudget(left)
+        if self._decisions is None:
+            raise Refusal("not_yet", "this master decides no promises")
+        with _in_time():
+            found = self._decisions.would_be_together(self._tick(), members, budget.spent(PASS_S + PROMISES_S))
+        return {"answers": [{"terms": encode(one.terms), "offers": encode(one.offers)} for one in found]}
 
     def dry_run(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return what another policy would do with the present queue."""

@@ -57,7 +57,7 @@ def wholes(asking: Iterable[Execution], now_s: float) -> list[list[Execution]]:
         for group in groups.values()
         if len(group) >= group[0].conditions.members or now_s - group[0].submitted_at_s > _ALL_THERE_S
     )
-    return [_in_order(group) for group in complete]
+    return [in_order(group) for group in complete]
 
 
 def limits_of_neighbours(members: Sequence[Execution], promised: Iterable[Execution]) -> Mapping[str, WholeLimits]:
@@ -77,7 +77,8 @@ def limits_of_neighbours(members: Sequence[Execution], promised: Iterable[Execut
     return found
 
 
-def _in_order(group: Sequence[Execution]) -> list[Execution]:
+def in_order(group: Sequence[Execution]) -> list[Execution]:
+    """Return executions, each before those that run after it."""
     by_id = {one.id: one for one in group}
     before = {one.id: [need.on for need in one.conditions.after if need.on in by_id] for one in group}
     return [by_id[name] for name in TopologicalSorter(before).static_order()]

@@ -1,0 +1,61 @@
+"""Executions that are to be promised together, as the API asks about them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from zoe_lib.domain.application import Application
+from zoe_lib.domain.conditions import Conditions, Dependency
+from zoe_lib.domain.events import Submitted
+from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.lifecycle import apply
+from zoe_lib.store.codec import decode
+
+_MEMBERS_MAX = 500
+
+
+class TogetherMember(BaseModel):
+    """One of them. application: its place among the applications; after: executions among them that it runs after."""
+
+    model_config = ConfigDict(extra="forbid")
+    id: str
+    name: str
+    application: int = Field(ge=0)
+    deadline_s: float
+    priority: int = 0
+    after: list[dict[str, Any]] = Field(default=[], max_length=_MEMBERS_MAX)
+
+
+class AboutTogether(BaseModel):
+    """A question. Indices of an array share an application, so each is sent once."""
+
+    model_config = ConfigDict(extra="forbid")
+    tenant: str
+    user: str
+    submitted_at_s: float
+    applications: list[dict[str, Any]] = Field(min_length=1, max_length=_MEMBERS_MAX)
+    members: list[TogetherMember] = Field(min_length=1, max_length=_MEMBERS_MAX)
+
+
+def planned_together(question: AboutTogether) -> list[Execution]:
+    """Return the executions as if they were submitted now."""
+    applications = [decode(Application, one) for one in question.applications]
+    whole = question.members[0].id if len(question.members) > 1 else ""
+    found = []
+    for one in question.members:
+        after = tuple(decode(Dependency, each) for each in one.after)
+        execution = Execution(
+            one.id,
+            one.name,
+            question.tenant,
+            question.user,
+            applications[one.application],
+            question.submitted_at_s,
+            priority=one.priority,
+            deadline_s=one.deadline_s,
+            conditions=Conditions(after=after, whole=whole, members=len(question.members)),
+        )
+        found.append(apply(execution, Submitted(at_s=question.submitted_at_s)))
+    return found
