@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+_TASK_END, _JOB_START = "SparkListenerTaskEnd", "SparkListenerJobStart"
+_READ = (f'"{_TASK_END}"', f'"{_JOB_START}"')
 
 
 @dataclass(frozen=True, slots=True)
 class SparkFigures:
     """Sums over all tasks. run_s: seconds in which executors ran them; cpu_s: CPU seconds of that; delay_s: seconds
-    between the driver and an executor, in which a task neither ran nor was read or written.
+    between the driver and an executor, in which a task neither ran nor was read or written. began_s, ended_s: when the
+    first job was submitted, and when the last task ended, in seconds since the epoch; 0 without any.
     """
 
     tasks: int = 0
@@ -21,6 +25,8 @@ class SparkFigures:
     input_bytes: int = 0
     shuffle_bytes: int = 0
     delay_s: float = 0.0
+    began_s: float = 0.0
+    ended_s: float = 0.0
 
 
 def figures_of(directory: Path) -> SparkFigures:
@@ -29,16 +35,19 @@ def figures_of(directory: Path) -> SparkFigures:
     if not logs:
         return SparkFigures()
     with logs[-1].open(encoding="utf-8") as lines:
-        found = summed(json.loads(line) for line in lines if '"SparkListenerTaskEnd"' in line)
+        found = summed(json.loads(line) for line in lines if any(event in line for event in _READ))
     for log in logs:
         log.unlink()
     return found
 
 
 def summed(events: Iterable[dict[str, Any]]) -> SparkFigures:
-    """Return the sums over ends of tasks."""
+    """Return the sums over ends of tasks, and when jobs began."""
     total = SparkFigures()
     for event in events:
+        if event["Event"] == _JOB_START:
+            total = replace(total, began_s=total.began_s or event["Submission Time"] / 1e3)
+            continue
         metrics, info = event.get("Task Metrics") or {}, event["Task Info"]
         run_ms, got_ms = metrics.get("Executor Run Time", 0), info.get("Getting Result Time", 0)
         beside_ms = metrics.get("Executor Deserialize Time", 0) + metrics.get("Result Serialization Time", 0)
@@ -52,5 +61,7 @@ def summed(events: Iterable[dict[str, Any]]) -> SparkFigures:
             total.input_bytes + metrics.get("Input Metrics", {}).get("Bytes Read", 0),
             total.shuffle_bytes + shuffled,
             total.delay_s + max(whole_ms - run_ms - beside_ms - getting_ms, 0) / 1e3,
+            total.began_s,
+            max(total.ended_s, info["Finish Time"] / 1e3),
         )
     return total

@@ -15,6 +15,7 @@ import argparse
 import csv
 import os
 import random
+import signal
 import sys
 import threading
 import time
@@ -66,7 +67,8 @@ for _ in range(int(sys.argv[1])):
 @dataclass(frozen=True, slots=True)
 class PredictedRun:
     """One run. cores: of what shares the work; guaranteed: bytes per second, 0 for none; runs: those of its kind that
-    ended before, 0 if nothing was expected; times in seconds; load: of the machine, over a minute, at its end.
+    ended before, 0 if nothing was expected; times in seconds; load: of the machine, over a minute, at its end. lead_s:
+    until Spark's first job began, after its services were ready; tail_s: after its last task.
     """
 
     number: int
@@ -91,6 +93,8 @@ class PredictedRun:
     input_bytes: int = 0
     shuffle_bytes: int = 0
     delay_s: float = 0.0
+    lead_s: float = 0.0
+    tail_s: float = 0.0
 
 
 def main() -> int:
@@ -101,6 +105,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True, help="CSV file for all runs")
     arguments = parser.parse_args()
     console, rows = Console(soft_wrap=True), []
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is stopped in that case, too
     print(machine())
     until_s = time.monotonic() + arguments.minutes * 60
     try:
@@ -144,6 +149,7 @@ def _spark(kinds: Sequence[DeadlineRuns], passes: int, until_s: float, before: i
             expected, moved = outcome.expected, ended.transfers
             figures = figures_of(runs.data.directory)
             start_s, work_s = _times(ended)
+            ready_s = ended.marks.get(Mark.READY, ended.marks[Mark.PLACED])
             yield PredictedRun(
                 number=number,
                 kind=runs.job.name,
@@ -167,6 +173,8 @@ def _spark(kinds: Sequence[DeadlineRuns], passes: int, until_s: float, before: i
                 input_bytes=figures.input_bytes,
                 shuffle_bytes=figures.shuffle_bytes,
                 delay_s=round(figures.delay_s, 2),
+                lead_s=round(figures.began_s - ready_s, 2) if figures.began_s else 0.0,
+                tail_s=round(ended.marks[Mark.ENDED] - figures.ended_s, 2) if figures.ended_s else 0.0,
             )
 
 
