@@ -8,7 +8,7 @@ RUN := $(BIN)/python
 GIVEN = $(if $(SETTINGS),--settings "$(SETTINGS)")
 
 .DEFAULT_GOAL := help
-.PHONY: mpi wheels test-python test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage demo-deadline serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up ceph-up images up down
+.PHONY: mpi wheels test-python test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage demo-deadline serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-store bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up ceph-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -46,8 +46,8 @@ demo-storage: setup ## the demo from a real OpenStack Swift, with and without pu
 demo-deadline: setup ## promise a Spark job to end by three times, and keep them by workers and bandwidth (needs memcached; some ten minutes)
 	@$(RUN) -m zoe_embedded.demo_deadline $(GIVEN)
 
-serve: setup web ## the same stack, staying up on loopback (SETTINGS=FILE as in zoe.toml, or ZOE_... variables)
-	@$(RUN) -m zoe_embedded.serve $(GIVEN)
+serve: setup web ## the same stack, staying up on loopback (SETTINGS=FILE as in zoe.toml; STORAGE=1: with OpenStack Swift and its controller)
+	@$(RUN) -m zoe_embedded.serve $(GIVEN) $(if $(STORAGE),--storage)
 
 check: setup ## lint, and the unit tests that the present change can reach (BASE=COMMIT: since that commit)
 	@BASE=$(BASE) $(RUN) -m scripts.check
@@ -123,6 +123,9 @@ bench-swarm: setup ## Zoe on a swarm beside bare docker-py (as root, 15 minutes;
 
 bench-storage: setup ## the object store: filters, SLOs, views (docs/performance.md; 40 minutes; ROWS="slo cost pushdown connector stranger")
 	@$(RUN) -W ignore -m benchmarks.storage $(ROWS)
+
+bench-store: setup ## figures of the founding document on filters, caches and monitoring (FIG="10 11 12 13 14 18 19 20"; each some minutes)
+	@$(RUN) -W ignore -m benchmarks.storage.figures $(FIG)
 
 bench-scheduler: setup ## speed of the scheduler beside its goals, and the plot of its growth (minutes)
 	@$(RUN) -m benchmarks.scheduler_pass; passes=$$?; $(RUN) -m benchmarks.growth; growth=$$?; \

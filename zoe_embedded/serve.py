@@ -1,4 +1,4 @@
-"""`make serve`: the whole stack on loopback until Ctrl-C."""
+"""`make serve`: the whole stack on loopback until Ctrl-C; with `--storage`, an OpenStack Swift, too."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from collections import deque
 
 from rich.console import Console
 
+from zoe_embedded.demo_storage import FAILURES
 from zoe_embedded.given_settings import add_option
-from zoe_embedded.home import HomeError
-from zoe_embedded.interpreters import RuntimeBuildError
-from zoe_embedded.postgres import EmbeddedPostgresError
-from zoe_embedded.preparing import NotReadyError, prepared
+from zoe_embedded.needs import MEMCACHED
+from zoe_embedded.preparing import prepared
+from zoe_embedded.serve_storage import served_store, tell_store
 from zoe_embedded.signals import end_by_keyboard_interrupt
-from zoe_embedded.stack import Stack, StackError
+from zoe_embedded.stack import Stack
+from zoe_embedded.swift.store import ObjectStore
 from zoe_lib.api_tokens import FIRST_USER
 
 _LOOK_INTERVAL_S = 0.5
@@ -33,14 +34,22 @@ def main() -> int:
     """Serve until Ctrl-C; return 1 if a process does not start, or ends by itself again and again."""
     parser = argparse.ArgumentParser(prog="serve", description=__doc__)
     add_option(parser)
+    parser.add_argument("--storage", action="store_true", help="with an OpenStack Swift and its controller")
     console = Console(soft_wrap=True)
     end_by_keyboard_interrupt()
     try:
-        home, settings = prepared(parser.parse_args().settings, spark=False)
+        arguments = parser.parse_args()
+        if arguments.storage:
+            home, settings = prepared(arguments.settings, programs=[MEMCACHED], spark=False)
+            with served_store(home, settings) as site:
+                tell_store(console, site)
+                _tell(console, site.stack)
+                return _keep_up(console, site.stack, site.store)
+        home, settings = prepared(arguments.settings, spark=False)
         with Stack(home, settings=settings, spark_optional=True) as stack:
             _tell(console, stack)
             return _keep_up(console, stack)
-    except (StackError, HomeError, RuntimeBuildError, EmbeddedPostgresError, NotReadyError) as error:
+    except FAILURES as error:
         console.print(str(error), style="red", markup=False)
         return 1
     except KeyboardInterrupt:
@@ -48,11 +57,14 @@ def main() -> int:
         return 0
 
 
-def _keep_up(console: Console, stack: Stack) -> int:
-    """Restart processes that end by themselves, until that happens too often."""
+def _keep_up(console: Console, stack: Stack, store: ObjectStore | None = None) -> int:
+    """Restart processes that end by themselves, until that happens too often; end when a server of the store does."""
     revivals: deque[float] = deque(maxlen=REVIVALS_MAX)
     while True:
         time.sleep(_LOOK_INTERVAL_S)
+        if store is not None and (ended := store.ended()) is not None:
+            console.print(f"[red]The store's {ended} ended by itself; see {store.directory / ended}.log[/red]")
+            return 1
         for story in stack.revive():
             console.print(f"[yellow]{story}[/yellow]")
             now_s = time.monotonic()

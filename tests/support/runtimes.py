@@ -17,6 +17,7 @@ from unittest.mock import patch
 from zoe_embedded.home import Home
 from zoe_embedded.mpi_runtime import ensure_mpi
 from zoe_embedded.runtime import CLONE, Runtime, building, ensure_notebook
+from zoe_embedded.swift.environment import ensure_swift
 
 JAVA_OPTIONS = "JDK_JAVA_OPTIONS"
 _MOST_CLASSES = """
@@ -61,8 +62,15 @@ def lend_mpi(home: Home) -> None:
     _lend("mpi", home)
 
 
-def _lend(name: str, home: Home) -> None:
-    (home.create().runtime / name).symlink_to(tests_home().runtime / name)
+def lend_swift(home: Home) -> None:
+    """The same for OpenStack Swift, which is installed in the home of the clone, as all stores of tests use it."""
+    own = Home.find(CLONE).create()
+    ensure_swift(own)
+    _lend("swift", home, own)
+
+
+def _lend(name: str, home: Home, owner: Home | None = None) -> None:
+    (home.create().runtime / name).symlink_to((owner or tests_home()).runtime / name)
 
 
 def _archive(home: Home) -> Path:

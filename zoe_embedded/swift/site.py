@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from storage_bridge.model import BandwidthSlo
 from zoe_embedded.home import Home, make_directory
@@ -32,11 +33,17 @@ class Site:
 
 @contextmanager
 def storage_site(
-    home: Home, rates: BandwidthSlo, given: Mapping[str, object] | None = None, others: Sequence[StoreUser] = ()
+    home: Home,
+    rates: BandwidthSlo,
+    given: Mapping[str, object] | None = None,
+    others: Sequence[StoreUser] = (),
+    *,
+    spark_optional: bool = False,
+    **options: Any,
 ) -> Iterator[Site]:
     """Start store, PostgreSQL, storage controller, master and API, in this order; `rates` is what can be promised.
 
-    `given` are settings of the user. `others` are further users of the store."""
+    `given` are settings of the user. `others` are further users of the store, `options` other options of it."""
     home.create()
     account = home.server_account
     directory = home.path / "storage"
@@ -55,6 +62,7 @@ def storage_site(
             run_as=run_as,
             controller=line,
             executions_secret=str(controller.executions_secret),
+            **options,
         )
         store = undo.enter_context(ObjectStore(home, directory / "swift", configuration))
         settings: dict[str, object] = {
@@ -69,4 +77,4 @@ def storage_site(
         database_url = EmbeddedPostgres(home).start()
         upgrade(database_url)
         undo.enter_context(controller.serve(store, admin, database_url, rates))
-        yield Site(undo.enter_context(Stack(home, settings=settings)), store, user)
+        yield Site(undo.enter_context(Stack(home, settings=settings, spark_optional=spark_optional)), store, user)

@@ -1,0 +1,99 @@
+"""What a figure has: measured points, a table, what was printed, and what differs; and its plot."""
+
+from __future__ import annotations
+
+import csv
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from matplotlib import rcParams
+from matplotlib.figure import Figure
+
+from benchmarks.storage.table import Line
+from zoe_embedded.runtime import CLONE
+
+FOLDER = CLONE / "docs" / "study" / "store-figures"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One measurement of a series. x: seconds since the begin, or a size in bytes; y: milliseconds or MB/s."""
+
+    series: str
+    x: float
+    y: float
+
+
+@dataclass
+class Measured:
+    """What was measured for a figure. x, y: what the axes show; split: where phases begin, with their names; log: the
+    horizontal axis is logarithmic.
+    """
+
+    x: str
+    y: str
+    points: list[Point] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+    split: list[tuple[float, str]] = field(default_factory=list)
+    log: bool = False
+
+    def ys(self, series: str) -> list[float]:
+        """Return the measurements of a series, in their order."""
+        return [one.y for one in self.points if one.series == series]
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """The median over pairs of mine over theirs, and its 95 % interval by order statistics."""
+
+    middle: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.middle:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
+def ratio(mine: Sequence[float], theirs: Sequence[float]) -> Ratio:
+    """Return how many times theirs mine is, of pairs that were measured one after the other."""
+    ordered = sorted(one / other for one, other in zip(mine, theirs, strict=True))
+    count = len(ordered)
+    half = 0.98 * math.sqrt(count)
+    low, high = ordered[max(0, math.floor(count / 2 - half))], ordered[min(count - 1, math.ceil(count / 2 + half))]
+    return Ratio(statistics.median(ordered), low, high)
+
+
+def write(number: int, found: Measured, folder: Path = FOLDER) -> None:
+    """Write the points as CSV, and their plot as SVG."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"figure-{number}.csv").open("w", encoding="ascii", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(("series", found.x, found.y))
+        table.writerows((one.series, f"{one.x:.5g}", f"{one.y:.5g}") for one in found.points)
+    rcParams["svg.hashsalt"] = "store"  # the same ids in every drawing
+    _drawn(found).savefig(folder / f"figure-{number}.svg", metadata={"Date": None})
+
+
+def _drawn(found: Measured) -> Figure:
+    drawing = Figure(figsize=(8, 3.5), layout="constrained")
+    axes = drawing.subplots()
+    for series in dict.fromkeys(one.series for one in found.points):
+        mine = [one for one in found.points if one.series == series]
+        axes.plot([one.x for one in mine], [one.y for one in mine], label=series, linewidth=1, marker=".", markersize=3)
+    for at, name in found.split:
+        axes.axvline(at, color="grey", linewidth=0.8)
+        axes.annotate(name, (at, 1), xycoords=("data", "axes fraction"), fontsize=7, va="top", rotation=90)
+    if found.log:
+        axes.set_xscale("log")
+    axes.set(xlabel=found.x, ylabel=found.y, ylim=(0, _top([one.y for one in found.points])))
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    return drawing
+
+
+def _top(ys: Sequence[float]) -> float:
+    """Return the end of the vertical axis: a few requests that waited long would hide all others."""
+    return 1.3 * sorted(ys)[int(0.98 * (len(ys) - 1))] if ys else 1.0

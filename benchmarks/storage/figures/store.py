@@ -1,0 +1,95 @@
+"""A Swift with rules that the benchmark pushes, and timed requests of a client on loopback."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.storage.caching import cpu
+from storage_controller.dsl import parse_rule
+from storage_filters.module_engine import compiled
+from storage_filters.rule_documents import ModuleVersion, RuleBook, written
+from tests.support.object_store import Person, logged_in
+from tests.support.pusher import Pusher, pushed_store
+from zoe_embedded.swift.store import ObjectStore
+
+TENANT = "acme"
+_KEYS = '{"acme": {"current": "bench", "keys": {"bench": "' + "5a" * 32 + '"}}}'
+_WORDS = 4_000
+
+
+@dataclass
+class RuledStore:
+    """A store, a user of the tenant, and the rules in force."""
+
+    store: ObjectStore
+    pusher: Pusher
+    person: Person
+    modules: Mapping[str, ModuleVersion]
+
+    def rule(self, *texts: str) -> None:
+        """Put these rules in force; they replace those before."""
+        rules = tuple(replace(parse_rule(text), id=number) for number, text in enumerate(texts, 1))
+        self.pusher.rules = written(RuleBook(rules, modules={"": self.modules}))
+        self.pusher.push()
+        self.pusher.push(AUTH_nobody={"get": 1.0})  # what was sent before is in force
+
+    def timed_ms(self, method: str, path: str, content: bytes | None = None) -> float:
+        """Return how long a request takes; what a GET gives is compared with `content`."""
+        began_s = time.perf_counter()
+        answer = self.person.call(method, path, content=content if method == "PUT" else None)
+        taken_ms = (time.perf_counter() - began_s) * 1e3
+        assert answer.is_success, f"{method} {path}: {answer.status_code}"
+        assert method == "PUT" or content is None or answer.content == content
+        return taken_ms
+
+    def proxy_cpu_s(self) -> float:
+        """Return the CPU seconds of the proxy so far."""
+        return cpu(self.store)[0]
+
+    def stored_bytes(self) -> int:
+        """Return what all objects take on the disks of the nodes."""
+        return sum(path.stat().st_size for path in Path(self.store.directory).rglob("*.data"))
+
+
+@contextmanager
+def ruled_store(
+    containers: Sequence[str], modules: Mapping[str, bytes] | None = None, **changes: Any
+) -> Iterator[RuledStore]:
+    """Yield a store of one node with these containers, keys for encryption, and these modules."""
+
+    def keyring(apart: Path, account: object) -> str:
+        path = apart / "keyring.json"
+        path.write_text(_KEYS)
+        if account is not None:
+            os.chown(path, account.uid, account.gid)  # type: ignore[attr-defined]
+        return str(path)
+
+    versions = {
+        name.upper(): ModuleVersion(name, hashlib.sha256(content).hexdigest(), compiled(content).reads)
+        for name, content in (modules or {}).items()
+    }
+    with (
+        pushed_store(nodes=1, replicas=1, keyring=keyring, **changes) as (store, pusher),
+        logged_in(store, f"{TENANT}:ann") as person,
+    ):
+        for content in (modules or {}).values():
+            pusher.send_module(content)
+        for container in containers:
+            person.put(container)
+        yield RuledStore(store, pusher, person, versions)
+
+
+def text(length: int, drawn: random.Random) -> bytes:
+    """Return text that a compressor makes about four times smaller: words, the frequent ones often (Zipf)."""
+    words = [bytes(drawn.choices(b"abcdefghijklmnopqrstuvwxyz", k=drawn.randint(2, 11))) for _ in range(_WORDS)]
+    weights = [1 / (rank + 1) for rank in range(_WORDS)]
+    found = b" ".join(drawn.choices(words, weights, k=length // 4 + 1))
+    return (found * (length // max(len(found), 1) + 1))[:length]

