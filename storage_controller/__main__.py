@@ -95,7 +95,7 @@ def main() -> int:
     regulation.begin()
     sweeper.begin()
     try:
-        app = make_app(ledger, works, token, lambda: lead.epoch is not None, keys)
+        app = make_app(ledger, works, token, lambda: lead.epoch is not None, keys, settings.dialect)
         uvicorn.run(app, host=settings.host, port=settings.port, http="h11", loop="asyncio", log_level="warning")
     finally:
         sweeper.close()

@@ -9,8 +9,9 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
 from storage_controller.answers import answer_errors
+from storage_controller.dialects import SpokenDialect
 from storage_controller.executions import ExecutionKeys, execution_routes, transfer_routes
-from storage_controller.extensions import Works, extension_routes, locality_routes
+from storage_controller.extensions import Works, extension_routes, locality_routes, storage_policy_routes
 from storage_controller.filters import BODY_BYTES_MAX, filter_routes, project_routes
 from storage_controller.lead import STANDBY
 from storage_controller.ledger import Ledger
@@ -32,6 +33,7 @@ def make_app(
     token: str,
     leads: Callable[[], bool] = lambda: True,
     keys: ExecutionKeys | None = None,
+    dialect: SpokenDialect = SpokenDialect.BOTH,
 ) -> FastAPI:
     """Return all routes; only `/health` needs no token. Without a token, no body is read. Without keys, executions have
     no credentials.
@@ -52,6 +54,8 @@ def make_app(
             return JSONResponse("a valid X-Auth-Token is required", 401)  # a bare string, as Crystal answers
         if request.url.path != _OPEN and not leads():
             return JSONResponse({"error": STANDBY}, 503)
+        if dialect.hides(request.url.path):
+            return JSONResponse({"error": f"this controller answers the {dialect.value} dialect of Crystal only"}, 404)
         return await answer(request)
 
     rules, modules = RuleLedger(ledger, hosted=works.hosted), ModuleLedger(ledger)
@@ -65,6 +69,7 @@ def make_app(
         module_routes(modules, rules),
         project_routes(ledger),
         locality_routes(works),
+        storage_policy_routes(works),
         extension_routes(ledger, works),
         traffic_routes(works.traffic),
         standing_slo_routes(ledger, works.promisable),

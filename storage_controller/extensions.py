@@ -200,6 +200,21 @@ def locality_routes(works: Works) -> APIRouter:
     return routes
 
 
+def storage_policy_routes(works: Works) -> APIRouter:
+    """Swift's storage policies, as Swift tells them; they are made in its rings, by who operates it."""
+    routes = APIRouter()
+
+    @routes.get("/swift/storage_policies")
+    def policies() -> list[Mapping[str, Any]]:
+        return _told(works).storage_policies()
+
+    @routes.post("/swift/spolicies")
+    def make() -> None:
+        raise Refused(409, "a storage policy is made in Swift's rings and swift.conf; then it is listed here")
+
+    return routes
+
+
 def _told(works: Works) -> SwiftPlaces:
     if works.places is None:
         raise Refused(409, "cannot tell where objects lie: the controller is not connected to Swift")

@@ -8,6 +8,7 @@ from typing import ClassVar
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
+from storage_controller.dialects import SpokenDialect
 from zoe_lib.file_settings import FileSettings
 from zoe_lib.settings.database_url import DEFAULT_URL, DatabaseUrl
 
@@ -50,6 +51,11 @@ class ControllerSettings(FileSettings):
         default=None,
         description="File with the secret from which credentials of executions follow, as the proxies have it; without "
         "it, executions have none.",
+    )
+    dialect: SpokenDialect = Field(
+        default=SpokenDialect.BOTH,
+        description="Which of Crystal's dialects is answered: `appendix` (2016), `later` (2017) or `both`. Clients "
+        "find out by a 404 of the other one.",
     )
     hold_s: float = Field(default=5.0, gt=0, description="How long limits hold without a report before they decay.")
     decay_s: float = Field(default=30.0, ge=0, description="Time in which they then fall to the shares of the SLOs.")

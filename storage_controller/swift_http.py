@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import httpx
@@ -46,6 +48,19 @@ class SwiftHttp:
             raise _unreachable(error) from None
         parts = urlsplit(root)
         return f"{parts.scheme}://{parts.netloc}"
+
+    def storage_policies(self) -> list[Mapping[str, Any]]:
+        """Return the storage policies that Swift tells in `/info`. Refused."""
+        try:
+            answer = self._http.get(f"{self.site()}/info")
+            policies = answer.raise_for_status().json()["swift"]["policies"]
+        except httpx.HTTPError as error:
+            raise _unreachable(error) from None
+        except (ValueError, LookupError, TypeError):
+            raise Refused(503, "Swift does not tell its storage policies in /info") from None
+        return [
+            {"name": one["name"], "aliases": one["aliases"], "default": one.get("default", False)} for one in policies
+        ]
 
     def ask(
         self,

@@ -76,6 +76,10 @@ class SwiftPlaces:
             )
         return {"endpoints": list(_urls(answer)), "headers": dict(answer.get("headers") or {})}
 
+    def storage_policies(self) -> list[Mapping[str, Any]]:
+        """Return Swift's storage policies: name, aliases, and which is the default. Refused."""
+        return self._http.storage_policies()
+
     def places(self, tenant: str, source: str, token: str) -> Places:
         """Return the places of all objects of a URI, as its tenant may list them. Refused: with UNREADABLE if it may
         not.

@@ -22,6 +22,7 @@ from storage_bridge.crystal_controller import CrystalController
 from storage_bridge.crystal_dialects import AppendixDialect, LaterDialect
 from storage_bridge.http import ControllerHttp, ControllerSettings
 from storage_bridge.model import BandwidthSlo
+from storage_controller.dialects import SpokenDialect
 from tests.support.storage_controller import MB, Served, served_controller
 
 
@@ -149,3 +150,25 @@ def listing(path: str, rows: list[Any]) -> Iterator[str]:
         finally:
             server.shutdown()
             thread.join()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "answered", "not_answered"),
+    [
+        (
+            SpokenDialect.APPENDIX,
+            ("/bw/slas", "/registry/gtenants", "/filters"),
+            ("/policies/slos", "/projects/groups"),
+        ),
+        (SpokenDialect.LATER, ("/policies/slos", "/projects/groups", "/filters/"), ("/bw/slas", "/registry/gtenants")),
+    ],
+)
+def test_a_client_finds_the_one_dialect_that_is_answered(
+    postgres_url: str, dialect: SpokenDialect, answered: tuple[str, ...], not_answered: tuple[str, ...]
+) -> None:
+    """Our own client, too, which asks for `/policies/slos` as others do."""
+    with served_controller(postgres_url, dialect=dialect) as served, served.http() as http:
+        assert [http.get(path).status_code for path in answered] == [200] * len(answered)
+        assert [http.get(path).status_code for path in not_answered] == [404] * len(not_answered)
+        assert http.get("/v1/capacity").status_code == 200
+        assert http.get("/swift/storage_policies").status_code == 409, "it is not connected to Swift"

@@ -257,3 +257,11 @@ def test_a_swift_that_does_not_tell_is_said_so() -> None:
         places = SwiftPlaces(SwiftHttp(SwiftAdmin(store.auth_url, ADMIN.login, ADMIN.key)), lambda _: None)
         with pytest.raises(Refused, match="list_endpoints"):
             places.places("acme", "swift2d://meters.zoe/2015", ann.token)
+
+
+def test_storage_policies_are_those_that_swift_tells(whole: Whole) -> None:
+    with httpx.Client(base_url=whole.url, headers={"X-Auth-Token": TOKEN}) as http:
+        told = http.get("/swift/storage_policies").json()
+        assert told == [{"name": "standard", "aliases": "standard", "default": True}]
+        refused = http.post("/swift/spolicies", json={"name": "fast"})
+        assert (refused.status_code, "rings" in refused.text) == (409, True)

@@ -14,6 +14,7 @@ from storage_bridge.http import ControllerSettings
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, View, ViewSample
 from storage_controller.answers import Promisable, Refused
 from storage_controller.app import make_app
+from storage_controller.dialects import SpokenDialect
 from storage_controller.executions import ExecutionKeys
 from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
@@ -87,7 +88,9 @@ class Served:
 
 
 @contextmanager
-def served_controller(database_url: str, keys: ExecutionKeys | None = None) -> Iterator[Served]:
+def served_controller(
+    database_url: str, keys: ExecutionKeys | None = None, dialect: SpokenDialect = SpokenDialect.BOTH
+) -> Iterator[Served]:
     engine = sa.create_engine(database_url)
     now_s = [1000.0]
     ledger = Ledger(engine, lambda: now_s[0])
@@ -104,7 +107,7 @@ def served_controller(database_url: str, keys: ExecutionKeys | None = None) -> I
         counts_transfers=served.counts,
         traffic=served.traffic,
     )
-    app = serving.Served(make_app(ledger, works, TOKEN, keys=keys), http="h11", loop="asyncio")
+    app = serving.Served(make_app(ledger, works, TOKEN, keys=keys, dialect=dialect), http="h11", loop="asyncio")
     served.url = app.url
     try:
         yield served
