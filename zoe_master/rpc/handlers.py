@@ -25,7 +25,7 @@ from zoe_master.loop.promise_decisions import PromiseDecisions
 from zoe_master.loop.system_users import SystemUsers
 from zoe_master.loop.tick import Tick
 from zoe_master.plugins import Plugins
-from zoe_master.rpc.planned_together import AboutTogether, planned_together
+from zoe_master.rpc.planned_together import AboutPromises, planned_together
 from zoe_master.rpc.rule_answers import RuleAnswers
 from zoe_master.scheduler.placement.budget import OutOfBudget, never
 from zoe_master.scheduler.what_if.dry_run import DryRun
@@ -241,7 +241,7 @@ class RpcHandlers:
 
     def plan_together(self, body: dict[str, Any], left: Left = never) -> dict[str, Any]:
         """Return what would be promised to executions that ask for a promise together; nothing is stored."""
-        members, budget = planned_together(_read(AboutTogether, body)), CpuBudget(left)
+        members, budget = planned_together(_read(AboutPromises, body)), CpuBudget(left)
         if self._decisions is None:
             raise Refusal("not_yet", "this master decides no promises")
         with _in_time():

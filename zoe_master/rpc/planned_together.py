@@ -16,7 +16,7 @@ from zoe_lib.store.codec import decode
 _MEMBERS_MAX = 500
 
 
-class TogetherMember(BaseModel):
+class PromisedMember(BaseModel):
     """One of them. application: its place among the applications; after: executions among them that it runs after."""
 
     model_config = ConfigDict(extra="forbid")
@@ -28,7 +28,7 @@ class TogetherMember(BaseModel):
     after: list[dict[str, Any]] = Field(default=[], max_length=_MEMBERS_MAX)
 
 
-class AboutTogether(BaseModel):
+class AboutPromises(BaseModel):
     """A question. Indices of an array share an application, so each is sent once."""
 
     model_config = ConfigDict(extra="forbid")
@@ -36,10 +36,10 @@ class AboutTogether(BaseModel):
     user: str
     submitted_at_s: float
     applications: list[dict[str, Any]] = Field(min_length=1, max_length=_MEMBERS_MAX)
-    members: list[TogetherMember] = Field(min_length=1, max_length=_MEMBERS_MAX)
+    members: list[PromisedMember] = Field(min_length=1, max_length=_MEMBERS_MAX)
 
 
-def planned_together(question: AboutTogether) -> list[Execution]:
+def planned_together(question: AboutPromises) -> list[Execution]:
     """Return the executions as if they were submitted now."""
     applications = [decode(Application, one) for one in question.applications]
     whole = question.members[0].id if len(question.members) > 1 else ""
