@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, NoReturn
 
@@ -35,6 +36,7 @@ from zoe_lib.store.revision import TablesTooOld, check_tables, read_revision
 from zoe_lib.store.sql.database import with_driver
 
 _log = logging.getLogger(__name__)
+_LOST_S = 0.6  # a proxy reports several times a second
 
 
 def main() -> int:
@@ -69,7 +71,7 @@ def main() -> int:
         Capacity(sum(settings.proxies.values()), settings.proxies),
         endpoints,
         settings.account_prefix,
-        RateSettings(hold_s=settings.hold_s, decay_s=settings.decay_s),
+        rate_settings(settings),
         lambda: lead.epoch,
         keys is not None,
     )
@@ -118,12 +120,23 @@ def _bound_transactions(seconds: float, connection: Any, _: object) -> None:
     connection.commit()
 
 
+def rate_settings(settings: ControllerSettings) -> RateSettings:
+    """Return how limits are computed: where a proxy may be lost, one that does not report is no longer waited for."""
+    found = RateSettings(hold_s=settings.hold_s, decay_s=settings.decay_s)
+    return replace(found, lost_s=_LOST_S) if settings.proxies_spare else found
+
+
 def promisable_by(settings: ControllerSettings, has_account: Callable[[str], bool]) -> Promisable:
     """Return how much may be promised; log which part of the settings the proxies cannot keep."""
     configured = BandwidthSlo(settings.read_bytes_per_s, settings.write_bytes_per_s)
-    promisable = Promisable(bounded(configured, settings.proxies), has_account, settings.proxies)
+    promisable = Promisable(
+        bounded(configured, settings.proxies, settings.proxies_spare), has_account, settings.proxies
+    )
     if promisable.capacity != configured:
-        _log.warning("the proxies move less than the settings promise; promises are limited to %s", promisable.capacity)
+        _log.warning(
+            "the proxies that count move less than the settings promise; promises are limited to %s",
+            promisable.capacity,
+        )
     for caveat in promisable.caveats(promisable.capacity):
         _log.warning("what may be promised cannot always be kept: %s", caveat)
     return promisable

@@ -78,9 +78,11 @@ class Promisable:
         return found
 
 
-def bounded(rates: BandwidthSlo, proxies: Mapping[str, int]) -> BandwidthSlo:
-    """Return how much may be promised each way: not more than all proxies together can move."""
-    most = sum(proxies.values())
+def bounded(rates: BandwidthSlo, proxies: Mapping[str, int], spare: int = 0) -> BandwidthSlo:
+    """Return how much may be promised each way: not more than all proxies together can move, or those that are left
+    when the `spare` fastest ones are lost.
+    """
+    most = sum(sorted(proxies.values())[: len(proxies) - spare])
     return BandwidthSlo(min(rates.read_bytes_per_s or 0, most), min(rates.write_bytes_per_s or 0, most))
 
 

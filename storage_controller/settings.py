@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from storage_controller.dialects import SpokenDialect
@@ -46,6 +46,12 @@ class ControllerSettings(FileSettings):
         gt=0, description="Bandwidth that may be guaranteed for writing; at most what the proxies move."
     )
     proxies: dict[str, int] = Field(description="Bandwidth of each proxy, by proxy_name.")
+    proxies_spare: int = Field(
+        default=0,
+        ge=0,
+        description="How many proxies may be lost while all that is promised is kept: what the fastest of them could "
+        "move is not promised.",
+    )
     account_prefix: str = Field(default="AUTH_", description="Prefix of a tenant's name in Swift's accounts.")
     executions_secret_file: Path | None = Field(
         default=None,
@@ -70,3 +76,9 @@ class ControllerSettings(FileSettings):
     swift_fragmented_policies: list[int] = Field(
         default=[], description="Indexes of Swift's erasure-coded storage policies: no host holds their objects."
     )
+
+    @model_validator(mode="after")
+    def _some_proxy_is_left(self) -> Self:
+        if self.proxies_spare >= len(self.proxies):
+            raise ValueError(f"proxies_spare is less than the number of proxies, {len(self.proxies)}")
+        return self

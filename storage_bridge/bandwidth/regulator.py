@@ -4,6 +4,7 @@ measurements.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -55,7 +56,8 @@ class RateSettings:
     floor: bytes per second that keep a transfer alive. epsilon: a change of a smaller share is not sent.
 
     Everything is sent again every `resend_epochs`. A node that has not reported for `hold_s` seconds keeps its limits;
-    then they fall to the shares of the SLOs within `decay_s`.
+    then they fall to the shares of the SLOs within `decay_s`. After `lost_s`, if that is less, it counts as lost: its
+    clients have moved to the other nodes, where they get all of their shares.
 
     A tenant below its limit counts as able to use as much as in the best of the last `memory_epochs` in which it moved
     bytes, so that one slow second does not cost its SLO. A tenant that moves nothing immediately reserves nothing, but
@@ -69,6 +71,7 @@ class RateSettings:
     decay_s: float = 30.0
     memory_epochs: int = 20
     linger_s: float = 10.0
+    lost_s: float = math.inf
 
 
 # Bytes per second by claim and node.
@@ -117,7 +120,8 @@ class RateRegulator:
         """Take in measurements and promises; return the limits to send now."""
         for report in reports:
             self._reports[report.node] = report
-        fresh = frozenset(n for n, r in self._reports.items() if now_s - r.at_s <= self._settings.hold_s)
+        silent_s = min(self._settings.hold_s, self._settings.lost_s)
+        fresh = frozenset(n for n, r in self._reports.items() if now_s - r.at_s <= silent_s)
         self._held |= {slot: limit for slot, limit in self._limits.items() if slot[1] in self._fresh - fresh}
         self._held = {slot: limit for slot, limit in self._held.items() if slot[1] not in fresh}
         stale = self._faded(now_s, slos)

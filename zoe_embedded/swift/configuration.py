@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 KINDS = ("account", "container", "object")
@@ -115,18 +115,18 @@ encryption_root_secret = {root_secret}
 use = egg:swift#encryption
 [filter:zoe_executions]
 paste.filter_factory = storage_filters.execution_auth:filter_factory
-rates_file = {swift_dir}/rates
+rates_file = {rates}
 secret_file = {secret_file}
 [filter:zoe_views]
 paste.filter_factory = storage_filters.views:filter_factory
 [filter:zoe_filters]
 paste.filter_factory = storage_filters.filter_host:filter_factory
-rates_file = {swift_dir}/rates
+rates_file = {rates}
 keyring_file = {keyring}
 {cache}
 [filter:zoe_bandwidth]
 paste.filter_factory = storage_filters.bandwidth:filter_factory
-rates_file = {swift_dir}/rates
+rates_file = {rates}
 proxy_name = {name}
 {controller}
 """
@@ -162,11 +162,12 @@ class StoreUser:
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The ports of the servers on loopback; of each kind, one for each node."""
+    """The ports of the servers on loopback; of each kind, one for each node; further: of proxies after the first."""
 
     proxy: int
     memcached: int
     servers: Mapping[str, Sequence[int]]
+    further: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +204,7 @@ class StoreConfiguration:
     without which nothing is encrypted by rules. `cache`: the proxy keeps what rules say; `cache_fence` False: it asks
     the nodes each time. `versions`: containers may keep old versions. `hosts`: the addresses of the nodes' servers,
     which the rings use; loopback if not given. `behind`: the proxy is a gateway to that store, without nodes of its
-    own.
+    own. `proxies`: how many proxies there are before the same nodes.
     """
 
     users: Sequence[StoreUser]
@@ -227,6 +228,12 @@ class StoreConfiguration:
     versions: bool = False
     hosts: Sequence[str] = ()
     behind: StoreBehind | None = None
+    proxies: int = 1
+
+    @property
+    def proxy_names(self) -> Sequence[str]:
+        """Return the names of the proxies, as they call themselves."""
+        return (PROXY_NAME, *(f"{PROXY_NAME}-{number}" for number in range(2, self.proxies + 1)))
 
     @property
     def own_nodes(self) -> int:
@@ -266,7 +273,8 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
                 pipeline=f"{filters}{kind}-server",
             )
             (directory / f"{kind}-{node}.conf").write_text(text)
-    _write_proxy(directory, configuration, ports, user, hash_prefix)
+    for name, port in zip(configuration.proxy_names, (ports.proxy, *ports.further), strict=True):
+        _write_proxy(directory, configuration, replace(ports, proxy=port), user, hash_prefix, name)
     if configuration.behind is None:
         _write_rings(directory, configuration, ports)
 
@@ -286,11 +294,11 @@ def _write_rings(directory: Path, configuration: StoreConfiguration, ports: Port
     (directory / "rings.json").write_text(json.dumps(rings))
 
 
-def _cache(directory: Path, configuration: StoreConfiguration, memcached: int) -> str:
+def _cache(directory: Path, configuration: StoreConfiguration, memcached: int, rates: str) -> str:
     if not configuration.cache:
         return ""
     server = f"{LOOPBACK}:{memcached}" if configuration.cache_fence else ""
-    return f"cache_dir = {directory}/rates-objects\ncache_memcached = {server}"
+    return f"cache_dir = {directory}/{rates}-objects\ncache_memcached = {server}"
 
 
 def _application(behind: StoreBehind | None) -> str:
@@ -300,19 +308,23 @@ def _application(behind: StoreBehind | None) -> str:
     return _GATEWAY.format(auth_url=behind.auth_url, user=behind.user, key_file=behind.key_file, accounts=accounts)
 
 
-def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Ports, user: str, hash_prefix: str) -> None:
+def _write_proxy(
+    directory: Path, configuration: StoreConfiguration, ports: Ports, user: str, hash_prefix: str, name: str
+) -> None:
+    rates = name.replace(PROXY_NAME, "rates")
     line = configuration.controller
     users = (f"user_{u.account}_{u.name} = {' '.join((u.key, *u.groups))}" for u in configuration.users)
     text = _PROXY.format(
         port=ports.proxy,
         workers=configuration.proxy_workers,
         swift_dir=directory,
-        name=PROXY_NAME,
+        name=name,
+        rates=directory / rates,
         root_secret=base64.b64encode(hashlib.sha256(hash_prefix.encode()).digest()).decode(),
         s3_region=S3_REGION,
         secret_file=configuration.executions_secret or "",
         keyring=configuration.keyring or "",
-        cache=_cache(directory, configuration, ports.memcached),
+        cache=_cache(directory, configuration, ports.memcached, rates),
         pipeline=configuration.pipeline
         or _PROXY_PIPELINE.format(
             endpoints="" if configuration.behind else "list-endpoints ",
@@ -333,4 +345,4 @@ def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Port
         users="\n".join(users),
         user=user + ("\nallow_versioned_writes = true" if configuration.versions else ""),
     )
-    (directory / "proxy.conf").write_text(text)
+    (directory / f"{name}.conf").write_text(text)

@@ -20,7 +20,7 @@ from storage_bridge.model import BandwidthSlo
 from zoe_embedded.home import Account, write_private
 from zoe_embedded.log_files import log_to
 from zoe_embedded.ports import HeldPorts
-from zoe_embedded.swift.configuration import PROXY_NAME, ControllerLine, StoreUser
+from zoe_embedded.swift.configuration import ControllerLine, StoreUser
 from zoe_embedded.swift.store import ObjectStore, StoreError
 
 _READY_WITHIN_S = 180.0  # a machine with much other work takes a minute
@@ -89,7 +89,8 @@ class ControllerSite:
             "key_file": str(self._private("server.keys", b"\n".join((*self._server, self._proxy)).decode())),
             "read_bytes_per_s": read,
             "write_bytes_per_s": write,
-            "proxies": {PROXY_NAME: max(read, write)},
+            "proxies": dict.fromkeys(store.configuration.proxy_names, max(read, write)),
+            "proxies_spare": store.configuration.proxies - 1,
             **self._for_executions(store),
             "swift_auth_url": store.auth_url,
             "swift_user": admin.login,

@@ -50,6 +50,12 @@ class ObjectStore:
         return f"http://127.0.0.1:{self._known_ports().proxy}/auth/v1.0"
 
     @property
+    def proxy_urls(self) -> list[str]:
+        """Return the URLs of all proxies."""
+        ports = self._known_ports()
+        return [f"http://127.0.0.1:{port}" for port in (ports.proxy, *ports.further)]
+
+    @property
     def memcached_port(self) -> int:
         """Return the port of the server that knows the tokens."""
         return self._known_ports().memcached
@@ -83,7 +89,8 @@ class ObjectStore:
             for kind in KINDS:
                 for number, _ in enumerate(ports.servers[kind], start=1):
                     self._begin(environment, f"{kind}-{number}", kind)
-            self._begin(environment, "proxy", "proxy")
+            for name in self.configuration.proxy_names:
+                self._begin(environment, name, "proxy")
             self._wait_until_healthy()
         except BaseException:
             self.close()
@@ -137,10 +144,10 @@ class ObjectStore:
         nodes = range(1, self.configuration.own_nodes + 1)
         for node in nodes:
             (self.directory / "devices" / f"node{node}" / f"d{node}").mkdir(parents=True, exist_ok=True)
-        self._held = HeldPorts(2 + len(KINDS) * len(nodes))
+        self._held = HeldPorts(1 + self.configuration.proxies + len(KINDS) * len(nodes))
         numbers = iter(self._held.numbers)
         servers = {kind: [next(numbers) for _ in nodes] for kind in KINDS}
-        self._ports = Ports(next(numbers), next(numbers), servers)
+        self._ports = Ports(next(numbers), next(numbers), servers, list(numbers))
         write(self.directory, self.configuration, self._ports, self._home.secret("swift-hash-prefix"))
         if account is not None:
             for path in [self.directory, *self.directory.glob("*.*"), *self.directory.glob("devices/**/")]:
@@ -171,7 +178,8 @@ class ObjectStore:
     def _wait_until_healthy(self) -> None:
         ports = self._known_ports()
         host = self.configuration.host
-        checks = {"proxy": (LOOPBACK, ports.proxy)} | {
+        fronts = zip(self.configuration.proxy_names, (ports.proxy, *ports.further), strict=True)
+        checks = {name: (LOOPBACK, port) for name, port in fronts} | {
             f"{kind}-{n}": (host(n), port) for kind in KINDS for n, port in enumerate(ports.servers[kind], 1)
         }
         give_up_s = time.monotonic() + _START_S_MAX
@@ -179,7 +187,9 @@ class ObjectStore:
             for name, process in self._processes.items():
                 if process.poll() is not None:
                     raise StoreError(f"{name} ended with {process.returncode}:\n{self.log_of(name)[-_STORY_BYTES:]}")
-            checks = {name: at for name, at in checks.items() if not _answers(*at, name == "proxy")}
+            checks = {
+                name: at for name, at in checks.items() if not _answers(*at, name in self.configuration.proxy_names)
+            }
             if checks and time.monotonic() > give_up_s:
                 raise StoreError(
                     f"{', '.join(checks)} does not answer:\n{self.log_of(next(iter(checks)))[-_STORY_BYTES:]}"

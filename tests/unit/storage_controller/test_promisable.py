@@ -6,14 +6,15 @@ import logging
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from storage_bridge.model import BandwidthSlo
 from storage_controller.__main__ import promisable_by
 from storage_controller.settings import ControllerSettings
 
 
-def settings(read: int, write: int, **proxies: int) -> ControllerSettings:
-    files: Any = {"token_file": "/none", "key_file": "/none"}
+def settings(read: int, write: int, *, spare: int = 0, **proxies: int) -> ControllerSettings:
+    files: Any = {"token_file": "/none", "key_file": "/none", "proxies_spare": spare}
     return ControllerSettings(read_bytes_per_s=read, write_bytes_per_s=write, proxies=proxies, **files)
 
 
@@ -40,3 +41,14 @@ def test_no_more_is_promised_than_the_proxies_move(
     assert found.capacity == BandwidthSlo(*promised)
     assert len(caplog.messages) == len(said)
     assert all(words in message for words, message in zip(said, caplog.messages, strict=True))
+
+
+@pytest.mark.parametrize(("spare", "promised"), [(0, 1800), (1, 900), (2, 300)])
+def test_what_lost_proxies_could_move_is_not_promised(spare: int, promised: int) -> None:
+    found = promisable_by(settings(5000, 5000, spare=spare, p=300, q=900, r=600), lambda _: True)
+    assert found.capacity == BandwidthSlo(promised, promised)
+
+
+def test_some_proxy_is_left() -> None:
+    with pytest.raises(ValidationError, match="less than the number of proxies, 1"):
+        settings(5, 5, spare=1, p=300)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from storage_bridge.bandwidth.assignment import Capacity, TransferKind
 from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, TransferReport, Transfers
 
@@ -79,6 +81,19 @@ def test_a_silent_node_keeps_its_limits_and_then_falls_to_the_share_of_the_slo()
     assert (one.limits[X, "a"], one.limits[Y, "a"]) == (40, 0)
     one.epoch(61, [report("a", 61, x=None, y=None), report("b", 61, z=None)], {X: 40})
     assert one.limits == before
+
+
+def test_where_a_node_may_be_lost_its_clients_soon_get_all_of_their_share_at_the_others() -> None:
+    one = RateRegulator(Capacity(200, {"a": 100, "b": 100}), replace(SETTINGS, lost_s=0.6))
+    one.epoch(0, [report("a", 0, x=None, y=None), report("b", 0, x=None, y=None)], {X: 90})
+    assert one.limits[X, "b"] < 90
+    one.epoch(0.5, [report("b", 0.5, x=None, y=None)], {X: 90})
+    assert one.limits[X, "b"] < 90, "a report may be late"
+    one.epoch(0.75, [report("b", 0.75, x=None, y=None)], {X: 90})
+    assert one.limits[X, "b"] >= 90
+    assert one.limits[X, "b"] + one.limits[Y, "b"] <= 100
+    one.epoch(1, [report("a", 1, x=None, y=None), report("b", 1, x=None, y=None)], {X: 90})
+    assert one.limits[X, "a"] + one.limits[X, "b"] >= 90
 
 
 def test_what_silent_nodes_hold_is_not_given_away_at_the_proxies() -> None:

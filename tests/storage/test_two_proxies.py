@@ -1,0 +1,108 @@
+"""A promise that allows for the loss of a proxy: kept with readers at both, and when all of them have moved to one."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import httpx
+import psutil
+import pytest
+
+from storage_bridge.model import BandwidthSlo, StorageRefusedError
+from tests.storage.test_bandwidth_of_executions import KEPT_SHARE, windows
+from tests.support.long import LONG
+from tests.support.object_store import Person, logged_in
+from tests.support.postgres import PostgresServer
+from tests.support.whole_storage import MB, Whole, whole_storage
+
+OF_ONE_PROXY, PROMISED = 8 * MB, 6 * MB
+MEASURED_S = 60.0 if LONG else 6.0
+WARM_UP_S, MOVED_WITHIN_S = 3.0, 1.0
+READERS = 2
+"""Of each tenant at each proxy."""
+
+
+@pytest.fixture(scope="module")
+def whole(postgres_server: PostgresServer) -> Iterator[Whole]:
+    url = postgres_server.create_database()
+    with whole_storage(url, OF_ONE_PROXY, proxies=2) as made:
+        yield made
+    postgres_server.drop_database(url)
+
+
+class Readers:
+    """Who reads one object again and again at a proxy, and at the first one once that is gone."""
+
+    def __init__(self, person: Person, urls: list[str]) -> None:
+        self.pieces: list[tuple[float, int]] = []
+        self._over = threading.Event()
+        path = person.account_url.removeprefix(urls[0])
+        self._threads = [
+            threading.Thread(target=self._read, args=(person.token, url + path, urls[0] + path))
+            for url in urls
+            for _ in range(READERS)
+        ]
+        for one in self._threads:
+            one.start()
+
+    def stop(self) -> None:
+        self._over.set()
+        for one in self._threads:
+            one.join()
+
+    def _read(self, token: str, url: str, other: str) -> None:
+        while not self._over.is_set():
+            try:
+                self._again_and_again(token, url)
+            except httpx.HTTPError:
+                url = other
+
+    def _again_and_again(self, token: str, url: str) -> None:
+        with httpx.Client(timeout=10, headers={"X-Auth-Token": token}) as http:
+            while not self._over.is_set():
+                with http.stream("GET", f"{url}/data/object") as answer:
+                    assert answer.status_code == 200
+                    for chunk in answer.iter_raw():
+                        self.pieces.append((time.monotonic(), len(chunk)))
+                        if self._over.is_set():
+                            return
+
+
+def kept(readers: Readers, from_s: float, until_s: float) -> float:
+    rates = windows(readers.pieces, from_s, until_s)
+    print(f"least {min(rates) / MB:.1f}, most {max(rates) / MB:.1f} MB/s in windows of a second")
+    return sum(rate >= PROMISED for rate in rates) / len(rates)
+
+
+def test_what_one_proxy_moves_is_promised_and_kept_when_the_other_is_lost(whole: Whole) -> None:
+    with pytest.raises(StorageRefusedError, match="more than the"):
+        whole.controller.set_slo("acme", BandwidthSlo(OF_ONE_PROXY + 1))
+    with ExitStack() as undo:
+        people = [undo.enter_context(logged_in(whole.store, login)) for login in ("acme:ann", "beta:bob")]
+        for one in people:
+            one.put("data")
+            one.put("data/object", os.urandom(8 * MB))
+        whole.controller.set_slo("acme", BandwidthSlo(PROMISED))
+        urls = whole.store.proxy_urls
+        promised, other = [Readers(one, urls) for one in people]
+        undo.callback(other.stop)
+        undo.callback(promised.stop)
+        time.sleep(WARM_UP_S)
+        from_s = time.monotonic()
+        time.sleep(MEASURED_S)
+        lost_s = time.monotonic()
+        lost = psutil.Process(whole.store.processes["proxy-2"])
+        for process in (lost, *lost.children(recursive=True)):
+            process.kill()
+        time.sleep(MOVED_WITHIN_S + MEASURED_S)
+        until_s = time.monotonic()
+    assert kept(promised, from_s, lost_s) >= KEPT_SHARE
+    assert kept(promised, lost_s + MOVED_WITHIN_S, until_s) >= KEPT_SHARE
+    for when in ((from_s, lost_s), (lost_s + MOVED_WITHIN_S, until_s)):
+        assert max(windows(other.pieces, *when)) > 0, "what is not promised is lent"
+    total = windows(promised.pieces + other.pieces, lost_s + MOVED_WITHIN_S, until_s)
+    assert max(total) < 1.3 * OF_ONE_PROXY
