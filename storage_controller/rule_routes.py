@@ -18,6 +18,7 @@ from storage_controller.answers import Promisable, Refused, warning
 from storage_controller.dsl import RuleError, parse_rules, show_rule
 from storage_controller.rule_checks import check, not_carried_out, promised
 from storage_controller.rule_ledger import KeptRule, RuleLedger
+from storage_controller.traffic import Traffic
 from storage_filters.chains import Chain, ObjectRequest, Outcome, Verdict, chain_of
 from storage_filters.module_filters import MODULE
 from storage_filters.rule_documents import SHARED, RuleBook, action_document
@@ -81,7 +82,7 @@ def rule_routes(rules: RuleLedger, promisable: Promisable) -> APIRouter:
     return routes
 
 
-def own_rule_routes(rules: RuleLedger, promisable: Promisable, done: Done) -> APIRouter:
+def own_rule_routes(rules: RuleLedger, promisable: Promisable, done: Done, traffic: Traffic) -> APIRouter:
     """`/v1/rules`: a rule of this dialect displaces filters of its own kinds."""
     routes = APIRouter(prefix="/v1/rules")
 
@@ -111,7 +112,8 @@ def own_rule_routes(rules: RuleLedger, promisable: Promisable, done: Done) -> AP
             promised(rule)
             check(rule, types)
         beside = replace(book, rules=(*book.rules, *more))
-        return {"now": _told(book, wanted, idle_by(rules)), "then": _told(beside, wanted, idle_by(rules))}
+        told = {"now": _told(book, wanted, idle_by(rules)), "then": _told(beside, wanted, idle_by(rules))}
+        return told | {"last_hour": asdict(traffic.under(more, book.groups, wanted.tenant)) if more else None}
 
     @routes.get("/why")
     def why(

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from storage_controller.last_hour import HourOfRequests, LastHour
 from storage_filters.request_counters import FIELDS, LATENCY_CLASSES, parts_of
+from storage_filters.rules import Rule
 
 COUNTERS_MAX = 10_000
 SPAN_S, WINDOW_S_MAX = 1.0, 60.0
@@ -84,6 +86,7 @@ class Traffic:
         self._began_s, self._began_ns = clock(), now_ns()
         self._known: dict[Subject, tuple[int, Requests]] = {}
         self._spans: deque[tuple[float, dict[Subject, Requests]]] = deque()
+        self._hour = LastHour(clock)
         self._lock = threading.Lock()
 
     def hear(self, proxy: str, requests: Mapping[str, Sequence[int]]) -> None:
@@ -110,6 +113,11 @@ class Traffic:
                 found[subject] = found.get(subject, NO_REQUESTS) + requests
         return covered_s, found
 
+    def under(self, rules: Iterable[Rule], groups: Mapping[str, frozenset[str]], tenant: str) -> HourOfRequests:
+        """Return the answered requests of the last hour for a tenant's objects that any of these rules is for."""
+        with self._lock:
+            return self._hour.under(rules, groups, tenant)
+
     def _read(self, proxy: str, name: str, numbers: Sequence[int]) -> tuple[Subject, int, Requests]:
         method, account, container = parts_of(name)
         whole = [int(number) for number in numbers]
@@ -132,7 +140,10 @@ class Traffic:
             del self._known[next(iter(self._known))]
         if any(added):
             span = self._span()
-            span[subject] = span.get(subject, NO_REQUESTS) + Requests.of(added)
+            new = Requests.of(added)
+            span[subject] = span.get(subject, NO_REQUESTS) + new
+            moved = new.read_bytes + new.written_bytes
+            self._hour.add(subject.tenant, subject.container, subject.method, new.answered, moved)
 
     def _span(self) -> dict[Subject, Requests]:
         """Return the present second's amounts, and forget those of more than a minute ago."""

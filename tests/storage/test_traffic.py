@@ -164,3 +164,24 @@ def test_zoe_storage_top(whole: Whole, database: str, ann: Person, tmp_path: Pat
             assert refused.status_code == 422
         finally:
             api.close()
+
+
+def test_a_tried_rule_is_told_the_requests_of_the_last_hour(whole: Whole, ann: Person) -> None:
+    ann.put("touched")
+    for number in range(3):
+        ann.put(f"touched/{number}", BODY)
+    assert ann.call("GET", "touched/1").content == BODY
+
+    def tried(tenant: str, text: str) -> dict[str, Any]:
+        asked = {"tenant": tenant, "container": "touched", "object": "1", "text": text}
+        answer = httpx.post(f"{whole.url}/v1/rules/try", json=asked, headers={"X-Auth-Token": TOKEN}, timeout=30)
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()["last_hour"]
+        return found
+
+    rule = "FOR CONTAINER acme/touched DO SET COMPRESSION"
+    found = until(lambda: (hour := tried("acme", rule))["gets"] == 1 and hour["puts"] == 4 and hour)
+    assert (found["put_bytes"], found["get_bytes"], found["narrowed"]) == (3 * len(BODY), len(BODY), False)
+    assert tried("acme", f"{rule} TO OBJECT_SIZE<10M")["narrowed"]
+    assert tried("beta", rule)["puts"] == 0, "of other tenants nothing is told"
+    assert tried("acme", "FOR TENANT beta DO SET NOOP")["puts"] == 0

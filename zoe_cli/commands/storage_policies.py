@@ -12,9 +12,10 @@ from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
-from zoe_cli.units import clock
-from zoe_client.wire import StorageChainView, StorageDoneView, StorageRuleTry, StorageRuleView
+from zoe_cli.units import clock, duration, rate
+from zoe_client.wire import StorageChainView, StorageDoneView, StorageHourView, StorageRuleTry, StorageRuleView
 
+_HOUR_S = 3600
 app = typer.Typer(
     help="Rules of the object store: which filters objects get when they are stored.", no_args_is_help=True
 )
@@ -92,8 +93,22 @@ def try_rules(
     write(f"now   {_chain(answer.now)}\n")
     if rule:
         write(f"then  {_chain(answer.then)}\n")
+    if answer.last_hour is not None:
+        write(f"{_hour(answer.last_hour)}\n")
     if answer.then.verdicts:
         write("\n" + table(_verdicts(answer.then)))
+
+
+def _hour(told: StorageHourView) -> str:
+    """Return how many requests the tried rule would have been applied to."""
+    of = "hour" if told.seconds >= _HOUR_S else duration(told.seconds)
+    most = " at most" if told.narrowed else ""
+    puts, gets = f"{told.puts} PUTs of {_size(told.put_bytes)}", f"{told.gets} GETs of {_size(told.get_bytes)}"
+    return f"In the last {of}, it would have been for{most} {puts} and {gets}."
+
+
+def _size(count: int) -> str:
+    return rate(count).removesuffix("/s")
 
 
 def why(context: typer.Context, name: Object, tenant: Tenant = None) -> None:

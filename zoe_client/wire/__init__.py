@@ -221,6 +221,7 @@ __getattr__ = lazy_names(
             "StorageRuleRequest",
             "StorageRuleTry",
             "StorageRuleTryView",
+            "StorageHourView",
             "StorageRuleView",
             "StorageVerdictView",
             "StorageWhyView",

@@ -73,11 +73,23 @@ class StorageChainView(Wire):
     verdicts: list[StorageVerdictView]
 
 
+class StorageHourView(Wire):
+    """Answered requests of the last hour for objects of the tenant that tried rules are for: of whole containers."""
+
+    seconds: float = Field(description="Of the hour, for so long the proxies were heard.")
+    puts: int
+    put_bytes: int
+    gets: int
+    get_bytes: int
+    narrowed: bool = Field(description="Fewer: the rules say WHEN or TO, or are for single objects.")
+
+
 class StorageRuleTryView(Wire):
     """What holds now, and what would hold with the tried rules."""
 
     now: StorageChainView
     then: StorageChainView
+    last_hour: StorageHourView | None = Field(default=None, description="Null without rules to try.")
 
 
 class StorageDoneView(Wire):

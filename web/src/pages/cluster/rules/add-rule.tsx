@@ -2,6 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, type Schemas, told } from "../../../api/client";
 import { ErrorBox } from "../../../components/feedback";
+import { bytes, duration } from "../../../format";
 import { RuleForm } from "./rule-form";
 
 type Tried = Schemas["StorageRuleTryView"];
@@ -80,6 +81,7 @@ function TriedRules({ tried }: { tried: Tried }) {
       <p>
         Now: {chain(tried.now.filters)}. Then: {chain(tried.then.filters)}.
       </p>
+      {tried.last_hour && <p>{hourSentence(tried.last_hour)}</p>}
       <ul>
         {tried.then.verdicts.map((one) => (
           <li key={`${one.rule}/${one.filter}/${one.text}`}>
@@ -89,6 +91,14 @@ function TriedRules({ tried }: { tried: Tried }) {
       </ul>
     </div>
   );
+}
+
+/** How many requests of the last hour the rule would have been for. */
+function hourSentence(told: Schemas["StorageHourView"]): string {
+  const of = told.seconds >= 3600 ? "hour" : duration(told.seconds);
+  const most = told.narrowed ? " at most" : "";
+  const puts = `${told.puts} PUTs of ${bytes(told.put_bytes)}`;
+  return `In the last ${of}, it would have been for${most} ${puts} and ${told.gets} GETs of ${bytes(told.get_bytes)}.`;
 }
 
 function chain(filters: string[]): string {

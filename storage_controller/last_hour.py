@@ -1,0 +1,79 @@
+"""Requests of the last hour by tenant, container and method, in spans of five minutes; bounded."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from storage_filters.chains import ObjectRequest, rank_of
+from storage_filters.rules import Rule, TargetKind
+
+HOUR_S, SPAN_S = 3600.0, 300.0
+SUBJECTS_MAX = 5_000
+"""Of a span; further containers are counted for their tenant alone."""
+_Key = tuple[str, str, str]  # tenant, container, method
+
+
+@dataclass(frozen=True, slots=True)
+class HourOfRequests:
+    """Requests to which rules would have been applied, at most. seconds: the time that was counted. narrowed: fewer, as
+    the rules are for some objects of a container only, or say WHEN or TO.
+    """
+
+    seconds: float
+    puts: int
+    put_bytes: int
+    gets: int
+    get_bytes: int
+    narrowed: bool
+
+
+class LastHour:
+    """Not for several threads at once. `clock`: seconds that never go back."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._began_s = clock()
+        self._spans: deque[tuple[float, dict[_Key, tuple[int, int]]]] = deque()
+
+    def add(self, tenant: str, container: str, method: str, requests: int, moved: int) -> None:
+        """Count requests, and the bytes that they read or wrote."""
+        now_s = self._clock()
+        if not self._spans or now_s - self._spans[-1][0] >= SPAN_S:
+            self._spans.append((now_s, {}))
+        while now_s - self._spans[0][0] >= HOUR_S:
+            self._spans.popleft()
+        span = self._spans[-1][1]
+        key = tenant, container, method
+        if key not in span and len(span) >= SUBJECTS_MAX:
+            key = tenant, "", method
+        count, bytes_ = span.get(key, (0, 0))
+        span[key] = count + requests, bytes_ + moved
+
+    def under(self, rules: Iterable[Rule], groups: Mapping[str, frozenset[str]], tenant: str) -> HourOfRequests:
+        """Return the requests of a tenant's objects that any of these rules is for."""
+        wanted, now_s = list(rules), self._clock()
+        sums = {"PUT": [0, 0], "GET": [0, 0]}
+        for at_s, span in self._spans:
+            if now_s - at_s >= HOUR_S:
+                continue
+            for (owner, container, method), (count, moved) in span.items():
+                if owner == tenant and method in sums and any(_is_for(one, owner, container, groups) for one in wanted):
+                    sums[method][0] += count
+                    sums[method][1] += moved
+        seconds = min(now_s - self._began_s, HOUR_S)
+        (puts, put_bytes), (gets, get_bytes) = sums["PUT"], sums["GET"]
+        return HourOfRequests(seconds, puts, put_bytes, gets, get_bytes, any(_narrowed(one) for one in wanted))
+
+
+def _is_for(rule: Rule, tenant: str, container: str, groups: Mapping[str, frozenset[str]]) -> bool:
+    target = rule.target
+    if target.kind is TargetKind.OBJECT:
+        return (target.tenant, target.container) == (tenant, container)
+    return rank_of(target, ObjectRequest(tenant, container, ""), groups) is not None
+
+
+def _narrowed(rule: Rule) -> bool:
+    some = rule.condition is not None or any(action.only for action in rule.actions)
+    return some or rule.target.kind is TargetKind.OBJECT
