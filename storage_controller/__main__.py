@@ -90,6 +90,7 @@ def main() -> int:
         hosted=regulation.hosted,
         traffic=regulation.traffic,
         caches=regulation.caches,
+        silent_s=regulation.silent_s,
         **({"done": done_at(views.line)} if views else {}),
     )
     sweeper = ViewSweeper(lambda: kept_views.sweep() if lead.epoch is not None else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from typing import Annotated, Any, NoReturn
@@ -90,6 +91,7 @@ class Works:
         hosted: Callable[[], Collection[str]] = lambda: KINDS,
         traffic: Traffic | None = None,
         caches: Callable[[], Mapping[str, Mapping[str, tuple[int, int]]]] = dict,
+        silent_s: Callable[[], Mapping[str, float]] = dict,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -104,6 +106,7 @@ class Works:
         self.hosted = hosted
         self.traffic = traffic or Traffic(str)
         self.caches = caches
+        self.silent_s = silent_s
 
 
 def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
@@ -127,6 +130,10 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
             "one_proxy_bytes_per_s": max(rates, default=None),
             "proxies_bytes_per_s": sum(rates) if rates else None,
         }
+
+    @routes.get("/reports")
+    def reports() -> dict[str, float | None]:
+        return {name: None if math.isinf(one) else round(one, 2) for name, one in works.silent_s().items()}
 
     @routes.post("/feasible")
     def feasible(demand: Demand) -> dict[str, Any]:

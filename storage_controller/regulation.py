@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import threading
 import time
 from base64 import b64encode
@@ -39,6 +40,7 @@ from zoe_lib.messaging.keys import Only
 
 _log = logging.getLogger(__name__)
 EPOCH_S = 0.25
+_HEARD_S = 2.0  # a proxy reports four times a second
 _EPOCHS_A_LIST = 4  # the list of executions is sent when it changes, and each second
 _EPOCHS_A_BOOK = 8  # rules are, too, and each other second
 _DIRECTIONS = {"get": TransferKind.READ, "put": TransferKind.WRITE}
@@ -147,6 +149,14 @@ class Regulation:
         report.
         """
         return frozenset((*KINDS, CACHING)).intersection(*self._hosted.values())
+
+    def silent_s(self) -> Mapping[str, float]:
+        """Return for how many seconds each proxy of the settings has not reported; infinite: it never did."""
+        now_s = time.monotonic()
+        with self._lock:
+            return {
+                name: now_s - self._reports[name].at_s if name in self._reports else math.inf for name in self._meters
+            }
 
     def caches(self) -> Mapping[str, CacheCounts]:
         """Return what the caches of proxies counted since their machines were started, as last reported."""
@@ -283,6 +293,7 @@ class Regulation:
         self._number += 1
         message: dict[str, Any] = {"epoch": epoch, "seq": self._number, "proxies": proxies, "others": others}
         message["settle"] = self._book.asked
+        message["heard"] = sorted(name for name, silent_s in self.silent_s().items() if silent_s <= _HEARD_S)
         if self._alive is not None and (self._alive != self._told or self._number % _EPOCHS_A_LIST == 0):
             self._told, message["executions"] = self._alive, asdict(self._alive)
         book = self._rule_book

@@ -120,6 +120,7 @@ class Bandwidth:
         request: CountedRequest,
     ) -> Iterator[bytes]:
         """Pace a body. Only successful requests count, so that invented names get no place in the table."""
+        whole = False
         try:
             for chunk in body:
                 if not statuses or not statuses[-1].startswith("2"):
@@ -133,8 +134,9 @@ class Bandwidth:
                     counted.begins()
             if statuses and statuses[-1].startswith("2"):
                 counted.moved("get", 0)  # the store may have taken long to end, as after a PUT
+            whole = True
         finally:
-            request.ended()
+            request.ended(whole)
             close_if_possible(body)
 
     def _wait(self, account: str, client: str, direction: Direction, length: int, its_turn: bool = True) -> bool:

@@ -52,6 +52,7 @@ SETTLED_MAX = 200
 """Counters of ended executions that are asked for at a time."""
 _REPORTS_A_LIST = 4  # requests are reported each second
 _SILENCE_S = 5.0  # a controller that runs sends limits four times a second
+_REPORTS_OF_ALL = 240  # all counters of requests are told each minute, for a controller that lost some
 Uses = Mapping[tuple[str, Direction], Use]
 
 
@@ -89,6 +90,8 @@ class LimitsAgent:
         self._lock.touch(0o600)
         self._epoch = time.time_ns()
         self._newest = NewestMessage(_SILENCE_S)
+        self._told_by: int | None = None
+        self._heard_s = self._known_s = time.monotonic()
 
     def run(self) -> None:
         """Run until the process ends."""
@@ -105,7 +108,7 @@ class LimitsAgent:
             usage.setsockopt(zmq.SNDHWM, _QUEUE_MAX)
             usage.connect(address)
         spawn_n(self._listen, limits)
-        self._report(usages.values())
+        self._report(usages, limits)
 
     def _has_lock(self) -> bool:
         self._descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -126,6 +129,7 @@ class LimitsAgent:
     def _listen(self, limits: Any) -> None:
         while True:
             message = limits.recv()
+            self._heard_s = time.monotonic()
             try:
                 self._take(json.loads(message))
             except Exception as error:  # without this loop, limits would never change again
@@ -139,6 +143,9 @@ class LimitsAgent:
         order, now_s = (int(message["epoch"]), int(message["seq"])), time.monotonic()
         if self._newest.outdated(order, now_s):
             return
+        self._told_by = order[0]
+        if self._name in message.get("heard", (self._name,)):
+            self._known_s = now_s
         if "rules" in message:
             self._rules.write(message["rules"])
         if "executions" in message:
@@ -155,7 +162,20 @@ class LimitsAgent:
         self._table.set_rates(rates, now_s, others)
         self._newest.heard(order, now_s)
 
-    def _report(self, usages: Collection[Any]) -> None:
+    def _connected_again(self, usages: Mapping[str, Any], limits: Any, now_s: float) -> None:
+        """Connect again where nothing is heard: a connection that was refused once, since the controller did not have
+        this proxy's key yet, is not tried again by ZeroMQ.
+        """
+        if now_s - self._heard_s > _SILENCE_S:
+            self._heard_s = now_s
+            for address in addresses(self._conf["limits_from"]):
+                _connect_again(limits, address)
+        if now_s - self._known_s > _SILENCE_S:
+            self._known_s = now_s
+            for address, usage in usages.items():
+                _connect_again(usage, address)
+
+    def _report(self, usages: Mapping[str, Any], limits: Any) -> None:
         """Report to all controllers, so that each is ready to lead. Report also accounts that wait for their turn, with
         what they moved or zero: they have not ended, and could use more.
         """
@@ -164,9 +184,14 @@ class LimitsAgent:
         operations_before = self._operations.uses(at_s)
         told: Mapping[str, Any] = {}
         requests_told: dict[str, Any] = {}
+        told_to: int | None = None
         while True:
             sleep(REPORT_INTERVAL_S)
             number, now_s, asked = number + 1, time.monotonic(), self._asked
+            self._connected_again(usages, limits, now_s)
+            if told_to != self._told_by or number % _REPORTS_OF_ALL == 0:
+                told_to = self._told_by
+                requests_told.clear()
             now, clients, counts = self._table.uses(now_s), self._clients.uses(now_s), self._counters.counts()
             operations = self._operations.uses(now_s)
             changed = {name for name, count in counts.items() if told.get(name) != count}
@@ -187,7 +212,7 @@ class LimitsAgent:
             }
             if number % _REPORTS_A_LIST == 0:
                 report["requests"] = changed_counts(requests_told, self._requests.counts())
-            for usage in usages:
+            for usage in usages.values():
                 try:
                     usage.send_string(json.dumps(report), flags=zmq.NOBLOCK)
                 except zmq.Again:
@@ -201,6 +226,12 @@ class LimitsAgent:
             versions = self._rules.book().modules.values()
             return self._modules.missing(one.sha256 for modules in versions for one in modules.values())
         return []
+
+
+def _connect_again(one: Any, address: str) -> None:
+    with suppress(zmq.ZMQError):  # it may be gone already
+        one.disconnect(address)
+    one.connect(address)
 
 
 def _moved(before: Uses, now: Uses) -> dict[str, dict[str, int]]:

@@ -29,6 +29,7 @@ _METHODS = frozenset({"GET", "HEAD", "PUT", "POST", "DELETE", "COPY", "OPTIONS"}
 _NAME_BYTES = 200
 _SEPARATOR = "/"  # neither accounts nor containers have it in their names
 _STATUS_OF_FAILURE, _STATUS_OF_REFUSAL = "5", "4"
+_GONE = "499"  # Swift's status for a client that went away while it sent a body
 
 
 def requests_file(rates_file: str | Path) -> Path:
@@ -64,7 +65,7 @@ class RequestCounters:
 
     def count(self, name: str, status: str, moved: tuple[int, int], latency_s: float) -> None:
         """Add a request. status: of the answer, or empty if there was none. moved: bytes read and written."""
-        wrong = status[:1] or _STATUS_OF_FAILURE
+        wrong = _STATUS_OF_FAILURE if status.startswith(_GONE) else status[:1] or _STATUS_OF_FAILURE
         outcome = {_STATUS_OF_REFUSAL: 1, _STATUS_OF_FAILURE: 2}.get(wrong, 0)
         latency_class = bisect_left(LATENCIES_S, latency_s)
 
@@ -107,8 +108,10 @@ class CountedRequest:
         else:
             self._written += length
 
-    def ended(self) -> None:
-        """Count it."""
+    def ended(self, whole: bool = True) -> None:
+        """Count it. whole: its body was sent to its end."""
+        if not whole and self._status.startswith("2"):
+            self._status = _GONE
         latency_s = (self._head_s or time.monotonic()) - self._began_s
         self._counters.count(self._name, self._status, (self._read, self._written), latency_s)
 

@@ -27,6 +27,7 @@ from storage_filters.stream_filters import DamagedObjectError, FilterAway, Filte
 
 _JUDGED = ("Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
 _OWN = ("content-length", "content-range", "etag", "accept-ranges")
+_OF_A_COPY = "SSC"  # what the middleware of copies calls its requests
 _MANIFESTS = ("X-Object-Manifest", "X-Static-Large-Object")
 _META = "X-Object-Meta-"
 Read = Callable[[Request], Response]
@@ -106,15 +107,17 @@ def _answer(request: Request, answer: Response, readers: Sequence[ReadModule], o
         close_if_possible(answer.app_iter)
         raise FilterRefused("no range of this object can be read: a module changes its size when it is read")
     headers = {name: value for name, value in answer.headers.items() if name.lower() not in _OWN}
-    headers["Etag"] = _etag(answer, readers)
+    etag, copied = _etag(answer, readers), request.environ.get("swift.source") == _OF_A_COPY
+    if not copied:  # Swift would compare it with the bytes that it stores
+        headers["Etag"] = etag
     if not sized:
         headers["Accept-Ranges"] = "none"
-    made = Response(request=request, headers=headers, conditional_response=True, conditional_etag=headers["Etag"])
+    made = Response(request=request, headers=headers, conditional_response=True, conditional_etag=etag)
     size = answer.content_length if sized else None
-    if request.method == "HEAD" and size is None:
+    if size is None and (copied or request.method == "HEAD"):
         body = _Transformed(one.read("GET"), readers, None, one)
         size = sum(map(len, body))
-    elif request.method != "HEAD":
+    if request.method != "HEAD":
         made.app_iter = _Transformed(answer, readers, size, one)
     made.content_length = size
     return made

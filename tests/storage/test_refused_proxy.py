@@ -1,0 +1,83 @@
+"""A proxy whose key the controller did not have is connected again once it has it, and its counters are all told."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+import zmq
+
+from storage_bridge.model import BandwidthSlo
+from tests.support.object_store import ADMIN, Person, logged_in, object_store
+from tests.support.waiting import until
+from tests.support.whole_storage import MB, TOKEN
+from zoe_embedded.home import Account
+from zoe_embedded.swift.configuration import ControllerLine
+from zoe_embedded.swift.controller import ControllerSite
+
+
+def stopped(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    process.wait(30)
+
+
+def asked(url: str, path: str) -> httpx.Response:
+    return httpx.get(f"{url}{path}", headers={"X-Auth-Token": TOKEN}, timeout=30)
+
+
+def test_what_was_refused_once_is_heard_later(postgres_url: str, tmp_path: Path) -> None:
+    sites: list[ControllerSite] = []
+
+    def line(apart: Path, account: Account | None) -> ControllerLine:
+        sites.append(ControllerSite(apart, TOKEN, account))
+        return sites[0].line
+
+    plain = postgres_url.replace("postgresql+psycopg2:", "postgresql:")
+    with object_store(nodes=1, replicas=1, controller=line) as store, logged_in(store, "acme:ann") as ann:
+        [site] = sites
+        site.configure(store, ADMIN, plain, BandwidthSlo(20 * MB, 20 * MB))
+        for number in range(3):
+            ann.put(f"before{number}")
+        keys = site.log.parent / "server.keys"
+        right = keys.read_text()
+        keys.write_text("\n".join([*right.split()[:2], zmq.curve_keypair()[0].decode()]))
+        process = site.start()
+        try:
+            site.wait_until_up(process)
+            assert asked(site.url, "/v1/reports").json() == {"proxy": None}
+            with pytest.raises(AssertionError):
+                until(lambda: told(site.url, "before0"), deadline_s=3)
+            stopped(process)
+            keys.write_text(right)
+            process = site.start()
+            site.wait_until_up(process)
+            until(lambda: all(told(site.url, f"before{number}") == 1 for number in range(3)), deadline_s=30)
+            assert asked(site.url, "/v1/reports").json()["proxy"] < 5
+            rule = {"text": "FOR TENANT acme DO SET COMPRESSION"}
+            added = httpx.post(f"{site.url}/v1/rules", json=rule, headers={"X-Auth-Token": TOKEN}, timeout=30)
+            assert added.status_code == 201
+            until(lambda: compressed(ann, site.url), deadline_s=15)
+            stopped(process)
+            process = site.start()  # and again, without anything that was counted anew
+            site.wait_until_up(process)
+            until(lambda: told(site.url, "before2") == 1, deadline_s=15)
+        finally:
+            stopped(process)
+            site.close()
+
+
+def told(url: str, container: str) -> int:
+    """How many PUTs of this container the controller knows of."""
+    marks = 'tenant="acme"', f'container="{container}"', 'method="PUT"', 'result="answered"'
+    lines = [
+        one for one in asked(url, "/metrics").text.splitlines() if one.startswith("zoe_object_store_requests_total")
+    ]
+    return sum(int(float(one.split()[-1])) for one in lines if all(mark in one for mark in marks))
+
+
+def compressed(ann: Person, url: str) -> bool:
+    ann.put("before0/one", b"text " * 10_000)
+    query = "tenant=acme&container=before0&object=one"
+    return [one["filter"] for one in asked(url, f"/v1/rules/why?{query}").json()["done"]] == ["COMPRESSION"]
