@@ -63,10 +63,14 @@ class RequestCounters:
         """Close the file for this process; others continue to use it."""
         self._table.close()
 
-    def count(self, name: str, status: str, moved: tuple[int, int], latency_s: float) -> None:
-        """Add a request. status: of the answer, or empty if there was none. moved: bytes read and written."""
-        wrong = _STATUS_OF_FAILURE if status.startswith(_GONE) else status[:1] or _STATUS_OF_FAILURE
-        outcome = {_STATUS_OF_REFUSAL: 1, _STATUS_OF_FAILURE: 2}.get(wrong, 0)
+    def count(self, name: str, status: str, moved: tuple[int, int], latency_s: float, whole: bool = True) -> None:
+        """Add a request. status: of the answer, or empty if there was none. moved: bytes read and written. whole: the
+        body of the answer was sent to its end.
+        """
+        wrong = status[:1] or _STATUS_OF_FAILURE
+        served = wrong not in (_STATUS_OF_REFUSAL, _STATUS_OF_FAILURE)
+        cut = status.startswith(_GONE) or (served and not whole)
+        outcome = 2 if cut else {_STATUS_OF_REFUSAL: 1, _STATUS_OF_FAILURE: 2}.get(wrong, 0)
         latency_class = bisect_left(LATENCIES_S, latency_s)
 
         def added(amounts: Amounts, _: float) -> Amounts:
@@ -78,7 +82,7 @@ class RequestCounters:
             now[len(FIELDS) - 1 + latency_class] += 1
             return now
 
-        self._table.change(name, added, time.monotonic(), make=outcome == 0)
+        self._table.change(name, added, time.monotonic(), make=served)
 
     def counts(self) -> Mapping[str, Numbers]:
         """Return the numbers of `FIELDS` and of the classes of latency, by names of counters."""
@@ -109,11 +113,9 @@ class CountedRequest:
             self._written += length
 
     def ended(self, whole: bool = True) -> None:
-        """Count it. whole: its body was sent to its end."""
-        if not whole and self._status.startswith("2"):
-            self._status = _GONE
+        """Count it. whole: the body of the answer was sent to its end."""
         latency_s = (self._head_s or time.monotonic()) - self._began_s
-        self._counters.count(self._name, self._status, (self._read, self._written), latency_s)
+        self._counters.count(self._name, self._status, (self._read, self._written), latency_s, whole)
 
 
 def changed_counts(told: dict[str, Numbers], now: Mapping[str, Numbers]) -> dict[str, Numbers]:

@@ -14,14 +14,14 @@ import pytest
 from storage_controller.dsl import parse_rule
 from storage_filters.rule_documents import ModuleVersion, RuleBook, written
 from tests.storage.test_rules import _keyring
-from tests.support.modules import FLIPPING, READING, copying, entry, module
+from tests.support.modules import FLIPPING, GROWING, READING, copying, entry, module
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
 from tests.support.waiting import until
 
 SPINNING = (entry("transform", "(loop $l (br $l)) (i32.const 0)"),)
 WAITING = (copying("forward"), copying("reverse"), '(func (export "spare"))')
-ALL = {"flipping": FLIPPING, "reading": READING, "spinning": SPINNING, "waiting": WAITING}
+ALL = {"flipping": FLIPPING, "reading": READING, "growing": GROWING, "spinning": SPINNING, "waiting": WAITING}
 OTHERS_WAIT_S = 1.5
 
 
@@ -37,7 +37,7 @@ def made() -> Iterator[tuple[Person, Pusher]]:
     texts.append("FOR CONTAINER acme/all DO SET COMPRESSION, SET flipping, SET ENCRYPTION, SET reading")
     rules = tuple(replace(parse_rule(text), id=number) for number, text in enumerate(texts, 1))
     with pushed_store(nodes=1, replicas=1, keyring=_keyring) as (store, pusher), logged_in(store, "acme:ann") as ann:
-        for name in ("flipping", "reading", "spinning"):
+        for name in ("flipping", "reading", "growing", "spinning"):
             pusher.send_module(module(*ALL[name]))
         pusher.rules = written(RuleBook(rules, modules={"": versions}))
         pusher.push()
@@ -69,6 +69,22 @@ def test_a_chain_of_all_kinds_gives_back_what_a_reader_may_see(made: tuple[Perso
     part = ann.call("GET", "all/a", headers={"Range": "bytes=100000-100099"})
     assert (part.status_code, part.content) == (206, content.lower()[100_000:100_100])
     assert ann.call("GET", "all/a", headers={"If-None-Match": seen.headers["Etag"]}).status_code == 304
+
+
+@pytest.mark.parametrize("name", ["reading", "growing", "all"])
+def test_a_copy_is_what_a_reader_sees(made: tuple[Person, Pusher], name: str) -> None:
+    ann, _ = made
+    content = bytes(range(65, 91)) * 20_000
+    assert ann.call("PUT", f"{name}/from", content=content).is_success
+    seen = ann.call("GET", f"{name}/from").content
+    copied = ann.call("COPY", f"{name}/from", headers={"Destination": f"plain/of-{name}"})
+    assert copied.status_code == 201, copied.text
+    put = ann.call("PUT", f"plain/into-{name}", headers={"X-Copy-From": f"{name}/from", "Content-Length": "0"})
+    assert put.status_code == 201, put.text
+    for copy in (f"plain/of-{name}", f"plain/into-{name}"):
+        found = ann.call("GET", copy)
+        assert found.content == seen
+        assert found.headers["Etag"] == hashlib.md5(seen).hexdigest()
 
 
 def test_a_module_that_never_ends_is_refused_and_others_do_not_wait(made: tuple[Person, Pusher]) -> None:

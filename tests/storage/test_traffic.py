@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -185,3 +186,24 @@ def test_a_tried_rule_is_told_the_requests_of_the_last_hour(whole: Whole, ann: P
     assert tried("acme", f"{rule} TO OBJECT_SIZE<10M")["narrowed"]
     assert tried("beta", rule)["puts"] == 0, "of other tenants nothing is told"
     assert tried("acme", "FOR TENANT beta DO SET NOOP")["puts"] == 0
+
+
+def test_what_a_client_ends_early_has_failed(whole: Whole, ann: Person) -> None:
+    ann.put("cut")
+    ann.put("cut/large", b"x" * 8_000_000)
+    address = httpx.URL(ann.account_url)
+    head = f"Host: {address.host}\r\nX-Auth-Token: {ann.token}\r\n"
+    for request, wanted in (
+        (f"PUT {address.path}/cut/half HTTP/1.1\r\n{head}Content-Length: 100000\r\n\r\nhalf", 0),
+        (f"GET {address.path}/cut/large HTTP/1.1\r\n{head}\r\n", 10_000),
+    ):
+        with socket.create_connection((str(address.host), address.port or 80)) as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.sendall(request.encode())
+            got = 0
+            while got < wanted:
+                got += len(connection.recv(4096))
+    failed = "zoe_object_store_requests_total failed"
+    for method in ("PUT", "GET"):
+        until(lambda method=method: totals(whole, container="cut", method=method).get(failed) == 1)
+    assert totals(whole, container="cut", method="PUT")["zoe_object_store_requests_total refused"] == 0
