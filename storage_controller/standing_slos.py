@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -39,7 +40,8 @@ def standing_slo_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
             raise Refused(400, "an SLO needs a rate to read, to write, or both")
         response.headers.update(promisable.check(tenant, slo))
         ledger.set_slo(tenant, STANDING, {READ: slo.read_bytes_per_s, WRITE: slo.write_bytes_per_s})
-        return next(one for one in listed() if (one["tenant"], one["standing"]) == (tenant, True))
+        made = next(one for one in listed() if (one["tenant"], one["standing"]) == (tenant, True))
+        return made | {"notes": [*promisable.caveats(slo), *_beyond(ledger, promisable.capacity)]}
 
     @routes.delete("/{tenant}", status_code=204)
     def delete(tenant: str) -> Response:
@@ -49,3 +51,18 @@ def standing_slo_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
         return Response(status_code=204)
 
     return routes
+
+
+def _beyond(ledger: Ledger, capacity: BandwidthSlo) -> Iterator[str]:
+    """Yield what is promised beyond what the store can promise."""
+    promised = ledger.by_tenant().values()
+    for way, most, rates in (
+        ("read", capacity.read_bytes_per_s or 0, [one.read_bytes_per_s for one in promised]),
+        ("write", capacity.write_bytes_per_s or 0, [one.write_bytes_per_s for one in promised]),
+    ):
+        total = sum(rate or 0 for rate in rates)
+        if total > most:
+            yield (
+                f"{total / 1e6:g} MB/s to {way} are promised in all, of {most / 1e6:g}: tenants that {way} at once get "
+                "less than they are promised"
+            )

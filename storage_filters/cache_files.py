@@ -277,7 +277,8 @@ class CacheFiles:
         self._directory = os.open(self._path, os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         self._owner = os.getpid()
         status = os.fstat(self._directory)
-        if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
+        # A server without workers that root starts stays root, whatever user it is to run as.
+        if os.geteuid() not in (0, status.st_uid) or stat.S_IMODE(status.st_mode) & 0o077:
             raise CacheRefused(f"{self._path} must belong to the server's user alone: owner, and mode 0700")
         with closing(self._file(_INDEX, os.O_RDWR | os.O_CREAT)) as file:  # no link
             self._index_file = os.fstat(file.fileno()).st_ino

@@ -27,17 +27,25 @@ def test_it_is_set_replaced_and_removed(http: httpx.Client, served: Served) -> N
     both = {"read_bytes_per_s": 40 * MB, "write_bytes_per_s": 20 * MB}
     one = {"tenant": "acme", "standing": True, "set_by": "standing"}
     answer = http.put("/v1/slos/acme", json=both)
-    assert (answer.status_code, answer.json()) == (201, one | both)
+    assert (answer.status_code, answer.json()) == (201, one | both | {"notes": []})
     served.now_s[0] += 10**9  # no lease ends it
     assert http.get("/v1/slos").json() == [one | both]
     assert http.put("/v1/slos/acme", json={"read_bytes_per_s": 30 * MB}).json() == one | {
         "read_bytes_per_s": 30 * MB,
         "write_bytes_per_s": None,
+        "notes": [],
     }
     assert served.ledger.by_tenant()["acme"].read_bytes_per_s == 30 * MB
     assert http.delete("/v1/slos/acme").status_code == 204
     assert http.get("/v1/slos").json() == []
     assert http.delete("/v1/slos/acme").status_code == 404
+
+
+def test_more_than_the_store_has_is_promised_with_a_note(http: httpx.Client) -> None:
+    for tenant in ("acme", "beta"):
+        told = http.put(f"/v1/slos/{tenant}", json={"read_bytes_per_s": 60 * MB, "write_bytes_per_s": 5 * MB}).json()
+    [note] = told["notes"]
+    assert note.startswith("120 MB/s to read are promised in all, of 100:")
 
 
 def test_others_are_listed_and_left_alone(http: httpx.Client, served: Served) -> None:

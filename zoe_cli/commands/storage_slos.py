@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from zoe_cli.context import options
-from zoe_cli.output import emit
+from zoe_cli.output import emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
 from zoe_cli.units import rate
@@ -38,11 +38,13 @@ def set_slo(context: typer.Context, tenant: Tenant, read: Rate = None, write: Ra
         raise typer.BadParameter("give --read, --write or both")
     with options(context).client() as client:
         answer = client.set_storage_slo(tenant, StorageSloRequest(read_bytes_per_s=read, write_bytes_per_s=write))
+    for text in answer.notes:
+        note(f"note: {text}")
     emit(answer, options(context).output, _rows([answer]))
 
 
 def list_slos(context: typer.Context) -> None:
-    """List what tenants are guaranteed, and by what: of several SLOs, the greatest holds each way."""
+    """List what tenants are guaranteed, and what set it; of several guarantees of a tenant, the highest rate holds."""
     with options(context).client() as client:
         answer = client.storage_slos()
     emit(answer, options(context).output, _rows(answer.slos))

@@ -24,6 +24,7 @@ class StorageSloView(Wire):
     set_by: str = Field(description="What set it: `standing`, the master's name at the controller, or another policy.")
     read_bytes_per_s: int | None
     write_bytes_per_s: int | None
+    notes: list[str] = Field(default=[], description="What may not be kept of it; told when it is set.")
 
 
 class StorageSloList(Wire):
