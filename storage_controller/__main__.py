@@ -91,6 +91,7 @@ def main() -> int:
         traffic=regulation.traffic,
         caches=regulation.caches,
         silent_s=regulation.silent_s,
+        metrics=regulation.metrics,
         **({"done": done_at(views.line)} if views else {}),
     )
     sweeper = ViewSweeper(lambda: kept_views.sweep() if lead.epoch is not None else None)

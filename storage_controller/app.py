@@ -62,7 +62,7 @@ def make_app(
     for routes in (
         appendix_routes(ledger, works.promisable),
         rule_routes(rules, works.promisable),
-        own_rule_routes(rules, works.promisable, works.done, works.traffic),
+        own_rule_routes(rules, works.promisable, works.done, works.traffic, works.metrics),
         word_routes(rules),
         later_routes(ledger, works.promisable),
         filter_routes(ledger, rules, works.promisable, modules),

@@ -92,6 +92,7 @@ class Works:
         traffic: Traffic | None = None,
         caches: Callable[[], Mapping[str, Mapping[str, tuple[int, int]]]] = dict,
         silent_s: Callable[[], Mapping[str, float]] = dict,
+        metrics: Callable[[], Mapping[int, Mapping[str, float]]] = dict,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -107,6 +108,7 @@ class Works:
         self.traffic = traffic or Traffic(str)
         self.caches = caches
         self.silent_s = silent_s
+        self.metrics = metrics
 
 
 def extension_routes(ledger: Ledger, works: Works) -> APIRouter:

@@ -20,6 +20,11 @@ class OperationMeter:
         self._reports: deque[tuple[float, Counts]] = deque()
         self._told: dict[int, Values] = {}
 
+    @property
+    def told(self) -> Mapping[int, Values]:
+        """Return what the proxies were told last, by rule."""
+        return self._told
+
     def add(self, counts: Counts, at_s: float) -> None:
         """Take in what a proxy counted since its last report."""
         if counts:

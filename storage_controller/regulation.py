@@ -150,6 +150,10 @@ class Regulation:
         """
         return frozenset((*KINDS, CACHING)).intersection(*self._hosted.values())
 
+    def metrics(self) -> Mapping[int, Mapping[str, float]]:
+        """Return the values of metrics that the proxies know, by rule."""
+        return dict(self._operations.told)
+
     def silent_s(self) -> Mapping[str, float]:
         """Return for how many seconds each proxy of the settings has not reported; infinite: it never did."""
         now_s = time.monotonic()

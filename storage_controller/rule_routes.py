@@ -35,6 +35,8 @@ Caller = Annotated[
 ]
 Idle = Callable[[Rule], Sequence[str]]
 """The filters of a rule that proxies do not have."""
+Metrics = Callable[[], Mapping[int, Mapping[str, float]]]
+"""The values of metrics that proxies know, by rule."""
 Done = Callable[[str, str, str], Sequence[Mapping[str, Any]] | None]
 """What the store did with an object: tenant, container and object -> filters; None if there is no such object."""
 
@@ -82,14 +84,18 @@ def rule_routes(rules: RuleLedger, promisable: Promisable) -> APIRouter:
     return routes
 
 
-def own_rule_routes(rules: RuleLedger, promisable: Promisable, done: Done, traffic: Traffic) -> APIRouter:
+def own_rule_routes(
+    rules: RuleLedger, promisable: Promisable, done: Done, traffic: Traffic, metrics: Metrics
+) -> APIRouter:
     """`/v1/rules`: a rule of this dialect displaces filters of its own kinds."""
     routes = APIRouter(prefix="/v1/rules")
 
     @routes.get("")
     def listed(removed: bool = False) -> list[dict[str, Any]]:
         idle = idle_by(rules)
-        return [_document(one, idle) for one in (rules.history() if removed else rules.rules())]
+        known = {} if removed else metrics()
+        found = rules.history() if removed else rules.rules()
+        return [_document(one, idle) | {"metrics": dict(known.get(one.id, {}))} for one in found]
 
     @routes.post("", status_code=201)
     def add(wanted: NewRules, response: Response, author: Author = None) -> list[dict[str, Any]]:
@@ -105,7 +111,7 @@ def own_rule_routes(rules: RuleLedger, promisable: Promisable, done: Done, traff
 
     @routes.post("/try")
     def tried(wanted: RuleToTry) -> dict[str, Any]:
-        book = rules.book()
+        book = replace(rules.book(), metrics=metrics())
         more = parsed(wanted.text.encode(), wanted.tenant) if wanted.text.strip() else []
         types = rules.object_types()
         for rule in more:
@@ -125,7 +131,7 @@ def own_rule_routes(rules: RuleLedger, promisable: Promisable, done: Done, traff
         if filters is None:
             raise Refused(404, f"there is no object {tenant}/{container}/{name}")
         wanted = ObjectToTry(tenant=tenant, container=container, object=name)
-        return {"done": filters, "now": _told(rules.book(), wanted, idle_by(rules))}
+        return {"done": filters, "now": _told(replace(rules.book(), metrics=metrics()), wanted, idle_by(rules))}
 
     return routes
 

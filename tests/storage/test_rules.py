@@ -332,11 +332,20 @@ def test_a_rule_with_a_metric_holds_while_its_condition_does(
         why = controller.get("/v1/rules/why", params={"tenant": "acme", "container": "hot", "object": name})
         return [one["filter"] for one in why.json()["done"]]
 
+    def would_be() -> tuple[list[str], float]:
+        asked = {"tenant": "acme", "container": "hot", "object": "next"}
+        [row] = [one for one in controller.get("/v1/rules").json() if "PUTS_SEC" in one["rule"]]
+        return controller.post("/v1/rules/try", json=asked).json()["now"]["filters"], row["metrics"]["PUTS_SEC"]
+
     with applied(controller, whole, "FOR CONTAINER acme/hot WHEN PUTS_SEC > 2 DO SET COMPRESSION TRANSIENT"):
         ann.put("hot")
         assert done("first") == []
         until(lambda: done("busy") == ["COMPRESSION"])  # each look is a PUT
+        filters, rate = would_be()
+        assert (filters, rate > 2) == (["COMPRESSION"], True)
         time.sleep(WINDOW_S + 2.0)
+        filters, rate = would_be()
+        assert (filters, rate <= 2) == ([], True)
         assert done("quiet") == []
         assert ann.call("GET", "hot/busy").content == TEXT
 

@@ -138,13 +138,18 @@ def _chain(chain: StorageChainView) -> str:
 
 
 def _rows(rules: list[StorageRuleView]) -> Rows:
-    rows = [(str(one.id), one.rule, one.author or "", _at(one.created_s), _state(one)) for one in rules]
-    return Rows(("id", "rule", "by", "at", "enforced"), rows)
+    rows = [(str(one.id), one.rule, one.author or "", _at(one.created_s), _state(one), _metrics(one)) for one in rules]
+    return Rows(("id", "rule", "by", "at", "enforced", "metrics"), rows)
 
 
 def _removed(rules: list[StorageRuleView]) -> Rows:
     rows = [(str(one.id), one.rule, one.author or "", one.removed_by or "", _at(one.removed_s)) for one in rules]
     return Rows(("id", "rule", "by", "removed by", "at"), rows)
+
+
+def _metrics(rule: StorageRuleView) -> str:
+    """Return what proxies know of the metrics in a rule's condition."""
+    return ", ".join(f"{name} {value:g}" for name, value in sorted(rule.metrics.items()))
 
 
 def _state(rule: StorageRuleView) -> str:

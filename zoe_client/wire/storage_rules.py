@@ -24,6 +24,9 @@ class StorageRuleView(Wire):
     created_s: float | None = None
     removed_by: str | None = None
     removed_s: float | None = None
+    metrics: dict[str, float] = Field(
+        default={}, description="What proxies know of the metrics of its WHEN; empty: it has none, or nothing is known."
+    )
 
 
 class StorageRuleList(Wire):

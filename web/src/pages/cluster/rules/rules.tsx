@@ -48,7 +48,14 @@ export function RulesTab() {
                 <RuleCell rule={rule} />
                 <td>{rule.author}</td>
                 <td>{rule.created_s != null && moment(rule.created_s)}</td>
-                <td>{rule.enforced ? "yes" : "no: proxies do not have all of its filters"}</td>
+                <td>
+                  {rule.enforced ? "yes" : "no: proxies do not have all of its filters"}
+                  {Object.entries(rule.metrics).map(([name, value]) => (
+                    <div key={name}>
+                      {name} {value.toPrecision(3)}
+                    </div>
+                  ))}
+                </td>
                 <td>
                   <button
                     type="button"
