@@ -141,7 +141,7 @@ def seen(answer: httpx.Response) -> tuple[Any, ...]:
 def test_an_admin_writes_a_rule_with_the_command_line(whole: Whole, ann: Person, database: str, tmp_path: Path) -> None:
     """From `zoe storage policy add` through API, master and controller to the proxy, and back by `zoe storage why`."""
     with installation_with(whole, database, tmp_path) as installation:
-        api = Api(database, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint)
+        api = Api(database, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint, master_timeout_s=4.0)
         try:
             installation.start_master()
             installation.until_leading()
@@ -153,7 +153,7 @@ def test_an_admin_writes_a_rule_with_the_command_line(whole: Whole, ann: Person,
                 return done.returncode, done.stdout + done.stderr
 
             refused = zoe("policy", "add", "FOR TENANT acme DO SET COMPRESSION WITH TYPE")
-            assert refused[0] == 2
+            assert refused[0] == 2, refused
             assert "character 45: the end where the rule needs =" in refused[1]
             anns = make_token(installation.store, "ann", "acme")
             assert zoe("policy", "add", RULE, token=anns)[0] == 4  # not allowed

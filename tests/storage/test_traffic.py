@@ -122,7 +122,7 @@ def test_rates_are_of_the_last_seconds(whole: Whole, ann: Person) -> None:
 
 def test_zoe_storage_top(whole: Whole, database: str, ann: Person, tmp_path: Path) -> None:
     with installation_with(whole, database, tmp_path) as installation:
-        api = Api(database, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint)
+        api = Api(database, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint, master_timeout_s=4.0)
         try:
             installation.start_master()
             installation.until_leading()
