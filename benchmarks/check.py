@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import resource
 import shutil
 import statistics
 import subprocess
@@ -33,18 +34,27 @@ def main() -> int:
         commits = _git(clone, "log", f"-{count}", "--format=%h", "--reverse")
         _check_out(clone, f"{commits[0]}~1")
         _timed(clone)
-        seconds = [_of(clone, commit) for commit in commits]
+        seconds, cpu_s = zip(*(_of(clone, commit) for commit in commits), strict=True)
     median, longest = statistics.median(seconds), max(seconds)
     goals = f"(goals: {GOAL_MEDIAN_S:.0f} s, {GOAL_MAX_S:.0f} s)"
     print(f"{len(seconds)} commits: median {median:.1f} s, longest {longest:.1f} s {goals}")
+    print(f"CPU seconds: median {statistics.median(cpu_s):.1f}, most {max(cpu_s):.1f}")
     return int(median > GOAL_MEDIAN_S or longest > GOAL_MAX_S)
 
 
-def _of(clone: Path, commit: str) -> float:
+def _of(clone: Path, commit: str) -> tuple[float, float]:
+    """Return wall and CPU seconds; those of CPU are comparable also beside other work."""
     _check_out(clone, commit)
+    before_s = _children_cpu_s()
     seconds, said = _timed(clone)
-    print(f"{commit} {seconds:6.1f} s  {said}", flush=True)
-    return seconds
+    cpu_s = _children_cpu_s() - before_s
+    print(f"{commit} {seconds:6.1f} s {cpu_s:6.1f} CPU s  {said}", flush=True)
+    return seconds, cpu_s
+
+
+def _children_cpu_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _check_out(clone: Path, commit: str) -> None:

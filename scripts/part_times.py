@@ -71,8 +71,8 @@ def _read(path: Path, fixtures: defaultdict[str, Total], tests: defaultdict[str,
                 tests[name].add(record)
                 part.count += 1
                 part.seconds += record["seconds"]
-            case {"kind": "end", "own_cpu_s": own_s, "children_cpu_s": children_s}:
-                part.cpu_s = own_s + children_s
+            case {"kind": "end" | "exit", "own_cpu_s": own_s, "children_cpu_s": children_s}:
+                part.cpu_s += own_s + children_s
     return part
 
 

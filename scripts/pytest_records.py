@@ -1,12 +1,15 @@
 """A pytest plugin that records the outcome and duration of each test while it runs: one JSON object per line.
 
 Loaded by the runner with `-p scripts.pytest_records --records FILE`. Lines of kind `fixture` and `phase` hold wall and
-CPU seconds; CPU seconds of other processes count once their parent has waited for them.
+CPU seconds; CPU seconds of other processes count once their parent has waited for them. The line of kind `exit` holds
+those between the line of kind `end` and the end of the process, which waits for processes that forked others for tests.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
+import os
 import resource
 import time
 from collections.abc import Iterator
@@ -26,7 +29,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Open the file."""
-    config.pluginmanager.register(Records(Path(config.getoption("--records"))), "records")
+    records = Records(Path(config.getoption("--records")))
+    atexit.register(records.exited)  # before all that tests register, hence called after it
+    config.pluginmanager.register(records, "records")
 
 
 class Records:
@@ -35,6 +40,8 @@ class Records:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: TextIO = path.open("a", encoding="utf-8", buffering=1)
+        self._told_s = (0.0, 0.0)
+        self._pid = os.getpid()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
@@ -68,10 +75,20 @@ class Records:
         self._write(kind="collected", count=len(session.items), cpu_s=sum(_cpu_s()))
 
     def pytest_unconfigure(self) -> None:
-        """Write what the whole process used, and close the file."""
-        own_s, children_s = _cpu_s()
-        self._write(kind="end", own_cpu_s=own_s, children_cpu_s=children_s)
-        self._file.close()
+        """Write what the whole process used until now."""
+        self._write_cpu("end")
+
+    def exited(self) -> None:
+        """Write what it used since, and close the file; a fork of the process that ends does nothing."""
+        if os.getpid() == self._pid:
+            self._write_cpu("exit")
+            self._file.close()
+
+    def _write_cpu(self, kind: str) -> None:
+        used = _cpu_s()
+        own_s, children_s = (now_s - told_s for now_s, told_s in zip(used, self._told_s, strict=True))
+        self._told_s = used
+        self._write(kind=kind, own_cpu_s=own_s, children_cpu_s=children_s)
 
     @contextmanager
     def _timed(self, **fields: str) -> Iterator[None]:

@@ -121,3 +121,5 @@ def _count(cases: Cases, record: Record) -> None:
         case {"kind": "end", "own_cpu_s": own_s, "children_cpu_s": children_s}:
             cases.cpu_s += own_s + children_s
             cases.ended = len(cases.passed | cases.failed.keys()) + cases.skips.total() >= cases.found
+        case {"kind": "exit", "own_cpu_s": own_s, "children_cpu_s": children_s}:
+            cases.cpu_s += own_s + children_s

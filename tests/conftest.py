@@ -4,7 +4,11 @@ import gc
 import logging
 import os
 import signal
+import ssl
+from functools import cache
+from typing import Any
 
+import httpx
 import structlog
 from hypothesis import HealthCheck, settings
 
@@ -27,6 +31,20 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 _JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _JAVA_OPTIONS += " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 os.environ.setdefault("JDK_JAVA_OPTIONS", _JAVA_OPTIONS)
+
+
+def _kept(make: Any) -> Any:
+    """Read httpx's own authorities once: 25 ms of CPU for each of thousands of clients, most of them of plain HTTP."""
+    own = cache(make)
+
+    def context(verify: Any = True, cert: Any = None, trust_env: bool = True) -> ssl.SSLContext:
+        asked = any(name in os.environ for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"))
+        return (own if verify is True and cert is None and not asked else make)(verify, cert, trust_env)
+
+    return context
+
+
+httpx._transports.default.create_ssl_context = _kept(httpx.create_ssl_context)  # type: ignore[attr-defined]
 
 gc.disable()  # until all is imported, which makes hardly a cycle either
 

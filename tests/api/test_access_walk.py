@@ -284,17 +284,22 @@ class Walk:
         if "{number}" in path:
             return Thing({"number": "1"}, OURS)
         if "{name}" in path:
-            for person in self.people:
-                if person.may("submit"):
-                    person.http.put(f"{PREFIX}/secrets/walk", json={"value": "something"}).raise_for_status()
-                    body = {"url": "https://hooks.example.org/"}
-                    person.http.put(f"{PREFIX}/notifications/walk", json=body).raise_for_status()
-                    stored = {"document": long_job("walk")}
-                    person.http.put(f"{PREFIX}/applications/walk", json=stored).raise_for_status()
-                    body = {"expression": "@yearly", **stored}
-                    person.http.put(f"{PREFIX}/schedules/walk", json=body).raise_for_status()
+            self._name_for_all(path.split("/")[1])
             return Thing({"name": "walk"}, OURS)
         return Thing({}, OURS)
+
+    def _name_for_all(self, kind: str) -> None:
+        """Everyone who may have one has something of this kind."""
+        stored = {"document": long_job("walk")}
+        bodies: dict[str, dict[str, Any]] = {
+            "secrets": {"value": "something"},
+            "notifications": {"url": "https://hooks.example.org/"},
+            "applications": stored,
+            "schedules": {"expression": "@yearly", **stored},
+        }
+        for person in self.people:
+            if person.may("submit") and kind in bodies:
+                person.http.put(f"{PREFIX}/{kind}/walk", json=bodies[kind]).raise_for_status()
 
     def _admin(self) -> httpx.Client:
         return next(person.http for person in self.people if person.name == "admin-red")

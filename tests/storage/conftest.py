@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.installation import Installation
-from tests.support.object_store import Person, logged_in, object_store
-from tests.support.postgres import postgres_server, postgres_url, store
+from tests.support.object_store import ADMIN, Person, empty, logged_in, object_store
+from tests.support.postgres import PostgresServer, postgres_server, postgres_url, store
 from tests.support.runtimes import spark_runtime
-from tests.support.whole_storage import Whole, client_of, installation_with, whole_storage
+from tests.support.whole_storage import Whole, client_of, installation_with, keyring, whole_storage
 from zoe_client import Client
 from zoe_embedded.runtime import Runtime
 from zoe_embedded.swift.store import ObjectStore
@@ -48,6 +48,29 @@ def admin(swift: ObjectStore, ann: Person) -> Iterator[Person]:
 @pytest.fixture(scope="session")
 def spark() -> Runtime:
     return spark_runtime()
+
+
+@pytest.fixture(scope="session")
+def shared_database(postgres_server: PostgresServer) -> Iterator[str]:
+    """Of the controller of `shared`."""
+    url = postgres_server.create_database()
+    yield url
+    postgres_server.drop_database(url)
+
+
+@pytest.fixture(scope="session")
+def shared_whole(shared_database: str) -> Iterator[Whole]:
+    with whole_storage(shared_database, keyring=keyring, s3=True) as made:
+        yield made
+
+
+@pytest.fixture
+def shared(shared_whole: Whole) -> Whole:
+    """A store and controller for tests that remove their rules; users' accounts are empty before each."""
+    for login in ("acme:ann", "beta:bob"):
+        with logged_in(shared_whole.store, login) as person, logged_in(shared_whole.store, ADMIN.login) as admin:
+            empty(Person(admin.http, person.account_url))
+    return shared_whole
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ import pytest
 from storage_controller.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from tests.storage.test_filter_host_at_swift import pushed
-from tests.storage.test_rules import _keyring
 from tests.support.gateway import Pair, gateway_before_swift
 from tests.support.object_store import Person, logged_in
 from tests.support.postgres import PostgresServer
@@ -29,7 +28,7 @@ from tests.support.pusher import pushed_store
 from tests.support.s3 import s3_client
 from tests.support.second_proxy import second_proxy
 from tests.support.waiting import until
-from tests.support.whole_storage import TOKEN, Whole, whole_storage
+from tests.support.whole_storage import TOKEN, Whole, keyring, whole_storage
 
 RULES = """\
 FOR TENANT acme DO SET CACHING
@@ -59,7 +58,7 @@ class Site:
 def site(postgres_server: PostgresServer) -> Iterator[Site]:
     url = postgres_server.create_database()
     with (
-        whole_storage(url, keyring=_keyring, s3=True, cache=True, versions=True, nodes=1, replicas=1) as whole,
+        whole_storage(url, keyring=keyring, s3=True, cache=True, versions=True, nodes=1, replicas=1) as whole,
         second_proxy(whole.store) as second,
         people(whole, second, "acme:ann") as ann,
         people(whole, second, "beta:bob", ann[0].account_url) as bob,

@@ -19,23 +19,24 @@ from hypothesis import HealthCheck, given, settings
 
 from storage_filters.rule_documents import RuleBook, written
 from tests.storage.test_filter_host import MODULES, PATH, get, requests
-from tests.storage.test_rules import _keyring, seen
+from tests.storage.test_rules import seen
 from tests.support.gateway import gateway_before_swift
 from tests.support.modules import module
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
+from tests.support.whole_storage import keyring
 from zoe_embedded.swift.store import ObjectStore
 
 
 @contextmanager
 def at_swift() -> Iterator[tuple[ObjectStore, ObjectStore, Pusher]]:
-    with pushed_store(nodes=1, replicas=1, keyring=_keyring) as (store, pusher):
+    with pushed_store(nodes=1, replicas=1, keyring=keyring) as (store, pusher):
         yield store, store, pusher
 
 
 @contextmanager
 def at_gateway() -> Iterator[tuple[ObjectStore, ObjectStore, Pusher]]:
-    with gateway_before_swift(make=pushed_store, keyring=_keyring) as (pair, pusher):
+    with gateway_before_swift(make=pushed_store, keyring=keyring) as (pair, pusher):
         yield pair.behind, pair.gateway, pusher
 
 

@@ -28,6 +28,11 @@ HOSTILE = (
 )
 
 
+@pytest.fixture
+def whole(shared: Whole) -> Whole:
+    return shared
+
+
 def fill(person: Person, header: str, **acl: str) -> None:
     person.put("meters", **acl)
     person.put("meters/2015/a.csv", f"{header},city,kwh,note\n".encode() + meters(1, 500)[0].partition(b"\n")[2])

@@ -13,11 +13,11 @@ import pytest
 
 from storage_controller.dsl import parse_rule
 from storage_filters.rule_documents import ModuleVersion, RuleBook, written
-from tests.storage.test_rules import _keyring
 from tests.support.modules import FLIPPING, GROWING, READING, copying, entry, module
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
 from tests.support.waiting import until
+from tests.support.whole_storage import keyring
 
 SPINNING = (entry("transform", "(loop $l (br $l)) (i32.const 0)"),)
 WAITING = (copying("forward"), copying("reverse"), '(func (export "spare"))')
@@ -36,7 +36,7 @@ def made() -> Iterator[tuple[Person, Pusher]]:
     texts = [f"FOR CONTAINER acme/{name} DO SET {name}" for name in ALL]
     texts.append("FOR CONTAINER acme/all DO SET COMPRESSION, SET flipping, SET ENCRYPTION, SET reading")
     rules = tuple(replace(parse_rule(text), id=number) for number, text in enumerate(texts, 1))
-    with pushed_store(nodes=1, replicas=1, keyring=_keyring) as (store, pusher), logged_in(store, "acme:ann") as ann:
+    with pushed_store(nodes=1, replicas=1, keyring=keyring) as (store, pusher), logged_in(store, "acme:ann") as ann:
         for name in ("flipping", "reading", "growing", "spinning"):
             pusher.send_module(module(*ALL[name]))
         pusher.rules = written(RuleBook(rules, modules={"": versions}))

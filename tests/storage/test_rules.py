@@ -27,42 +27,32 @@ from tests.storage.test_views import WANTED, meters
 from tests.support.api import Api
 from tests.support.object_store import Person, definition, logged_in
 from tests.support.people import make_token
-from tests.support.postgres import PostgresServer
 from tests.support.pusher import pushed_store
 from tests.support.s3 import s3_client
 from tests.support.waiting import until
-from tests.support.whole_storage import TOKEN, Whole, installation_with, whole_storage
-from zoe_embedded.home import Account
+from tests.support.whole_storage import TOKEN, Whole, installation_with, keyring
 from zoe_embedded.runtime import CLONE
 from zoe_embedded.swift.store import ObjectStore
 
 RULE = "FOR TENANT acme WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION WITH TYPE=LZ4, SET ENCRYPTION"
 TEXT = b"all work and no play makes jack a dull boy\n" * 5000
-KEYS = {"acme": {"current": "acme-1", "keys": {"acme-1": "11" * 32}}}
-_RING: list[Path] = []
+_keyring = keyring  # by its former name
 
 
-def _keyring(apart: Path, account: Account | None) -> str:
-    path = apart / "keyring.json"
-    path.write_text(json.dumps(KEYS))
-    if account is not None:
-        os.chown(path, account.uid, account.gid)
-    _RING[:] = [path]
-    return str(path)
+@pytest.fixture
+def whole(shared: Whole) -> Whole:
+    return shared
 
 
-@pytest.fixture(scope="module")
-def database(postgres_server: PostgresServer) -> Iterator[str]:
-    url = postgres_server.create_database()
-    yield url
-    postgres_server.drop_database(url)
+@pytest.fixture
+def database(shared_database: str) -> str:
+    return shared_database
 
 
-@pytest.fixture(scope="module")
-def whole(database: str) -> Iterator[Whole]:
-    """One store and controller for all tests of this file."""
-    with whole_storage(database, keyring=_keyring, s3=True) as made:
-        yield made
+@pytest.fixture
+def ring(whole: Whole) -> Path:
+    """The file of the tenants' keys."""
+    return Path(str(whole.store.configuration.keyring))
 
 
 @pytest.fixture
@@ -151,7 +141,7 @@ def seen(answer: httpx.Response) -> tuple[Any, ...]:
 def test_an_admin_writes_a_rule_with_the_command_line(whole: Whole, ann: Person, database: str, tmp_path: Path) -> None:
     """From `zoe storage policy add` through API, master and controller to the proxy, and back by `zoe storage why`."""
     with installation_with(whole, database, tmp_path) as installation:
-        api = Api(database, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint)
+        api = Api(database, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint, master_timeout_s=4.0)
         try:
             installation.start_master()
             installation.until_leading()
@@ -163,7 +153,7 @@ def test_an_admin_writes_a_rule_with_the_command_line(whole: Whole, ann: Person,
                 return done.returncode, done.stdout + done.stderr
 
             refused = zoe("policy", "add", "FOR TENANT acme DO SET COMPRESSION WITH TYPE")
-            assert refused[0] == 2
+            assert refused[0] == 2, refused
             assert "character 45: the end where the rule needs =" in refused[1]
             anns = make_token(installation.store, "ann", "acme")
             assert zoe("policy", "add", RULE, token=anns)[0] == 4  # not allowed
@@ -220,24 +210,26 @@ def test_copies_segments_and_views_are_of_what_was_put(whole: Whole, ann: Person
     assert ann.view("zoe-view-seen") == ann.view("zoe-view-unfiltered") == wanted
 
 
-def test_a_missing_key_is_a_conflict_with_its_name(whole: Whole, ann: Person, controller: httpx.Client) -> None:
+def test_a_missing_key_is_a_conflict_with_its_name(
+    whole: Whole, ring: Path, ann: Person, controller: httpx.Client
+) -> None:
     with applied(controller, whole, "FOR TENANT acme DO SET ENCRYPTION"):
         ann.put("secret")
         ann.put("secret/a", b"secret")
         try:
-            _RING[0].write_text(json.dumps({"acme": {"current": "acme-2", "keys": {"acme-2": "22" * 32}}}))
+            ring.write_text(json.dumps({"acme": {"current": "acme-2", "keys": {"acme-2": "22" * 32}}}))
             refused = ann.call("GET", "secret/a")
             assert (refused.status_code, "key acme-1" in refused.text) == (409, True)
             ann.put("secret/b", b"newer")
-            _RING[0].write_text(json.dumps({"acme": {"current": "acme-1", "keys": {"acme-1": "33" * 32}}}))
+            ring.write_text(json.dumps({"acme": {"current": "acme-1", "keys": {"acme-1": "33" * 32}}}))
             refused = ann.call("GET", "secret/a")
             assert (refused.status_code, "key acme-1 is not the one" in refused.text) == (409, True)
-            _RING[0].write_text(json.dumps({}))
+            ring.write_text(json.dumps({}))
             refused = ann.call("PUT", "secret/c", content=b"x")
             assert (refused.status_code, "no key encrypts objects of acme" in refused.text) == (409, True)
         finally:
             both = {"acme-1": "11" * 32, "acme-2": "22" * 32}
-            _RING[0].write_text(json.dumps({"acme": {"current": "acme-2", "keys": both}}))
+            ring.write_text(json.dumps({"acme": {"current": "acme-2", "keys": both}}))
     assert [ann.call("GET", f"secret/{name}").content for name in ("a", "b")] == [b"secret", b"newer"]
     assert ann.call("GET", "secret/c").status_code == 404
 
@@ -262,7 +254,7 @@ def test_of_a_client_that_hangs_up_nothing_is_stored(whole: Whole, ann: Person, 
         assert ann.call("HEAD", "half/a").status_code == 404
 
 
-def test_clients_of_s3_read_what_was_put(whole: Whole, ann: Person, controller: httpx.Client) -> None:
+def test_clients_of_s3_read_what_was_put(whole: Whole, ring: Path, ann: Person, controller: httpx.Client) -> None:
     content = os.urandom(100_000) + TEXT
     with (
         applied(controller, whole, "FOR TENANT acme DO SET COMPRESSION WITH TYPE=ZSTD, SET ENCRYPTION"),
@@ -289,12 +281,12 @@ def test_clients_of_s3_read_what_was_put(whole: Whole, ann: Person, controller: 
         listed = by_s3.call("GET", "bucket").text
         assert listed.count(f"<Size>{len(content)}</Size>") == 3
         try:
-            kept = _RING[0].read_text()
-            _RING[0].write_text("{}")
+            kept = ring.read_text()
+            ring.write_text("{}")
             refused = by_s3.call("GET", "bucket/a")
             assert (refused.status_code, "the keyring of this proxy lacks" in refused.text) == (400, True), refused.text
         finally:
-            _RING[0].write_text(kept)
+            ring.write_text(kept)
 
 
 @pytest.mark.parametrize("kind", [{"encrypted": True, "nodes": 1, "replicas": 1}, {"erasure_coded": True, "nodes": 3}])

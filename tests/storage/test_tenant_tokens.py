@@ -25,6 +25,11 @@ GUESSES = (
 )
 
 
+@pytest.fixture
+def whole(shared: Whole) -> Whole:
+    return shared
+
+
 def told(whole: Whole, credentials: dict[str, Credential]) -> set[str]:
     """What a master with these credentials of the tenant acme says of all guesses."""
     tokens = TenantTokens({"zoe": whole.store.auth_url}, lambda tenant: credentials if tenant == "acme" else {})

@@ -17,26 +17,22 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.support.api import Api
 from tests.support.object_store import Person, logged_in
 from tests.support.people import make_token
-from tests.support.postgres import PostgresServer
 from tests.support.s3 import s3_client
 from tests.support.waiting import until
-from tests.support.whole_storage import TOKEN, Whole, installation_with, whole_storage
+from tests.support.whole_storage import TOKEN, Whole, installation_with
 from zoe_embedded.runtime import CLONE
 
 BODY = b"x" * 300_000
 
 
-@pytest.fixture(scope="module")
-def database(postgres_server: PostgresServer) -> Iterator[str]:
-    url = postgres_server.create_database()
-    yield url
-    postgres_server.drop_database(url)
+@pytest.fixture
+def whole(shared: Whole) -> Whole:
+    return shared
 
 
-@pytest.fixture(scope="module")
-def whole(database: str) -> Iterator[Whole]:
-    with whole_storage(database, s3=True) as made:
-        yield made
+@pytest.fixture
+def database(shared_database: str) -> str:
+    return shared_database
 
 
 @pytest.fixture
@@ -127,7 +123,7 @@ def test_rates_are_of_the_last_seconds(whole: Whole, ann: Person) -> None:
 
 def test_zoe_storage_top(whole: Whole, database: str, ann: Person, tmp_path: Path) -> None:
     with installation_with(whole, database, tmp_path) as installation:
-        api = Api(database, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint)
+        api = Api(database, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint, master_timeout_s=4.0)
         try:
             installation.start_master()
             installation.until_leading()
@@ -138,8 +134,8 @@ def test_zoe_storage_top(whole: Whole, database: str, ann: Person, tmp_path: Pat
                 done = subprocess.run(command, env=environment, cwd=CLONE, capture_output=True, text=True, check=False)
                 return done.returncode, done.stdout, done.stderr
 
-            anns, bobs = (
-                make_token(installation.store, user, tenant) for user, tenant in (("ann", "acme"), ("bob", "beta"))
+            anns, eves = (
+                make_token(installation.store, user, tenant) for user, tenant in (("ann", "acme"), ("eve", "idle"))
             )
             ann.put("topped")
             ann.put("topped/a", BODY)
@@ -156,10 +152,10 @@ def test_zoe_storage_top(whole: Whole, database: str, ann: Person, tmp_path: Pat
             [one] = json.loads(printed)["rows"]
             assert (one["proxy"], one["tenant"]) == ("proxy", None)
             # Another tenant sees nothing of it, and may not ask; an admin sees all.
-            code, printed, said = top("--seconds", "60", token=bobs)
+            code, printed, said = top("--seconds", "60", token=eves)
             assert (code, "topped" in printed) == (0, False)
             assert "No requests in the last" in said
-            assert top("--tenant", "acme", token=bobs)[0] == 4
+            assert top("--tenant", "acme", token=eves)[0] == 4
             assert "topped" in top("--seconds", "60", "--tenant", "acme", token=api.admin)[1]
             refused = api.http(anns).get("/api/v1/storage/traffic", params={"by": "tenant,colour"})
             assert refused.status_code == 422

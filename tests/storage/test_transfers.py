@@ -23,6 +23,7 @@ from storage_bridge.http import ControllerSettings
 from storage_bridge.model import BandwidthSlo, StoreExecution, TransferTotals
 from storage_bridge.zoe_controller import ZoeController
 from tests.support.documents import document, part
+from tests.support.forked_controller import ForkedControllerSite
 from tests.support.installation import Installation
 from tests.support.object_store import ADMIN, logged_in, object_store
 from tests.support.store_executions import s3_of, sign_in
@@ -92,7 +93,7 @@ def site(postgres_url: str) -> Iterator[Site]:
     sites: list[ControllerSite] = []
 
     def line(apart: Path, account: Account | None) -> ControllerLine:
-        sites.append(ControllerSite(apart, TOKEN, account))
+        sites.append(ForkedControllerSite(apart, TOKEN, account))
         return sites[0].line
 
     def secret(_: Path, account: Account | None) -> str:

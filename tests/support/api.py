@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import tempfile
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -15,6 +13,7 @@ from starlette.types import ASGIApp
 
 from tests.support.master import TickingMaster
 from tests.support.people import admin_token, make_token
+from tests.support.postgres import make_home
 from tests.support.secrets_in_logs import NotingSecrets
 from tests.support.serving import Served
 from zoe_api.leader_endpoint import LeaderEndpoint
@@ -33,7 +32,7 @@ class Api:
     """One API process in this process, with uvicorn on loopback, its own store, and a master when asked for."""
 
     def __init__(self, database_url: str, finds_leader: bool = False, **settings: Any) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="zoe-api-"))
+        self.directory = make_home()
         ensure_keys(self.directory / "keys")
         values: dict[str, Any] = {
             "database_url": database_url,

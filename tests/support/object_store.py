@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 
 from tests.support.needs import need_program
+from tests.support.swift_forks import ForkedStore
 from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE
 from zoe_embedded.swift.configuration import StoreConfiguration, StoreUser
@@ -26,7 +27,7 @@ USERS = (ADMIN, StoreUser("acme", "ann", f"ann-{secrets.token_hex(12)}"), StoreU
 
 @contextmanager
 def object_store(
-    make: Callable[..., ObjectStore] = ObjectStore, users: Sequence[StoreUser] = USERS, **changes: Any
+    make: Callable[..., ObjectStore] = ForkedStore, users: Sequence[StoreUser] = USERS, **changes: Any
 ) -> Iterator[Any]:
     """Up, with these users; removed in the end. `make` gives another kind of store."""
     need_program("memcached")
@@ -83,6 +84,17 @@ def logged_in(store: ObjectStore, login: str, account_url: str = "") -> Iterator
         assert answer.status_code == 200, answer.text
         http.headers["X-Auth-Token"] = answer.headers["X-Auth-Token"]
         yield Person(http, account_url or answer.headers["X-Storage-Url"])
+
+
+def empty(person: Person) -> None:
+    """Remove all containers of an account, as one who may also remove views."""
+    answer = person.call("GET", params={"format": "json"})
+    for container in [] if answer.status_code == 404 else answer.json():
+        name = container["name"]
+        if person.call("DELETE", name).status_code == 409:
+            for entry in person.listing(name):
+                person.call("DELETE", f"{name}/{entry['name']}")
+            assert person.call("DELETE", name).is_success, name
 
 
 def definition(container: str, **fields: Any) -> dict[str, str]:

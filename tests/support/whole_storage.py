@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -13,6 +15,7 @@ from storage_bridge.http import ControllerSettings
 from storage_bridge.model import BandwidthSlo
 from storage_bridge.zoe_controller import ZoeController
 from tests.support.api import Api
+from tests.support.forked_controller import ForkedControllerSite
 from tests.support.installation import Installation
 from tests.support.object_store import ADMIN, object_store
 from tests.support.people import make_token
@@ -25,6 +28,7 @@ from zoe_embedded.swift.store import ObjectStore
 MB = 10**6
 CAPACITY = 12 * MB
 TOKEN = "a-token"
+KEYS = {"acme": {"current": "acme-1", "keys": {"acme-1": "11" * 32}}}
 _SMALL = {"nodes": 1, "replicas": 1, "proxy_workers": 2}
 
 
@@ -48,13 +52,22 @@ class Whole:
         return {"zoe": {"url": swift, "region": REGION, "execution_credentials": True}, **by_s3}
 
 
+def keyring(apart: Path, account: Account | None) -> str:
+    """Make the file of tenants' keys, which the proxy may read; return its path."""
+    path = apart / "keyring.json"
+    path.write_text(json.dumps(KEYS))
+    if account is not None:
+        os.chown(path, account.uid, account.gid)
+    return str(path)
+
+
 @contextmanager
 def whole_storage(database_url: str, capacity: int = CAPACITY, **changes: Any) -> Iterator[Whole]:
     """`capacity` is what it can move and promise each way, in bytes per second; `changes` are of the store."""
     sites: list[ControllerSite] = []
 
     def line(apart: Path, account: Account | None) -> ControllerLine:
-        sites.append(ControllerSite(apart, TOKEN, account))
+        sites.append(ForkedControllerSite(apart, TOKEN, account))
         return sites[0].line
 
     def secret(_: Path, account: Account | None) -> str:

@@ -17,6 +17,7 @@ import tomli_w
 import zmq
 
 from storage_bridge.model import BandwidthSlo
+from zoe_client.tls import verification
 from zoe_embedded.home import Account, write_private
 from zoe_embedded.log_files import log_to
 from zoe_embedded.ports import HeldPorts
@@ -104,6 +105,9 @@ class ControllerSite:
         """Start a controller, which was configured; the tables must exist."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ZOE_")}
         environment["ZOE_SDS_CONFIG"] = str(self._directory / _SETTINGS.format(number))
+        return self._spawn(environment)
+
+    def _spawn(self, environment: dict[str, str]) -> subprocess.Popen[bytes]:
         with log_to(self.log) as log:
             command = [sys.executable, "-m", "storage_controller"]
             return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -137,12 +141,13 @@ class ControllerSite:
 
     def wait_until_up(self, process: subprocess.Popen[bytes], number: int = 0) -> None:
         """Return when it answers; StoreError if it does not."""
-        give_up_s = time.monotonic() + _READY_WITHIN_S
-        while process.poll() is None and time.monotonic() < give_up_s:
-            try:
-                if httpx.get(f"{self.urls[number]}/health", trust_env=False).is_success:
-                    return
-            except httpx.TransportError:
-                time.sleep(_LOOK_S)
+        give_up_s, url = time.monotonic() + _READY_WITHIN_S, self.urls[number]
+        with httpx.Client(base_url=url, trust_env=False, verify=verification(url)) as http:
+            while process.poll() is None and time.monotonic() < give_up_s:
+                try:
+                    if http.get("/health").is_success:
+                        return
+                except httpx.TransportError:
+                    time.sleep(_LOOK_S)
         story = self.log.read_text(errors="replace")[-_STORY_CHARACTERS:]
         raise StoreError(f"the storage controller does not start (exit code {process.poll()}); {self.log}:\n{story}")

@@ -154,8 +154,10 @@ class ObjectStore:
                 os.chown(path, account.uid, account.gid)
         if not nodes:
             return
-        build = [*_script(environment, "rings.py"), str(self.directory / "rings.json")]
-        subprocess.run(build, check=True, user=self._uid, group=self._gid)
+        self._run([*_script(environment, "rings.py"), str(self.directory / "rings.json")])
+
+    def _run(self, command: list[str]) -> None:
+        subprocess.run(command, check=True, user=self._uid, group=self._gid)
 
     def _begin(self, environment: Path, name: str, kind: str) -> None:
         program = environment / "bin" / f"swift-{kind}-server"

@@ -101,6 +101,21 @@ def test_a_part_that_does_not_exit_has_failed_with_its_stacks(tmp_path: Path, mo
     assert "in wait" in (tmp_path / "swarm.jsonl.log").read_text()
 
 
+def test_what_a_part_waits_for_when_it_exits_counts(tmp_path: Path) -> None:
+    """As the processes that fork others for its tests do, which end with it."""
+    (tmp_path / "test_some.py").write_text(
+        "import atexit, subprocess, sys\n"
+        "BUSY = 'import time\\nwhile time.process_time() < 0.3: pass'\n"
+        "def test_leaves(): atexit.register(lambda: subprocess.run([sys.executable, '-c', BUSY]))\n"
+    )
+    result = suite(Part("swarm", (str(tmp_path),), 1, 1))
+    *_, end, last = pytest_run.read_records(tmp_path / "swarm.jsonl")
+    assert (end["kind"], last["kind"], last["children_cpu_s"] >= 0.3) == ("end", "exit", True)
+    assert result.cpu_s == pytest.approx(
+        sum(one[name] for one in (end, last) for name in ("own_cpu_s", "children_cpu_s"))
+    )
+
+
 @pytest.mark.parametrize("end", ["import os; os._exit(0)", "import pytest; pytest.exit('bye', returncode=0)"])
 def test_a_run_that_ends_before_its_tests_has_failed(tmp_path: Path, end: str) -> None:
     (tmp_path / "test_some.py").write_text(f"def test_ends(): {end}\ndef test_broken(): assert 0\n")
