@@ -24,6 +24,7 @@ from storage_controller.answers import Promisable, Refused
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import READ, WRITE, Ledger
 from storage_controller.rule_routes import Done
+from storage_controller.swift_objects import SwiftObjects
 from storage_controller.swift_places import SwiftPlaces
 from storage_controller.traffic import Traffic
 from storage_filters.records import KINDS
@@ -90,6 +91,8 @@ class Works:
         hosted: Callable[[], Collection[str]] = lambda: KINDS,
         traffic: Traffic | None = None,
         caches: Callable[[], Mapping[str, Mapping[str, tuple[int, int]]]] = dict,
+        objects: SwiftObjects | None = None,
+        rewrite_bytes_per_s: int = 20_000_000,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -104,6 +107,8 @@ class Works:
         self.hosted = hosted
         self.traffic = traffic or Traffic(str)
         self.caches = caches
+        self.objects = objects
+        self.rewrite_bytes_per_s = rewrite_bytes_per_s
 
 
 def extension_routes(ledger: Ledger, works: Works) -> APIRouter:

@@ -58,6 +58,11 @@ class ControllerSettings(FileSettings):
     )
     swift_user: str = Field(default="", description="User name of the reseller admin.")
     swift_key_file: Path | None = Field(default=None, description="File with the key of the reseller admin.")
+    rewrite_bytes_per_s: int = Field(
+        default=20_000_000,
+        ge=100_000,
+        description="Bytes per second of jobs that store objects again, unless the job says another rate.",
+    )
     swift_endpoints_url: str | None = Field(
         default=None, description="URL of Swift's list_endpoints (default: /endpoints/ at Swift's proxy)."
     )

@@ -24,10 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from eventlet import sleep, tpool
+from swift.common.http import HTTP_REQUESTED_RANGE_NOT_SATISFIABLE
 from swift.common.request_helpers import get_container_update_override_key, update_etag_is_at_header
 from swift.common.swob import (
     HTTPBadRequest,
     HTTPConflict,
+    HTTPForbidden,
     HTTPServiceUnavailable,
     HTTPUnprocessableEntity,
     Request,
@@ -36,7 +38,7 @@ from swift.common.swob import (
 )
 from swift.common.utils import close_if_possible, get_logger
 
-from storage_bridge.model import WHY_HEADER
+from storage_bridge.model import REWRITE, WHY_HEADER
 from storage_filters.cache_setup import with_cache
 from storage_filters.chains import ObjectRequest, chain_of
 from storage_filters.filtered_body import FilteredBody
@@ -46,6 +48,7 @@ from storage_filters.module_files import ModuleFiles, modules_directory
 from storage_filters.modules import Modules, metadata_of
 from storage_filters.rate_table import Direction, RateTable, belonging_to
 from storage_filters.records import KINDS, filters_of, hosted, steps_of, stored_by, told
+from storage_filters.rewriting import Rewriting
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import DamagedRulesError, RuleFile, operations_file, rules_file
 from storage_filters.rule_metrics import counted_for, counter_name
@@ -71,6 +74,7 @@ _OF_BYTES = (200, 206, 416)
 _BY_S3 = "S3"
 _OF_LENGTH = ("content-length", "content-range")
 _SEVERAL_RANGES = "multipart/byteranges"
+_METHODS = ("PUT", "GET", "HEAD", "POST", REWRITE)
 _CONDITIONS = ("If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
 
 
@@ -94,12 +98,13 @@ class FilterHost:
         self._size_max = size_max
         self._operations = operations
         self._files = modules or ModuleFiles(Path("/nonexistent"))
+        self._rewriting = Rewriting(app, keyring, size_max, _OVERRIDES)
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer requests of objects; pass all others on."""
         parts = env["PATH_INFO"].split("/", _OBJECT_PATH_PARTS)
         method = env["REQUEST_METHOD"]
-        if len(parts) <= _OBJECT_PATH_PARTS or not parts[4] or method not in ("PUT", "GET", "HEAD", "POST"):
+        if len(parts) <= _OBJECT_PATH_PARTS or not parts[4] or method not in _METHODS:
             passed: Iterable[bytes] = self._app(env, start_response)
             return passed
         request = Request(env)
@@ -111,6 +116,8 @@ class FilterHost:
                 answer = self._store(request, parts[2].removeprefix(self._prefix), parts[3], parts[4])
             elif method == "POST":
                 answer = request.get_response(self._app)
+            elif method == REWRITE:
+                answer = self._rewrite(request, ObjectRequest(parts[2].removeprefix(self._prefix), parts[3], parts[4]))
             else:
                 answer = self._read(request, ObjectRequest(parts[2].removeprefix(self._prefix), parts[3], parts[4]))
         except FilterAway as error:
@@ -158,6 +165,12 @@ class FilterHost:
             answer.headers["Etag"] = body.etag
         return answer
 
+    def _rewrite(self, request: Request, place: ObjectRequest) -> Response:
+        if not request.environ.get("reseller_request"):
+            return HTTPForbidden(body="only a reseller admin can have objects stored again\n", request=request)
+        book = self._book()
+        return self._rewriting.answer(request, place, book, Modules(book, self._files, sleep))
+
     def _read(self, request: Request, place: ObjectRequest) -> Response:
         try:
             book = self._book()
@@ -197,7 +210,8 @@ class FilterHost:
         if whole is None:
             close_if_possible(answer.app_iter)
         headers = {key: value for key, value in answer.headers.items() if key.lower() not in _OF_LENGTH}
-        if answer.content_type == _SEVERAL_RANGES:  # of the stored bytes, whose answer lacks the object's own type
+        # Of the stored bytes, whose answer lacks the object's own type; with fragments, also where there are none.
+        if answer.content_type == _SEVERAL_RANGES or answer.status_int == HTTP_REQUESTED_RANGE_NOT_SATISFIABLE:
             headers["Content-Type"] = self._head(request).headers.get("Content-Type", "")
         made = Response(request=request, headers=headers, conditional_response=True, conditional_etag=etag)
         made.app_iter = _PutBytes(self._app, request, filters, size, stored_etag, whole)

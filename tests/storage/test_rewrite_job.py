@@ -1,0 +1,147 @@
+"""The controller's job that applies rules to objects which lie there already, at a real Swift."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.storage.test_rules import TEXT, _keyring, applied, database, on_disk
+from tests.support.modules import FLIPPING, module
+from tests.support.object_store import Person, logged_in
+from tests.support.waiting import until
+from tests.support.whole_storage import TOKEN, Whole, whole_storage
+
+__all__ = ["database"]
+RULE = "FOR CONTAINER acme/{} DO SET COMPRESSION, SET ENCRYPTION"
+FAST = 10**9
+
+
+@pytest.fixture(scope="module")
+def whole(database: str) -> Iterator[Whole]:
+    with whole_storage(database, keyring=_keyring, versions=True) as made:
+        yield made
+
+
+@pytest.fixture
+def ann(whole: Whole) -> Iterator[Person]:
+    with logged_in(whole.store, "acme:ann") as person:
+        yield person
+
+
+@pytest.fixture
+def controller(whole: Whole) -> Iterator[httpx.Client]:
+    headers = {"X-Auth-Token": TOKEN, "X-Zoe-Author": "ann"}
+    with httpx.Client(base_url=whole.url, headers=headers, timeout=60) as http:
+        yield http
+
+
+def begun(controller: httpx.Client, **wanted: Any) -> int:
+    answer = controller.post("/v1/rewrites", json={"tenant": "acme", "bytes_per_s": FAST, **wanted})
+    assert answer.status_code == 201, answer.text
+    return int(answer.json()["id"])
+
+
+def job(controller: httpx.Client, number: int) -> dict[str, Any]:
+    [found] = [one for one in controller.get("/v1/rewrites").json() if one["id"] == number]
+    return dict(found)
+
+
+def ended(controller: httpx.Client, number: int) -> dict[str, Any]:
+    until(lambda: job(controller, number)["state"] != "running", lambda: job(controller, number))
+    return job(controller, number)
+
+
+def done(controller: httpx.Client, container: str, name: str) -> list[str]:
+    why = controller.get("/v1/rules/why", params={"tenant": "acme", "container": container, "object": name})
+    return [one.get("name", one["filter"]) for one in why.json()["done"]]
+
+
+def test_a_job_applies_rules_to_what_lies_there_and_another_undoes_it(
+    whole: Whole, ann: Person, controller: httpx.Client
+) -> None:
+    ann.put("old")
+    parts = [b"0" * 70_000, TEXT]
+    for number, part in enumerate(parts):
+        ann.put(f"old/part{number}", part)
+    manifest = [{"path": f"/old/part{n}", "size_bytes": len(part)} for n, part in enumerate(parts)]
+    assert ann.call("PUT", "old/z?multipart-manifest=put", content=json.dumps(manifest)).status_code == 201
+    before, plain, listed = ann.call("GET", "old/part1"), on_disk(whole.store), ann.listing("old")
+    with applied(controller, whole, RULE.format("old")):
+        tried = ended(controller, begun(controller, container="old", dry_run=True))
+        assert (tried["changed"], tried["changed_bytes"], on_disk(whole.store)) == (2, 70_000 + len(TEXT), plain)
+        first = ended(controller, begun(controller, container="old"))
+        assert (first["looked"], first["changed"], first["kept"], first["failed"]) == (3, 2, 1, 0)
+        assert (first["expected"], first["author"], first["sentence"]) == (3, "ann", "")
+        assert done(controller, "old", "part1") == ["COMPRESSION", "ENCRYPTION"]
+        assert on_disk(whole.store) < plain / 10
+        again = ended(controller, begun(controller))  # the whole tenant; nothing is left to do
+        assert (again["changed"], again["looked"] >= 3) == (0, True)
+        assert ann.call("GET", "old/z").content == b"".join(parts)
+        after = ann.call("GET", "old/part1")
+        for name in ("Etag", "Last-Modified", "X-Timestamp", "Content-Type"):
+            assert after.headers[name] == before.headers[name]
+        assert (after.content, ann.listing("old")) == (before.content, listed)
+    undone = ended(controller, begun(controller, container="old", plain=True))
+    assert (undone["changed"], done(controller, "old", "part1"), on_disk(whole.store)) == (2, [], plain)
+
+
+def test_a_module_of_the_tenant_is_applied(whole: Whole, ann: Person, controller: httpx.Client) -> None:
+    data = base64.b64encode(module(*FLIPPING)).decode()
+    assert controller.put("/v1/modules/turned?tenant=acme", json={"data": data}).status_code == 201
+    ann.put("turned")
+    ann.put("turned/a", TEXT)
+    with applied(controller, whole, "FOR CONTAINER acme/turned DO SET TURNED"):
+        found = ended(controller, begun(controller, container="turned"))
+        assert (found["changed"], found["failed"], done(controller, "turned", "a")) == (1, 0, ["turned"])
+        assert ann.call("GET", "turned/a").content == TEXT
+    assert ended(controller, begun(controller, container="turned"))["changed"] == 1  # no rule is left
+    assert done(controller, "turned", "a") == []
+
+
+def test_versions_of_a_container_do_not_grow(whole: Whole, ann: Person, controller: httpx.Client) -> None:
+    ann.put("versions")
+    ann.put("versioned", **{"X-Versions-Location": "versions"})
+    for content in (b"one", TEXT):
+        ann.put("versioned/x", content)
+    assert len(ann.listing("versions")) == 1
+    with applied(controller, whole, "FOR TENANT acme DO SET COMPRESSION"):
+        found = ended(controller, begun(controller))
+        assert found["failed"] == 0
+        assert done(controller, "versioned", "x") == ["COMPRESSION"]
+    assert len(ann.listing("versions")) == 1
+
+
+def test_one_job_at_a_time_and_it_can_be_cancelled(whole: Whole, ann: Person, controller: httpx.Client) -> None:
+    ann.put("slow")
+    for number in range(30):
+        ann.put(f"slow/{number}", b"x" * 1000)
+    with applied(controller, whole, "FOR CONTAINER acme/slow DO SET COMPRESSION"):
+        number = begun(controller, container="slow", bytes_per_s=100_000)  # one look is 64 KiB: 20 s in all
+        other = controller.post("/v1/rewrites", json={"tenant": "acme"})
+        assert (other.status_code, f"job {number} runs" in other.text) == (409, True)
+        until(lambda: job(controller, number)["changed"] > 0)
+        assert controller.delete(f"/v1/rewrites/{number}").status_code == 204
+        assert controller.delete(f"/v1/rewrites/{number}").status_code == 404
+        found = job(controller, number)
+        assert (found["state"], 0 < found["looked"] < 30) == ("cancelled", True)
+        # What it was to do next is not done any more, and another job may run.
+        assert ended(controller, begun(controller, container="slow", plain=True))["looked"] == 30
+
+
+@pytest.mark.parametrize(
+    ("wanted", "status"),
+    [
+        ({"container": "nosuch"}, 404),
+        ({"container": "a/b"}, 400),
+        ({"tenant": ""}, 400),
+        ({"bytes_per_s": 5}, 400),
+    ],
+)
+def test_bad_jobs_are_refused(controller: httpx.Client, wanted: dict[str, Any], status: int) -> None:
+    answer = controller.post("/v1/rewrites", json={"tenant": "acme", **wanted})
+    assert (answer.status_code, bool(answer.json()["error"])) == (status, True)
