@@ -184,3 +184,29 @@ def _there(site: Site) -> httpx.Response:
         if answer.status_code == 200:
             return answer
     raise AssertionError(answer.text)
+
+
+def test_who_reads_ranges_meanwhile_gets_what_was_put(site: Site) -> None:
+    content = bytes(range(256)) * 1000
+    site.ann.put("c/read", content)
+    over, changed = threading.Event(), list[str]()
+
+    def again() -> None:
+        for number in range(40):
+            site.rules(CHAINS[number % 2][0])
+            changed.append(site.rewrite("c/read", ("rules", "plain")[number % 3 == 2])[0])
+        over.set()
+
+    worker = threading.Thread(target=again)
+    worker.start()
+    reads = 0
+    try:
+        while not over.is_set():
+            first = (reads * 7919) % (len(content) - 1000)
+            answer = site.ann.call("GET", "c/read", headers={"Range": f"bytes={first}-{first + 999}"})
+            reads += 1
+            if answer.status_code not in (404, 503):  # of a server with a single replica, which found no file
+                assert (answer.status_code, answer.content) == (206, content[first : first + 1000])
+    finally:
+        worker.join()
+    assert (changed.count("changed") > 20, reads > 20) == (True, True), (changed, reads)
