@@ -40,8 +40,8 @@ def again(request: Request, method: str) -> Request:
 
 
 class PutBytes:
-    """For swob. etag: of what was put. size: of that. whole: all that is stored, if it is there already. form: reads how
-    an object is stored from an answer of the store; FilterRefused, DamagedObjectError.
+    """For swob. etag: of what was put. size: of that. whole: all that is stored, if it is there already. form: reads
+    how an object is stored from an answer of the store; FilterRefused, DamagedObjectError.
     """
 
     def __init__(

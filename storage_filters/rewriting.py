@@ -7,8 +7,9 @@ stored through the present ones; its bytes do not leave the proxy. The answer is
 No write is lost, and none is undone. What is stored again has the time at which the object was stored, plus an offset,
 as Swift's own reconciler does when it moves an object: it is newer than what was read, and older than whatever a client
 stores, changes or deletes since, at each of the object's servers and whenever they hear of it. What metadata a client
-changed by a POST stay, since they have a time of their own. MD5 and size of what was put are checked before the store
-gets the end of the body, so that a damaged object or a wrong key changes nothing.
+changed by a POST stay, since they have a time of their own. A gateway keeps other writers out for the moment, and
+replaces the version that was read or none; its store gives the object a new time. MD5 and size of what was put are
+checked before the store gets the end of the body, so that a damaged object or a wrong key changes nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from swift.common.wsgi import make_pre_authed_env
 from storage_bridge.model import BOOK_HEADER, DRY_HEADER, RATE_HEADER, REWRITE_HEADER, RewriteOutcome
 from storage_filters.chains import ObjectRequest, chain_of
 from storage_filters.filtered_body import FilteredBody
-from storage_filters.headers import DONE, PUT_ETAG, PUT_SIZE
+from storage_filters.headers import DONE, PUT_ETAG, PUT_SIZE, VERSION
 from storage_filters.keyring import Keyring
 from storage_filters.modules import Modules, metadata_of
 from storage_filters.records import Step, filters_of, parsed, steps_of
@@ -196,7 +197,7 @@ class _Stored:
             return _Done(RewriteOutcome.MANIFEST, "")
         if not self._etag or self.size < 0:
             return _Done(RewriteOutcome.FAILED, "the stored object is damaged: its size is not known")
-        if _STORED_AT not in self._headers:
+        if _STORED_AT not in self._headers and VERSION not in self._headers:
             why = "this store cannot replace an object only as long as it is unchanged"
             return _Done(RewriteOutcome.FAILED, why, self.size)
         return None
@@ -217,7 +218,6 @@ class _Stored:
 
     def headers(self) -> Mapping[str, str]:
         """Return the headers with which the object is stored again."""
-        stored_at = Timestamp(self._headers[_STORED_AT], offset=1).internal
         own = {DONE.lower(), PUT_ETAG.lower(), PUT_SIZE.lower()}
         if self._lists_what_was_put():
             own |= {name.lower() for name in self._overrides}
@@ -226,8 +226,10 @@ class _Stored:
             for name, value in self._headers.items()
             if name.lower() not in _OF_THE_ANSWER | own and not name.lower().startswith(_OF_THE_STORE)
         }
-        length = {"Content-Length": str(self.size)}
-        return {**kept, **length, "Etag": self._etag, "X-Timestamp": stored_at}
+        made = {**kept, "Content-Length": str(self.size), "Etag": self._etag}
+        if VERSION in self._headers:
+            return {**made, VERSION: self._headers[VERSION]}
+        return {**made, "X-Timestamp": Timestamp(self._headers[_STORED_AT], offset=1).internal}
 
     def _lists_what_was_put(self) -> bool:
         """Return whether what listings say of the object follows from its filters."""

@@ -18,6 +18,8 @@ from storage_controller.executions import ExecutionKeys
 from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import Ledger
+from storage_controller.swift_http import SwiftAdmin, SwiftHttp
+from storage_controller.swift_objects import SwiftObjects
 from storage_controller.traffic import Traffic
 from tests.support import serving
 from zoe_client.tls import verification
@@ -103,6 +105,7 @@ def served_controller(database_url: str, keys: ExecutionKeys | None = None) -> I
         achieved_by_execution=lambda: served.achieved,
         counts_transfers=served.counts,
         traffic=served.traffic,
+        objects=SwiftObjects(SwiftHttp(SwiftAdmin("http://127.0.0.1:1/auth/v1.0", "admin", "key"))),
     )
     app = serving.Served(make_app(ledger, works, TOKEN, keys=keys), http="h11", loop="asyncio")
     served.url = app.url
