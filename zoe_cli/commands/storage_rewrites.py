@@ -13,6 +13,7 @@ from zoe_cli.rows import Rows
 from zoe_cli.text import printable
 from zoe_cli.units import rate
 from zoe_client.wire import StorageRewriteRequest, StorageRewriteView
+from zoe_client.wire.storage_rewrites import RATE_MIN
 
 
 def apply_rules(
@@ -29,6 +30,8 @@ def apply_rules(
     tenant, _, container = target.partition("/")
     if not tenant or "/" in container or (not container and "/" in target):
         raise typer.BadParameter(f"{target!r} is neither TENANT nor TENANT/CONTAINER")
+    if bytes_per_s is not None and bytes_per_s < RATE_MIN:
+        raise typer.BadParameter(f"--rate is at least {rate(RATE_MIN)}")
     wanted = StorageRewriteRequest(
         tenant=tenant, container=container, plain=undo, dry_run=dry_run, bytes_per_s=bytes_per_s
     )

@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from zoe_client.wire.base import Numbers, Wire
 
-_RATE_MIN, _RATE_MAX = 100_000, 10**11
+RATE_MIN, _RATE_MAX = 100_000, 10**11
 
 
 class StorageRewriteRequest(Numbers):
@@ -22,7 +22,7 @@ class StorageRewriteRequest(Numbers):
     dry_run: bool = Field(default=False, description="Count what would change, and change nothing.")
     bytes_per_s: int | None = Field(
         default=None,
-        ge=_RATE_MIN,
+        ge=RATE_MIN,
         le=_RATE_MAX,
         description="Of what was put; a look at an object counts as 64 KiB. Default: the controller's setting.",
     )
