@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,12 +15,12 @@ from typing import Any
 import httpx
 import pytest
 
-from storage_bridge.model import REWRITE, REWRITE_HEADER
+from storage_bridge.model import BOOK_HEADER, RATE_HEADER, REWRITE, REWRITE_HEADER
 from storage_controller.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from tests.storage.test_filter_host import VERSIONS
 from tests.storage.test_filter_host_at_swift import MODULES, at_gateway, pushed
-from tests.storage.test_rules import TEXT, _keyring, on_disk
+from tests.storage.test_rules import _RING, TEXT, _keyring, on_disk
 from tests.support.modules import module
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
@@ -34,9 +35,10 @@ class Site:
     """Ann with her objects, and the storage controller in her account. store: with the disks. times: whether what is
     stored again has the time of what was put."""
 
-    def __init__(self, store: ObjectStore, ann: Person, admin: Person, pusher: Pusher, times: bool) -> None:
+    def __init__(self, store: ObjectStore, ann: Person, admin: Person, pusher: Pusher, kind: str) -> None:
         self.store = store
-        self.times = times
+        self.kind = kind
+        self.times = kind != "gateway"
         self.ann = ann
         self.admin = admin
         self._pusher = pusher
@@ -81,7 +83,7 @@ def made(request: pytest.FixtureRequest) -> Iterator[Site]:
     ):
         for functions in MODULES.values():
             pusher.send_module(module(*functions))
-        yield Site(disks, ann, admin, pusher, times=request.param != "gateway")
+        yield Site(disks, ann, admin, pusher, request.param)
 
 
 @pytest.fixture
@@ -195,6 +197,58 @@ def test_no_write_of_a_client_is_lost_or_undone(site: Site) -> None:
         over.set()
         worker.join()
     assert outcomes.get("changed", 0) > 20, outcomes
+
+
+def test_three_replicas_agree_with_the_client() -> None:
+    with (
+        at_swift(nodes=3, replicas=3) as (disks, store, pusher),
+        logged_in(store, "acme:ann") as ann,
+        logged_in(store, "controller:controller", ann.account_url) as admin,
+    ):
+        ann.put("c")
+        test_no_write_of_a_client_is_lost_or_undone(Site(disks, ann, admin, pusher, "swift"))
+
+
+def test_what_cannot_be_read_stays_as_it_is(site: Site) -> None:
+    site.rules("FOR TENANT acme DO SET ENCRYPTION")
+    site.ann.put("c/secret", TEXT)
+    site.rules()
+    kept = _RING[0].read_text()
+    try:
+        _RING[0].write_text("{}")
+        outcome, sentence = site.rewrite("c/secret")
+        assert (outcome, "key acme-1" in sentence) == ("failed", True)
+        site.rules("FOR TENANT acme DO SET ENCRYPTION")
+        outcome, sentence = site.rewrite("c/secret")
+        assert (outcome, "no key encrypts objects of acme" in sentence) == ("failed", True)
+    finally:
+        _RING[0].write_text(kept)
+    both = {"acme-1": "11" * 32, "acme-2": "22" * 32}
+    try:  # the current key is another one now, so what has the old one is encrypted anew
+        _RING[0].write_text(json.dumps({"acme": {"current": "acme-2", "keys": both}}))
+        assert [site.rewrite("c/secret")[0] for _ in range(2)] == ["changed", "kept"]
+    finally:
+        _RING[0].write_text(kept)
+    outcome, sentence = site.rewrite("c/secret", "plain")
+    assert (outcome, "key acme-2" in sentence) == ("failed", True)
+
+
+def test_a_module_that_does_not_run_leaves_the_object(site: Site) -> None:
+    site.ann.put("c/a", TEXT)
+    before = seen(site, "c/a")
+    site.rules("FOR TENANT acme DO SET LYING")
+    outcome, sentence = site.rewrite("c/a")
+    assert (outcome, "the filter lying cannot store this object" in sentence) == ("failed", True), sentence
+    assert (site.done("c/a"), seen(site, "c/a")) == ([], before)
+
+
+def test_it_takes_as_long_as_its_rate_says(site: Site) -> None:
+    site.ann.put("c/a", bytes(1_000_000))
+    site.rules("FOR TENANT acme DO SET NOOP")
+    began_s = time.monotonic()
+    assert site.rewrite("c/a", **{RATE_HEADER: "1000000"}) == ("changed", "")
+    assert time.monotonic() - began_s > 0.9
+    assert site.rewrite("c/a", **{BOOK_HEADER: "0" * 64})[0] == "later"
 
 
 def _there(site: Site) -> httpx.Response:
