@@ -54,7 +54,7 @@ class ControllerSettings(FileSettings):
     hold_s: float = Field(default=5.0, gt=0, description="How long limits hold without a report before they decay.")
     decay_s: float = Field(default=30.0, ge=0, description="Time in which they then fall to the shares of the SLOs.")
     swift_auth_url: str | None = Field(
-        default=None, description="Swift authentication URL of a reseller admin, for views."
+        default=None, description="Swift authentication URL of a reseller admin, for views and stored objects."
     )
     swift_user: str = Field(default="", description="User name of the reseller admin.")
     swift_key_file: Path | None = Field(default=None, description="File with the key of the reseller admin.")

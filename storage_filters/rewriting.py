@@ -38,7 +38,10 @@ from storage_filters.stream_filters import DamagedObjectError, FilterRefused, ex
 
 _STORED_AT = "X-Backend-Data-Timestamp"
 # Who has one of these has no bytes of its own at this path.
-_MANIFESTS = ("X-Object-Manifest", "X-Static-Large-Object", "X-Symlink-Target", "Content-Location")
+_MANIFESTS = (
+    *("X-Object-Manifest", "X-Static-Large-Object"),
+    *("X-Symlink-Target", "X-Object-Sysmeta-Symlink-Target", "Content-Location"),
+)
 _NOT_SYMLINK = "symlink=get"
 # What a store says of an answer; all else is what was put with the object.
 _OF_THE_ANSWER = frozenset(

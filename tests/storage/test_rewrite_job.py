@@ -5,16 +5,22 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from storage_bridge.model import BandwidthSlo
 from tests.storage.test_rules import TEXT, _keyring, applied, database, on_disk
 from tests.support.modules import FLIPPING, module
-from tests.support.object_store import Person, logged_in
+from tests.support.object_store import ADMIN, Person, logged_in, object_store
 from tests.support.waiting import until
-from tests.support.whole_storage import TOKEN, Whole, whole_storage
+from tests.support.whole_storage import CAPACITY, TOKEN, Whole, whole_storage
+from zoe_embedded.home import Account
+from zoe_embedded.swift.configuration import ControllerLine
+from zoe_embedded.swift.controller import ControllerSite
 
 __all__ = ["database"]
 RULE = "FOR CONTAINER acme/{} DO SET COMPRESSION, SET ENCRYPTION"
@@ -145,3 +151,41 @@ def test_one_job_at_a_time_and_it_can_be_cancelled(whole: Whole, ann: Person, co
 def test_bad_jobs_are_refused(controller: httpx.Client, wanted: dict[str, Any], status: int) -> None:
     answer = controller.post("/v1/rewrites", json={"tenant": "acme", **wanted})
     assert (answer.status_code, bool(answer.json()["error"])) == (status, True)
+
+
+def test_a_controller_that_is_killed_goes_on_where_it_was(postgres_url: str) -> None:
+    sites: list[ControllerSite] = []
+
+    def line(apart: Path, account: Account | None) -> ControllerLine:
+        sites.append(ControllerSite(apart, TOKEN, account))
+        return sites[0].line
+
+    objects = 40
+    with object_store(nodes=1, replicas=1, keyring=_keyring, controller=line) as store, ExitStack() as undo:
+        [site] = sites
+        undo.callback(site.close)
+        url = postgres_url.replace("postgresql+psycopg2:", "postgresql:")
+        site.configure(store, ADMIN, url, BandwidthSlo(CAPACITY, CAPACITY))
+        process = site.start()
+        undo.callback(lambda: (process.terminate(), process.wait()))
+        site.wait_until_up(process)
+        ann = undo.enter_context(logged_in(store, "acme:ann"))
+        http = undo.enter_context(
+            httpx.Client(base_url=site.url, headers={"X-Auth-Token": TOKEN, "X-Zoe-Author": "ann"}, timeout=60)
+        )
+        ann.put("many")
+        for number in range(objects):
+            ann.put(f"many/{number:02}", TEXT)
+        assert http.post("/v1/rules", json={"text": "FOR TENANT acme DO SET COMPRESSION"}).status_code == 201
+        number = begun(http, container="many", bytes_per_s=1_000_000)  # some 9 s
+        until(lambda: job(http, number)["looked"] >= 5)
+        process.kill()
+        process.wait()
+        process = site.start()
+        site.wait_until_up(process)
+        until(lambda: http.get("/v1/rewrites").is_success)  # it leads
+        found = ended(http, number)
+        assert (found["state"], found["looked"], found["failed"]) == ("done", objects, 0)
+        assert found["changed"] >= objects - 20  # what was changed and not yet noted was found so
+        assert all(done(http, "many", f"{one:02}") == ["COMPRESSION"] for one in range(objects))
+        assert all(ann.call("GET", f"many/{one:02}").content == TEXT for one in range(objects))
