@@ -11,7 +11,7 @@ from zoe_cli.context import options
 from zoe_cli.output import emit, note
 from zoe_cli.rows import Rows
 from zoe_cli.text import printable
-from zoe_cli.units import rate
+from zoe_cli.units import megabytes, rate
 from zoe_client.wire import StorageRewriteRequest, StorageRewriteView
 from zoe_client.wire.storage_rewrites import RATE_MIN
 
@@ -77,7 +77,7 @@ def _row(one: StorageRewriteView) -> tuple[str, ...]:
         "waiting" if one.waits and one.state == "running" else one.state,
         looked,
         str(one.changed),
-        str(one.changed_bytes),
+        megabytes(one.changed_bytes),
         str(one.failed),
         rate(one.bytes_per_s),
     )
