@@ -19,8 +19,10 @@ class RewriteOutcome(StrEnum):
     GONE = "gone"
     FAILED = "failed"
     """It stays as it is."""
+    AWAY = "away"
+    """The store cannot at the moment."""
     LATER = "later"
-    """This proxy has other rules than the controller."""
+    """This proxy has other rules than the controller, or has not all of their filters yet."""
 
 
 @dataclass(frozen=True, slots=True)

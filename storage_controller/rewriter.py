@@ -185,7 +185,7 @@ class _Walk:
                     return found
                 later += 1
                 if later == _LATER_TRIES:
-                    raise Refused(_AWAY, "the rules do not reach a proxy, so the job waits")
+                    raise Refused(_AWAY, f"a proxy is not ready: {found.get('sentence') or 'it does not say why'}")
                 self._digest = digest_of(self._book())
             if self._wait(_LATER_S):
                 return None

@@ -10,13 +10,17 @@ from urllib.parse import quote, urlencode
 
 import httpx
 
-from storage_bridge.model import BOOK_HEADER, DRY_HEADER, RATE_HEADER, REWRITE, REWRITE_HEADER
+from storage_bridge.model import BOOK_HEADER, DRY_HEADER, RATE_HEADER, REWRITE, REWRITE_HEADER, RewriteOutcome
 from storage_controller.answers import Refused
 from storage_controller.rewrite_ledger import RewriteJob
 from storage_controller.swift_http import TIMEOUT_S, SwiftHttp
 
 PAGE = 1000
-_NOT_FOUND, _NOT_ALLOWED = 404, 405
+_NOT_FOUND, _AWAY = 404, 503
+_NOT_HERE = {
+    403: "the controller's user at Swift is no reseller admin, who alone may have objects stored again",
+    405: "a proxy does not have the filters, so nothing can be stored again there",
+}
 _ANSWER_S = 60.0
 """How long an object takes beside what its rate says."""
 
@@ -69,14 +73,18 @@ class SwiftObjects:
         timeout_s = _ANSWER_S + 2 * listed.size / job.bytes_per_s
         answer = self._http.ask(REWRITE, self._http.account_of(job.tenant), path, headers, timeout_s)
         text = _body(answer)
-        if answer.status_code == _NOT_ALLOWED:
-            raise Refused(409, "a proxy does not have the filters, so nothing can be stored again there")
+        if (why := _NOT_HERE.get(answer.status_code)) is not None:
+            raise Refused(409, why)
+        if answer.status_code == _AWAY:  # not because of this object
+            return {"outcome": RewriteOutcome.LATER, "sentence": text.decode(errors="replace").strip()}
         try:
             found = json.loads(text) if answer.is_success else None
         except ValueError:
             found = None
         if not isinstance(found, dict) or "outcome" not in found:
-            raise Refused(503, f"Swift answers {answer.status_code} to the request to store an object again")
+            raise Refused(_AWAY, f"Swift answers {answer.status_code} to the request to store an object again")
+        if found["outcome"] == RewriteOutcome.AWAY:
+            raise Refused(_AWAY, str(found.get("sentence")))
         return found
 
     def _listing(self, tenant: str, path: str) -> list[dict[str, Any]]:

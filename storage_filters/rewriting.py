@@ -34,7 +34,7 @@ from storage_filters.keyring import Keyring
 from storage_filters.modules import Modules, metadata_of
 from storage_filters.records import Step, filters_of, parsed, steps_of
 from storage_filters.rule_documents import RuleBook, digest_of
-from storage_filters.stream_filters import DamagedObjectError, FilterRefused, exactly, read_back
+from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused, exactly, read_back
 
 _STORED_AT = "X-Backend-Data-Timestamp"
 # Who has one of these has no bytes of its own at this path.
@@ -51,7 +51,7 @@ _OF_THE_STORE = "x-backend-"
 _VARYING = ("rule", "salt", "check")  # of a filter's record, without another form of what is stored
 _TRIES = 3
 _PIECE_BYTES = 64 * 1024
-_OK, _CREATED, _ACCEPTED, _NOT_FOUND, _UNPROCESSABLE = 200, 201, 202, 404, 422
+_OK, _CREATED, _ACCEPTED, _NOT_FOUND, _UNPROCESSABLE, _ERRORS_FROM = 200, 201, 202, 404, 422, 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,8 @@ class Rewriting:
         else:
             try:
                 found = self._tried(request, place, book, modules, wanted)
+            except FilterAway as error:
+                found = _Done(RewriteOutcome.LATER, str(error))
             except (FilterRefused, DamagedObjectError) as error:
                 found = _Done(RewriteOutcome.FAILED, str(error))
         text = json.dumps({"outcome": found.outcome, "sentence": found.sentence, "bytes": found.size})
@@ -155,7 +157,7 @@ class Rewriting:
         why = body.error or (filtered.refused if filtered is not None else None)
         if why is None and stored.status_int == _UNPROCESSABLE:
             why = DamagedObjectError("the stored object is damaged: it is not what was put")
-        return _Done(RewriteOutcome.FAILED, str(why or f"the store answers {stored.status}"), one.size)
+        return _Done(RewriteOutcome.FAILED, str(why), one.size) if why is not None else _refused(stored)
 
     def _asked(self, request: Request, method: str) -> Response:
         asked = self._request(request, method)
@@ -173,6 +175,11 @@ class _Done:
     outcome: RewriteOutcome
     sentence: str
     size: int = 0
+
+
+def _refused(answer: Response) -> _Done:
+    away = answer.status_int >= _ERRORS_FROM
+    return _Done(RewriteOutcome.AWAY if away else RewriteOutcome.FAILED, f"the store answers {answer.status}")
 
 
 class _Stored:
@@ -195,7 +202,7 @@ class _Stored:
         if status == _NOT_FOUND:
             return _Done(RewriteOutcome.GONE, "")
         if status != _OK:
-            return _Done(RewriteOutcome.FAILED, f"the store answers {self._answer.status}")
+            return _refused(self._answer)
         if any(name in self._headers for name in _MANIFESTS):
             return _Done(RewriteOutcome.MANIFEST, "")
         if not self._etag or self.size < 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from tests.storage.test_rules import _RING, TEXT, _keyring, on_disk
 from tests.support.modules import module
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
+from tests.support.waiting import until
 from zoe_embedded.swift.store import ObjectStore
 
 SEEN = ("Content-Length", "Content-Type", "Etag", "Last-Modified", "X-Timestamp", "X-Delete-At", "Content-Encoding")
@@ -249,6 +251,25 @@ def test_it_takes_as_long_as_its_rate_says(site: Site) -> None:
     assert site.rewrite("c/a", **{RATE_HEADER: "1000000"}) == ("changed", "")
     assert time.monotonic() - began_s > 0.9
     assert site.rewrite("c/a", **{BOOK_HEADER: "0" * 64})[0] == "later"
+
+
+def test_a_store_that_is_away_is_told_from_an_object_that_fails() -> None:
+    with (
+        at_swift() as (disks, store, pusher),
+        logged_in(store, "acme:ann") as ann,
+        logged_in(store, "controller:controller", ann.account_url) as admin,
+    ):
+        site = Site(disks, ann, admin, pusher, "swift")
+        ann.put("c")
+        ann.put("c/a", TEXT)
+        site.rules("FOR TENANT acme DO SET COMPRESSION")
+        store.signal("object-1", signal.SIGTERM)
+        until(lambda: store.ended() == "object-1")
+        outcome, sentence = site.rewrite("c/a")
+        assert (outcome, "the store answers 503" in sentence) == ("away", True)
+        store.restart("object-1")
+        until(lambda: site.rewrite("c/a")[0] == "changed")
+        assert ann.call("GET", "c/a").content == TEXT
 
 
 def _there(site: Site) -> httpx.Response:

@@ -173,9 +173,9 @@ def test_a_proxy_with_other_rules_is_asked_again_and_not_for_ever() -> None:
     site = Site(Objects({"c": {"a"}}, lambda *_: {"outcome": next(answers), "bytes": 1}), "c")
     site.go_on()
     assert (site.jobs.done, site.jobs.counts["changed"], len(site.objects.asked)) == (True, 1, 6)
-    never = Site(Objects({"c": {"a"}}, lambda *_: {"outcome": RewriteOutcome.LATER}), "c")
+    never = Site(Objects({"c": {"a"}}, lambda *_: {"outcome": RewriteOutcome.LATER, "sentence": "other rules"}), "c")
     never.go_on()
-    assert (never.jobs.done, never.jobs.waits) == (False, "the rules do not reach a proxy, so the job waits")
+    assert (never.jobs.done, never.jobs.waits) == (False, "a proxy is not ready: other rules")
     assert (never.jobs.counts["looked"], 50 < never.now_s < 100) == (0, True)
 
 
