@@ -4,7 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
+
+
+class RewriteOutcome(StrEnum):
+    """What became of an object that was to be stored again."""
+
+    CHANGED = "changed"
+    KEPT = "kept"
+    """It is stored so already."""
+    MANIFEST = "manifest"
+    """It has no bytes of its own."""
+    GONE = "gone"
+    FAILED = "failed"
+    """It stays as it is."""
+    AWAY = "away"
+    """The store cannot at the moment."""
+    LATER = "later"
+    """This proxy has other rules than the controller, or has not all of their filters yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +89,15 @@ UNREADABLE = "the tenant's stored credential cannot read the source"
 """The only thing said of a source that its tenant may not read."""
 WHY_HEADER = "X-Zoe-Why"
 """A reader that sends it is told which filters an object went through, in a header of the same name."""
+REWRITE = "REWRITE"
+"""The method by which a reseller admin has an object stored again; a proxy without the filters answers it with 405."""
+REWRITE_HEADER = "X-Zoe-Rewrite"
+"""Its header: `rules` for today's filters, or `plain` for none. The others say whether nothing is to be changed
+(`yes`), bytes per second, and the digest of the rules.
+"""
+DRY_HEADER = "X-Zoe-Rewrite-Dry"
+RATE_HEADER = "X-Zoe-Rewrite-Rate"
+BOOK_HEADER = "X-Zoe-Rewrite-Rules"
 VIEW_PREFIX = "zoe-view-"
 """The prefix of view containers' names."""
 VIEW_DIRECTORY = "data"

@@ -81,6 +81,20 @@ class RuleClient:
         """Remove what a tenant is guaranteed for good."""
         self._http.ask("DELETE", f"/v1/slos/{quote(tenant, safe='')}")
 
+    def rewrites(self) -> Sequence[Document]:
+        """Return the jobs that store objects again, the newest first."""
+        rows = self._http.ask("GET", "/v1/rewrites")
+        return understood(lambda: [dict(row) for row in rows])
+
+    def rewrite(self, wanted: Document, author: str) -> Document:
+        """Begin a job that stores objects again."""
+        answer = self._http.ask("POST", "/v1/rewrites", wanted, headers=_by(author))
+        return understood(lambda: dict(answer))
+
+    def cancel_rewrite(self, number: int) -> None:
+        """Cancel a job that stores objects again."""
+        self._http.ask("DELETE", f"/v1/rewrites/{number}")
+
     def traffic(self, by: Sequence[str], seconds: float, tenant: str | None) -> Document:
         """Return rates of requests at the proxies over the last seconds, added up by these dimensions."""
         query = urlencode({"by": by, "seconds": seconds} | ({"tenant": tenant} if tenant else {}), doseq=True)

@@ -26,9 +26,13 @@ from storage_controller.kept_views import KeptViews
 from storage_controller.lead import Lead
 from storage_controller.ledger import Ledger
 from storage_controller.regulation import Endpoints, Regulation
+from storage_controller.rewrite_ledger import RewriteLedger
+from storage_controller.rewriter import Rewriter
+from storage_controller.rule_ledger import RuleLedger
 from storage_controller.settings import ControllerSettings
 from storage_controller.sweeper import ViewSweeper
 from storage_controller.swift_done import done_at
+from storage_controller.swift_objects import SwiftObjects
 from storage_controller.swift_places import SwiftPlaces
 from storage_controller.swift_views import SwiftAdmin, SwiftViews
 from zoe_lib.file_settings import read_settings
@@ -77,6 +81,7 @@ def main() -> int:
     )
     promisable = promisable_by(settings, views.has_account if views else lambda _: True)
     kept_views = KeptViews(ledger, views.make if views else _no_views, views.remove if views else lambda _: None)
+    objects = SwiftObjects(views.line) if views else None
     works = Works(
         promisable,
         regulation.achieved,
@@ -92,16 +97,24 @@ def main() -> int:
         caches=regulation.caches,
         silent_s=regulation.silent_s,
         metrics=regulation.metrics,
+        objects=objects,
+        rewrite_bytes_per_s=settings.rewrite_bytes_per_s,
         **({"done": done_at(views.line)} if views else {}),
     )
+    rules = RuleLedger(ledger, hosted=regulation.hosted)
+    rewriter = Rewriter(RewriteLedger(ledger), rules.book, objects, lambda: lead.epoch is not None) if objects else None
     sweeper = ViewSweeper(lambda: kept_views.sweep() if lead.epoch is not None else None)
     lead.begin()
     regulation.begin()
     sweeper.begin()
+    if rewriter is not None:
+        rewriter.begin()
     try:
         app = make_app(ledger, works, token, lambda: lead.epoch is not None, keys, settings.dialect)
         uvicorn.run(app, host=settings.host, port=settings.port, http="h11", loop="asyncio", log_level="warning")
     finally:
+        if rewriter is not None:
+            rewriter.close()
         sweeper.close()
         regulation.close()
         lead.close()

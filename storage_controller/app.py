@@ -17,6 +17,8 @@ from storage_controller.lead import STANDBY
 from storage_controller.ledger import Ledger
 from storage_controller.module_ledger import ModuleLedger
 from storage_controller.module_routes import module_routes
+from storage_controller.rewrite_ledger import RewriteLedger
+from storage_controller.rewrite_routes import rewrite_routes
 from storage_controller.rule_ledger import RuleLedger
 from storage_controller.rule_routes import own_rule_routes, rule_routes
 from storage_controller.rule_words import word_routes
@@ -73,6 +75,7 @@ def make_app(
         extension_routes(ledger, works),
         traffic_routes(works.traffic),
         standing_slo_routes(ledger, works.promisable),
+        rewrite_routes(RewriteLedger(ledger), works.objects, works.rewrite_bytes_per_s),
     ):
         app.include_router(routes)
     if keys is not None:

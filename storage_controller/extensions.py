@@ -25,6 +25,7 @@ from storage_controller.answers import Promisable, Refused
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import READ, WRITE, Ledger
 from storage_controller.rule_routes import Done
+from storage_controller.swift_objects import SwiftObjects
 from storage_controller.swift_places import SwiftPlaces
 from storage_controller.traffic import Traffic
 from storage_filters.records import KINDS
@@ -93,6 +94,8 @@ class Works:
         caches: Callable[[], Mapping[str, Mapping[str, tuple[int, int]]]] = dict,
         silent_s: Callable[[], Mapping[str, float]] = dict,
         metrics: Callable[[], Mapping[int, Mapping[str, float]]] = dict,
+        objects: SwiftObjects | None = None,
+        rewrite_bytes_per_s: int = 20_000_000,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -109,6 +112,8 @@ class Works:
         self.caches = caches
         self.silent_s = silent_s
         self.metrics = metrics
+        self.objects = objects
+        self.rewrite_bytes_per_s = rewrite_bytes_per_s
 
 
 def extension_routes(ledger: Ledger, works: Works) -> APIRouter:

@@ -66,10 +66,15 @@ class ControllerSettings(FileSettings):
     hold_s: float = Field(default=5.0, gt=0, description="How long limits hold without a report before they decay.")
     decay_s: float = Field(default=30.0, ge=0, description="Time in which they then fall to the shares of the SLOs.")
     swift_auth_url: str | None = Field(
-        default=None, description="Swift authentication URL of a reseller admin, for views."
+        default=None, description="Swift authentication URL of a reseller admin, for views and stored objects."
     )
     swift_user: str = Field(default="", description="User name of the reseller admin.")
     swift_key_file: Path | None = Field(default=None, description="File with the key of the reseller admin.")
+    rewrite_bytes_per_s: int = Field(
+        default=20_000_000,
+        ge=100_000,
+        description="Bytes per second of jobs that store objects again, unless the job says another rate.",
+    )
     swift_endpoints_url: str | None = Field(
         default=None, description="URL of Swift's list_endpoints (default: /endpoints/ at Swift's proxy)."
     )

@@ -86,6 +86,30 @@ modules = sa.Table(
     sa.Column("author", sa.Text),
     sa.Column("created_s", sa.Double, nullable=False),
 )
+# Jobs that store objects again, one at a time. An empty container: all of the tenant's. All objects up to the cursor,
+# `at_container` and `at_object`, have been looked at.
+rewrites = sa.Table(
+    "rewrites",
+    metadata,
+    sa.Column("id", sa.BigInteger, sa.Identity(), primary_key=True),
+    sa.Column("tenant", sa.Text, nullable=False),
+    sa.Column("container", sa.Text, nullable=False),
+    sa.Column("plain", sa.Boolean, nullable=False),
+    sa.Column("dry_run", sa.Boolean, nullable=False),
+    sa.Column("bytes_per_s", sa.BigInteger, nullable=False),
+    sa.Column("author", sa.Text),
+    sa.Column("created_s", sa.Double, nullable=False),
+    sa.Column("ended_s", sa.Double),
+    sa.Column("cancelled", sa.Boolean, nullable=False, server_default=sa.text("false")),
+    sa.Column("sentence", sa.Text, nullable=False, server_default=""),
+    sa.Column("waits", sa.Text, nullable=False, server_default=""),
+    sa.Column("at_container", sa.Text, nullable=False, server_default=""),
+    sa.Column("at_object", sa.Text, nullable=False, server_default=""),
+    *(
+        sa.Column(name, sa.BigInteger, nullable=False, server_default=sa.text("0"))
+        for name in ("expected", "looked", "changed", "kept", "failed", "bytes", "changed_bytes")
+    ),
+)
 views = sa.Table(
     "views",
     metadata,

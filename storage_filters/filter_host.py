@@ -18,25 +18,26 @@ Manifests and symlinks have no bytes of their own and are not filtered.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from eventlet import sleep, tpool
+from swift.common.http import HTTP_REQUESTED_RANGE_NOT_SATISFIABLE
 from swift.common.request_helpers import get_container_update_override_key, update_etag_is_at_header
 from swift.common.swob import (
     HTTPBadRequest,
     HTTPConflict,
+    HTTPForbidden,
     HTTPServiceUnavailable,
     HTTPUnprocessableEntity,
     Request,
     Response,
-    multi_range_iterator,
 )
 from swift.common.utils import close_if_possible, get_logger
 
-from storage_bridge.model import WHY_HEADER
+from storage_bridge.model import REWRITE, WHY_HEADER
 from storage_filters.cache_setup import with_cache
 from storage_filters.chains import ObjectRequest, chain_of
 from storage_filters.filtered_body import FilteredBody
@@ -44,8 +45,10 @@ from storage_filters.headers import DONE, PUT_ETAG, PUT_SIZE
 from storage_filters.keyring import Keyring
 from storage_filters.module_files import ModuleFiles, modules_directory
 from storage_filters.modules import Modules, metadata_of
+from storage_filters.put_bytes import Form, PutBytes, again
 from storage_filters.rate_table import Direction, RateTable, belonging_to
 from storage_filters.records import KINDS, filters_of, hosted, steps_of, stored_by, told
+from storage_filters.rewriting import Rewriting
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import DamagedRulesError, RuleFile, operations_file, rules_file
 from storage_filters.rule_metrics import counted_for, counter_name
@@ -53,11 +56,6 @@ from storage_filters.stream_filters import (
     DamagedObjectError,
     FilterAway,
     FilterRefused,
-    Span,
-    StreamFilter,
-    exactly,
-    read_back,
-    spans,
 )
 from storage_filters.transformed_read import may_be_transformed, transformed
 
@@ -71,6 +69,7 @@ _OF_BYTES = (200, 206, 416)
 _BY_S3 = "S3"
 _OF_LENGTH = ("content-length", "content-range")
 _SEVERAL_RANGES = "multipart/byteranges"
+_METHODS = ("PUT", "GET", "HEAD", "POST", REWRITE)
 _CONDITIONS = ("If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
 
 
@@ -94,12 +93,13 @@ class FilterHost:
         self._size_max = size_max
         self._operations = operations
         self._files = modules or ModuleFiles(Path("/nonexistent"))
+        self._rewriting = Rewriting(app, keyring, size_max, _OVERRIDES)
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer requests of objects; pass all others on."""
         parts = env["PATH_INFO"].split("/", _OBJECT_PATH_PARTS)
         method = env["REQUEST_METHOD"]
-        if len(parts) <= _OBJECT_PATH_PARTS or not parts[4] or method not in ("PUT", "GET", "HEAD", "POST"):
+        if len(parts) <= _OBJECT_PATH_PARTS or not parts[4] or method not in _METHODS:
             passed: Iterable[bytes] = self._app(env, start_response)
             return passed
         request = Request(env)
@@ -111,6 +111,8 @@ class FilterHost:
                 answer = self._store(request, parts[2].removeprefix(self._prefix), parts[3], parts[4])
             elif method == "POST":
                 answer = request.get_response(self._app)
+            elif method == REWRITE:
+                answer = self._rewrite(request, ObjectRequest(parts[2].removeprefix(self._prefix), parts[3], parts[4]))
             else:
                 answer = self._read(request, ObjectRequest(parts[2].removeprefix(self._prefix), parts[3], parts[4]))
         except FilterAway as error:
@@ -158,6 +160,12 @@ class FilterHost:
             answer.headers["Etag"] = body.etag
         return answer
 
+    def _rewrite(self, request: Request, place: ObjectRequest) -> Response:
+        if not request.environ.get("reseller_request"):
+            return HTTPForbidden(body="only a reseller admin can have objects stored again\n", request=request)
+        book = self._book()
+        return self._rewriting.answer(request, place, book, Modules(book, self._files, sleep))
+
     def _read(self, request: Request, place: ObjectRequest) -> Response:
         try:
             book = self._book()
@@ -197,26 +205,31 @@ class FilterHost:
         if whole is None:
             close_if_possible(answer.app_iter)
         headers = {key: value for key, value in answer.headers.items() if key.lower() not in _OF_LENGTH}
-        if answer.content_type == _SEVERAL_RANGES:  # of the stored bytes, whose answer lacks the object's own type
+        # Of the stored bytes, whose answer lacks the object's own type; with fragments, also where there are none.
+        if answer.content_type == _SEVERAL_RANGES or answer.status_int == HTTP_REQUESTED_RANGE_NOT_SATISFIABLE:
             headers["Content-Type"] = self._head(request).headers.get("Content-Type", "")
         made = Response(request=request, headers=headers, conditional_response=True, conditional_etag=etag)
-        made.app_iter = _PutBytes(self._app, request, filters, size, stored_etag, whole)
+        made.app_iter = PutBytes(
+            self._app,
+            request,
+            Form(filters, stored_etag),
+            etag,
+            size,
+            whole,
+            lambda one: self._form(one, tenant, modules),
+        )
         made.content_length = size
         return made
 
+    def _form(self, answer: Response, tenant: str, modules: Modules) -> Form:
+        text = answer.headers.get(DONE)
+        filters = filters_of(text, tenant, self._keyring, modules) if text is not None else []
+        return Form(filters, answer.headers.get("Etag", ""))
+
     def _head(self, request: Request) -> Response:
-        answer = _again(request, "HEAD").get_response(self._app)
+        answer = again(request, "HEAD").get_response(self._app)
         close_if_possible(answer.app_iter)
         return answer
-
-
-def _again(request: Request, method: str) -> Request:
-    """Return a request for the same object, without range and conditions, which have been judged."""
-    again = Request(request.environ.copy())
-    again.method = method
-    for name in ("Range", *_CONDITIONS):
-        again.headers.pop(name, None)
-    return again
 
 
 def _put(answer: Response) -> tuple[int, str]:
@@ -226,69 +239,6 @@ def _put(answer: Response) -> tuple[int, str]:
     except (KeyError, ValueError):
         close_if_possible(answer.app_iter)
         raise DamagedObjectError("its size is not known") from None
-
-
-class _PutBytes:
-    """The bytes of an object as they were put, whole or in ranges, for swob. `whole`: all that is stored, if it is
-    there already.
-    """
-
-    def __init__(
-        self, app: Any, request: Request, filters: Sequence[StreamFilter], size: int, stored_etag: str, whole: Any
-    ) -> None:
-        self._app = app
-        self._request = request
-        self._filters = filters
-        self._size = size
-        self._etag = stored_etag
-        self._whole = whole
-        self._begun: Iterator[bytes] = iter(())
-        if whole is not None:
-            self._iterator = self._all()
-            self._begun = iter((next(self._iterator, b""),))  # until now, an error can still replace the answer
-        else:  # swob sends all after all, such as the end of an empty object
-            self._iterator = self._read(0, size) if size else iter(())
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield from self._begun
-        yield from self._iterator
-
-    def _all(self) -> Iterator[bytes]:
-        try:
-            yield from exactly(read_back(self._filters, self._whole, 0, None), self._size)
-        finally:
-            close_if_possible(self._whole)
-
-    def app_iter_range(self, first: int, end: int) -> Iterator[bytes]:
-        """Yield the bytes from `first` to before `end`."""
-        self.close()
-        return self._read(first, end)
-
-    def _read(self, first: int, end: int) -> Iterator[bytes]:
-        wanted = None if end == self._size else end
-        # Without a filter: earlier versions kept an empty list where no proxy had the filters of the rules.
-        last = [Span(first, wanted, 0), *spans(self._filters, first, wanted)][-1]
-        until = "" if last.end is None else last.end - 1
-        subrequest = _again(self._request, "GET")
-        subrequest.headers["Range"] = f"bytes={last.first}-{until}"
-        answer = subrequest.get_response(self._app)
-        try:
-            if answer.status_int not in (200, 206) or answer.headers.get("Etag", "") != self._etag:
-                raise DamagedObjectError(f"it was replaced while it was read, or cannot be read: {answer.status}")
-            chunks: Iterable[bytes] = answer.app_iter
-            yield from exactly(read_back(self._filters, chunks, first, wanted), end - first)
-        finally:
-            close_if_possible(answer.app_iter)
-
-    def app_iter_ranges(
-        self, ranges: Sequence[tuple[int, int]], content_type: str, boundary: str, size: int
-    ) -> Iterator[bytes]:
-        """Yield several ranges, as Swift answers them."""
-        yield from multi_range_iterator(ranges, content_type, boundary, size, self.app_iter_range)
-
-    def close(self) -> None:
-        """Close what is open."""
-        close_if_possible(self._whole)
 
 
 def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], FilterHost]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import merge
 from operator import itemgetter
 from typing import Any
@@ -90,6 +92,12 @@ def written(book: RuleBook) -> dict[str, Any]:
             for tenant, modules in book.modules.items()
         },
     }
+
+
+def digest_of(book: RuleBook) -> str:
+    """Return what tells a book from others, whatever its metrics are at the moment: a SHA-256, in hexadecimal."""
+    text = json.dumps(written(replace(book, metrics={})), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read(document: Any) -> RuleBook:

@@ -9,10 +9,14 @@
     store_auth_url = http://store:8080/auth/v1.0
     store_user = gateway:gateway
     store_key_file = /etc/swift/zoe-gateway.key
+    locks_dir = /run/zoe-gateway/locks
 
 Access lists, constraints, conditional requests and what middleware keeps are Swift's own; only what Swift would send to
 its servers goes to the store instead. The store sees plain objects: what they are (parts of a large object, views, who
 may read them) the gateway keeps in their metadata (`kept_headers.py`).
+
+`locks_dir` says that nobody but the processes of this one gateway, which share the directory, writes to the store. Then
+an object can be replaced only as long as it is unchanged (`X-Backend-Zoe-Version`), which no store of these offers.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ from swift.proxy.server import Application
 
 from storage_gateway.controllers import GatewayAccounts, GatewayContainers, GatewayObjects
 from storage_gateway.logins import StoreSettings
+from storage_gateway.object_locks import ObjectLocks
 from storage_gateway.store import SwiftStore
 
 
@@ -66,11 +71,12 @@ class Gateway(Application):  # type: ignore[misc]
     written_elsewhere = True
     """Others may write to the store without this gateway."""
 
-    def __init__(self, conf: dict[str, str], store: SwiftStore) -> None:
+    def __init__(self, conf: dict[str, str], store: SwiftStore, locks: ObjectLocks) -> None:
         ring = OneServer()
         for policy in POLICIES:
             policy.object_ring = ring
         self.store = store
+        self.locks = locks
         super().__init__(conf, get_logger(conf, log_route="zoe-gateway"), account_ring=ring, container_ring=ring)
 
     def get_controller(self, req: Request) -> tuple[Any, dict[str, Any]]:
@@ -97,4 +103,5 @@ def app_factory(global_conf: dict[str, str], **local_conf: str) -> Gateway:
         float(conf.get("store_connect_timeout", 2)),
         float(conf.get("store_timeout", 60)),
     )
-    return Gateway(conf, SwiftStore(settings))
+    locks = ObjectLocks(Path(conf["locks_dir"]) if conf.get("locks_dir") else None, conf.get("user", "swift"))
+    return Gateway(conf, SwiftStore(settings), locks)

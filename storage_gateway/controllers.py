@@ -11,6 +11,7 @@ from swift.common.constraints import MAX_FILE_SIZE
 from swift.common.exceptions import ChunkReadError
 from swift.common.http import HTTP_BAD_REQUEST, HTTP_PARTIAL_CONTENT, HTTP_REQUESTED_RANGE_NOT_SATISFIABLE, is_success
 from swift.common.swob import (
+    HTTPAccepted,
     HTTPBadRequest,
     HTTPClientDisconnect,
     HTTPInsufficientStorage,
@@ -30,9 +31,13 @@ from storage_gateway import content_types
 from storage_gateway.exchange import conditions_for_us, kind_of, query, response, sent, written
 from storage_gateway.kept_headers import TooLong, from_store, kept_after_post
 from storage_gateway.logins import StoreAway
+from storage_gateway.object_locks import LockBusy
 from storage_gateway.store import PIECE_BYTES, StoreAnswer
 
 _FOOTERS = "swift.callback.update_footers"
+VERSION = "X-Backend-Zoe-Version"
+"""Of an object, in answers; in a PUT, that of the object that alone may be replaced."""
+_ALONE_S = 1.0
 _IN_MEMORY_BYTES = 1 << 20
 """Of a body that is kept here; what is longer goes to the disk."""
 _RANGES = (HTTP_PARTIAL_CONTENT, HTTP_REQUESTED_RANGE_NOT_SATISFIABLE)
@@ -65,7 +70,10 @@ class _Forwarding:
             if answer.status == HTTP_BAD_REQUEST and self._kind == "container":
                 answer.close()  # a name that the store does not allow is that of no container
                 return HTTPNotFound(request=req)
-            return response(req, self._kind, answer, from_store(self._kind, answer.headers), held)
+            made = response(req, self._kind, answer, from_store(self._kind, answer.headers), held)
+            if self._kind == "object" and self.app.locks.there and is_success(answer.status):
+                made.headers[VERSION] = _version(answer)
+            return made
 
     def _wants_all(self, req: Request, path: str, answer: StoreAnswer) -> bool:
         """Return whether a range was not to be asked for: of an object that middleware assembles, of which it gives the
@@ -102,7 +110,9 @@ class _Forwarding:
         kind = kind_of(path)
         # Who may use an account may not create it; a store that creates accounts does so at the first change.
         method = "POST" if kind == "account" and method == "PUT" else method
-        with self._telling(req):
+        with self._telling(req), ExitStack() as stack:
+            if kind == "object":
+                stack.enter_context(self.app.locks.shared(path, self.app.store.wait_s))
             return self._changed(req, method, path, written(kind, headers[0]), query_string, body)
 
     def _changed(
@@ -127,6 +137,8 @@ class _Forwarding:
             yield
         except TooLong as error:
             raise HTTPBadRequest(request=req, body=str(error)) from None
+        except LockBusy:
+            raise HTTPServiceUnavailable(request=req, headers={"Retry-After": "1"}, body="It is written now.") from None
         except StoreAway as away:
             self.app.logger.error("%s", away)
             raise HTTPServiceUnavailable(request=req, headers={"Retry-After": "5"}, body="The store is away.") from None
@@ -152,7 +164,7 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
     def _replaced(self, req: Request, headers: Mapping[str, str]) -> Response:
         """Replace the metadata of users, as Swift does; what middleware keeps stays."""
         path = req.swift_entity_path
-        with self._telling(req):
+        with self._telling(req), self.app.locks.shared(path, self.app.store.wait_s):
             before = self.app.store.ask("HEAD", path, {})
             before.close()
             if not is_success(before.status):
@@ -176,10 +188,13 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
         """
         headers: Mapping[str, str] = outgoing_headers[0]
         pieces = self._whole(req, data_source)
+        path, version = req.swift_entity_path, req.headers.get(VERSION)
         with self._telling(req), ExitStack() as stack:
+            if version is None:
+                stack.enter_context(self.app.locks.shared(path, self.app.store.wait_s))
             if "*" in (req.if_none_match or ()) and self._is_there(req):  # some stores do not look
                 return HTTPPreconditionFailed(request=req)
-            if _FOOTERS in req.environ:
+            if _FOOTERS in req.environ or version is not None:
                 spool = stack.enter_context(SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES))
                 try:
                     spool.writelines(pieces)
@@ -187,12 +202,13 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
                     self.app.logger.error("no room for a body: %s", error)
                     return HTTPInsufficientStorage(request=req)
                 length = {"Content-Length": str(spool.tell())}
-                headers = HeaderKeyDict(headers) | self._get_footers(req) | length
+                footers = self._get_footers(req) if _FOOTERS in req.environ else {}
+                headers = HeaderKeyDict(headers) | footers | length
                 spool.seek(0)
                 pieces = iter(lambda: spool.read(PIECE_BYTES), b"")
-            upload = stack.enter_context(
-                closing(self.app.store.upload(req.swift_entity_path, written("object", headers)))
-            )
+            if version is not None and not self._alone(stack, path, version):
+                return HTTPAccepted(request=req)  # as Swift answers what comes too late
+            upload = stack.enter_context(closing(self.app.store.upload(path, written("object", headers))))
             if upload.refused is None:
                 for piece in pieces:
                     upload.send(piece)
@@ -204,6 +220,16 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
             if is_success(answer.status) and made.last_modified is None:
                 made.last_modified = Timestamp(req.headers["X-Timestamp"])
             return made
+
+    def _alone(self, stack: ExitStack, path: str, version: str) -> bool:
+        """Let nobody else write an object until the stack ends; return False if it is written, or has changed."""
+        try:
+            stack.enter_context(self.app.locks.alone(path, _ALONE_S))
+        except LockBusy:
+            return False
+        now = self.app.store.ask("HEAD", path, {})
+        now.close()
+        return is_success(now.status) and _version(now) == version
 
     def _is_there(self, req: Request) -> bool:
         answer = self.app.store.ask("HEAD", req.swift_entity_path, {})
@@ -225,3 +251,8 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
         length = req.message_length()
         if length and sent < length:
             raise HTTPClientDisconnect(request=req)
+
+
+def _version(answer: StoreAnswer) -> str:
+    """Return what changes with each write of an object."""
+    return "|".join(answer.headers.get(name, "") for name in ("Etag", "X-Timestamp", "Last-Modified", "Content-Length"))

@@ -93,6 +93,8 @@ class SwiftStore:
     def __init__(self, settings: StoreSettings) -> None:
         self._settings = settings
         self._logins = Logins(settings, self._sign_in)
+        self.wait_s = settings.wait_s
+        """How long the store may take for an answer."""
 
     def ask(
         self, method: str, path: str, headers: Mapping[str, str], query: str = "", body: bytes | None = None

@@ -26,6 +26,11 @@ def rate(bytes_per_s: float) -> str:
     return f"{plain(bytes_per_s / 1e6)} MB/s"
 
 
+def megabytes(amount: int) -> str:
+    """Return bytes in MB, of which rates are so many per second."""
+    return f"{plain(amount / 1e6)} MB"
+
+
 def clock(at_s: float) -> str:
     """Return a time since the epoch in this machine's time zone."""
     try:

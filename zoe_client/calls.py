@@ -313,6 +313,18 @@ class Calls(Transport):
         """Remove what a tenant is guaranteed for good."""
         return self.do("DELETE", f"/storage/slos/{quote(tenant, safe='')}")
 
+    def storage_rewrites(self) -> wire.StorageRewriteList:
+        """List the jobs that store objects again by today's rules, and how far they are; for admins."""
+        return self.call(wire.StorageRewriteList, "GET", "/storage/rewrites")
+
+    def begin_storage_rewrite(self, wanted: wire.StorageRewriteRequest) -> wire.StorageRewriteView:
+        """Store a tenant's objects again by today's rules, or as they were put; Conflict while another job runs."""
+        return self.call(wire.StorageRewriteView, "POST", "/storage/rewrites", body=wanted)
+
+    def cancel_storage_rewrite(self, number: int) -> None:
+        """Cancel a job that stores objects again; what was stored again stays so."""
+        return self.do("DELETE", f"/storage/rewrites/{number}")
+
     def storage_traffic(
         self, by: Sequence[str] = ("tenant", "container", "method"), seconds: float = 10.0, tenant: str | None = None
     ) -> wire.StorageTrafficView:

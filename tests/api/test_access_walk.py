@@ -42,6 +42,7 @@ READ_BY_POST = {
     "/session/machines/{code}", "/workflows:validate", "/workflows:plan", "/arrays:plan", "/storage/try",
 }  # fmt: skip
 ADMIN = {("GET", "/storage/rules"), ("POST", "/storage/rules"), ("DELETE", "/storage/rules/{number}")}
+ADMIN |= {("GET", "/storage/rewrites"), ("POST", "/storage/rewrites"), ("DELETE", "/storage/rewrites/{number}")}
 ADMIN |= {("GET", "/storage/slos"), ("PUT", "/storage/slos/{tenant}"), ("DELETE", "/storage/slos/{tenant}")}
 OPERATE = {("PUT", "/policy"), ("POST", "/policy/dry-run"), ("POST", "/replays"), ("GET", "/usage/over-time")}
 OPEN = {
@@ -353,6 +354,7 @@ class Walk:
             ("PUT", "/session/tenant"): lambda: {"tenant": THEIRS},
             ("PUT", "/storage/credentials/{service}"): lambda: {"user": "someone", "key": "something"},
             ("POST", "/storage/rules"): lambda: {"text": "FOR TENANT acme DO SET NOOP"},
+            ("POST", "/storage/rewrites"): lambda: {"tenant": "acme"},
             ("PUT", "/storage/filters/{name}"): lambda: {"module": "AGFzbQ=="},
             ("PUT", "/storage/slos/{tenant}"): lambda: {"read_bytes_per_s": 1000},
             ("POST", "/storage/try"): lambda: {"container": "c", "object": "o"},
@@ -456,6 +458,7 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         "PUT /executions/{execution_id}/shares", "DELETE /executions/{execution_id}/shares",
         # There is no storage controller; tests/storage/test_rules.py does these.
         "GET /storage/traffic", *(operation for operation in never if " /storage/slos" in operation),
+        *(operation for operation in never if " /storage/rewrites" in operation),
         *(operation for operation in never if " /storage/rules" in operation or " /storage/filters" in operation),
         "POST /storage/try", "GET /storage/why",
         # The simulated back-end has no files; tests/api/test_files.py does these.

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
+from storage_bridge.model import REWRITE, REWRITE_HEADER, WHY_HEADER
+from storage_controller.dsl import parse_rule
+from storage_filters.rule_documents import RuleBook, written
+from storage_filters.rule_file import RuleFile
 from tests.storage.test_gateway import PART, multipart, steps, told
+from tests.storage.test_rules import TEXT
 from tests.storage.test_views import WANTED, meters
 from tests.support import long
 from tests.support.gateway import gateway_before_ceph
@@ -88,3 +97,51 @@ def test_parts_by_s3_are_one_object(gateway: ObjectStore, name: str) -> None:
         listing = client.call("GET", name).text
         assert f"<Size>{PART + 1000}</Size>" in listing
         assert etag in listing
+
+
+def test_objects_are_stored_again_and_no_write_is_lost(gateway: ObjectStore, here: Person, name: str) -> None:
+    file = RuleFile(gateway.directory / "rates.rules")
+    with logged_in(gateway, "controller:controller", here.account_url) as admin:
+        here.put(name)
+        here.put(f"{name}/a", TEXT, **{"X-Object-Meta-Colour": "red"})
+        before = _seen(here, f"{name}/a")
+        file.write(written(RuleBook((replace(parse_rule("FOR TENANT acme DO SET COMPRESSION"), id=1),))))
+        try:
+            over = threading.Event()
+
+            def again() -> int:
+                changed = 0
+                for number in itertools.count():
+                    if over.is_set():
+                        break
+                    how = {REWRITE_HEADER: ("rules", "plain")[number % 2]}
+                    changed += admin.call(REWRITE, f"{name}/x", headers=how).json()["outcome"] == "changed"
+                return changed
+
+            for how, filters in (("rules", 1), ("plain", 0)):
+                answer = admin.call(REWRITE, f"{name}/a", headers={REWRITE_HEADER: how})
+                assert answer.json()["outcome"] == "changed", answer.text
+                done = here.call("HEAD", f"{name}/a", headers={WHY_HEADER: "yes"}).headers.get(WHY_HEADER, "[]")
+                assert (len(json.loads(done)), _seen(here, f"{name}/a")) == (filters, before)
+            with ThreadPoolExecutor(1) as pool:
+                counted = pool.submit(again)
+                try:
+                    for number in range(60):
+                        here.put(f"{name}/x", f"{number:04}".encode() * 5000)
+                        here.call("POST", f"{name}/x", headers={"X-Object-Meta-Number": str(number)})
+                        for _ in range(3):
+                            answer = here.call("GET", f"{name}/x")
+                            assert answer.content == f"{number:04}".encode() * 5000
+                            assert answer.headers["X-Object-Meta-Number"] == str(number)
+                finally:
+                    over.set()
+                assert counted.result() > 5
+        finally:
+            file.write(written(RuleBook()))
+
+
+def _seen(person: Person, path: str) -> tuple[object, ...]:
+    answer = person.call("GET", path)
+    [entry] = [one for one in person.listing(path.partition("/")[0]) if one["name"] == path.partition("/")[2]]
+    headers = ("Etag", "Content-Length", "Content-Type", "X-Object-Meta-Colour")
+    return answer.content, *map(answer.headers.get, headers), entry["bytes"], entry["hash"]

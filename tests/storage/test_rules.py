@@ -169,6 +169,12 @@ def test_an_admin_writes_a_rule_with_the_command_line(whole: Whole, ann: Person,
             rule = "FOR CONTAINER typed DO DELETE COMPRESSION"
             code, printed = zoe("policy", "try", "typed/b.txt", "--rule", rule, token=anns)
             assert (code, "then  ENCRYPTION\n" in printed, "is more specific" in printed) == (0, True, True), printed
+            assert zoe("policy", "apply", "acme/typed", "--undo", token=anns)[0] == 4
+            code, printed = zoe("policy", "apply", "acme/typed", "--undo")
+            assert (code, "acme/typed" in printed) == (0, True), printed
+            until(lambda: "done " in zoe("policy", "applying")[1])
+            assert "1 of 1" in zoe("policy", "applying")[1]
+            assert "no filter: it is stored as it was put" in zoe("why", "typed/a.txt", token=anns)[1]
             assert zoe("policy", "rm", str(made["id"]))[0] == 0
             assert f"{made['id']} " in zoe("policy", "ls", "--removed")[1]
             assert zoe("policy", "rm", str(made["id"]))[0] != 0

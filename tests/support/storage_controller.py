@@ -19,6 +19,8 @@ from storage_controller.executions import ExecutionKeys
 from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import Ledger
+from storage_controller.swift_http import SwiftAdmin, SwiftHttp
+from storage_controller.swift_objects import SwiftObjects
 from storage_controller.traffic import Traffic
 from tests.support import serving
 from zoe_client.tls import verification
@@ -106,6 +108,7 @@ def served_controller(
         achieved_by_execution=lambda: served.achieved,
         counts_transfers=served.counts,
         traffic=served.traffic,
+        objects=SwiftObjects(SwiftHttp(SwiftAdmin("http://127.0.0.1:1/auth/v1.0", "admin", "key"))),
     )
     app = serving.Served(make_app(ledger, works, TOKEN, keys=keys, dialect=dialect), http="h11", loop="asyncio")
     served.url = app.url

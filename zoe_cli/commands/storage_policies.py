@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from zoe_cli.commands.storage_rewrites import apply_rules, cancel_applying, list_applying
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add
@@ -180,3 +181,11 @@ add(
     try_rules,
     ('zoe storage policy try logs/2026.txt --size 10000 --rule "FOR CONTAINER logs DO SET COMPRESSION"',),
 )
+add(
+    app,
+    "apply",
+    apply_rules,
+    ("zoe storage policy apply acme/docs --dry-run", "zoe storage policy apply acme --rate 10MB/s"),
+)
+add(app, "applying", list_applying, ("zoe storage policy applying",))
+add(app, "cancel", cancel_applying, ("zoe storage policy cancel 3",))

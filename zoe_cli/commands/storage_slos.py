@@ -19,7 +19,8 @@ app = typer.Typer(help="Bandwidth that tenants are guaranteed, for admins.", no_
 Tenant = Annotated[str, typer.Argument(metavar="TENANT", help="Name of the tenant.")]
 
 
-def _rate(text: str) -> int:
+def rate_of(text: str) -> int:
+    """Return the bytes per second that an option names; typer's BadParameter."""
     try:
         found = bytes_per_s_of(text)
     except ValueError:
@@ -29,7 +30,7 @@ def _rate(text: str) -> int:
     return found
 
 
-Rate = Annotated[int | None, typer.Option(parser=_rate, metavar="RATE", help="Such as 40MB/s (default: none).")]
+Rate = Annotated[int | None, typer.Option(parser=rate_of, metavar="RATE", help="Such as 40MB/s (default: none).")]
 
 
 def set_slo(context: typer.Context, tenant: Tenant, read: Rate = None, write: Rate = None) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.sharing import *  # noqa: F403
     from zoe_client.wire.storage import *  # noqa: F403
     from zoe_client.wire.storage_filters import *  # noqa: F403
+    from zoe_client.wire.storage_rewrites import *  # noqa: F403
     from zoe_client.wire.storage_rules import *  # noqa: F403
     from zoe_client.wire.storage_slos import *  # noqa: F403
     from zoe_client.wire.storage_traffic import *  # noqa: F403
@@ -214,6 +215,7 @@ __getattr__ = lazy_names(
             "TenantBandwidthView",
         ),
         "storage_filters": ("StorageFilterList", "StorageFilterRequest", "StorageFilterView"),
+        "storage_rewrites": ("StorageRewriteList", "StorageRewriteRequest", "StorageRewriteView"),
         "storage_rules": (
             "StorageChainView",
             "StorageDoneView",

@@ -47,6 +47,7 @@ paste.app_factory = storage_gateway.application:app_factory
 store_auth_url = {auth_url}
 store_user = {user}
 store_key_file = {key_file}
+locks_dir = {directory}/locks
 {accounts}"""
 # Other metadata counts as well in a store that keeps the gateway's.
 _GATEWAY_LIMITS = """\
@@ -301,11 +302,13 @@ def _cache(directory: Path, configuration: StoreConfiguration, memcached: int, r
     return f"cache_dir = {directory}/{rates}-objects\ncache_memcached = {server}"
 
 
-def _application(behind: StoreBehind | None) -> str:
+def _application(behind: StoreBehind | None, directory: Path) -> str:
     if behind is None:
         return _SWIFTS_OWN
     accounts = f"store_accounts_file = {behind.accounts_file}" if behind.accounts_file else ""
-    return _GATEWAY.format(auth_url=behind.auth_url, user=behind.user, key_file=behind.key_file, accounts=accounts)
+    return _GATEWAY.format(
+        auth_url=behind.auth_url, user=behind.user, key_file=behind.key_file, accounts=accounts, directory=directory
+    )
 
 
 def _write_proxy(
@@ -336,7 +339,7 @@ def _write_proxy(
             encryption="keymaster encryption " if configuration.encrypted else "",
         ),
         controller="\n".join(f"{name} = {value}" for name, value in asdict(line).items()) if line else "",
-        application=_application(configuration.behind),
+        application=_application(configuration.behind, directory),
         # Segments are removed later by the nodes' own programs.
         slo="allow_async_delete = false" if configuration.behind else "",
         accounts="account_autocreate = true" if configuration.autocreate else "allow_account_management = true",

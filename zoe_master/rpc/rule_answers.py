@@ -17,7 +17,21 @@ from zoe_master.scheduler.placement.budget import never
 class _RuleQuestion(BaseModel):
     model_config = ConfigDict(extra="forbid")
     do: Literal[
-        "rules", "add", "remove", "try", "why", "traffic", "filters", "upload", "drop", "slos", "set_slo", "clear_slo"
+        "rules",
+        "add",
+        "remove",
+        "try",
+        "why",
+        "traffic",
+        "filters",
+        "upload",
+        "drop",
+        "slos",
+        "set_slo",
+        "clear_slo",
+        "rewrites",
+        "rewrite",
+        "cancel_rewrite",
     ]
     removed: bool = False
     text: str = ""
@@ -33,6 +47,9 @@ class _RuleQuestion(BaseModel):
     read_bytes_per_s: int | None = None
     write_bytes_per_s: int | None = None
     seconds: float = 10.0
+    plain: bool = False
+    dry_run: bool = False
+    bytes_per_s: int | None = None
 
 
 class RuleAnswers:
@@ -87,9 +104,21 @@ def _about_slos(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
     return {}
 
 
+def _about_rewrites(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
+    if asked.do == "rewrites":
+        return {"rewrites": list(client.rewrites())}
+    if asked.do == "rewrite":
+        names = {"tenant", "container", "plain", "dry_run", "bytes_per_s"}
+        return dict(client.rewrite(asked.model_dump(include=names), asked.author))
+    client.cancel_rewrite(asked.number)
+    return {}
+
+
 def _further_answer(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
     if asked.do in ("slos", "set_slo", "clear_slo"):
         return _about_slos(client, asked)
+    if asked.do in ("rewrites", "rewrite", "cancel_rewrite"):
+        return _about_rewrites(client, asked)
     if asked.do == "traffic":
         return dict(client.traffic(asked.by, asked.seconds, asked.tenant or None))
     if asked.do == "filters":

@@ -1,0 +1,63 @@
+"""`/v1/rewrites`: jobs that store a tenant's objects again by today's rules, or as they were put."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field, StringConstraints
+
+from storage_controller.answers import Refused
+from storage_controller.rewrite_ledger import RewriteJob, RewriteLedger
+from storage_controller.rule_routes import Author
+from storage_controller.swift_objects import SwiftObjects
+
+RATE_MIN, RATE_MAX = 100_000, 10**11
+_FIELDS = (
+    *("id", "tenant", "container", "plain", "dry_run", "bytes_per_s", "author", "created_s", "ended_s", "waits"),
+    *("sentence", "at_container", "at_object", "expected"),
+    *("looked", "changed", "kept", "failed", "bytes", "changed_bytes"),
+)
+
+
+class WantedRewrite(BaseModel):
+    """Which objects, how, and how fast. container: empty for all of the tenant's."""
+
+    tenant: Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[^\s\x00-\x1f#:/]+$")]
+    container: Annotated[str, StringConstraints(max_length=256, pattern=r"^[^\x00/]*$")] = ""
+    plain: bool = False
+    dry_run: bool = False
+    bytes_per_s: Annotated[int, Field(ge=RATE_MIN, le=RATE_MAX)] | None = None
+
+
+def rewrite_routes(jobs: RewriteLedger, objects: SwiftObjects | None, bytes_per_s: int) -> APIRouter:
+    """Return the routes. objects: None without a Swift. bytes_per_s: of jobs that say nothing."""
+    routes = APIRouter(prefix="/v1/rewrites")
+
+    @routes.get("")
+    def listed() -> list[dict[str, Any]]:
+        return [_document(one) for one in jobs.jobs()]
+
+    @routes.post("", status_code=201)
+    def begin(wanted: WantedRewrite, author: Author = None) -> dict[str, Any]:
+        if objects is None:
+            raise Refused(409, "cannot store objects again: the controller is not connected to Swift")
+        if wanted.container:
+            objects.count(wanted.tenant, wanted.container)
+        rate = wanted.bytes_per_s or bytes_per_s
+        job = RewriteJob(wanted.tenant, wanted.container, wanted.plain, wanted.dry_run, rate)
+        return _document(jobs.begin(job, author))
+
+    @routes.delete("/{number}", status_code=204)
+    def cancel(number: int) -> Response:
+        if not jobs.cancel(number):
+            raise Refused(404, f"no job {number} runs")
+        return Response(status_code=204)
+
+    return routes
+
+
+def _document(row: Mapping[str, Any]) -> dict[str, Any]:
+    state = "running" if row["ended_s"] is None else "cancelled" if row["cancelled"] else "done"
+    return {"state": state, **{name: row[name] for name in _FIELDS}}

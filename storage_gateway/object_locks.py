@@ -1,0 +1,78 @@
+"""Locks of objects in a directory that all processes of a gateway share: who writes shares one, who replaces an object
+only as long as it is unchanged has it alone.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from eventlet import sleep
+
+_FILES = 4096
+_LOOK_S = 0.01
+
+
+class LockBusy(Exception):  # noqa: N818 - the name is the fact
+    """Others have the lock."""
+
+
+class ObjectLocks:
+    """The locks. directory: is made if its parent is there, and belongs to the server's user, also while root starts
+    it; None: nobody locks anything. An object's lock may be that of others, too.
+    """
+
+    def __init__(self, directory: Path | None, user: str = "swift") -> None:
+        self._directory = directory
+        if directory is not None:
+            directory.mkdir(mode=0o700, exist_ok=True)
+            if os.geteuid() == 0:
+                shutil.chown(directory, user)
+
+    @property
+    def there(self) -> bool:
+        """Return whether writers lock."""
+        return self._directory is not None
+
+    @contextmanager
+    def shared(self, path: str, wait_s: float) -> Iterator[None]:
+        """Hold the lock of an object with other writers; LockBusy after that time."""
+        with self._held(path, fcntl.LOCK_SH, wait_s):
+            yield
+
+    @contextmanager
+    def alone(self, path: str, wait_s: float) -> Iterator[None]:
+        """Hold the lock of an object without other writers; LockBusy after that time."""
+        with self._held(path, fcntl.LOCK_EX, wait_s):
+            yield
+
+    @contextmanager
+    def _held(self, path: str, how: int, wait_s: float) -> Iterator[None]:
+        if self._directory is None:
+            yield
+            return
+        number = int.from_bytes(hashlib.sha256(path.encode(errors="surrogateescape")).digest()[:4], "big") % _FILES
+        descriptor = os.open(self._directory / str(number), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            give_up_s = time.monotonic() + wait_s
+            while not _taken(descriptor, how):
+                if time.monotonic() > give_up_s:
+                    raise LockBusy(path)
+                sleep(_LOOK_S)
+            yield
+        finally:
+            os.close(descriptor)  # which gives the lock back
+
+
+def _taken(descriptor: int, how: int) -> bool:
+    try:
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

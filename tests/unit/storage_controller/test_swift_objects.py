@@ -1,0 +1,71 @@
+"""What Swift answers to the request to store an object again, as the job understands it."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from storage_bridge.model import BOOK_HEADER, DRY_HEADER, RATE_HEADER, REWRITE, REWRITE_HEADER
+from storage_controller.answers import Refused
+from storage_controller.rewrite_ledger import RewriteJob
+from storage_controller.swift_http import SwiftAdmin, SwiftHttp
+from storage_controller.swift_objects import Listed, SwiftObjects
+
+JOB = RewriteJob("acme", "c", False, True, 100_000)
+
+
+def at(monkeypatch: pytest.MonkeyPatch, status: int, text: str) -> tuple[SwiftObjects, list[tuple[object, ...]]]:
+    asked: list[tuple[object, ...]] = []
+
+    def ask(_: SwiftHttp, *arguments: object) -> httpx.Response:
+        asked.append(arguments)
+        return httpx.Response(status, text=text)
+
+    monkeypatch.setattr(SwiftHttp, "ask", ask)
+    return SwiftObjects(SwiftHttp(SwiftAdmin("http://127.0.0.1:1/auth/v1.0", "admin", "key"))), asked
+
+
+def test_it_says_what_is_wanted_and_waits_as_long_as_the_rate_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    objects, asked = at(monkeypatch, 200, '{"outcome": "changed", "bytes": 5}')
+    assert objects.rewrite(JOB, "a b", Listed("d/é", 10**9), "digest")["outcome"] == "changed"
+    [(method, account, path, headers, timeout_s)] = asked
+    assert (method, account, path) == (REWRITE, "AUTH_acme", "a%20b/d/%C3%A9")
+    assert headers == {REWRITE_HEADER: "rules", DRY_HEADER: "yes", RATE_HEADER: "100000", BOOK_HEADER: "digest"}
+    assert isinstance(timeout_s, float)
+    assert timeout_s > 10**9 / JOB.bytes_per_s
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "refused", "sentence"),
+    [
+        (405, "", 409, "does not have the filters"),
+        (403, "only a reseller admin", 409, "no reseller admin"),
+        (500, "", 503, "Swift answers 500"),
+        (200, "not JSON", 503, "Swift answers 200"),
+        (200, '["a"]', 503, "Swift answers 200"),
+        (200, "{}", 503, "Swift answers 200"),
+        (200, '{"outcome": "away", "sentence": "the store answers 503"}', 503, "the store answers 503"),
+    ],
+)
+def test_what_is_no_answer_is_refused(
+    monkeypatch: pytest.MonkeyPatch, status: int, text: str, refused: int, sentence: str
+) -> None:
+    objects, _ = at(monkeypatch, status, text)
+    with pytest.raises(Refused, match=sentence) as told:
+        objects.rewrite(JOB, "c", Listed("a", 5), "")
+    assert told.value.status == refused
+
+
+def test_a_proxy_that_cannot_now_is_asked_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    objects, _ = at(monkeypatch, 503, "the rules of this proxy are damaged\n")
+    found = objects.rewrite(JOB, "c", Listed("a", 5), "")
+    assert (found["outcome"], found["sentence"]) == ("later", "the rules of this proxy are damaged")
+
+
+@pytest.mark.parametrize(("status", "text"), [(500, ""), (200, "{}"), (200, "nonsense")])
+def test_a_listing_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, status: int, text: str) -> None:
+    objects, _ = at(monkeypatch, status, text)
+    for call in (lambda: objects.containers("acme", ""), lambda: objects.objects("acme", "c", "")):
+        with pytest.raises(Refused, match=f"Swift answers {status}"):
+            call()
+    assert at(monkeypatch, 404, "")[0].containers("acme", "") == []
