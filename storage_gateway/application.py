@@ -18,7 +18,6 @@ may read them) the gateway keeps in their metadata (`kept_headers.py`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -31,8 +30,7 @@ from swift.proxy.controllers.obj import ReplicatedObjectController
 from swift.proxy.server import Application
 
 from storage_gateway.controllers import GatewayAccounts, GatewayContainers, GatewayObjects
-from storage_gateway.logins import StoreSettings
-from storage_gateway.store import SwiftStore
+from storage_gateway.store import Store, made_store
 
 
 class OneServer:
@@ -66,7 +64,7 @@ class Gateway(Application):  # type: ignore[misc]
     written_elsewhere = True
     """Others may write to the store without this gateway."""
 
-    def __init__(self, conf: dict[str, str], store: SwiftStore) -> None:
+    def __init__(self, conf: dict[str, str], store: Store) -> None:
         ring = OneServer()
         for policy in POLICIES:
             policy.object_ring = ring
@@ -89,12 +87,4 @@ _CONTROLLERS = {
 def app_factory(global_conf: dict[str, str], **local_conf: str) -> Gateway:
     """Return the application; paste calls this."""
     conf = {**global_conf, **local_conf}
-    settings = StoreSettings(
-        conf["store_auth_url"],
-        conf["store_user"],
-        Path(conf["store_key_file"]),
-        Path(conf["store_accounts_file"]) if "store_accounts_file" in conf else None,
-        float(conf.get("store_connect_timeout", 2)),
-        float(conf.get("store_timeout", 60)),
-    )
-    return Gateway(conf, SwiftStore(settings))
+    return Gateway(conf, made_store(conf))

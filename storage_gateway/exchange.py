@@ -9,8 +9,8 @@ from swift.common.request_helpers import resolve_etag_is_at_header
 from swift.common.swob import Request, Response
 
 from storage_gateway import content_types
+from storage_gateway.connections import StoreAnswer
 from storage_gateway.kept_headers import to_store
-from storage_gateway.store import StoreAnswer
 
 # What is between client and gateway, or between Swift's proxy and its servers.
 _STEPS = """
@@ -24,7 +24,8 @@ _NOT_SENT = frozenset(_STEPS.split())
 _NOT_TAKEN = frozenset(
     ("connection", "date", "keep-alive", "transfer-encoding", "x-openstack-request-id", "x-trans-id")
 )
-_CONDITIONS = ("If-Match", "If-None-Match")
+_ON_ETAGS = ("If-Match", "If-None-Match")
+_ON_DATES = ("If-Modified-Since", "If-Unmodified-Since")
 
 
 def kind_of(path: str) -> str:
@@ -55,11 +56,14 @@ def written(kind: str, headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def conditions_for_us(req: Request) -> tuple[str, ...]:
-    """Return the conditions that the gateway judges: those on an ETag that middleware keeps elsewhere."""
-    if "X-Backend-Etag-Is-At" not in req.headers:
+def conditions_for_us(req: Request, judged_there: bool) -> tuple[str, ...]:
+    """Return the conditions that the gateway judges: those on an ETag that middleware keeps elsewhere, and all if the
+    store does not judge as Swift does.
+    """
+    if judged_there and "X-Backend-Etag-Is-At" not in req.headers:
         return ()
-    return tuple(name for name in _CONDITIONS if name in req.headers)
+    names = _ON_ETAGS if judged_there else (*_ON_ETAGS, *_ON_DATES)
+    return tuple(name for name in names if name in req.headers)
 
 
 def response(req: Request, kind: str, answer: StoreAnswer, found: Mapping[str, str], held: Sequence[str]) -> Response:

@@ -42,7 +42,7 @@ def to_store(kind: str, headers: Mapping[str, str]) -> dict[str, str]:
         if _is_ours(kind, name):
             continue
         if _KEPT[kind].fullmatch(name.lower()):
-            sent.update(_parts(kind, name, value))
+            sent.update(parts(kind, name, value))
         else:
             sent[name] = value
     return sent
@@ -87,7 +87,7 @@ def _is_ours(kind: str, name: str) -> bool:
     return name.lower().startswith((_prefix(kind), f"x-remove-{kind}-meta-{_MARK}"))
 
 
-def _parts(kind: str, name: str, value: str) -> Iterator[tuple[str, str]]:
+def parts(kind: str, name: str, value: str) -> Iterator[tuple[str, str]]:
     """Yield a header as metadata. What an earlier, longer value left over is removed; of an object, all of it is
     replaced anyway.
     """

@@ -30,9 +30,14 @@ class Pair:
 
 @contextmanager
 def gateway_before_swift(
-    make: Callable[..., Any] = object_store, users: Sequence[StoreUser] = USERS, **changes: Any
+    make: Callable[..., Any] = object_store,
+    users: Sequence[StoreUser] = USERS,
+    protocol: str = "swift",
+    **changes: Any,
 ) -> Iterator[Any]:
-    """Both up, removed in the end. `make` starts the gateway; what it yields beside a store comes, too."""
+    """Both up, removed in the end. `make` starts the gateway; what it yields beside a store comes, too. By the protocol
+    `s3`, the gateway knows the Swift behind it as an S3 store.
+    """
     with (
         object_store(users=(*users, GATEWAY), nodes=1, replicas=1, filters=False, s3=True) as behind,
         tempfile.TemporaryDirectory(prefix="zoe-gateway-") as apart,
@@ -42,7 +47,8 @@ def gateway_before_swift(
         key.write_text(GATEWAY.key)
         if behind.configuration.run_as:
             os.chown(key, *_ids(behind))
-        line = StoreBehind(behind.auth_url, GATEWAY.login, str(key))
+        url = behind.auth_url if protocol == "swift" else behind.auth_url.removesuffix("/auth/v1.0")
+        line = StoreBehind(url, GATEWAY.login, str(key), protocol=protocol)
         with make(behind=line, s3=True, users=users, **changes) as made:
             yield Pair(made, behind) if isinstance(made, ObjectStore) else (Pair(made[0], behind), *made[1:])
 

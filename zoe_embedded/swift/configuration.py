@@ -44,7 +44,8 @@ paste.filter_factory = storage_filters.object_pushdown:filter_factory
 _SWIFTS_OWN = "use = egg:swift#proxy"
 _GATEWAY = """\
 paste.app_factory = storage_gateway.application:app_factory
-store_auth_url = {auth_url}
+store_protocol = {protocol}
+{url_name} = {url}
 store_user = {user}
 store_key_file = {key_file}
 {accounts}"""
@@ -180,14 +181,15 @@ class ControllerLine:
 
 @dataclass(frozen=True, slots=True)
 class StoreBehind:
-    """The store behind a gateway: its authentication, who the gateway is there, and the file with that user's key; the
-    file of accounts that have a user of their own there, if there is one.
+    """The store behind a gateway: its authentication, or that store if it speaks S3; who the gateway is there, and
+    the file with that user's key; the file of accounts that have a user of their own there, if there is one.
     """
 
-    auth_url: str
+    url: str
     user: str
     key_file: str
     accounts_file: str | None = None
+    protocol: str = "swift"
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +299,14 @@ def _application(behind: StoreBehind | None) -> str:
     if behind is None:
         return _SWIFTS_OWN
     accounts = f"store_accounts_file = {behind.accounts_file}" if behind.accounts_file else ""
-    return _GATEWAY.format(auth_url=behind.auth_url, user=behind.user, key_file=behind.key_file, accounts=accounts)
+    return _GATEWAY.format(
+        protocol=behind.protocol,
+        url_name="store_auth_url" if behind.protocol == "swift" else "store_url",
+        url=behind.url,
+        user=behind.user,
+        key_file=behind.key_file,
+        accounts=accounts,
+    )
 
 
 def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Ports, user: str, hash_prefix: str) -> None:
