@@ -50,4 +50,9 @@ def made_store(conf: Mapping[str, str]) -> Store:
         float(conf.get("store_connect_timeout", 2)),
         float(conf.get("store_timeout", 60)),
     )
-    return SwiftStore(settings) if protocol == "swift" else S3Store(settings, conf.get("store_region", "us-east-1"))
+    if protocol == "swift":
+        return SwiftStore(settings)
+    order = conf.get("store_order", "bytes")
+    if order not in ("bytes", "paths"):
+        raise ValueError(f"store_order is {order!r}; known are bytes and paths")
+    return S3Store(settings, conf.get("store_region", "us-east-1"), sorted_there=order == "bytes")

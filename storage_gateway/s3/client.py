@@ -27,6 +27,7 @@ _STATUSES = {
     "TooManyBuckets": 413,
 }
 """Of errors that Swift tells by another status than S3."""
+_DOTS = frozenset((".", ".."))
 _NOT_ALLOWED = (401, 403)
 
 
@@ -56,19 +57,19 @@ class S3Client:
             sent["Content-MD5"] = base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
         where, line = self._where(path), query_of(query or {})
         ours = self._signed(account, method, where, line, sent)
-        return self._judged(method, account, self._connections.ask(method, self._url, where, ours, line, body))
+        return self._judged(method, account, path, self._connections.ask(method, self._url, where, ours, line, body))
 
     def upload(self, account: str, path: str, headers: Mapping[str, str]) -> Upload:
         """Return the connection to which a body is sent, once the store wants it; StoreAway."""
         where = self._where(path)
         upload = self._connections.upload(self._url, where, self._signed(account, "PUT", where, "", headers))
         if upload.refused is not None:
-            upload.refused = self._judged("PUT", account, upload.refused)
+            upload.refused = self._judged("PUT", account, path, upload.refused)
         return upload
 
-    def judged(self, account: str, answer: StoreAnswer) -> StoreAnswer:
+    def judged(self, account: str, path: str, answer: StoreAnswer) -> StoreAnswer:
         """Return the answer at the end of an upload, with Swift's status."""
-        return self._judged("PUT", account, answer)
+        return self._judged("PUT", account, path, answer)
 
     def pages(self, account: str, bucket: str, prefix: str = "", delimiter: str = "", marker: str = "",
               length: int = PAGE_LENGTH) -> Iterator[Page]:  # fmt: skip
@@ -101,7 +102,7 @@ class S3Client:
         user = self._users.of(account)
         return signed(method, self._place.netloc, path, query, headers, user.name, user.key, self._region, time.time())
 
-    def _judged(self, method: str, account: str, answer: StoreAnswer) -> StoreAnswer:
+    def _judged(self, method: str, account: str, path: str, answer: StoreAnswer) -> StoreAnswer:
         """Return the answer with the status that Swift would give; what is wrong with the gateway itself: StoreAway."""
         if answer.status < 400:
             return answer
@@ -110,6 +111,8 @@ class S3Client:
         found = _CODE.search(text)
         code = found[1].decode() if found else ""
         status = _STATUSES.get(code, answer.status)
+        if status in _NOT_ALLOWED and _DOTS.intersection(path.split("/")):
+            return told(400, {}, b"The store takes no name with a part of dots.")
         if status in _NOT_ALLOWED:
             raise StoreAway(f"the store does not accept the keys for {account}: {status} {code}")
         made = told(status, {"Content-Type": "text/plain"}, text and code.encode())

@@ -36,6 +36,8 @@ class S3Containers:
     index: Index
     book: Book
     counts: Counts
+    sorted_there: bool
+    """Whether the store lists names in the order of their bytes, as S3 says; some sort them as paths of files."""
 
     def ask_account(self, method: str, account: str, headers: Mapping[str, str], query: str) -> StoreAnswer:
         """Return the answer to a request of an account: every account is there."""
@@ -119,10 +121,9 @@ class S3Containers:
         return told(200, said, _listed(self._described(account, bucket, items)))
 
     def _items(self, account: str, bucket: str, wanted: Wanted) -> Iterator[Item]:
-        if wanted.reverse:  # S3 lists forward only
-            pages = self.client.pages(account, bucket, wanted.prefix, marker=wanted.end_marker)
-            every = [item for page in pages for item in page.items]
-            yield from chosen(sorted(every, key=lambda item: key_of(item.name), reverse=True), wanted)
+        if wanted.reverse or not self.sorted_there:  # S3 lists forward only
+            every = [item for page in self.client.pages(account, bucket, wanted.prefix) for item in page.items]
+            yield from chosen(sorted(every, key=lambda item: key_of(item.name), reverse=wanted.reverse), wanted)
             return
         pages = self.client.pages(
             account, bucket, wanted.prefix, wanted.delimiter, wanted.marker, min(wanted.limit + 1, _ALL)
@@ -179,7 +180,7 @@ def _container(item: Item, counts: Mapping[str, Count]) -> dict[str, Any]:
 def _normal(content_type: str) -> str:
     """Return a content type as Swift lists it."""
     plain, parameters = parse_content_type(content_type)
-    return plain + "".join(f";{name}={value}" for name, value in parameters)
+    return str(plain) + "".join(f";{name}={value}" for name, value in parameters)
 
 
 def _time(modified: str) -> str:

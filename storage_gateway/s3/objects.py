@@ -68,7 +68,7 @@ class S3Objects:
         upload = self.client.upload(place.account, place.path, sent)
 
         def stored(answer: StoreAnswer, length: int) -> StoreAnswer:
-            answer = self.client.judged(place.account, answer)
+            answer = self.client.judged(place.account, place.path, answer)
             if answer.status // 100 != 2:
                 return answer
             answer.close()
@@ -76,7 +76,10 @@ class S3Objects:
             self.index.note(place.bucket, place.key, Entry(etag, length, int(at_s or time.time()), content_type))
             return told(201, {"Etag": etag})
 
-        return CheckedUpload(upload, expected, stored, refused=upload.refused)
+        done = upload.refused  # some stores say that an empty object is stored before its body is sent
+        if done is not None and done.status // 100 == 2:
+            done = stored(done, 0)
+        return CheckedUpload(upload, expected, stored, refused=done)
 
     def replace(self, place: Place, before: StoreAnswer, headers: Mapping[str, str]) -> StoreAnswer:
         """Return the answer to a change of metadata alone: a copy onto itself, as S3 has nothing else."""

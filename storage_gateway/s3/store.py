@@ -20,10 +20,10 @@ class S3Store:
     needs_length = True
     judges_conditions = False
 
-    def __init__(self, settings: StoreSettings, region: str) -> None:
+    def __init__(self, settings: StoreSettings, region: str, sorted_there: bool = True) -> None:
         client, index = S3Client(settings, region), Index()
         self._objects = S3Objects(client, index)
-        self._containers = S3Containers(client, index, Book(client), Counts(client))
+        self._containers = S3Containers(client, index, Book(client), Counts(client), sorted_there)
 
     def ask(
         self, method: str, path: str, headers: Mapping[str, str], query: str = "", _body: bytes | None = None

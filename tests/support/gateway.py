@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,9 @@ from typing import Any
 from tests.support.needs import need_program
 from tests.support.object_store import USERS, object_store
 from zoe_embedded.ceph.store import PROGRAMS, CephStore
+from zoe_embedded.home import Home
+from zoe_embedded.runtime import CLONE
+from zoe_embedded.seaweedfs.store import SeaweedStore, ensure_seaweedfs
 from zoe_embedded.swift.configuration import StoreBehind, StoreUser
 from zoe_embedded.swift.store import ObjectStore
 
@@ -72,6 +76,26 @@ def gateway_before_ceph(users: Sequence[StoreUser] = USERS) -> Iterator[ObjectSt
         line = StoreBehind(ceph.auth_url, "nobody:swift", str(nobody), str(accounts))
         with object_store(behind=line, s3=True, users=users) as gateway:
             yield gateway
+
+
+@contextmanager
+def gateway_before_seaweedfs(
+    make: Callable[..., Any] = object_store, users: Sequence[StoreUser] = USERS, **changes: Any
+) -> Iterator[Any]:
+    """A gateway before SeaweedFS, which knows one user; removed in the end. It comes with its SeaweedFS, and with what
+    else `make` yields.
+    """
+    secret = secrets.token_hex(16)
+    with tempfile.TemporaryDirectory(prefix="zoe-seaweedfs-") as apart:
+        Path(apart).chmod(0o711)
+        key = Path(apart) / "key"
+        key.write_text(secret)
+        key.chmod(0o644)  # for the proxy's user
+        program = ensure_seaweedfs(Home.find(CLONE).create())
+        with SeaweedStore(program, Path(apart) / "data", {GATEWAY.name: secret}) as behind:
+            line = StoreBehind(behind.url, GATEWAY.name, str(key), protocol="s3", order="paths")
+            with make(behind=line, s3=True, users=users, **changes) as made:
+                yield (made, behind) if isinstance(made, ObjectStore) else (*made, behind)
 
 
 def _ids(store: ObjectStore) -> tuple[int, int]:

@@ -46,6 +46,7 @@ _GATEWAY = """\
 paste.app_factory = storage_gateway.application:app_factory
 store_protocol = {protocol}
 {url_name} = {url}
+store_order = {order}
 store_user = {user}
 store_key_file = {key_file}
 {accounts}"""
@@ -120,6 +121,8 @@ rates_file = {swift_dir}/rates
 secret_file = {secret_file}
 [filter:zoe_views]
 paste.filter_factory = storage_filters.views:filter_factory
+[filter:zoe_quotas]
+paste.filter_factory = storage_gateway.quotas:filter_factory
 [filter:zoe_filters]
 paste.filter_factory = storage_filters.filter_host:filter_factory
 rates_file = {swift_dir}/rates
@@ -142,7 +145,7 @@ io_timeout = 10
 error_suppression_interval = 0"""
 _PROXY_PIPELINE = (
     "catch_errors gatekeeper healthcheck proxy-logging cache {endpoints}listing_formats bulk {s3}{executions}"
-    "tempauth copy {bandwidth}{views}slo dlo {rules}{encryption}proxy-logging proxy-server"
+    "tempauth copy {bandwidth}{views}{quotas}slo dlo {rules}{encryption}proxy-logging proxy-server"
 )
 
 
@@ -182,7 +185,8 @@ class ControllerLine:
 @dataclass(frozen=True, slots=True)
 class StoreBehind:
     """The store behind a gateway: its authentication, or that store if it speaks S3; who the gateway is there, and
-    the file with that user's key; the file of accounts that have a user of their own there, if there is one.
+    the file with that user's key; the file of accounts that have a user of their own there, if there is one. order: in
+    which an S3 store lists.
     """
 
     url: str
@@ -190,6 +194,7 @@ class StoreBehind:
     key_file: str
     accounts_file: str | None = None
     protocol: str = "swift"
+    order: str = "bytes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +306,7 @@ def _application(behind: StoreBehind | None) -> str:
     accounts = f"store_accounts_file = {behind.accounts_file}" if behind.accounts_file else ""
     return _GATEWAY.format(
         protocol=behind.protocol,
+        order=behind.order,
         url_name="store_auth_url" if behind.protocol == "swift" else "store_url",
         url=behind.url,
         user=behind.user,
@@ -327,6 +333,7 @@ def _write_proxy(directory: Path, configuration: StoreConfiguration, ports: Port
             endpoints="" if configuration.behind else "list-endpoints ",
             s3="s3api " if configuration.s3 else "",
             views="zoe_views " if configuration.filters else "",
+            quotas="zoe_quotas " if configuration.behind else "",
             executions="zoe_executions " if configuration.executions_secret else "",
             bandwidth="zoe_bandwidth " if configuration.filters else "",
             rules="zoe_filters " if configuration.filters else "",
