@@ -13,11 +13,11 @@ from urllib.parse import quote, unquote
 
 from storage_gateway.logins import StoreAway
 from storage_gateway.s3.client import S3Client
+from storage_gateway.s3.headers import changed
 from storage_gateway.s3.listings import Item, key_of
 from storage_gateway.s3.names import book_of
 
 _CONTAINERS = "containers/"
-_REMOVE = "x-remove-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +74,6 @@ class Book:
     def _path(account: str, container: str | None) -> str:
         entry = "account" if container is None else _CONTAINERS + _quoted(container)
         return f"/{book_of(account)}/{entry}"
-
-
-def changed(before: Mapping[str, str], headers: Mapping[str, str]) -> dict[str, str]:
-    """Return metadata after a change: names in lower case, an empty value or `X-Remove-...` removes."""
-    after = dict(before)
-    for name, value in headers.items():
-        short = name.lower()
-        if short.startswith(_REMOVE):
-            after.pop("x-" + short.removeprefix(_REMOVE), None)
-        elif not short.startswith(("x-container-meta-", "x-account-meta-")):
-            continue
-        elif value:
-            after[short] = value
-        else:
-            after.pop(short, None)
-    return after
 
 
 def _quoted(container: str) -> str:

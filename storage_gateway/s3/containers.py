@@ -95,6 +95,11 @@ class S3Containers:
         return told(202 if known else 201)
 
     def _removed(self, account: str, container: str, bucket: str) -> StoreAnswer:
+        try:  # some stores remove a bucket with all that is in it
+            if any(page.items for page in self.client.pages(account, bucket, length=1)):
+                return told(409)
+        except LookupError:
+            pass
         answer = self.client.ask(account, "DELETE", f"/{bucket}")
         answer.close()
         if answer.status // 100 == 2 or answer.status == 404:

@@ -1,4 +1,4 @@
-"""Headers of an object as S3 keeps them, and back. Pure.
+"""Headers as S3 keeps them with an object, and back. Pure.
 
 Metadata of users is S3's, too. What S3 would change or not keep (text that is not ASCII, several spaces, the time at
 which an object expires) goes along as the gateway's notes do (`kept_headers.py`).
@@ -21,6 +21,7 @@ _SAME = frozenset(
 )  # fmt: skip
 _KEPT = frozenset(("x-delete-at", "x-robots-tag", "x-timestamp"))
 _TOLD = _SAME | {"content-range", "last-modified"}
+_REMOVE = "x-remove-"
 _PLAIN = re.compile("[!-~]+( [!-~]+)*")
 
 
@@ -60,6 +61,25 @@ def seconds_of(date: str) -> float:
         return parsedate_to_datetime(date).timestamp()
     except ValueError:
         return 0.0
+
+
+def changed(before: Mapping[str, str], headers: Mapping[str, str]) -> dict[str, str]:
+    """Return metadata of a container or account after a change; an empty value or `X-Remove-...` removes.
+
+    Names are in lower case.
+    """
+    after = dict(before)
+    for name, value in headers.items():
+        short = name.lower()
+        if short.startswith(_REMOVE):
+            after.pop("x-" + short.removeprefix(_REMOVE), None)
+        elif not short.startswith(("x-container-meta-", "x-account-meta-")):
+            continue
+        elif value:
+            after[short] = value
+        else:
+            after.pop(short, None)
+    return after
 
 
 def _renamed(name: str) -> str:

@@ -39,10 +39,16 @@ def at_gateway() -> Iterator[tuple[ObjectStore, ObjectStore, Pusher]]:
         yield pair.behind, pair.gateway, pusher
 
 
-@pytest.fixture(scope="module")
-def both() -> Iterator[tuple[Person, Person, Pusher]]:
+@contextmanager
+def at_gateway_before_s3() -> Iterator[tuple[ObjectStore, ObjectStore, Pusher]]:
+    with gateway_before_swift(make=pushed_store, protocol="s3", keyring=_keyring) as (pair, pusher):
+        yield pair.behind, pair.gateway, pusher
+
+
+@pytest.fixture(scope="module", params=[at_swift, at_gateway_before_s3])
+def both(request: pytest.FixtureRequest) -> Iterator[tuple[Person, Person, Pusher]]:
     """Bob has no rules, Ann has those that are pushed."""
-    with at_swift() as made, people(*made) as found:
+    with request.param() as made, people(*made) as found:
         yield found
 
 
@@ -121,7 +127,7 @@ COMPRESSED = {
 }
 
 
-@pytest.fixture(scope="module", params=[at_swift, at_gateway])
+@pytest.fixture(scope="module", params=[at_swift, at_gateway, at_gateway_before_s3])
 def compressed(request: pytest.FixtureRequest) -> Iterator[Person]:
     with request.param() as made, people(*made) as (_, ann, pusher):
         pushed(pusher, COMPRESSED)

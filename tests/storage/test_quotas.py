@@ -79,10 +79,14 @@ def status(person: Person, path: str, content: object, **headers: str) -> int:
     return person.call("PUT", path, content=content, headers=headers).status_code
 
 
-def test_what_clients_put_counts_however_small_it_is_stored(ann: Person, name: str) -> None:
+def test_what_clients_put_counts_however_small_it_is_stored(
+    request: pytest.FixtureRequest, ann: Person, name: str
+) -> None:
     ann.put(name, **{"X-Container-Meta-Quota-Bytes": "100000"})
     text = b"the same words again\n" * 2000  # 42,000 bytes, a few hundred when they are compressed
     assert [status(ann, f"{name}/{number}", text) for number in range(3)] == [201, 201, 413]
+    if "ceph" not in request.node.name:  # there are no rules before it
+        assert int(ann.call("HEAD", name).headers["x-container-bytes-used"]) < len(text)
     answer = ann.call("PUT", f"{name}/3", content=text)
     assert (answer.status_code, answer.text) == (413, "Upload exceeds quota.")
     assert {entry["name"] for entry in ann.listing(name)} == {"0", "1"}
