@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from swift.common.swob import RESPONSE_REASONS
+
 from storage_gateway.connections import BodyUpload, StoreAnswer, Upload, told
 from storage_gateway.s3.client import S3Client
 from storage_gateway.s3.headers import from_s3, seconds_of, to_s3
@@ -14,6 +16,8 @@ from storage_gateway.s3.index import Entry, Index
 from storage_gateway.s3.names import bucket_of
 from storage_gateway.s3.uploads import DIGEST_OF_NOTHING, CheckedUpload
 
+_NOT_IN_IT = 416
+_OUTSIDE = "<html><h1>{}</h1><p>{}</p></html>".format(*RESPONSE_REASONS[_NOT_IN_IT]).encode()
 _READ = ("GET", "HEAD")
 
 
@@ -52,6 +56,8 @@ class S3Objects:
             return told(405)
         ranged = {name: value for name, value in headers.items() if name.lower() == "range"}
         answer = self.client.ask(place.account, method, place.path, ranged)
+        if answer.status == _NOT_IN_IT:
+            return self._outside(place)
         if answer.status == 200:
             self._note(place, answer.headers)
         answer.headers = type(answer.headers)(from_s3(answer.headers))
@@ -98,6 +104,14 @@ class S3Objects:
         if answer.status == 200 and b"<Error>" in body:  # told after the first bytes were sent
             return told(503)
         return told(202) if answer.status == 200 else told(answer.status, {}, body)
+
+    def _outside(self, place: Place) -> StoreAnswer:
+        """Return what Swift says of a range that an object does not have: with its length, ETag and metadata."""
+        head = self.client.ask(place.account, "HEAD", place.path)
+        head.close()
+        said = from_s3(head.headers)
+        length = said.pop("Content-Length", "0")
+        return told(_NOT_IN_IT, {**said, "Content-Range": f"bytes */{length}"}, _OUTSIDE)
 
     def _removed(self, place: Place) -> StoreAnswer:
         head = self.client.ask(place.account, "HEAD", place.path)
