@@ -47,7 +47,7 @@ _RANGES = (HTTP_PARTIAL_CONTENT, HTTP_PRECONDITION_FAILED, HTTP_REQUESTED_RANGE_
 
 
 def _response(req: Request, answer: StoreAnswer) -> Response:
-    made = Response(request=req, status=f"{answer.status} {answer.reason}", body=answer.body())
+    made = Response(request=req, status=f"{answer.status} {answer.reason}", body=answer.body() or None)
     if answer.headers.get("Content-Type"):
         made.content_type = answer.headers["Content-Type"]
     return made

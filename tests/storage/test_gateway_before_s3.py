@@ -108,8 +108,9 @@ def test_containers_are_listed_with_their_counts(here: Person, ann: Person) -> N
         assert person.call("GET", f"{mark}-none").status_code == 404
         assert person.call("PUT", f"{mark}-none/x", content=b"").status_code == 404
     lists = [person.call("GET", f"?format=json&prefix={mark}").json() for person in (here, ann)]
-    lists = [[{**entry, "last_modified": "", "storage_policy": ""} for entry in found] for found in lists]
-    assert lists[0] == lists[1]
+    assert [(entry["count"], entry["bytes"]) for entry in lists[0]] == [(0, 0), (0, 0), (2, 8), (0, 0)]
+    names = [[entry["name"] for entry in found] for found in lists]
+    assert names[0] == names[1]  # Swift counts later
     for person in (here, ann):
         assert person.call("DELETE", f"{mark}-.").status_code == 204
         assert f"{mark}-." not in [entry["name"] for entry in person.call("GET", "?format=json").json()]
