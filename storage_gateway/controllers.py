@@ -218,7 +218,7 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
                 for piece in pieces:
                     upload.send(piece)
             answer = upload.refused or upload.end()
-            made = Response(request=req, status=f"{answer.status} {answer.reason}", body=answer.body())
+            made = Response(request=req, status=f"{answer.status} {answer.reason}", body=answer.body() or None)
             for name in ("Etag", "Last-Modified"):
                 if answer.headers.get(name):
                     made.headers[name] = answer.headers[name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from swift.common.http import HTTP_BAD_REQUEST
 from swift.common.request_helpers import resolve_etag_is_at_header
 from swift.common.swob import Request, Response
 
@@ -75,14 +76,17 @@ def response(req: Request, kind: str, answer: StoreAnswer, found: Mapping[str, s
     made.headers.update({name: value for name, value in found.items() if name.lower() not in _NOT_TAKEN})
     made.environ["swift_x_timestamp"] = found.get("X-Timestamp")
     made.accept_ranges = "bytes"
-    if req.method == "GET" and kind == "container":
+    # Of an error without a text, Swift's own follows.
+    has_text = answer.status < HTTP_BAD_REQUEST or answer.headers.get("Content-Length") != "0"
+    if req.method == "GET" and kind == "container" and has_text:
         made.body = content_types.listing_from_store(answer.body())
-    elif req.method == "GET":
+    elif req.method == "GET" and has_text:
         made.app_iter = answer.pieces()
         made.content_length = answer.headers.get("Content-Length")
     else:
         answer.close()
-        made.content_length = answer.headers.get("Content-Length")
+        if req.method == "HEAD":
+            made.content_length = answer.headers.get("Content-Length")
     if answer.headers.get("Content-Type"):
         made.charset = None
         made.content_type = content_types.from_store(answer.headers["Content-Type"])

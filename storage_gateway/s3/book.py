@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote, unquote
 
 from storage_gateway.logins import StoreAway
-from storage_gateway.s3.client import S3Client
+from storage_gateway.s3.client import ERROR, S3Client
 from storage_gateway.s3.headers import changed
 from storage_gateway.s3.listings import Item, key_of
 from storage_gateway.s3.names import book_of
@@ -52,9 +52,10 @@ class Book:
             answer.close()
             self.client.ask(account, "PUT", f"/{book_of(account)}").close()
             answer = self.client.ask(account, "PUT", path, {"Content-Type": "application/json"}, body=body)
-        text = answer.body()
+        answer.close()
         if answer.status // 100 != 2:
-            raise StoreAway(f"the store does not keep the entry of {account}: {answer.status} {text[:200]!r}")
+            error = answer.headers.get(ERROR, "")
+            raise StoreAway(f"the store does not keep the entry of {account}: {answer.status} {error}")
 
     def remove(self, account: str, container: str) -> None:
         """Forget a container."""

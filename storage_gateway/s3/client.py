@@ -17,6 +17,8 @@ from storage_gateway.s3.signing import query_of, quoted_path, signed
 PAGE_LENGTH = 1000
 PAGES_MAX = 1000
 """Of one listing: a million names."""
+ERROR = "X-Backend-Store-Error"
+"""A header of answers that are no success: the code of S3. The text is what Swift says of the status."""
 _CODE = re.compile(rb"<Code>(\w{1,64})</Code>")
 _ERROR_BYTES_MAX = 64 * 1024
 _STATUSES = {
@@ -115,6 +117,6 @@ class S3Client:
             return told(400, {}, b"The store takes no name with a part of dots.")
         if status in _NOT_ALLOWED:
             raise StoreAway(f"the store does not accept the keys for {account}: {status} {code}")
-        made = told(status, {"Content-Type": "text/plain"}, text and code.encode())
+        made = told(status, {ERROR: code} if code else {})
         made.headers.update({name: value for name, value in answer.headers.items() if name == "Retry-After"})
         return made

@@ -15,7 +15,7 @@ from swift.common.utils import parse_content_type
 
 from storage_gateway.connections import StoreAnswer, told
 from storage_gateway.s3.book import Book
-from storage_gateway.s3.client import S3Client
+from storage_gateway.s3.client import ERROR, S3Client
 from storage_gateway.s3.counts import Count, Counts
 from storage_gateway.s3.headers import seconds_of
 from storage_gateway.s3.index import Entry, Index
@@ -88,9 +88,9 @@ class S3Containers:
         known = self._is_there(account, bucket)
         if not known:
             answer = self.client.ask(account, "PUT", f"/{bucket}")
-            text = answer.body()
-            if answer.status // 100 != 2 and text != b"BucketAlreadyOwnedByYou":
-                return told(answer.status, {}, text)
+            answer.close()
+            if answer.status // 100 != 2 and answer.headers.get(ERROR) != "BucketAlreadyOwnedByYou":
+                return told(answer.status)
         self.book.change(account, container, headers, new=True)
         return told(202 if known else 201)
 

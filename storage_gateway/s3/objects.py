@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from swift.common.swob import RESPONSE_REASONS
-
 from storage_gateway.connections import BodyUpload, StoreAnswer, Upload, told
 from storage_gateway.s3.client import S3Client
 from storage_gateway.s3.headers import from_s3, seconds_of, to_s3
@@ -17,7 +15,6 @@ from storage_gateway.s3.names import bucket_of
 from storage_gateway.s3.uploads import DIGEST_OF_NOTHING, CheckedUpload
 
 _NOT_IN_IT = 416
-_OUTSIDE = "<html><h1>{}</h1><p>{}</p></html>".format(*RESPONSE_REASONS[_NOT_IN_IT]).encode()
 _READ = ("GET", "HEAD")
 
 
@@ -103,7 +100,7 @@ class S3Objects:
         self.index.forget(place.bucket, place.key)
         if answer.status == 200 and b"<Error>" in body:  # told after the first bytes were sent
             return told(503)
-        return told(202) if answer.status == 200 else told(answer.status, {}, body)
+        return told(202 if answer.status == 200 else answer.status)
 
     def _outside(self, place: Place) -> StoreAnswer:
         """Return what Swift says of a range that an object does not have: with its length, ETag and metadata."""
@@ -111,7 +108,7 @@ class S3Objects:
         head.close()
         said = from_s3(head.headers)
         length = said.pop("Content-Length", "0")
-        return told(_NOT_IN_IT, {**said, "Content-Range": f"bytes */{length}"}, _OUTSIDE)
+        return told(_NOT_IN_IT, {**said, "Content-Range": f"bytes */{length}"})
 
     def _removed(self, place: Place) -> StoreAnswer:
         head = self.client.ask(place.account, "HEAD", place.path)

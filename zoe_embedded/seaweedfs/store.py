@@ -42,7 +42,7 @@ class SeaweedStore:
     """Use as a context manager. users: secrets by the identifiers of their access keys; each may do everything."""
 
     def __init__(self, program: Path, directory: Path, users: dict[str, str]) -> None:
-        self._program, self.directory, self._users = program, directory, users
+        self._program, self.directory, self.users = program, directory, users
         self._process: subprocess.Popen[bytes] | None = None
         self._held = HeldPorts(len(_PORTS))
 
@@ -86,7 +86,7 @@ class SeaweedStore:
         configuration, log_file = self.directory / "s3.json", self.directory / "weed.log"
         known = [
             {"name": name, "credentials": [{"accessKey": name, "secretKey": secret}], "actions": _ACTIONS}
-            for name, secret in self._users.items()
+            for name, secret in self.users.items()
         ]
         configuration.touch(mode=0o600)
         configuration.write_text(json.dumps({"identities": known}))
