@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from swift.common.http import HTTP_BAD_REQUEST
+from swift.common.http import HTTP_BAD_REQUEST, HTTP_NOT_MODIFIED, HTTP_PRECONDITION_FAILED
 from swift.common.request_helpers import resolve_etag_is_at_header
 from swift.common.swob import Request, Response
 
@@ -90,6 +90,10 @@ def response(req: Request, kind: str, answer: StoreAnswer, found: Mapping[str, s
     if answer.headers.get("Content-Type"):
         made.charset = None
         made.content_type = content_types.from_store(answer.headers["Content-Type"])
+    if held and "Content-Range" in made.headers:
+        made.fix_conditional_response()
+        if made.status_int in (HTTP_NOT_MODIFIED, HTTP_PRECONDITION_FAILED):
+            del made.headers["Content-Range"]  # what was asked under a condition is no part of an object
     return made
 
 

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -25,6 +26,7 @@ from storage_gateway.s3.names import bucket_of
 _JSON = "application/json; charset=utf-8"
 _AT_ONCE = 16
 """Objects of which a listing asks at once what it does not say."""
+_CACHED = 4096
 _ALL = 10**9
 
 
@@ -137,24 +139,26 @@ class S3Containers:
 
     def _described(self, account: str, bucket: str, items: list[Item]) -> Iterator[dict[str, Any]]:
         """Yield entries as Swift's container servers list them; what the index does not know, the objects are asked."""
-        unknown = [item for item in items if not item.is_start and self._content_type(bucket, item) is None]
+        known = {item.name: self._content_type(bucket, item) for item in items if not item.is_start}
+        unknown = [item for item in items if not item.is_start and known[item.name] is None]
         pool = GreenPool(_AT_ONCE)
-        asked = dict(pool.imap(lambda item: (item.name, self._asked(account, bucket, item)), unknown))
+        known |= dict(pool.imap(lambda item: (item.name, self._asked(account, bucket, item)), unknown))
         for item in items:
             if item.is_start:
                 yield {"subdir": item.name}
                 continue
-            content_type = asked.get(item.name) or self._content_type(bucket, item)
             yield {
                 "name": item.name,
                 "hash": item.etag,
                 "bytes": item.size,
-                "content_type": _normal(content_type or "application/octet-stream"),
+                "content_type": _normal(known[item.name] or "application/octet-stream"),
                 "last_modified": _time(item.modified),
             }
 
     def _content_type(self, bucket: str, item: Item) -> str | None:
-        return self.index.content_type(bucket, item.name, item.etag, item.size, _seconds(item.modified))
+        return self.index.content_type(
+            bucket, item.name, item.etag, item.size, _seconds(item.modified.partition(".")[0])
+        )
 
     def _asked(self, account: str, bucket: str, item: Item) -> str:
         answer = self.client.ask(account, "HEAD", f"/{bucket}/{item.name}")
@@ -182,6 +186,7 @@ def _container(item: Item, counts: Mapping[str, Count]) -> dict[str, Any]:
     return {"name": item.name, "count": count.objects, "bytes": count.size, "last_modified": _time(item.modified)}
 
 
+@lru_cache(_CACHED)
 def _normal(content_type: str) -> str:
     """Return a content type as Swift lists it."""
     plain, parameters = parse_content_type(content_type)
@@ -194,8 +199,9 @@ def _time(modified: str) -> str:
     return f"{whole}.{part[:6]:0<6}"
 
 
+@lru_cache(_CACHED)
 def _seconds(modified: str) -> int:
     try:
-        return calendar.timegm(time.strptime(modified.partition(".")[0], "%Y-%m-%dT%H:%M:%S"))
+        return calendar.timegm(time.strptime(modified, "%Y-%m-%dT%H:%M:%S"))
     except ValueError:
         return 0
