@@ -8,7 +8,7 @@ RUN := $(BIN)/python
 GIVEN = $(if $(SETTINGS),--settings "$(SETTINGS)")
 
 .DEFAULT_GOAL := help
-.PHONY: mpi wheels test-python test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage demo-deadline serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-store bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up ceph-up images up down
+.PHONY: mpi wheels test-python test-chaos test-soak sbom audit check test-times web test-web help demo demo-storage demo-deadline serve test test-unit test-all lint format setup runtime notebook lock ci-tools docs picture openapi bench bench-scheduler bench-cli bench-storage bench-store bench-web bench-reads bench-slurm bench-swarm bench-replay drill-postgres bench-scheduler-smoke study clean test-swarm test-storage storage-up ceph-up seaweedfs-up images up down
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 24
@@ -75,6 +75,9 @@ storage-up: setup ## OpenStack Swift with Zoe's filters on loopback, until Ctrl-
 
 ceph-up: setup ## Ceph's object gateway on loopback, in memory, until Ctrl-C (needs Debian's ceph-mon, ceph-osd, radosgw)
 	@$(RUN) -m zoe_embedded.ceph
+
+seaweedfs-up: setup ## SeaweedFS, an S3 store, on loopback until Ctrl-C
+	@$(RUN) -m zoe_embedded.seaweedfs
 
 test-web: setup web ## the web UI in a real browser with a Spark notebook (ZOE_TEST_PICTURES=1 draws docs/images anew)
 	@ZOE_TEST_LONG=1 $(RUN) -m scripts.run_tests web

@@ -23,6 +23,8 @@ compile requirements/jupyter.in -o requirements/jupyter.lock
 compile requirements/jupyter-lab.in -o requirements/jupyter-lab.lock
 compile_for_all mpi requirements/mpi.in
 compile_for_all swift requirements/swift.in
+compile_for_all seaweedfs requirements/seaweedfs.in
+compile_for_all rclone requirements/rclone.in
 compile requirements/swift-tests.in -o requirements/swift-tests.lock
 compile requirements/audit.in -o requirements/audit.lock
 # The same versions, without what only tests and the embedded database need.

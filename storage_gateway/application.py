@@ -35,9 +35,8 @@ from swift.proxy.controllers.obj import ReplicatedObjectController
 from swift.proxy.server import Application
 
 from storage_gateway.controllers import GatewayAccounts, GatewayContainers, GatewayObjects
-from storage_gateway.logins import StoreSettings
 from storage_gateway.object_locks import ObjectLocks
-from storage_gateway.store import SwiftStore
+from storage_gateway.store import Store, made_store
 
 
 class OneServer:
@@ -71,12 +70,13 @@ class Gateway(Application):  # type: ignore[misc]
     written_elsewhere = True
     """Others may write to the store without this gateway."""
 
-    def __init__(self, conf: dict[str, str], store: SwiftStore, locks: ObjectLocks) -> None:
+    def __init__(self, conf: dict[str, str], store: Store, locks: ObjectLocks) -> None:
         ring = OneServer()
         for policy in POLICIES:
             policy.object_ring = ring
         self.store = store
         self.locks = locks
+        self.wait_s = float(conf.get("store_timeout", 60))
         super().__init__(conf, get_logger(conf, log_route="zoe-gateway"), account_ring=ring, container_ring=ring)
 
     def get_controller(self, req: Request) -> tuple[Any, dict[str, Any]]:
@@ -95,13 +95,5 @@ _CONTROLLERS = {
 def app_factory(global_conf: dict[str, str], **local_conf: str) -> Gateway:
     """Return the application; paste calls this."""
     conf = {**global_conf, **local_conf}
-    settings = StoreSettings(
-        conf["store_auth_url"],
-        conf["store_user"],
-        Path(conf["store_key_file"]),
-        Path(conf["store_accounts_file"]) if "store_accounts_file" in conf else None,
-        float(conf.get("store_connect_timeout", 2)),
-        float(conf.get("store_timeout", 60)),
-    )
     locks = ObjectLocks(Path(conf["locks_dir"]) if conf.get("locks_dir") else None, conf.get("user", "swift"))
-    return Gateway(conf, SwiftStore(settings), locks)
+    return Gateway(conf, made_store(conf), locks)

@@ -9,11 +9,18 @@ from typing import Any
 
 from swift.common.constraints import MAX_FILE_SIZE
 from swift.common.exceptions import ChunkReadError
-from swift.common.http import HTTP_BAD_REQUEST, HTTP_PARTIAL_CONTENT, HTTP_REQUESTED_RANGE_NOT_SATISFIABLE, is_success
+from swift.common.http import (
+    HTTP_BAD_REQUEST,
+    HTTP_PARTIAL_CONTENT,
+    HTTP_PRECONDITION_FAILED,
+    HTTP_REQUESTED_RANGE_NOT_SATISFIABLE,
+    is_success,
+)
 from swift.common.swob import (
     HTTPAccepted,
     HTTPBadRequest,
     HTTPClientDisconnect,
+    HTTPConflict,
     HTTPInsufficientStorage,
     HTTPNotFound,
     HTTPPreconditionFailed,
@@ -28,11 +35,11 @@ from swift.proxy.controllers.container import ContainerController
 from swift.proxy.controllers.obj import ReplicatedObjectController
 
 from storage_gateway import content_types
+from storage_gateway.connections import PIECE_BYTES, StoreAnswer
 from storage_gateway.exchange import conditions_for_us, kind_of, query, response, sent, written
 from storage_gateway.kept_headers import TooLong, from_store, kept_after_post
 from storage_gateway.logins import StoreAway
 from storage_gateway.object_locks import LockBusy
-from storage_gateway.store import PIECE_BYTES, StoreAnswer
 
 _FOOTERS = "swift.callback.update_footers"
 VERSION = "X-Backend-Zoe-Version"
@@ -40,7 +47,15 @@ VERSION = "X-Backend-Zoe-Version"
 _ALONE_S = 1.0
 _IN_MEMORY_BYTES = 1 << 20
 """Of a body that is kept here; what is longer goes to the disk."""
-_RANGES = (HTTP_PARTIAL_CONTENT, HTTP_REQUESTED_RANGE_NOT_SATISFIABLE)
+_REPLACED_ANEW = 3
+_RANGES = (HTTP_PARTIAL_CONTENT, HTTP_PRECONDITION_FAILED, HTTP_REQUESTED_RANGE_NOT_SATISFIABLE)
+
+
+def _response(req: Request, answer: StoreAnswer) -> Response:
+    made = Response(request=req, status=f"{answer.status} {answer.reason}", body=answer.body() or None)
+    if answer.headers.get("Content-Type"):
+        made.content_type = answer.headers["Content-Type"]
+    return made
 
 
 class _Forwarding:
@@ -57,7 +72,7 @@ class _Forwarding:
         self, req: Request, _type: str, _nodes: Any, _part: Any, path: str, *_: Any, **__: Any
     ) -> Response:
         """Return the store's answer to a GET or HEAD."""
-        held = conditions_for_us(req)
+        held = conditions_for_us(req, self.app.store.judges_conditions)
         headers = HeaderKeyDict({name: one for name, one in sent(req.headers).items() if name.title() not in held})
         if "Range" in headers and (req.range is None or req.method == "HEAD"):
             del headers["Range"]  # what is no range is no request for one; some stores refuse it
@@ -112,7 +127,7 @@ class _Forwarding:
         method = "POST" if kind == "account" and method == "PUT" else method
         with self._telling(req), ExitStack() as stack:
             if kind == "object":
-                stack.enter_context(self.app.locks.shared(path, self.app.store.wait_s))
+                stack.enter_context(self.app.locks.shared(path, self.app.wait_s))
             return self._changed(req, method, path, written(kind, headers[0]), query_string, body)
 
     def _changed(
@@ -124,11 +139,7 @@ class _Forwarding:
         query_string: str = "",
         body: bytes | None = None,
     ) -> Response:
-        answer = self.app.store.ask(method, path, headers, query_string, body)
-        made = Response(request=req, status=f"{answer.status} {answer.reason}", body=answer.body())
-        if answer.headers.get("Content-Type"):
-            made.content_type = answer.headers["Content-Type"]
-        return made
+        return _response(req, self.app.store.ask(method, path, headers, query_string, body))
 
     @contextmanager
     def _telling(self, req: Request) -> Iterator[None]:
@@ -162,9 +173,18 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
         return self._replaced(req, headers[0])
 
     def _replaced(self, req: Request, headers: Mapping[str, str]) -> Response:
-        """Replace the metadata of users, as Swift does; what middleware keeps stays."""
+        """Replace the metadata of users, as Swift does; what middleware keeps stays. Where a store says that the object
+        is another by now, the metadata is that of the other.
+        """
+        for _ in range(_REPLACED_ANEW):
+            made = self._replaced_once(req, headers)
+            if made.status_int != HTTP_PRECONDITION_FAILED:
+                return made
+        raise HTTPConflict(request=req, body="The object is written all the time.")
+
+    def _replaced_once(self, req: Request, headers: Mapping[str, str]) -> Response:
         path = req.swift_entity_path
-        with self._telling(req), self.app.locks.shared(path, self.app.store.wait_s):
+        with self._telling(req), self.app.locks.shared(path, self.app.wait_s):
             before = self.app.store.ask("HEAD", path, {})
             before.close()
             if not is_success(before.status):
@@ -176,7 +196,7 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
             if sent.get("Content-Type"):
                 former = before.headers.get("Content-Type", "")
                 sent["Content-Type"] = content_types.carried(former, headers["Content-Type"])
-            return self._changed(req, "POST", path, sent)
+            return _response(req, self.app.store.replace(path, before, sent))
 
     def _store_object(
         self, req: Request, data_source: Iterator[bytes], _nodes: Any, _partition: int, outgoing_headers: Any
@@ -191,10 +211,11 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
         path, version = req.swift_entity_path, req.headers.get(VERSION)
         with self._telling(req), ExitStack() as stack:
             if version is None:
-                stack.enter_context(self.app.locks.shared(path, self.app.store.wait_s))
+                stack.enter_context(self.app.locks.shared(path, self.app.wait_s))
             if "*" in (req.if_none_match or ()) and self._is_there(req):  # some stores do not look
                 return HTTPPreconditionFailed(request=req)
-            if _FOOTERS in req.environ or version is not None:
+            unsaid = self.app.store.needs_length and "Content-Length" not in headers
+            if _FOOTERS in req.environ or version is not None or unsaid:
                 spool = stack.enter_context(SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES))
                 try:
                     spool.writelines(pieces)
@@ -213,7 +234,7 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
                 for piece in pieces:
                     upload.send(piece)
             answer = upload.refused or upload.end()
-            made = Response(request=req, status=f"{answer.status} {answer.reason}", body=answer.body())
+            made = Response(request=req, status=f"{answer.status} {answer.reason}", body=answer.body() or None)
             for name in ("Etag", "Last-Modified"):
                 if answer.headers.get(name):
                     made.headers[name] = answer.headers[name]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from swift.common.http import HTTP_BAD_REQUEST, HTTP_NOT_MODIFIED, HTTP_PRECONDITION_FAILED
 from swift.common.request_helpers import resolve_etag_is_at_header
 from swift.common.swob import Request, Response
 
 from storage_gateway import content_types
+from storage_gateway.connections import StoreAnswer
 from storage_gateway.kept_headers import to_store
-from storage_gateway.store import StoreAnswer
 
 # What is between client and gateway, or between Swift's proxy and its servers.
 _STEPS = """
@@ -24,7 +25,8 @@ _NOT_SENT = frozenset(_STEPS.split())
 _NOT_TAKEN = frozenset(
     ("connection", "date", "keep-alive", "transfer-encoding", "x-openstack-request-id", "x-trans-id")
 )
-_CONDITIONS = ("If-Match", "If-None-Match")
+_ON_ETAGS = ("If-Match", "If-None-Match")
+_ON_DATES = ("If-Modified-Since", "If-Unmodified-Since")
 
 
 def kind_of(path: str) -> str:
@@ -55,11 +57,14 @@ def written(kind: str, headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def conditions_for_us(req: Request) -> tuple[str, ...]:
-    """Return the conditions that the gateway judges: those on an ETag that middleware keeps elsewhere."""
-    if "X-Backend-Etag-Is-At" not in req.headers:
+def conditions_for_us(req: Request, judged_there: bool) -> tuple[str, ...]:
+    """Return the conditions that the gateway judges: those on an ETag that middleware keeps elsewhere, and all if the
+    store does not judge as Swift does.
+    """
+    if judged_there and "X-Backend-Etag-Is-At" not in req.headers:
         return ()
-    return tuple(name for name in _CONDITIONS if name in req.headers)
+    names = _ON_ETAGS if judged_there else (*_ON_ETAGS, *_ON_DATES)
+    return tuple(name for name in names if name in req.headers)
 
 
 def response(req: Request, kind: str, answer: StoreAnswer, found: Mapping[str, str], held: Sequence[str]) -> Response:
@@ -71,17 +76,24 @@ def response(req: Request, kind: str, answer: StoreAnswer, found: Mapping[str, s
     made.headers.update({name: value for name, value in found.items() if name.lower() not in _NOT_TAKEN})
     made.environ["swift_x_timestamp"] = found.get("X-Timestamp")
     made.accept_ranges = "bytes"
-    if req.method == "GET" and kind == "container":
+    # Of an error without a text, Swift's own follows.
+    has_text = answer.status < HTTP_BAD_REQUEST or answer.headers.get("Content-Length") != "0"
+    if req.method == "GET" and kind == "container" and has_text:
         made.body = content_types.listing_from_store(answer.body())
-    elif req.method == "GET":
+    elif req.method == "GET" and has_text:
         made.app_iter = answer.pieces()
         made.content_length = answer.headers.get("Content-Length")
     else:
         answer.close()
-        made.content_length = answer.headers.get("Content-Length")
+        if req.method == "HEAD":
+            made.content_length = answer.headers.get("Content-Length")
     if answer.headers.get("Content-Type"):
         made.charset = None
         made.content_type = content_types.from_store(answer.headers["Content-Type"])
+    if held and "Content-Range" in made.headers:
+        made.fix_conditional_response()
+        if made.status_int in (HTTP_NOT_MODIFIED, HTTP_PRECONDITION_FAILED):
+            del made.headers["Content-Range"]  # what was asked under a condition is no part of an object
     return made
 
 

@@ -2,7 +2,7 @@
 
 Swift's middleware keeps its notes in headers that clients neither see nor set, such as `X-Object-Sysmeta-Slo-Etag`, and
 a proxy keeps access lists. A store behind a gateway takes only metadata of users, of at most 256 bytes each, so such a
-header is kept in parts:
+header is kept in parts. Quotas are kept so, too: some stores would judge them in their own way.
 
     X-Container-Read: .r:*      X-Container-Meta-Zoe-Gateway-0-Container-Read: .r:*
 """
@@ -21,7 +21,7 @@ _SAFE = "!\"#$&'()*+,/:;<=>?@[]^`{|}~"
 _KEPT = {
     "account": re.compile(r"x-account-sysmeta-.+"),
     "container": re.compile(
-        r"x-container-(sysmeta-.+|read|write|sync-key|sync-to)|x-versions-(location|enabled)|x-history-location"
+        r"x-container-(sysmeta-.+|meta-quota-(bytes|count)|read|write|sync-key|sync-to)|x-versions-(location|enabled)|x-history-location"
     ),
     "object": re.compile(r"x-object-((transient-)?sysmeta-.+|manifest)|x-static-large-object"),
 }
@@ -42,7 +42,7 @@ def to_store(kind: str, headers: Mapping[str, str]) -> dict[str, str]:
         if _is_ours(kind, name):
             continue
         if _KEPT[kind].fullmatch(name.lower()):
-            sent.update(_parts(kind, name, value))
+            sent.update(parts(kind, name, value))
         else:
             sent[name] = value
     return sent
@@ -87,7 +87,7 @@ def _is_ours(kind: str, name: str) -> bool:
     return name.lower().startswith((_prefix(kind), f"x-remove-{kind}-meta-{_MARK}"))
 
 
-def _parts(kind: str, name: str, value: str) -> Iterator[tuple[str, str]]:
+def parts(kind: str, name: str, value: str) -> Iterator[tuple[str, str]]:
     """Yield a header as metadata. What an earlier, longer value left over is removed; of an object, all of it is
     replaced anyway.
     """

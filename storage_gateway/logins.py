@@ -19,12 +19,13 @@ class StoreAway(Exception):  # noqa: N818 - the name is the fact
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
-    """Where the store is, and who the gateway is there. auth_url: of its authentication, version 1. accounts_file: in
-    JSON, `{account: {"user": ..., "key": ...}}`, of accounts that have a user of their own at the store; `user` may use
-    all others. connect_s: longest wait for a connection; wait_s: for an answer, and for each piece of it.
+    """Where the store is, and who the gateway is there. url: of Swift's authentication, version 1, or of an S3 store;
+    there `user` is the identifier of an access key. accounts_file: in JSON, `{account: {"user": ..., "key": ...}}`, of
+    accounts that have a user of their own at the store; `user` may use all others. connect_s: longest wait for a
+    connection; wait_s: for an answer, and for each piece of it.
     """
 
-    auth_url: str
+    url: str
     user: str
     key_file: Path
     accounts_file: Path | None = None
@@ -53,32 +54,34 @@ SignIn = Callable[[str, str], tuple[int, Mapping[str, str]]]
 """Asks the store for a token, with user and key; returns status and headers."""
 
 
-class Logins:
-    """Tokens that are good, by user; StoreAway."""
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who the gateway is at the store for an account; `own`: of that account alone."""
 
-    def __init__(self, settings: StoreSettings, sign_in: SignIn) -> None:
-        self._settings, self._sign_in = settings, sign_in
-        self._known: dict[str, Login] = {}
+    name: str
+    key: str
+    own: bool
+
+
+class Users:
+    """Users by account; files are read again when they have changed."""
+
+    def __init__(self, settings: StoreSettings) -> None:
+        self._settings = settings
         self._accounts: dict[str, dict[str, str]] = {}
         self._read_ns = 0
 
-    def of(self, account: str) -> Login:
-        """Return the login for an account."""
+    def of(self, account: str) -> User:
+        """Return the user for an account; StoreAway if a file is missing or makes no sense."""
         own = self._own(account)
-        name = own["user"] if own is not None else self._settings.user
-        login = self._known.get(name)
-        if login is None or login.until_s < time.monotonic():
-            key = own["key"] if own is not None else self._settings.key_file.read_text().strip()
-            login = self._known[name] = self._made(name, key, own is not None)
-        return login
-
-    def forget(self, login: Login) -> None:
-        """Sign in again next time, since the store does not know this token any more."""
-        if self._known.get(login.name) is login:
-            del self._known[login.name]
+        if own is not None:
+            return User(own["user"], own["key"], True)
+        try:
+            return User(self._settings.user, self._settings.key_file.read_text().strip(), False)
+        except (OSError, ValueError) as error:
+            raise StoreAway(f"no key of {self._settings.user}: {error}") from None
 
     def _own(self, account: str) -> dict[str, str] | None:
-        """Return user and key of an account; the file is read again when it has changed."""
         file = self._settings.accounts_file
         if file is None:
             return None
@@ -91,11 +94,32 @@ class Logins:
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreAway(f"{file} names no users of accounts: {error!r}") from None
 
-    def _made(self, name: str, key: str, own: bool) -> Login:
-        status, headers = self._sign_in(name, key)
+
+class Logins:
+    """Tokens that are good, by user; StoreAway."""
+
+    def __init__(self, settings: StoreSettings, sign_in: SignIn) -> None:
+        self._users, self._sign_in = Users(settings), sign_in
+        self._known: dict[str, Login] = {}
+
+    def of(self, account: str) -> Login:
+        """Return the login for an account."""
+        user = self._users.of(account)
+        login = self._known.get(user.name)
+        if login is None or login.until_s < time.monotonic():
+            login = self._known[user.name] = self._made(user)
+        return login
+
+    def forget(self, login: Login) -> None:
+        """Sign in again next time, since the store does not know this token any more."""
+        if self._known.get(login.name) is login:
+            del self._known[login.name]
+
+    def _made(self, user: User) -> Login:
+        status, headers = self._sign_in(user.name, user.key)
         url, token = headers.get("X-Storage-Url"), headers.get("X-Auth-Token")
         if status // 100 != 2 or not url or not token:
-            raise StoreAway(f"the store does not let {name} sign in: {status}")
+            raise StoreAway(f"the store does not let {user.name} sign in: {status}")
         life_s = float(headers.get("X-Auth-Token-Expires") or _UNKNOWN_LIFE_S)
         until_s = time.monotonic() + max(life_s - _RENEWED_BEFORE_S, life_s / 2)
-        return Login(name, url if own else url.rstrip("/").rpartition("/")[0], own, token, until_s)
+        return Login(user.name, url if user.own else url.rstrip("/").rpartition("/")[0], user.own, token, until_s)

@@ -40,10 +40,16 @@ def at_gateway() -> Iterator[tuple[ObjectStore, ObjectStore, Pusher]]:
         yield pair.behind, pair.gateway, pusher
 
 
-@pytest.fixture(scope="module")
-def both() -> Iterator[tuple[Person, Person, Pusher]]:
+@contextmanager
+def at_gateway_before_s3() -> Iterator[tuple[ObjectStore, ObjectStore, Pusher]]:
+    with gateway_before_swift(make=pushed_store, protocol="s3", keyring=keyring) as (pair, pusher):
+        yield pair.behind, pair.gateway, pusher
+
+
+@pytest.fixture(scope="module", params=[at_swift, at_gateway_before_s3])
+def both(request: pytest.FixtureRequest) -> Iterator[tuple[Person, Person, Pusher]]:
     """Bob has no rules, Ann has those that are pushed."""
-    with at_swift() as made, people(*made) as found:
+    with request.param() as made, people(*made) as found:
         yield found
 
 
@@ -72,16 +78,25 @@ def test_clients_of_a_real_swift_see_no_difference(
             assert lists[0] == lists[1]
         elif "cut" not in one:  # who hangs up is tried by test_rules.py
             plain, behind = (asked(person, one, tags) for person in (bob, ann))
-            assert seen(plain) == seen(behind), one
+            assert judged(plain) == judged(behind), one
             if one["method"] == "PUT" and plain.is_success:
                 tags[one["path"]] = plain.headers["Etag"]
     for name, condition in itertools.product(("a.txt", "b"), ("If-Match", "If-None-Match")):
         one = get(name, {condition: "PRESENT"})
-        assert seen(asked(bob, one, tags)) == seen(asked(ann, one, tags)), one
+        assert judged(asked(bob, one, tags)) == judged(asked(ann, one, tags)), one
     pushed(pusher, written(RuleBook()))
     for person in (bob, ann):
         for name in ("a.txt", "b"):
             person.call("DELETE", f"c/{name}")
+
+
+def judged(answer: httpx.Response) -> tuple[Any, ...]:
+    """What both have to say alike. What a condition refuses has no body, and at a gateway its type may be that of the
+    ranges that were asked for.
+    """
+    if answer.status_code in (304, 412):
+        return answer.status_code, answer.headers.get("Etag"), answer.headers.get("Content-Range"), answer.content
+    return seen(answer)
 
 
 def pushed(pusher: Pusher, rules: dict[str, Any]) -> None:
@@ -122,7 +137,7 @@ COMPRESSED = {
 }
 
 
-@pytest.fixture(scope="module", params=[at_swift, at_gateway])
+@pytest.fixture(scope="module", params=[at_swift, at_gateway, at_gateway_before_s3])
 def compressed(request: pytest.FixtureRequest) -> Iterator[Person]:
     with request.param() as made, people(*made) as (_, ann, pusher):
         pushed(pusher, COMPRESSED)

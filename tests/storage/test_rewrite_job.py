@@ -13,11 +13,11 @@ import httpx
 import pytest
 
 from storage_bridge.model import BandwidthSlo
-from tests.storage.test_rules import TEXT, _keyring, applied, database, on_disk
+from tests.storage.test_rules import TEXT, applied, database, on_disk
 from tests.support.modules import FLIPPING, module
 from tests.support.object_store import ADMIN, Person, logged_in, object_store
 from tests.support.waiting import until
-from tests.support.whole_storage import CAPACITY, TOKEN, Whole, whole_storage
+from tests.support.whole_storage import CAPACITY, TOKEN, Whole, keyring, whole_storage
 from zoe_embedded.home import Account
 from zoe_embedded.swift.configuration import ControllerLine
 from zoe_embedded.swift.controller import ControllerSite
@@ -29,7 +29,7 @@ FAST = 10**9
 
 @pytest.fixture(scope="module")
 def whole(database: str) -> Iterator[Whole]:
-    with whole_storage(database, keyring=_keyring, versions=True) as made:
+    with whole_storage(database, keyring=keyring, versions=True) as made:
         yield made
 
 
@@ -161,7 +161,7 @@ def test_a_controller_that_is_killed_goes_on_where_it_was(postgres_url: str) -> 
         return sites[0].line
 
     objects = 40
-    with object_store(nodes=1, replicas=1, keyring=_keyring, controller=line) as store, ExitStack() as undo:
+    with object_store(nodes=1, replicas=1, keyring=keyring, controller=line) as store, ExitStack() as undo:
         [site] = sites
         undo.callback(site.close)
         url = postgres_url.replace("postgresql+psycopg2:", "postgresql:")

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -21,11 +22,12 @@ from storage_controller.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from tests.storage.test_filter_host import VERSIONS
 from tests.storage.test_filter_host_at_swift import MODULES, at_gateway, pushed
-from tests.storage.test_rules import _RING, TEXT, _keyring, on_disk
+from tests.storage.test_rules import TEXT, on_disk
 from tests.support.modules import module
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
 from tests.support.waiting import until
+from tests.support.whole_storage import keyring
 from zoe_embedded.swift.store import ObjectStore
 
 SEEN = ("Content-Length", "Content-Type", "Etag", "Last-Modified", "X-Timestamp", "X-Delete-At", "Content-Encoding")
@@ -37,8 +39,11 @@ class Site:
     """Ann with her objects, and the storage controller in her account. store: with the disks. times: whether what is
     stored again has the time of what was put."""
 
-    def __init__(self, store: ObjectStore, ann: Person, admin: Person, pusher: Pusher, kind: str) -> None:
+    def __init__(
+        self, store: ObjectStore, ann: Person, admin: Person, pusher: Pusher, kind: str, ring: str | None = None
+    ) -> None:
         self.store = store
+        self.ring = Path(ring or "")
         self.kind = kind
         self.times = kind != "gateway"
         self.ann = ann
@@ -64,7 +69,7 @@ class Site:
 
 @contextmanager
 def at_swift(**kind: Any) -> Iterator[tuple[ObjectStore, ObjectStore, Pusher]]:
-    with pushed_store(keyring=_keyring, **{"nodes": 1, "replicas": 1, **kind}) as (store, pusher):
+    with pushed_store(keyring=keyring, **{"nodes": 1, "replicas": 1, **kind}) as (store, pusher):
         yield store, store, pusher
 
 
@@ -85,7 +90,7 @@ def made(request: pytest.FixtureRequest) -> Iterator[Site]:
     ):
         for functions in MODULES.values():
             pusher.send_module(module(*functions))
-        yield Site(disks, ann, admin, pusher, request.param)
+        yield Site(disks, ann, admin, pusher, request.param, store.configuration.keyring)
 
 
 @pytest.fixture
@@ -215,22 +220,22 @@ def test_what_cannot_be_read_stays_as_it_is(site: Site) -> None:
     site.rules("FOR TENANT acme DO SET ENCRYPTION")
     site.ann.put("c/secret", TEXT)
     site.rules()
-    kept = _RING[0].read_text()
+    kept = site.ring.read_text()
     try:
-        _RING[0].write_text("{}")
+        site.ring.write_text("{}")
         outcome, sentence = site.rewrite("c/secret")
         assert (outcome, "key acme-1" in sentence) == ("failed", True)
         site.rules("FOR TENANT acme DO SET ENCRYPTION")
         outcome, sentence = site.rewrite("c/secret")
         assert (outcome, "no key encrypts objects of acme" in sentence) == ("failed", True)
     finally:
-        _RING[0].write_text(kept)
+        site.ring.write_text(kept)
     both = {"acme-1": "11" * 32, "acme-2": "22" * 32}
     try:  # the current key is another one now, so what has the old one is encrypted anew
-        _RING[0].write_text(json.dumps({"acme": {"current": "acme-2", "keys": both}}))
+        site.ring.write_text(json.dumps({"acme": {"current": "acme-2", "keys": both}}))
         assert [site.rewrite("c/secret")[0] for _ in range(2)] == ["changed", "kept"]
     finally:
-        _RING[0].write_text(kept)
+        site.ring.write_text(kept)
     outcome, sentence = site.rewrite("c/secret", "plain")
     assert (outcome, "key acme-2" in sentence) == ("failed", True)
 

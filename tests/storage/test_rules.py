@@ -30,13 +30,12 @@ from tests.support.people import make_token
 from tests.support.pusher import pushed_store
 from tests.support.s3 import s3_client
 from tests.support.waiting import until
-from tests.support.whole_storage import TOKEN, Whole, installation_with, keyring
+from tests.support.whole_storage import TOKEN, Whole, installation_with
 from zoe_embedded.runtime import CLONE
 from zoe_embedded.swift.store import ObjectStore
 
 RULE = "FOR TENANT acme WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION WITH TYPE=LZ4, SET ENCRYPTION"
 TEXT = b"all work and no play makes jack a dull boy\n" * 5000
-_keyring = keyring  # by its former name
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,9 @@ from typing import Any
 from tests.support.needs import need_program
 from tests.support.object_store import USERS, object_store
 from zoe_embedded.ceph.store import PROGRAMS, CephStore
+from zoe_embedded.home import Home
+from zoe_embedded.runtime import CLONE
+from zoe_embedded.seaweedfs.store import SeaweedStore, ensure_seaweedfs
 from zoe_embedded.swift.configuration import StoreBehind, StoreUser
 from zoe_embedded.swift.store import ObjectStore
 
@@ -30,9 +34,14 @@ class Pair:
 
 @contextmanager
 def gateway_before_swift(
-    make: Callable[..., Any] = object_store, users: Sequence[StoreUser] = USERS, **changes: Any
+    make: Callable[..., Any] = object_store,
+    users: Sequence[StoreUser] = USERS,
+    protocol: str = "swift",
+    **changes: Any,
 ) -> Iterator[Any]:
-    """Both up, removed in the end. `make` starts the gateway; what it yields beside a store comes, too."""
+    """Both up, removed in the end. `make` starts the gateway; what it yields beside a store comes, too. By the protocol
+    `s3`, the gateway knows the Swift behind it as an S3 store.
+    """
     with (
         object_store(users=(*users, GATEWAY), nodes=1, replicas=1, filters=False, s3=True) as behind,
         tempfile.TemporaryDirectory(prefix="zoe-gateway-") as apart,
@@ -42,7 +51,8 @@ def gateway_before_swift(
         key.write_text(GATEWAY.key)
         if behind.configuration.run_as:
             os.chown(key, *_ids(behind))
-        line = StoreBehind(behind.auth_url, GATEWAY.login, str(key))
+        url = behind.auth_url if protocol == "swift" else behind.auth_url.removesuffix("/auth/v1.0")
+        line = StoreBehind(url, GATEWAY.login, str(key), protocol=protocol)
         with make(behind=line, s3=True, users=users, **changes) as made:
             yield Pair(made, behind) if isinstance(made, ObjectStore) else (Pair(made[0], behind), *made[1:])
 
@@ -66,6 +76,26 @@ def gateway_before_ceph(users: Sequence[StoreUser] = USERS) -> Iterator[ObjectSt
         line = StoreBehind(ceph.auth_url, "nobody:swift", str(nobody), str(accounts))
         with object_store(behind=line, s3=True, users=users) as gateway:
             yield gateway
+
+
+@contextmanager
+def gateway_before_seaweedfs(
+    make: Callable[..., Any] = object_store, users: Sequence[StoreUser] = USERS, **changes: Any
+) -> Iterator[Any]:
+    """A gateway before SeaweedFS, which knows one user; removed in the end. It comes with its SeaweedFS, and with what
+    else `make` yields.
+    """
+    secret = secrets.token_hex(16)
+    with tempfile.TemporaryDirectory(prefix="zoe-seaweedfs-") as apart:
+        Path(apart).chmod(0o711)
+        key = Path(apart) / "key"
+        key.write_text(secret)
+        key.chmod(0o644)  # for the proxy's user
+        program = ensure_seaweedfs(Home.find(CLONE).create())
+        with SeaweedStore(program, Path(apart) / "data", {GATEWAY.name: secret}) as behind:
+            line = StoreBehind(behind.url, GATEWAY.name, str(key), protocol="s3", order="paths")
+            with make(behind=line, s3=True, users=users, **changes) as made:
+                yield (made, behind) if isinstance(made, ObjectStore) else (*made, behind)
 
 
 def _ids(store: ObjectStore) -> tuple[int, int]:

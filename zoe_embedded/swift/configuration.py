@@ -44,7 +44,9 @@ paste.filter_factory = storage_filters.object_pushdown:filter_factory
 _SWIFTS_OWN = "use = egg:swift#proxy"
 _GATEWAY = """\
 paste.app_factory = storage_gateway.application:app_factory
-store_auth_url = {auth_url}
+store_protocol = {protocol}
+{url_name} = {url}
+store_order = {order}
 store_user = {user}
 store_key_file = {key_file}
 locks_dir = {directory}/locks
@@ -120,6 +122,8 @@ rates_file = {rates}
 secret_file = {secret_file}
 [filter:zoe_views]
 paste.filter_factory = storage_filters.views:filter_factory
+[filter:zoe_quotas]
+paste.filter_factory = storage_gateway.quotas:filter_factory
 [filter:zoe_filters]
 paste.filter_factory = storage_filters.filter_host:filter_factory
 rates_file = {rates}
@@ -142,7 +146,7 @@ io_timeout = 10
 error_suppression_interval = 0"""
 _PROXY_PIPELINE = (
     "catch_errors gatekeeper healthcheck proxy-logging cache {endpoints}listing_formats bulk {s3}{executions}"
-    "tempauth copy {bandwidth}{views}slo dlo {rules}{encryption}proxy-logging proxy-server"
+    "tempauth copy {bandwidth}{views}{quotas}slo dlo {rules}{encryption}proxy-logging proxy-server"
 )
 
 
@@ -182,14 +186,17 @@ class ControllerLine:
 
 @dataclass(frozen=True, slots=True)
 class StoreBehind:
-    """The store behind a gateway: its authentication, who the gateway is there, and the file with that user's key; the
-    file of accounts that have a user of their own there, if there is one.
+    """The store behind a gateway: its authentication, or that store if it speaks S3; who the gateway is there, and
+    the file with that user's key; the file of accounts that have a user of their own there, if there is one. order: in
+    which an S3 store lists.
     """
 
-    auth_url: str
+    url: str
     user: str
     key_file: str
     accounts_file: str | None = None
+    protocol: str = "swift"
+    order: str = "bytes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +314,14 @@ def _application(behind: StoreBehind | None, directory: Path) -> str:
         return _SWIFTS_OWN
     accounts = f"store_accounts_file = {behind.accounts_file}" if behind.accounts_file else ""
     return _GATEWAY.format(
-        auth_url=behind.auth_url, user=behind.user, key_file=behind.key_file, accounts=accounts, directory=directory
+        protocol=behind.protocol,
+        order=behind.order,
+        url_name="store_auth_url" if behind.protocol == "swift" else "store_url",
+        url=behind.url,
+        user=behind.user,
+        key_file=behind.key_file,
+        accounts=accounts,
+        directory=directory,
     )
 
 
@@ -333,6 +347,7 @@ def _write_proxy(
             endpoints="" if configuration.behind else "list-endpoints ",
             s3="s3api " if configuration.s3 else "",
             views="zoe_views " if configuration.filters else "",
+            quotas="zoe_quotas " if configuration.behind else "",
             executions="zoe_executions " if configuration.executions_secret else "",
             bandwidth="zoe_bandwidth " if configuration.filters else "",
             rules="zoe_filters " if configuration.filters else "",

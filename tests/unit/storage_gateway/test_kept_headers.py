@@ -11,7 +11,13 @@ from storage_gateway.kept_headers import PART_LENGTH, PARTS_MAX, TooLong, from_s
 VALUES = st.text(st.characters(min_codepoint=0x20, max_codepoint=0xFF, exclude_characters="\x7f"), max_size=900)
 NAMES = {
     "account": ["X-Account-Sysmeta-Core-Access-Control"],
-    "container": ["X-Container-Read", "X-Container-Write", "X-Container-Sysmeta-S3Api-Acl", "X-Versions-Location"],
+    "container": [
+        "X-Container-Read",
+        "X-Container-Write",
+        "X-Container-Sysmeta-S3Api-Acl",
+        "X-Versions-Location",
+        "X-Container-Meta-Quota-Bytes",
+    ],
     "object": [
         "X-Object-Sysmeta-Slo-Etag",
         "X-Object-Transient-Sysmeta-A",

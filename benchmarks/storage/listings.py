@@ -1,0 +1,88 @@
+"""What a listing costs at a gateway before an S3 store (SeaweedFS), beside the store's own listing of the same bucket.
+
+    python -m benchmarks.storage.listings --names 10000 --rounds 7
+
+Objects are put through the gateway, which then knows their content types; `cold` is the first listing of a gateway that
+was started again and knows none. Rounds are interleaved; ratios are medians over rounds, with the quartiles.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import httpx
+
+from storage_gateway.s3.names import bucket_of
+from tests.support.gateway import gateway_before_seaweedfs
+from tests.support.object_store import Person, logged_in
+from tests.support.s3 import S3Client
+from zoe_embedded.seaweedfs.store import SeaweedStore
+
+_KEY = re.compile(r"<Key>([^<]*)</Key>")
+_PAGES_MAX = 1000
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--names", type=int, default=10_000)
+    parser.add_argument("--rounds", type=int, default=7)
+    arguments = parser.parse_args()
+    with gateway_before_seaweedfs() as (gateway, behind):
+        with logged_in(gateway, "acme:ann") as ann:
+            ann.put("many")
+            with ThreadPoolExecutor(4) as pool:
+                list(pool.map(lambda number: ann.put(f"many/{number:07}", b"x"), range(arguments.names)))
+            pairs = [(here(ann, arguments.names), there(behind, arguments.names)) for _ in range(arguments.rounds)]
+        gateway.restart("proxy")
+        with logged_in(gateway, "acme:ann") as ann:
+            cold_s = here(ann, arguments.names)
+    ratios = sorted(one / other for one, other in pairs)
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    print(f"{arguments.names} names, {arguments.rounds} rounds: store {statistics.median(b for _, b in pairs):.3f} s, ")
+    print(f"gateway {statistics.median(a for a, _ in pairs):.3f} s, ratio {middle:.2f} ({low:.2f} to {high:.2f})")
+    print(f"cold {cold_s:.3f} s")
+
+
+def here(ann: Person, names: int) -> float:
+    """Return the seconds of a listing at the gateway."""
+    began_s = time.monotonic()
+    marker, found = "", 0
+    for _ in range(_PAGES_MAX):
+        entries = ann.call("GET", f"many?format=json&marker={marker}").json()
+        if not entries:
+            break
+        found, marker = found + len(entries), entries[-1]["name"]
+        if found >= names:
+            break
+    ended_s = time.monotonic()
+    if found != names:
+        raise SystemExit(f"{found} of {names} names are listed")
+    return ended_s - began_s
+
+
+def there(behind: SeaweedStore, names: int) -> float:
+    """Return the seconds of a listing at the store."""
+    (user, secret), bucket = next(iter(behind.users.items())), bucket_of("AUTH_acme", "many")
+    found: list[str] = []
+    with httpx.Client(timeout=60) as http:
+        client = S3Client(http, behind.url, user, secret)
+        began_s = time.monotonic()
+        for _ in range(_PAGES_MAX):
+            page = _KEY.findall(client.call("GET", bucket, f"marker={found[-1]}" if found else "").text)
+            found += page
+            if len(page) == 0 or len(found) >= names:
+                break
+        ended_s = time.monotonic()
+    if len(found) != names or any(one >= other for one, other in pairwise(found)):
+        raise SystemExit(f"the store lists {len(found)} of {names} names")
+    return ended_s - began_s
+
+
+if __name__ == "__main__":
+    main()

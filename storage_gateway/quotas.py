@@ -1,0 +1,247 @@
+"""A filter of the proxy that refuses what exceeds a quota of bytes or objects, of a container or an account.
+
+    [pipeline:main]
+    pipeline = ... cache ... <authentication> copy zoe_bandwidth zoe_views zoe_quotas slo dlo ... proxy-server
+    [filter:zoe_quotas]
+    paste.filter_factory = storage_gateway.quotas:filter_factory
+
+Quotas are set as Swift's own `container_quotas` and `account_quotas` have it, whose code checks and keeps them; this
+filter stands for both. They judge by numbers of the store up to a minute old, and let pass what does not say its
+length. Here, what clients put counts, whatever a filter makes of it; uploads that are on their way count, too.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from swift.common.exceptions import ChunkReadError
+from swift.common.http import is_success
+from swift.common.middleware.account_quotas import AccountQuotaMiddleware
+from swift.common.middleware.container_quotas import ContainerQuotaMiddleware
+from swift.common.registry import register_swift_info
+from swift.common.swob import HTTPRequestEntityTooLarge, HTTPServiceUnavailable, Request, Response
+from swift.common.utils import cache_from_env, get_logger
+from swift.common.wsgi import make_pre_authed_request
+from swift.proxy.controllers.base import get_account_info, get_container_info
+
+from storage_gateway.quota_ledger import NOTHING, Amount, Count, Ledger, is_stale
+
+_STEP_BYTES = 1 << 20
+"""Taken ahead by an upload that does not say its length, where they fit."""
+_PAGES_MAX = 1000
+_SOURCE = "ZQ"
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """The most that one place may hold; None: no limit. place: `(account,)` or `(account, container)`."""
+
+    place: tuple[str, ...]
+    ledger: Ledger
+    size: int | None
+    objects: int | None
+
+    def allows(self, used: Amount) -> bool:
+        """Return whether that much fits."""
+        return (self.size is None or used.size <= self.size) and (self.objects is None or used.objects <= self.objects)
+
+
+class Uncountable(Exception):  # noqa: N818 - the name is the fact
+    """The store does not list what counts."""
+
+
+class Quotas:
+    """The WSGI filter."""
+
+    def __init__(self, app: Any, conf: Mapping[str, str]) -> None:
+        self.app = app
+        self._logger = get_logger(conf, log_route="zoe-quotas")
+        self._of_accounts, self._of_containers = AccountQuotaMiddleware(app), ContainerQuotaMiddleware(app)
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
+        """Pass a request on, or refuse it."""
+        req = Request(environ)
+        try:
+            _, account, container, name = req.split_path(2, 4, True)
+        except ValueError:
+            return self.app(environ, start_response)
+        if not container:
+            return self._of_accounts(environ, start_response)
+        if not name:
+            return self._of_containers(environ, start_response)
+        if req.method != "PUT":
+            return self.app(environ, start_response)
+        return self._put(req, account, container)(environ, start_response)
+
+    def _put(self, req: Request, account: str, container: str) -> Any:
+        info = get_container_info(req.environ, self.app, swift_source=_SOURCE)
+        quotas = list(self._quotas(req, account, container, info))
+        if not quotas:
+            return self.app
+        if "swift.authorize" in req.environ:  # who may not write is told that, and nothing of quotas
+            req.acl = info["write_acl"]
+            refusal = req.environ["swift.authorize"](req)
+            if refusal:
+                return refusal
+        upload = _Upload(self, req, quotas)
+        length = req.message_length()
+        try:
+            if not upload.take(Amount(length or 0, 1)):
+                upload.end(stored=False)
+                return HTTPRequestEntityTooLarge(request=req, body="Upload exceeds quota.")
+            if length is None:
+                req.environ["wsgi.input"] = _Metered(req.environ["wsgi.input"], upload)
+            answer = req.get_response(self.app)
+        except Uncountable as error:
+            upload.end(stored=False)
+            self._logger.error("quotas of %s: %s", account, error)
+            return HTTPServiceUnavailable(
+                request=req, headers={"Retry-After": "5"}, body="The store cannot be counted."
+            )
+        except BaseException:
+            upload.end(stored=False)
+            raise
+        upload.end(stored=is_success(answer.status_int))
+        return HTTPRequestEntityTooLarge(request=req, body="Upload exceeds quota.") if upload.exceeded else answer
+
+    def _quotas(self, req: Request, account: str, container: str, info: Mapping[str, Any]) -> Iterator[Quota]:
+        cache = cache_from_env(req.environ)
+        if cache is None:
+            return
+        if is_success(info["status"]):
+            meta = info["meta"]
+            size, objects = _number(meta.get("quota-bytes")), _number(meta.get("quota-count"))
+            if size is not None or objects is not None:
+                yield Quota((account, container), Ledger(cache, f"{account}/{container}"), size, objects)
+        if req.environ.get("reseller_request") is True:  # as in Swift, accounts' quotas do not concern them
+            return
+        found = get_account_info(req.environ, self.app, swift_source=_SOURCE)
+        size, objects = (_number(found["sysmeta"].get(f"quota-{name}")) for name in ("bytes", "count"))
+        if size is not None or objects is not None:
+            yield Quota((account,), Ledger(cache, account), size, objects)
+
+    def fits(self, req: Request, quota: Quota) -> bool:
+        """Return whether all that is there and on its way fits; Uncountable."""
+        count = quota.ledger.counted() or self._counted(req, quota)
+        if quota.allows(quota.ledger.used(count)):
+            return True
+        if not is_stale(count):
+            return False
+        return quota.allows(quota.ledger.used(self._counted(req, quota)))  # something may have been removed
+
+    def _counted(self, req: Request, quota: Quota) -> Count:
+        generation, began_s = quota.ledger.begin_count(), time.time()
+        if len(quota.place) == 1:
+            names = [entry["name"] for entry in self._listed(req, quota.place) if "name" in entry]
+            places: list[tuple[str, ...]] = [(*quota.place, name) for name in names]
+        else:
+            places = [quota.place]
+        amount = NOTHING
+        for place in places:
+            for entry in self._listed(req, place):
+                if "name" in entry:
+                    # A large object has the size of its parts, which are counted where they are.
+                    amount += Amount(0 if "slo_etag" in entry else int(entry["bytes"]), 1)
+        ended_s = time.time()
+        count = Count(amount, generation, ended_s, ended_s - began_s)
+        quota.ledger.keep(count)
+        return count
+
+    def _listed(self, req: Request, place: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+        path = "/v1/" + "/".join(quote(part) for part in place)
+        marker = ""
+        for _ in range(_PAGES_MAX):
+            asked = f"{path}?format=json&marker={quote(marker, safe='')}"
+            answer: Response = make_pre_authed_request(
+                req.environ, "GET", asked, swift_source=_SOURCE, agent="%(orig)s zoe-quotas"
+            ).get_response(self.app)
+            if answer.status_int == 404:
+                return
+            if answer.status_int not in (200, 204):
+                raise Uncountable(f"GET {asked} answered {answer.status}")
+            entries = json.loads(answer.body or b"[]")
+            yield from entries
+            if not entries:
+                return
+            marker = str(entries[-1].get("name", entries[-1].get("subdir")))
+        raise Uncountable(f"{path} has too many names")
+
+
+class _Upload:
+    """One upload, and what of each quota it has taken."""
+
+    def __init__(self, quotas: Quotas, req: Request, limits: Sequence[Quota]) -> None:
+        self._quotas, self._req, self._limits = quotas, req, limits
+        self._taken = NOTHING
+        self._ahead_bytes = 0
+        self.exceeded = False
+
+    def take(self, amount: Amount) -> bool:
+        """Take more, and return whether it fits everywhere; Uncountable."""
+        self._taken += amount
+        for one in self._limits:
+            one.ledger.take(amount)
+        self.exceeded = not all(self._quotas.fits(self._req, one) for one in self._limits)
+        return not self.exceeded
+
+    def read(self, size: int) -> bool:
+        """Take what was read, if it was not taken ahead, and return whether it fits everywhere; Uncountable."""
+        lacking = size - self._ahead_bytes
+        if lacking <= 0:
+            self._ahead_bytes -= size
+            return True
+        self._ahead_bytes = 0
+        if self.take(Amount(lacking + _STEP_BYTES, 0)):
+            self._ahead_bytes = _STEP_BYTES
+            return True
+        self._give_back(_STEP_BYTES + lacking)
+        return self.take(Amount(lacking, 0))
+
+    def end(self, stored: bool) -> None:
+        """Note what became of it."""
+        self._give_back(self._ahead_bytes)
+        for one in self._limits:
+            (one.ledger.done if stored else one.ledger.give_back)(self._taken)
+
+    def _give_back(self, size: int) -> None:
+        amount = Amount(size, 0)
+        self._taken = Amount(self._taken.size - size, self._taken.objects)
+        for one in self._limits:
+            one.ledger.give_back(amount)
+
+
+class _Metered:
+    """A body that does not say its length: more is taken while it comes; ChunkReadError if it does not fit."""
+
+    def __init__(self, source: Any, upload: _Upload) -> None:
+        self._source, self._upload = source, upload
+
+    def read(self, *size: int) -> bytes:
+        """Return the next bytes."""
+        return self._counted(bytes(self._source.read(*size)))
+
+    def readline(self, *size: int) -> bytes:
+        """Return the next line."""
+        return self._counted(bytes(self._source.readline(*size)))
+
+    def _counted(self, piece: bytes) -> bytes:
+        if piece and not self._upload.read(len(piece)):
+            raise ChunkReadError("more than a quota allows")
+        return piece
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdecimal() else None
+
+
+def filter_factory(global_conf: Mapping[str, str], **local_conf: str) -> Callable[[Any], Quotas]:
+    """Return what makes the filter; paste calls this."""
+    conf = {**global_conf, **local_conf}
+    register_swift_info("container_quotas")
+    register_swift_info("account_quotas")
+    return lambda app: Quotas(app, conf)

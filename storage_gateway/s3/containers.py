@@ -1,0 +1,207 @@
+"""Containers and accounts of a store that speaks S3: buckets, and what the gateway keeps in its book."""
+
+from __future__ import annotations
+
+import calendar
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from urllib.parse import parse_qsl
+
+from eventlet import GreenPool
+from swift.common.utils import parse_content_type
+
+from storage_gateway.connections import StoreAnswer, told
+from storage_gateway.s3.book import Book
+from storage_gateway.s3.client import ERROR, S3Client
+from storage_gateway.s3.counts import Count, Counts
+from storage_gateway.s3.headers import seconds_of
+from storage_gateway.s3.index import Entry, Index
+from storage_gateway.s3.listings import Item, Wanted, chosen, key_of
+from storage_gateway.s3.names import bucket_of
+
+_JSON = "application/json; charset=utf-8"
+_AT_ONCE = 16
+"""Objects of which a listing asks at once what it does not say."""
+_CACHED = 4096
+_ALL = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class S3Containers:
+    """Answers as Swift's account and container servers do."""
+
+    client: S3Client
+    index: Index
+    book: Book
+    counts: Counts
+    sorted_there: bool
+    """Whether the store lists names in the order of their bytes, as S3 says; some sort them as paths of files."""
+
+    def ask_account(self, method: str, account: str, headers: Mapping[str, str], query: str) -> StoreAnswer:
+        """Return the answer to a request of an account: every account is there."""
+        if method in ("POST", "PUT"):
+            self.book.change(account, None, headers, new=False)
+            return told(204)
+        if method not in ("GET", "HEAD"):
+            return told(405)
+        listed = self.book.containers(account)
+        counts = {one.name: self.counts.of(account, bucket_of(account, one.name)) for one in listed}
+        there = {name: count for name, count in counts.items() if count is not None}
+        said = {
+            **self.book.entry(account),
+            "X-Account-Container-Count": str(len(there)),
+            "X-Account-Object-Count": str(sum(count.objects for count in there.values())),
+            "X-Account-Bytes-Used": str(sum(count.size for count in there.values())),
+        }
+        if method == "HEAD":
+            return told(204, said)
+        wanted = Wanted.of(_parameters(query))
+        items = [one for one in listed if one.name in there]
+        found = chosen(reversed(items) if wanted.reverse else items, wanted)
+        return told(200, {**said, "Content-Type": _JSON}, _listed(_container(one, there) for one in found))
+
+    def ask(self, method: str, account: str, container: str, headers: Mapping[str, str], query: str) -> StoreAnswer:
+        """Return the answer to a request of a container; StoreAway."""
+        bucket = bucket_of(account, container)
+        match method:
+            case "PUT":
+                return self._made(account, container, bucket, headers)
+            case "POST":
+                if not self._is_there(account, bucket):
+                    return told(404)
+                self.book.change(account, container, headers, new=True)
+                return told(204)
+            case "DELETE":
+                return self._removed(account, container, bucket)
+            case "GET" | "HEAD":
+                return self._told(method, account, container, bucket, _parameters(query))
+        return told(405)
+
+    def _is_there(self, account: str, bucket: str) -> bool:
+        answer = self.client.ask(account, "HEAD", f"/{bucket}")
+        answer.close()
+        return answer.status // 100 == 2
+
+    def _made(self, account: str, container: str, bucket: str, headers: Mapping[str, str]) -> StoreAnswer:
+        known = self._is_there(account, bucket)
+        if not known:
+            answer = self.client.ask(account, "PUT", f"/{bucket}")
+            answer.close()
+            if answer.status // 100 != 2 and answer.headers.get(ERROR) != "BucketAlreadyOwnedByYou":
+                return told(answer.status)
+        self.book.change(account, container, headers, new=True)
+        return told(202 if known else 201)
+
+    def _removed(self, account: str, container: str, bucket: str) -> StoreAnswer:
+        try:  # some stores remove a bucket with all that is in it
+            if any(page.items for page in self.client.pages(account, bucket, length=1)):
+                return told(409)
+        except LookupError:
+            pass
+        answer = self.client.ask(account, "DELETE", f"/{bucket}")
+        answer.close()
+        if answer.status // 100 == 2 or answer.status == 404:
+            self.book.remove(account, container)
+            self.counts.forget(bucket)
+        return told(204) if answer.status // 100 == 2 else told(answer.status)
+
+    def _told(self, method: str, account: str, container: str, bucket: str, query: Mapping[str, str]) -> StoreAnswer:
+        count = self.counts.of(account, bucket)
+        if count is None:
+            return told(404)
+        said = {
+            **self.book.entry(account, container),
+            "X-Container-Object-Count": str(count.objects),
+            "X-Container-Bytes-Used": str(count.size),
+            "Content-Type": _JSON,
+        }
+        if method == "HEAD":
+            return told(204, said)
+        try:
+            items = list(self._items(account, bucket, Wanted.of(query)))
+        except LookupError:
+            return told(404)
+        return told(200, said, _listed(self._described(account, bucket, items)))
+
+    def _items(self, account: str, bucket: str, wanted: Wanted) -> Iterator[Item]:
+        if wanted.reverse or not self.sorted_there:  # S3 lists forward only
+            every = [item for page in self.client.pages(account, bucket, wanted.prefix) for item in page.items]
+            yield from chosen(sorted(every, key=lambda item: key_of(item.name), reverse=wanted.reverse), wanted)
+            return
+        pages = self.client.pages(
+            account, bucket, wanted.prefix, wanted.delimiter, wanted.marker, min(wanted.limit + 1, _ALL)
+        )
+        yield from chosen((item for page in pages for item in page.items), wanted)
+
+    def _described(self, account: str, bucket: str, items: list[Item]) -> Iterator[dict[str, Any]]:
+        """Yield entries as Swift's container servers list them; what the index does not know, the objects are asked."""
+        known = {item.name: self._content_type(bucket, item) for item in items if not item.is_start}
+        unknown = [item for item in items if not item.is_start and known[item.name] is None]
+        pool = GreenPool(_AT_ONCE)
+        known |= dict(pool.imap(lambda item: (item.name, self._asked(account, bucket, item)), unknown))
+        for item in items:
+            if item.is_start:
+                yield {"subdir": item.name}
+                continue
+            yield {
+                "name": item.name,
+                "hash": item.etag,
+                "bytes": item.size,
+                "content_type": _normal(known[item.name] or "application/octet-stream"),
+                "last_modified": _time(item.modified),
+            }
+
+    def _content_type(self, bucket: str, item: Item) -> str | None:
+        return self.index.content_type(
+            bucket, item.name, item.etag, item.size, _seconds(item.modified.partition(".")[0])
+        )
+
+    def _asked(self, account: str, bucket: str, item: Item) -> str:
+        answer = self.client.ask(account, "HEAD", f"/{bucket}/{item.name}")
+        answer.close()
+        content_type = str(answer.headers.get("Content-Type", ""))
+        if answer.status == 200:
+            etag, size = answer.headers.get("Etag", "").strip('"'), int(answer.headers.get("Content-Length", 0))
+            at_s = int(seconds_of(answer.headers.get("Last-Modified", "")))
+            self.index.note(bucket, item.name, Entry(etag, size, at_s, content_type))
+        return content_type
+
+
+def _parameters(query: str) -> dict[str, str]:
+    return dict(parse_qsl(query, keep_blank_values=True, errors="surrogateescape"))
+
+
+def _listed(entries: Iterable[Mapping[str, Any]]) -> bytes:
+    return json.dumps(list(entries)).encode("ascii")
+
+
+def _container(item: Item, counts: Mapping[str, Count]) -> dict[str, Any]:
+    if item.is_start:
+        return {"subdir": item.name}
+    count = counts[item.name]
+    return {"name": item.name, "count": count.objects, "bytes": count.size, "last_modified": _time(item.modified)}
+
+
+@lru_cache(_CACHED)
+def _normal(content_type: str) -> str:
+    """Return a content type as Swift lists it."""
+    plain, parameters = parse_content_type(content_type)
+    return str(plain) + "".join(f";{name}={value}" for name, value in parameters)
+
+
+def _time(modified: str) -> str:
+    """Return a time of S3 as Swift writes it."""
+    whole, _, part = modified.partition(".")
+    return f"{whole}.{part[:6]:0<6}"
+
+
+@lru_cache(_CACHED)
+def _seconds(modified: str) -> int:
+    try:
+        return calendar.timegm(time.strptime(modified, "%Y-%m-%dT%H:%M:%S"))
+    except ValueError:
+        return 0

@@ -1,0 +1,36 @@
+"""Which bucket a container is. Pure.
+
+All accounts share the names of buckets, and S3 allows fewer than Swift: 3 to 63 of a-z, 0-9 and hyphens. So a bucket is
+named by what is readable of its container and a digest of account and container, which tells them apart:
+
+    AUTH_acme, Photos 2024   ->   photos-2024-ftwg2hnq5clrmwvkxo3a
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+
+_DIGEST_LENGTH = 20
+"""Characters of five bits: who may choose names finds no two that collide."""
+_READABLE_LENGTH = 63 - _DIGEST_LENGTH - 1
+_OTHER = re.compile("[^a-z0-9]+")
+_BOOK = "zoe-book"
+
+
+def bucket_of(account: str, container: str) -> str:
+    """Return the bucket of a container."""
+    return _named(container, account, container)
+
+
+def book_of(account: str) -> str:
+    """Return the bucket in which the gateway keeps what S3 keeps of no bucket: metadata of containers and account."""
+    return _named(_BOOK, account, "")  # no container has an empty name
+
+
+def _named(readable: str, *what: str) -> str:
+    text = "/".join(what).encode("utf-8", "surrogateescape")
+    digest = base64.b32encode(hashlib.sha256(text).digest()).decode()[:_DIGEST_LENGTH].lower()
+    start = _OTHER.sub("-", readable.lower())[:_READABLE_LENGTH].strip("-")
+    return f"{start}-{digest}" if start else digest

@@ -1,0 +1,38 @@
+"""Headers go to S3 and come back as they were."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage_gateway.kept_headers import from_store
+from storage_gateway.s3.headers import changed, from_s3, to_s3
+
+values = st.text(st.characters(min_codepoint=33, max_codepoint=255), min_size=1, max_size=300) | st.just(
+    "a  b%20 =?x?="
+)
+names = st.from_regex("X-Object-Meta-[A-Z][a-z]{1,9}", fullmatch=True)
+
+
+@given(metadata=st.dictionaries(names, values, max_size=4), expires=st.sampled_from(["", "1700000000"]))
+def test_what_was_put_comes_back(metadata: dict[str, str], expires: str) -> None:
+    told = {**metadata, "Content-Type": "a/b; c=d", "Content-Disposition": "attachment"}
+    put = {**told, "ETag": "0" * 32, "X-Amz-Acl": "public-read", **({"X-Delete-At": expires} if expires else {})}
+    sent = to_s3(put)
+    assert all(value.isascii() for name, value in sent.items())
+    assert not {"etag", "x-amz-acl"} & {name.lower() for name in sent}
+    found = {name.title(): value for name, value in from_store("object", from_s3(sent)).items()}
+    assert found == {**told, **({"X-Delete-At": expires} if expires else {})}
+
+
+def test_an_answer_is_told_in_swifts_words() -> None:
+    told = from_s3({"ETag": '"abc"', "Last-Modified": "Thu, 26 Nov 2026 14:40:04 GMT", "Server": "x", "x-amz-id": "1"})
+    assert told == {"ETag": "abc", "Last-Modified": "Thu, 26 Nov 2026 14:40:04 GMT", "X-Timestamp": "1795704004.00000"}
+
+
+def test_metadata_of_containers_is_changed_as_swift_does() -> None:
+    before = {"x-container-meta-a": "1", "x-container-meta-b": "2", "x-container-meta-c": "3"}
+    headers = {
+        "X-Container-Meta-A": "", "X-Remove-Container-Meta-B": "x", "X-Container-Meta-D": "4", "X-Trans-Id": "5",
+    }  # fmt: skip
+    assert changed(before, headers) == {"x-container-meta-c": "3", "x-container-meta-d": "4"}
