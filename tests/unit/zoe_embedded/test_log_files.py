@@ -101,12 +101,13 @@ STARTS: dict[tuple[str, str], tuple[Callable[[Path], Path], ...]] = {
     ("stack.py", "_spawn"): tuple(of_stack(module) for module in stack.LOGS),
     ("swift/store.py", "_spawn"): (of_swift,),  # memcached and all servers of Swift
     ("ceph/store.py", "_spawn"): (of_ceph,),
-    ("swift/controller.py", "start"): (),  # as the others, see the test of the sources
+    ("seaweedfs/store.py", "_start"): (),
+    ("swift/controller.py", "_spawn"): (),  # as the others, see the test of the sources
 }
 # These wait until it has ended, or, of PostgreSQL's, have a test of their own.
 WAITING = {
     ("runtime.py", "_run"),
-    ("swift/store.py", "_prepare"),
+    ("swift/store.py", "_run"),
     ("ceph/store.py", "_run"),
     ("log_files.py", "log_to"),
     ("binaries.py", "run"),
