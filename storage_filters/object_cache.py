@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
+from swift.common.http import HTTP_PRECONDITION_FAILED
 from swift.common.request_helpers import resolve_etag_is_at_header
 from swift.common.swob import HeaderKeyDict, Request, Response, multi_range_iterator
 from swift.common.utils import close_if_possible, config_true_value
@@ -300,9 +301,20 @@ class _Filling:
         self._fill.end()
 
 
+class _Conditional(Response):  # type: ignore[misc]
+    """A refused condition is told as Swift's proxy tells it: without what is said of the object."""
+
+    def _response_iter(self, app_iter: Any, body: Any) -> Any:
+        found = super()._response_iter(app_iter, body)
+        if self.status_int == HTTP_PRECONDITION_FAILED:
+            self.headers["Content-Type"] = "text/html; charset=UTF-8"
+            self.headers.pop("Accept-Ranges", None)
+        return found
+
+
 def _answer(request: Request, headers: HeaderKeyDict, length: int, body: Any) -> Response:
     """Return the answer to a request for these bytes: whole, a range, or that a condition does not hold."""
-    made = Response(
+    made = _Conditional(
         request=request,
         headers={key: value for key, value in headers.items() if key.lower() != "content-length"},
         conditional_response=True,
