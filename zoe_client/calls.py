@@ -5,20 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
 from uuid import uuid4
 
 from zoe_client import wire
 from zoe_client.promises import asking, finish_time
+from zoe_client.storage_calls import StorageCalls
 from zoe_client.times import sent_deadline
-from zoe_client.transport import Transport, path_part
+from zoe_client.transport import path_part
 from zoe_client.vocabulary import DeadlineStatus, ExecutionState, ShareLevel
 
 # Longer than servers let a replay take.
 _REPLAY_TIMEOUT_S = 3600.0
 
 
-class Calls(Transport):
+class Calls(StorageCalls):
     """Every method returns what its one request came to, and does nothing with it: `zoe_client.asynchronous` runs the
     same methods over a transport that answers later.
     """
@@ -259,81 +259,6 @@ class Calls(Transport):
         headers = {"If-Match": f'"{policy.version}"'}
         return self.call(wire.PolicyView, "PUT", "/policy", body=policy, headers=headers)
 
-    def storage(self) -> wire.StorageView:
-        """Return the object store's bandwidth: capacity, grants, achieved bandwidth, and who waits."""
-        return self.call(wire.StorageView, "GET", "/storage")
-
-    def storage_rules(self, removed: bool = False) -> wire.StorageRuleList:
-        """List the object store's rules, or those that were removed; for admins."""
-        parameters = {"removed": "true" if removed else None}
-        return self.call(wire.StorageRuleList, "GET", "/storage/rules", parameters=parameters)
-
-    def add_storage_rules(self, text: str, tenant: str | None = None) -> wire.StorageRuleList:
-        """Add rules, one a line, all of them or none; `tenant` is that of targets which name none."""
-        body = wire.StorageRuleRequest(text=text, tenant=tenant)
-        return self.call(wire.StorageRuleList, "POST", "/storage/rules", body=body)
-
-    def remove_storage_rule(self, number: int) -> None:
-        """Remove a rule of the object store; objects stay as they were stored."""
-        return self.do("DELETE", f"/storage/rules/{number}")
-
-    def try_storage_rules(self, wanted: wire.StorageRuleTry) -> wire.StorageRuleTryView:
-        """Return which filters an object would get, now and with rules beside; nothing changes."""
-        return self.call(wire.StorageRuleTryView, "POST", "/storage/try", body=wanted, again=True)
-
-    def storage_filters(self, everyone: bool = False) -> wire.StorageFilterList:
-        """List the filters that rules for your tenant may set, or those of all tenants, for admins."""
-        parameters = {"everyone": "true" if everyone else None}
-        return self.call(wire.StorageFilterList, "GET", "/storage/filters", parameters=parameters)
-
-    def upload_storage_filter(self, name: str, wanted: wire.StorageFilterRequest) -> wire.StorageFilterView:
-        """Upload a WebAssembly module that filters objects, or a new version of it."""
-        path = f"/storage/filters/{path_part(name)}"
-        return self.call(wire.StorageFilterView, "PUT", path, body=wanted, timeout_s=60.0)  # it is compiled first
-
-    def remove_storage_filter(self, name: str, tenant: str | None = None, shared: bool = False) -> None:
-        """Remove an uploaded filter that no rule sets."""
-        parameters = {"tenant": tenant, "shared": "true" if shared else None}
-        return self.do("DELETE", f"/storage/filters/{path_part(name)}", parameters=parameters)
-
-    def why_stored(self, container: str, name: str, tenant: str | None = None) -> wire.StorageWhyView:
-        """Return which filters a stored object went through, and by which rules."""
-        parameters = {"container": container, "object": name, "tenant": tenant}
-        return self.call(wire.StorageWhyView, "GET", "/storage/why", parameters=parameters)
-
-    def storage_slos(self) -> wire.StorageSloList:
-        """List the bandwidth that tenants are guaranteed, and by what; for admins."""
-        return self.call(wire.StorageSloList, "GET", "/storage/slos")
-
-    def set_storage_slo(self, tenant: str, wanted: wire.StorageSloRequest) -> wire.StorageSloView:
-        """Guarantee bandwidth to a tenant until it is removed."""
-        return self.call(wire.StorageSloView, "PUT", f"/storage/slos/{quote(tenant, safe='')}", body=wanted)
-
-    def remove_storage_slo(self, tenant: str) -> None:
-        """Remove what a tenant is guaranteed for good."""
-        return self.do("DELETE", f"/storage/slos/{quote(tenant, safe='')}")
-
-    def storage_rewrites(self) -> wire.StorageRewriteList:
-        """List the jobs that store objects again by today's rules, and how far they are; for admins."""
-        return self.call(wire.StorageRewriteList, "GET", "/storage/rewrites")
-
-    def begin_storage_rewrite(self, wanted: wire.StorageRewriteRequest) -> wire.StorageRewriteView:
-        """Store a tenant's objects again by today's rules, or as they were put; Conflict while another job runs."""
-        return self.call(wire.StorageRewriteView, "POST", "/storage/rewrites", body=wanted)
-
-    def cancel_storage_rewrite(self, number: int) -> None:
-        """Cancel a job that stores objects again; what was stored again stays so."""
-        return self.do("DELETE", f"/storage/rewrites/{number}")
-
-    def storage_traffic(
-        self, by: Sequence[str] = ("tenant", "container", "method"), seconds: float = 10.0, tenant: str | None = None
-    ) -> wire.StorageTrafficView:
-        """Return rates of the last seconds' requests at the object store's proxies, those that move most first; `by`:
-        any of tenant, container, method and proxy.
-        """
-        parameters = {"by": ",".join(by), "seconds": seconds, "tenant": tenant}
-        return self.call(wire.StorageTrafficView, "GET", "/storage/traffic", parameters=parameters)
-
     def status(self) -> wire.StatusView:
         """Return the state of the installation."""
         return self.call(wire.StatusView, "GET", "/status")
@@ -422,19 +347,3 @@ class Calls(Transport):
     def remove_target(self, name: str, of_tenant: bool = False) -> None:
         """Notify a target no longer."""
         return self.do("DELETE", f"/notifications/{path_part(name)}", parameters={"of_tenant": of_tenant or None})
-
-    # -- credentials for the object store --------------------------------------------------------------------------
-    def storage_credentials(self, tenant: str | None = None) -> wire.CredentialList:
-        """Return the services with credentials, without their keys; admins may give another tenant."""
-        return self.call(wire.CredentialList, "GET", "/storage/credentials", parameters={"tenant": tenant})
-
-    def set_storage_credential(
-        self, service: str, request: wire.CredentialRequest, tenant: str | None = None
-    ) -> wire.CredentialView:
-        """Store how the tenant logs in to a service."""
-        path = f"/storage/credentials/{path_part(service)}"
-        return self.call(wire.CredentialView, "PUT", path, body=request, parameters={"tenant": tenant})
-
-    def remove_storage_credential(self, service: str, tenant: str | None = None) -> None:
-        """Remove how the tenant logs in to a service."""
-        return self.do("DELETE", f"/storage/credentials/{path_part(service)}", parameters={"tenant": tenant})
