@@ -76,9 +76,8 @@ def test_relative_settings_work(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_kept_output_is_bounded(world: LocalWorld) -> None:
     world.settings = replace(world.settings, kept_logs_bytes_max=2 * BYTES_MIN)
     services = [f"e.c.{index}.1" for index in range(4)]
-    for service in services:
+    for service in services:  # one after the other, so that they end in this order
         world.start(shell("echo x"), service)
-    for service in services:
         world.ended(service)
         world.backend.forget([service])
         world.until(lambda service=service: not world.backend._layout.service(service).exists())

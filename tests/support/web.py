@@ -144,7 +144,7 @@ def fits(phone: Visitor) -> None:
     phone.settled()
     wide = "[...document.querySelectorAll('main *, header *')].filter(one => one.scrollWidth > one.clientWidth + 1"
     wide += " && ['auto', 'scroll'].includes(getComputedStyle(one).overflowX) && one.role !== 'log')"
-    wide += ".map(one => one.className)"
+    wide += ".map(one => `${one.className} ${one.scrollWidth} > ${one.clientWidth}: ${one.innerText}`)"
     assert phone.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     for wrong in (wide, SMALL):
         found = phone.page.evaluate(wrong)
