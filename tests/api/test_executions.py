@@ -112,8 +112,7 @@ def test_explain_tells_of_each_node(client: Client, master: TickingMaster) -> No
     running, waiting = client.submit(big), client.submit(big)
     until_state(client, running.id, ExecutionState.RUNNING)
     until(lambda: client.execution(waiting.id).reason)
-    answer = client.explain(waiting.id)
-    assert answer.detailed
+    answer = until(lambda: (found := client.explain(waiting.id)).detailed and found)
     assert answer.reason is not None
     assert answer.reason.code == "no_resources"
     assert set(answer.nodes) == {"n1", "n2"}
