@@ -105,7 +105,7 @@ class RuleClient:
 
 
 def _rule(row: Document) -> Document:
-    return {name: row[name] for name in _FIELDS}
+    return {name: row[name] for name in _FIELDS} | {"metrics": row.get("metrics", {})}
 
 
 def _by(author: str) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ it says REPLACES SAME. Text is one rule a line, all of them or none.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
@@ -37,8 +37,19 @@ Idle = Callable[[Rule], Sequence[str]]
 """The filters of a rule that proxies do not have."""
 Metrics = Callable[[], Mapping[int, Mapping[str, float]]]
 """The values of metrics that proxies know, by rule."""
-Done = Callable[[str, str, str], Sequence[Mapping[str, Any]] | None]
-"""What the store did with an object: tenant, container and object -> filters; None if there is no such object."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object as it is stored. filters: what it went through; size and tags: of what was put, None if not told."""
+
+    filters: Sequence[Mapping[str, Any]]
+    size: int | None = None
+    tags: Sequence[str] = ()
+
+
+Done = Callable[[str, str, str], StoredObject | None]
+"""What the store did with an object: of tenant, container and object; None if there is no such object."""
 
 
 class NewRules(BaseModel):
@@ -127,11 +138,14 @@ def own_rule_routes(
         container: Annotated[Name, Query()],
         name: Annotated[Name, Query(alias="object")],
     ) -> dict[str, Any]:
-        filters = done(tenant, container, name)
-        if filters is None:
+        found = done(tenant, container, name)
+        if found is None:
             raise Refused(404, f"there is no object {tenant}/{container}/{name}")
-        wanted = ObjectToTry(tenant=tenant, container=container, object=name)
-        return {"done": filters, "now": _told(replace(rules.book(), metrics=metrics()), wanted, idle_by(rules))}
+        wanted = ObjectToTry(tenant=tenant, container=container, object=name, size=found.size, tags=list(found.tags))
+        return {
+            "done": list(found.filters),
+            "now": _told(replace(rules.book(), metrics=metrics()), wanted, idle_by(rules)),
+        }
 
     return routes
 

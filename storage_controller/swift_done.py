@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
 from storage_bridge.model import WHY_HEADER
 from storage_controller.answers import Refused
-from storage_controller.rule_routes import Done
+from storage_controller.rule_routes import Done, StoredObject
 from storage_controller.swift_http import SwiftHttp
 
 _NOT_FOUND = 404
@@ -18,7 +18,7 @@ _NOT_FOUND = 404
 def done_at(line: SwiftHttp) -> Done:
     """Return how to ask Swift for the filters of an object, as a reseller admin."""
 
-    def done(tenant: str, container: str, name: str) -> Sequence[Mapping[str, Any]] | None:
+    def done(tenant: str, container: str, name: str) -> StoredObject | None:
         path = f"{quote(container, safe='')}/{quote(name)}"
         answer = line.ask("HEAD", line.account_of(tenant), path, {WHY_HEADER: "yes"})
         answer.close()
@@ -30,6 +30,11 @@ def done_at(line: SwiftHttp) -> Done:
             found: list[Mapping[str, Any]] = json.loads(answer.headers.get(WHY_HEADER, "[]"))
         except ValueError:
             raise Refused(503, f"the filters of {tenant}/{container}/{name} are not known") from None
-        return found
+        length, tags = answer.headers.get("Content-Length", ""), answer.headers.get("X-Object-Meta-Tag", "")
+        return StoredObject(
+            found,
+            int(length) if length.isdecimal() else None,
+            [tag for one in tags.split(",") if (tag := one.strip())],
+        )
 
     return done

@@ -9,8 +9,10 @@ SELECTED = "X-Backend-Zoe-Selected"
 VIEW = "X-Zoe-View"
 VIEW_SYSMETA = "X-Container-Sysmeta-Zoe-View"
 VIEW_SYSMETA_NAME = "zoe-view"
-# Of an object at a gateway; sent back with a PUT, that replaces this version alone.
+# Of an object at a gateway; and in a PUT that replaces this version alone. They are two, since copies are put with all
+# headers that were read.
 VERSION = "X-Backend-Zoe-Version"
+REPLACES = "X-Backend-Zoe-Replaces"
 # What filters did with an object, and ETag and size of what was put. Clients can neither send nor see these.
 DONE = "X-Object-Sysmeta-Zoe-Filters"
 PUT_ETAG = "X-Object-Sysmeta-Zoe-Etag"

@@ -29,7 +29,7 @@ from swift.common.wsgi import make_pre_authed_env
 from storage_bridge.model import BOOK_HEADER, DRY_HEADER, RATE_HEADER, REWRITE_HEADER, RewriteOutcome
 from storage_filters.chains import ObjectRequest, chain_of
 from storage_filters.filtered_body import FilteredBody
-from storage_filters.headers import DONE, PUT_ETAG, PUT_SIZE, VERSION
+from storage_filters.headers import DONE, PUT_ETAG, PUT_SIZE, REPLACES, VERSION
 from storage_filters.keyring import Keyring
 from storage_filters.modules import Modules, metadata_of
 from storage_filters.records import Step, filters_of, parsed, steps_of
@@ -238,7 +238,7 @@ class _Stored:
         }
         made = {**kept, "Content-Length": str(self.size), "Etag": self._etag}
         if VERSION in self._headers:
-            return {**made, VERSION: self._headers[VERSION]}
+            return {**made, REPLACES: self._headers[VERSION]}
         return {**made, "X-Timestamp": Timestamp(self._headers[_STORED_AT], offset=1).internal}
 
     def _lists_what_was_put(self) -> bool:

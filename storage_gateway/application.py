@@ -16,7 +16,7 @@ its servers goes to the store instead. The store sees plain objects: what they a
 may read them) the gateway keeps in their metadata (`kept_headers.py`).
 
 `locks_dir` says that nobody but the processes of this one gateway, which share the directory, writes to the store. Then
-an object can be replaced only as long as it is unchanged (`X-Backend-Zoe-Version`), which no store of these offers.
+an object can be replaced only as long as it is unchanged (`X-Backend-Zoe-Replaces`), which no store of these offers.
 """
 
 from __future__ import annotations

@@ -42,8 +42,10 @@ from storage_gateway.logins import StoreAway
 from storage_gateway.object_locks import LockBusy
 
 _FOOTERS = "swift.callback.update_footers"
-VERSION = "X-Backend-Zoe-Version"
-"""Of an object, in answers; in a PUT, that of the object that alone may be replaced."""
+VERSION, REPLACES = "X-Backend-Zoe-Version", "X-Backend-Zoe-Replaces"
+"""Of an object, in answers; and in a PUT that of the object that alone may be replaced. They are two, since copies put
+with all headers that they have read.
+"""
 _ALONE_S = 1.0
 _IN_MEMORY_BYTES = 1 << 20
 """Of a body that is kept here; what is longer goes to the disk."""
@@ -208,7 +210,7 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
         """
         headers: Mapping[str, str] = outgoing_headers[0]
         pieces = self._whole(req, data_source)
-        path, version = req.swift_entity_path, req.headers.get(VERSION)
+        path, version = req.swift_entity_path, req.headers.get(REPLACES)
         with self._telling(req), ExitStack() as stack:
             if version is None:
                 stack.enter_context(self.app.locks.shared(path, self.app.wait_s))

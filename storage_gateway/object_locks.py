@@ -33,7 +33,10 @@ class ObjectLocks:
         if directory is not None:
             directory.mkdir(mode=0o700, exist_ok=True)
             if os.geteuid() == 0:
-                shutil.chown(directory, user)
+                try:
+                    shutil.chown(directory, user)
+                except LookupError:
+                    raise ValueError(f"there is no user {user!r} for locks_dir: name one as `user`") from None
 
     @property
     def there(self) -> bool:

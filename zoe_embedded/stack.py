@@ -14,8 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -234,13 +234,7 @@ class Stack:
         _write_config(self.config_file, self._config(database_url, port, runtime))
 
     def _take_lock(self) -> IO[str]:
-        lock = (self.home.state / "stack.lock").open("w")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.close()
-            raise StackError(f"Zoe already runs in {self.home.path}: stop it, or set ZOE_HOME to another one") from None
-        return lock
+        return _locked(self.home, "stack.lock")
 
     def _ensure_token(self) -> str:
         if not self.token_file.exists():
@@ -411,3 +405,20 @@ def _wait_or_kill(process: subprocess.Popen[bytes]) -> None:
 
 def _name(process: subprocess.Popen[bytes]) -> str:
     return str(process.args[-1]) if isinstance(process.args, list) else str(process.args)
+
+
+@contextmanager
+def alone(home: Home) -> Iterator[None]:
+    """Hold what a stack with a store has from before it starts until it has stopped; StackError if another one runs."""
+    with _locked(home.create(), "site.lock"):
+        yield
+
+
+def _locked(home: Home, name: str) -> IO[str]:
+    lock = (home.state / name).open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        raise StackError(f"Zoe already runs in {home.path}: stop it, or set ZOE_HOME to another one") from None
+    return lock

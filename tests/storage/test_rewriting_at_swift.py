@@ -164,6 +164,18 @@ def test_clients_see_no_difference_whatever_rules_come_after_each_other(site: Si
     assert site.rewrite("c/nosuch") == ("gone", "")
 
 
+def test_copies_are_stored_as_ever(site: Site) -> None:
+    """A copy puts with the headers that it has read, which must not make it a part of a job."""
+    site.rules("FOR TENANT acme DO SET COMPRESSION")
+    site.ann.put("c/from", TEXT)
+    copied = site.ann.call("COPY", "c/from", headers={"Destination": "c/to"})
+    assert copied.status_code == 201, copied.text
+    put = site.ann.call("PUT", "c/into", headers={"X-Copy-From": "c/from", "Content-Length": "0"})
+    assert put.status_code == 201, put.text
+    assert [site.ann.call("GET", path).content for path in ("c/to", "c/into")] == [TEXT, TEXT]
+    assert site.done("c/to") == ["COMPRESSION"]
+
+
 def test_only_a_reseller_admin_may(site: Site) -> None:
     site.ann.put("c/a", TEXT)
     answer = site.ann.call(REWRITE, "c/a", headers={REWRITE_HEADER: "rules"})

@@ -174,6 +174,9 @@ def test_an_admin_writes_a_rule_with_the_command_line(whole: Whole, ann: Person,
             until(lambda: "done " in zoe("policy", "applying")[1])
             assert "1 of 1" in zoe("policy", "applying")[1]
             assert "no filter: it is stored as it was put" in zoe("why", "typed/a.txt", token=anns)[1]
+            hot = zoe("policy", "add", "FOR CONTAINER acme/typed WHEN PUTS_SEC > 9 DO SET NOOP", "-o", "json")
+            until(lambda: "PUTS_SEC 0" in zoe("policy", "ls")[1])
+            assert zoe("policy", "rm", str(json.loads(hot[1])["rules"][0]["id"]))[0] == 0
             assert zoe("policy", "rm", str(made["id"]))[0] == 0
             assert f"{made['id']} " in zoe("policy", "ls", "--removed")[1]
             assert zoe("policy", "rm", str(made["id"]))[0] != 0
@@ -362,3 +365,23 @@ def test_the_last_rules_hold_while_the_controller_is_away() -> None:
             assert ann.call("GET", "away/a").content == TEXT
         file = RuleFile(store.directory / "rates.rules")
         assert file.book() == rules
+
+
+def test_why_judges_by_the_size_and_the_tags_of_what_is_stored(
+    whole: Whole, ann: Person, controller: httpx.Client
+) -> None:
+    ann.put("sized")
+    texts = (
+        "FOR CONTAINER acme/sized DO SET COMPRESSION TO OBJECT_SIZE>1000",
+        "FOR CONTAINER acme/sized DO SET NOOP TO OBJECT_TAG=kept",
+    )
+    with applied(controller, whole, *texts):
+        ann.put("sized/large", TEXT, **{"X-Object-Meta-Tag": "old, kept"})
+        ann.put("sized/small", TEXT[:10])
+
+        def now(name: str) -> list[str]:
+            asked = {"tenant": "acme", "container": "sized", "object": name}
+            found: list[str] = controller.get("/v1/rules/why", params=asked).json()["now"]["filters"]
+            return found
+
+        assert (now("large"), now("small")) == (["COMPRESSION", "NOOP"], [])

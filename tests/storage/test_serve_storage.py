@@ -71,6 +71,17 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
             assert httpx.get(f"{root}/docs/one", headers=token).content == b"text " * 2000
             done = client.why_stored("docs", "one").done
             assert [one.filter for one in done] == ["COMPRESSION", "ENCRYPTION"]
+            second = subprocess.run(
+                [sys.executable, "-c", WITHOUT_SPARK, "--storage"],
+                env={**os.environ, "ZOE_HOME": str(home)},
+                cwd=CLONE,
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+            assert (second.returncode, "Zoe already runs in" in second.stdout) == (1, True), second
+            httpx.put(f"{root}/docs/two", headers=token, content=b"two").raise_for_status()
         children = psutil.Process(running.pid).children(recursive=True)
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 0, output.read_text()

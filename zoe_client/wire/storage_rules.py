@@ -107,7 +107,7 @@ class StorageDoneView(Wire):
 
 
 class StorageWhyView(Wire):
-    """What was done with an object, in order, and what would be done if it were stored now; its size is not known."""
+    """What was done with an object, in order, and what would be done if it were stored now."""
 
     done: list[StorageDoneView]
     now: StorageChainView

@@ -11,7 +11,7 @@ from storage_bridge.model import BandwidthSlo
 from zoe_embedded.home import Home, make_directory
 from zoe_embedded.jars import readable_jars
 from zoe_embedded.postgres import EmbeddedPostgres
-from zoe_embedded.stack import Stack
+from zoe_embedded.stack import Stack, alone
 from zoe_embedded.swift.configuration import REGION, StoreConfiguration, StoreUser
 from zoe_embedded.swift.controller import ControllerSite
 from zoe_embedded.swift.store import ObjectStore
@@ -52,6 +52,7 @@ def storage_site(
     user = StoreUser(FIRST_TENANT, FIRST_TENANT, home.secret("swift-default"))
     run_as = account.name if account is not None else None
     with ExitStack() as undo:
+        undo.enter_context(alone(home))  # before files of a store that runs are written anew
         token = home.secret("storage-controller-token")
         controller = undo.enter_context(closing(ControllerSite(directory, token, account)))
         line = controller.line
