@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 PART_LENGTH = 250
 PARTS_MAX = 16
 """Of one header; what is longer is refused."""
-_MARK = "zoe-gateway-"
+MARK = "zoe-gateway-"
 _SAFE = "!\"#$&'()*+,/:;<=>?@[]^`{|}~"
 _KEPT = {
     "account": re.compile(r"x-account-sysmeta-.+"),
@@ -80,11 +80,11 @@ def kept_after_post(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _prefix(kind: str) -> str:
-    return f"x-{kind}-meta-{_MARK}"
+    return f"x-{kind}-meta-{MARK}"
 
 
 def _is_ours(kind: str, name: str) -> bool:
-    return name.lower().startswith((_prefix(kind), f"x-remove-{kind}-meta-{_MARK}"))
+    return name.lower().startswith((_prefix(kind), f"x-remove-{kind}-meta-{MARK}"))
 
 
 def parts(kind: str, name: str, value: str) -> Iterator[tuple[str, str]]:
@@ -97,7 +97,7 @@ def parts(kind: str, name: str, value: str) -> Iterator[tuple[str, str]]:
         raise TooLong(f"{name} is longer than {PARTS_MAX * PART_LENGTH} characters")
     short = name.lower().removeprefix("x-")
     for number, piece in enumerate(pieces):
-        yield f"X-{kind}-Meta-{_MARK}{number}-{short}".title(), piece
+        yield f"X-{kind}-Meta-{MARK}{number}-{short}".title(), piece
     if kind != "object":
         for number in range(len(pieces), PARTS_MAX):
-            yield f"X-Remove-{kind}-Meta-{_MARK}{number}-{short}".title(), "x"
+            yield f"X-Remove-{kind}-Meta-{MARK}{number}-{short}".title(), "x"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
-from storage_gateway.kept_headers import parts
+from storage_gateway.kept_headers import MARK, parts
 
 _META, _S3_META = "x-object-meta-", "x-amz-meta-"
 _SAME = frozenset(
@@ -32,6 +32,8 @@ def to_s3(headers: Mapping[str, str]) -> dict[str, str]:
         short = name.lower()
         if short in _SAME:
             found[name] = value
+        elif short.startswith(_META + MARK):  # a note, which is kept so already
+            found[_renamed(name)] = value
         elif short in _KEPT or (short.startswith(_META) and not _is_plain(value)):
             found.update({_renamed(one): text for one, text in parts("object", name, value)})
         elif short.startswith(_META):

@@ -165,6 +165,7 @@ def test_large_objects_are_the_gateways_and_listed_with_their_size(here: Person,
     whole = b"".join(parts)
     answer = here.call("GET", f"{name}/whole")
     assert (answer.content, answer.headers["x-static-large-object"]) == (whole, "True")
+    assert not [one for one in answer.headers if "zoe-gateway" in one.lower()]
     assert here.call("GET", f"{name}/whole", headers={"Range": "bytes=990-1009"}).content == whole[990:1010]
     etag = answer.headers["etag"]
     assert here.call("GET", f"{name}/whole", headers={"If-None-Match": etag}).status_code == 304
