@@ -17,6 +17,7 @@ from zoe_client import Client
 from zoe_client.wire import CredentialRequest
 from zoe_embedded.demo_storage import RATE
 from zoe_embedded.home import Home, make_directory, write_private
+from zoe_embedded.swift.configuration import S3_REGION
 from zoe_embedded.swift.site import SERVICE, Site, storage_site
 from zoe_lib.api_tokens import FIRST_TENANT
 
@@ -40,6 +41,8 @@ def tell_store(console: Console, site: Site) -> None:
     console.print(f"  export ST_AUTH={site.store.auth_url} ST_USER={site.user.login}")
     console.print(f"  export ST_KEY=$(cat {shlex.quote(str(secrets / 'swift-default'))})")
     console.print(f"  {shlex.quote(str(runtime / 'swift' / 'bin' / 'swift'))} list")
+    s3 = f"endpoint {site.store.proxy_urls[0]}, region {S3_REGION}, path style; access key $ST_USER, secret key $ST_KEY"
+    console.print(f"By S3: {s3}")
     console.print(
         f"Applications read it as swift2d://CONTAINER.{SERVICE}/PREFIX; {RATE / 1e6:.0f} MB/s can be promised."
     )

@@ -59,6 +59,7 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
         until(lambda: "Ctrl-C stops" in output.read_text() or running.poll() is not None, output.read_text)
         told = output.read_text()
         commands = dict(re.findall(r"(ST_AUTH|ST_USER|ZOE_URL|ZOE_TOKEN_FILE)=(\S+)", told))
+        assert f"By S3: endpoint {commands['ST_AUTH'].removesuffix('/auth/v1.0')}, region us-east-1" in told
         key = Path(re.findall(r"ST_KEY=\$\(cat (\S+)\)", told)[0]).read_text()
         [rule] = re.findall(r"policy add '(.*)'", told)
         with Client(commands["ZOE_URL"], Path(commands["ZOE_TOKEN_FILE"]).read_text().strip()) as client:
