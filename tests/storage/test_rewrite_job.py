@@ -13,18 +13,25 @@ import httpx
 import pytest
 
 from storage_bridge.model import BandwidthSlo
-from tests.storage.test_rules import TEXT, applied, database, on_disk
+from tests.storage.test_rules import TEXT, applied, on_disk
 from tests.support.modules import FLIPPING, module
 from tests.support.object_store import ADMIN, Person, logged_in, object_store
+from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
 from tests.support.whole_storage import CAPACITY, TOKEN, Whole, keyring, whole_storage
 from zoe_embedded.home import Account
 from zoe_embedded.swift.configuration import ControllerLine
 from zoe_embedded.swift.controller import ControllerSite
 
-__all__ = ["database"]
 RULE = "FOR CONTAINER acme/{} DO SET COMPRESSION, SET ENCRYPTION"
 FAST = 10**9
+
+
+@pytest.fixture(scope="module")
+def database(postgres_server: PostgresServer) -> Iterator[str]:
+    url = postgres_server.create_database()
+    yield url
+    postgres_server.drop_database(url)
 
 
 @pytest.fixture(scope="module")
