@@ -30,6 +30,7 @@ LANES = {
     "explain": SCHEDULER,
     "eta": SCHEDULER,
     "plan": SCHEDULER,
+    "plan_together": SCHEDULER,
     "dry_run": SCHEDULER,
     "logs": OUTPUT,
     "files": FILES,
