@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -24,6 +25,7 @@ from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
 from tests.support.whole_storage import TOKEN, Whole, client_of, installation_with, whole_storage
 from zoe_cli.commands.places import places_words
+from zoe_client import Client
 from zoe_client.wire import CredentialRequest
 from zoe_embedded.swift.store import ObjectStore
 from zoe_lib.domain.execution import ExecutionState
@@ -171,6 +173,14 @@ def test_of_many_objects_a_sample_is_looked_at_and_the_answer_says_so(whole: Who
     assert sum(held.objects for held in told.hosts.values()) == 2 * told.looked_at.objects
 
 
+def is_located(client: Client, document: dict[str, Any]) -> bool:
+    """Whether the master knows by now where the input lies: by an execution that it places and that is cancelled."""
+    execution = client.submit(document)
+    until(lambda: client.execution(execution.id).services[0].node)
+    client.cancel(execution.id)
+    return any(one.known for one in client.wait(execution.id, 60).places)
+
+
 def test_an_execution_goes_where_most_of_its_input_lies_and_says_so(
     whole: Whole, ann: Person, postgres_url: str, tmp_path: Path
 ) -> None:
@@ -195,6 +205,7 @@ def test_an_execution_goes_where_most_of_its_input_lies_and_says_so(
         key = whole.store.user("acme:ann").key
         client.set_storage_credential("zoe", CredentialRequest(user="acme:ann", key=key))
         installation.start_master()
+        until(lambda: is_located(client, document))  # nothing waits for it to be located
         # The first finds room where most lies, and so does no other; the last finds none at all.
         executions = [client.submit(document).id for _ in range(4)]
         until(lambda: all(client.execution(one).services[0].node for one in executions[:3]))
