@@ -10,6 +10,7 @@ docs/study/store-figures. Latencies are of a client on loopback; ratios are medi
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -50,6 +51,7 @@ def main() -> int:
     parser.add_argument("figures", nargs="*", type=int, choices=[[], *EXPERIMENTS], help="all when none is named")
     parser.add_argument("--rounds", type=int, default=300, help="pairs of requests of each cell [300]")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is stopped in that case, too
     print(machine(), flush=True)
     reached = True
     for number in options.figures or EXPERIMENTS:

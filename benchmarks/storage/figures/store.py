@@ -7,22 +7,29 @@ import os
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import httpx
+
 from benchmarks.storage.caching import cpu
+from benchmarks.support import temporary_home
 from storage_controller.dsl import parse_rule
 from storage_filters.module_engine import compiled
 from storage_filters.rule_documents import ModuleVersion, RuleBook, written
 from tests.support.object_store import Person, logged_in
 from tests.support.pusher import Pusher, pushed_store
+from tests.support.whole_storage import TOKEN, whole_storage
+from zoe_embedded.postgres import EmbeddedPostgres
 from zoe_embedded.swift.store import ObjectStore
+from zoe_lib.store.migrate import upgrade
 
 TENANT = "acme"
 _KEYS = '{"acme": {"current": "bench", "keys": {"bench": "' + "5a" * 32 + '"}}}'
 _WORDS = 4_000
+_RULES_ARRIVE_S = 3.0
 
 
 @dataclass
@@ -30,12 +37,13 @@ class RuledStore:
     """A store, a user of the tenant, and the rules in force."""
 
     store: ObjectStore
-    pusher: Pusher
+    pusher: Pusher | None
     person: Person
     modules: Mapping[str, ModuleVersion]
 
     def rule(self, *texts: str) -> None:
         """Put these rules in force; they replace those before."""
+        assert self.pusher is not None
         rules = tuple(replace(parse_rule(text), id=number) for number, text in enumerate(texts, 1))
         self.pusher.rules = written(RuleBook(rules, modules={"": self.modules}))
         self.pusher.push()
@@ -85,6 +93,24 @@ def ruled_store(
         for container in containers:
             person.put(container)
         yield RuledStore(store, pusher, person, versions)
+
+
+@contextmanager
+def controlled_store(containers: Sequence[str], rule: str) -> Iterator[RuledStore]:
+    """Yield the same with a cache and a storage controller, which tells the proxy the metrics of this rule."""
+    with ExitStack() as undo:
+        postgres = EmbeddedPostgres(undo.enter_context(temporary_home()))
+        undo.callback(postgres.stop)
+        url = postgres.start()
+        upgrade(url)
+        whole = undo.enter_context(whole_storage(url, 10**9, cache=True, nodes=1, replicas=1))
+        person = undo.enter_context(logged_in(whole.store, f"{TENANT}:ann"))
+        for container in containers:
+            person.put(container)
+        headers = {"X-Auth-Token": TOKEN}
+        httpx.post(f"{whole.url}/v1/rules", json={"text": rule}, headers=headers, timeout=60).raise_for_status()
+        time.sleep(_RULES_ARRIVE_S)
+        yield RuledStore(whole.store, None, person, {})
 
 
 def text(length: int, drawn: random.Random) -> bytes:
