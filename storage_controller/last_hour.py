@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from storage_filters.chains import ObjectRequest, rank_of
 from storage_filters.rules import Rule, TargetKind
 
 HOUR_S, SPAN_S = 3600.0, 300.0
@@ -54,12 +53,14 @@ class LastHour:
     def under(self, rules: Iterable[Rule], groups: Mapping[str, frozenset[str]], tenant: str) -> HourOfRequests:
         """Return the requests of a tenant's objects that any of these rules is for."""
         wanted, now_s = list(rules), self._clock()
+        # Before the requests are gone through, so that many rules do not hold up those who count.
+        everything, containers = _subjects(wanted, groups, tenant)
         sums = {"PUT": [0, 0], "GET": [0, 0]}
         for at_s, span in self._spans:
             if now_s - at_s >= HOUR_S:
                 continue
             for (owner, container, method), (count, moved) in span.items():
-                if owner == tenant and method in sums and any(_is_for(one, owner, container, groups) for one in wanted):
+                if owner == tenant and method in sums and (everything or container in containers):
                     sums[method][0] += count
                     sums[method][1] += moved
         seconds = min(now_s - self._began_s, HOUR_S)
@@ -67,11 +68,16 @@ class LastHour:
         return HourOfRequests(seconds, puts, put_bytes, gets, get_bytes, any(_narrowed(one) for one in wanted))
 
 
-def _is_for(rule: Rule, tenant: str, container: str, groups: Mapping[str, frozenset[str]]) -> bool:
-    target = rule.target
-    if target.kind is TargetKind.OBJECT:
-        return (target.tenant, target.container) == (tenant, container)
-    return rank_of(target, ObjectRequest(tenant, container, ""), groups) is not None
+def _subjects(rules: Iterable[Rule], groups: Mapping[str, frozenset[str]], tenant: str) -> tuple[bool, set[str]]:
+    """Return whether a rule is for all objects of a tenant, and the containers of which others are for some."""
+    named: set[str] = set()
+    for target in {one.target for one in rules}:
+        if target.kind is TargetKind.GROUP:
+            named |= groups.get(target.tenant, frozenset())
+        else:
+            named.add("/".join(part for part in (target.tenant, target.container) if part))
+    own = f"{tenant}/"
+    return tenant in named, {one.removeprefix(own) for one in named if one.startswith(own)}
 
 
 def _narrowed(rule: Rule) -> bool:
