@@ -20,6 +20,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +53,8 @@ from storage_filters.rewriting import Rewriting
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import DamagedRulesError, RuleFile, operations_file, rules_file
 from storage_filters.rule_metrics import counted_for, counter_name
-from storage_filters.stream_filters import (
-    DamagedObjectError,
-    FilterAway,
-    FilterRefused,
-)
+from storage_filters.second_look import WITHOUT_BODY, answer_of
+from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused
 from storage_filters.transformed_read import may_be_transformed, transformed
 
 Environ = dict[str, Any]
@@ -69,7 +67,7 @@ _OF_BYTES = (200, 206, 416)
 _BY_S3 = "S3"
 _OF_LENGTH = ("content-length", "content-range")
 _SEVERAL_RANGES = "multipart/byteranges"
-_METHODS = ("PUT", "GET", "HEAD", "POST", REWRITE)
+_METHODS = ("PUT", REWRITE, *WITHOUT_BODY)
 _CONDITIONS = ("If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
 
 
@@ -107,42 +105,38 @@ class FilterHost:
             for name in _OWN:  # nobody else says what was done
                 request.headers.pop(name, None)
         try:
-            if method == "PUT":
-                answer = self._store(request, parts[2].removeprefix(self._prefix), parts[3], parts[4])
-            elif method == "POST":
-                answer = request.get_response(self._app)
-            elif method == REWRITE:
-                answer = self._rewrite(request, ObjectRequest(parts[2].removeprefix(self._prefix), parts[3], parts[4]))
-            else:
-                answer = self._read(request, ObjectRequest(parts[2].removeprefix(self._prefix), parts[3], parts[4]))
-        except FilterAway as error:
-            answer = HTTPServiceUnavailable(body=f"{error}\n", request=request, headers={"Retry-After": "1"})
-        except FilterRefused as error:
-            # By S3, the one error whose sentence s3api passes on.
-            made = HTTPBadRequest if env.get("swift.source") == _BY_S3 else HTTPConflict
-            answer = made(body=f"{error}\n", request=request)
-        except DamagedObjectError as error:
-            answer = HTTPUnprocessableEntity(body=f"the stored object is damaged: {error}\n", request=request)
-        except DamagedRulesError as error:
-            answer = HTTPServiceUnavailable(body=f"{error}\n", request=request)
-        if answer.is_success and method in ("GET", "PUT"):
-            self._count("get" if method == "GET" else "put", parts[2].removeprefix(self._prefix), parts[3], parts[4])
-        answered: Iterable[bytes] = answer(env, start_response)
+            answer = self._answer(request, ObjectRequest(parts[2].removeprefix(self._prefix), parts[3], parts[4]))
+            answered: Iterable[bytes] = answer(env, start_response)  # reads the begin of a range, so it may fail
+        except (FilterRefused, DamagedObjectError, DamagedRulesError) as error:
+            answered = _refusal(request, error)(env, start_response)
         return answered
 
-    def _count(self, direction: Direction, tenant: str, container: str, name: str) -> None:
+    def _answer(self, request: Request, place: ObjectRequest) -> Response:
+        if request.method == "PUT":
+            answer = self._store(request, place)
+        elif request.method in ("POST", "DELETE"):
+            answer = answer_of(request, self._app)
+        elif request.method == REWRITE:
+            answer = self._rewrite(request, place)
+        else:
+            answer = self._read(request, place)
+        if answer.is_success and request.method in ("GET", "PUT"):
+            self._count("get" if request.method == "GET" else "put", place)
+        return answer
+
+    def _count(self, direction: Direction, place: ObjectRequest) -> None:
         with suppress(DamagedRulesError):
-            for rule in counted_for(self._book(), ObjectRequest(tenant, container, name)):
+            for rule in counted_for(self._book(), place):
                 self._operations(counter_name(rule), direction)
 
-    def _store(self, request: Request, tenant: str, container: str, name: str) -> Response:
+    def _store(self, request: Request, place: ObjectRequest) -> Response:
         length = request.content_length
         unsaid = length is None and "chunked" not in request.headers.get("Transfer-Encoding", "").lower()
         if unsaid or any(header in request.headers for header in _MANIFESTS) or (length or 0) > self._size_max:
             return request.get_response(self._app)
         tags = frozenset(tag.strip() for tag in request.headers.get("X-Object-Meta-Tag", "").split(",") if tag.strip())
-        book, place = self._book(), ObjectRequest(tenant, container, name, length, tags)
-        chain = chain_of(book, place)
+        book, place = self._book(), replace(place, size=length, tags=tags)
+        chain, tenant = chain_of(book, place), place.tenant
         modules, seen = Modules(book, self._files, sleep), metadata_of(place, request.headers)
         if not stored_by(chain.steps, tenant, modules):
             return request.get_response(self._app)
@@ -181,7 +175,7 @@ class FilterHost:
     def _stored(self, request: Request, tenant: str, modules: Modules) -> Response:
         update_etag_is_at_header(request, PUT_ETAG)
         why = request.headers.pop(WHY_HEADER, None)
-        answer = request.get_response(self._app)
+        answer = answer_of(request, self._app)
         text = answer.headers.get(DONE)
         if text is None:
             return answer
@@ -230,6 +224,18 @@ class FilterHost:
         answer = again(request, "HEAD").get_response(self._app)
         close_if_possible(answer.app_iter)
         return answer
+
+
+def _refusal(request: Request, error: Exception) -> Response:
+    if isinstance(error, FilterAway):
+        return HTTPServiceUnavailable(body=f"{error}\n", request=request, headers={"Retry-After": "1"})
+    if isinstance(error, FilterRefused):
+        # By S3, the one error whose sentence s3api passes on.
+        made = HTTPBadRequest if request.environ.get("swift.source") == _BY_S3 else HTTPConflict
+        return made(body=f"{error}\n", request=request)
+    if isinstance(error, DamagedObjectError):
+        return HTTPUnprocessableEntity(body=f"the stored object is damaged: {error}\n", request=request)
+    return HTTPServiceUnavailable(body=f"{error}\n", request=request)
 
 
 def _put(answer: Response) -> tuple[int, str]:

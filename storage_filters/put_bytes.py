@@ -10,16 +10,27 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from eventlet import sleep
 from swift.common.swob import Request, Response, multi_range_iterator
 from swift.common.utils import close_if_possible
 
+from storage_filters.delivery import begun
 from storage_filters.headers import DONE, PUT_ETAG
-from storage_filters.stream_filters import DamagedObjectError, Span, StreamFilter, exactly, read_back, spans
+from storage_filters.stream_filters import (
+    DamagedObjectError,
+    FilterAway,
+    Span,
+    StreamFilter,
+    exactly,
+    read_back,
+    spans,
+)
 
 _CONDITIONS = ("If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
 _OF_BYTES = (200, 206)
-_UNSATISFIABLE = 416
-_TRIES = 3
+_NOT_FOUND, _ERRORS_FROM = 404, 500
+_TRIES = 5
+_PAUSE_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +90,9 @@ class PutBytes:
             close_if_possible(self._whole)
 
     def app_iter_range(self, first: int, end: int) -> Iterator[bytes]:
-        """Yield the bytes from `first` to before `end`."""
+        """Return the bytes from `first` to before `end`, the first of them read."""
         self.close()
-        return self._read(first, end)
+        return begun(self._read(first, end))
 
     def _read(self, first: int, end: int) -> Iterator[bytes]:
         wanted = None if end == self._size else end
@@ -94,7 +105,7 @@ class PutBytes:
 
     def _answer(self, first: int, end: int | None) -> Response:
         """Return the store's answer with the bytes that contain a range, and note in which form they are."""
-        for _ in range(_TRIES):
+        for number in range(_TRIES):
             # Without a filter: earlier versions kept an empty list where no proxy had the filters of the rules.
             last = [Span(first, end, 0), *spans(self._now.filters, first, end)][-1]
             subrequest = again(self._request, "GET")
@@ -104,10 +115,16 @@ class PutBytes:
             if same and answer.status_int in _OF_BYTES:
                 return answer
             close_if_possible(answer.app_iter)
-            if same or answer.status_int not in (*_OF_BYTES, _UNSATISFIABLE) or self._etag_of(answer) != self._etag:
-                raise DamagedObjectError(f"it was replaced while it was read, or cannot be read: {answer.status}")
+            if answer.status_int == _NOT_FOUND or answer.status_int >= _ERRORS_FROM:
+                # A server that looks twice while the file is replaced finds none of the two.
+                sleep(_PAUSE_S * number)
+                continue
+            if same:
+                raise DamagedObjectError(f"its size is not what was stored: {answer.status}")
+            if self._etag_of(answer) != self._etag:
+                raise FilterAway("the object was replaced while it was read: try again")
             self._now = self._form(answer)
-        raise DamagedObjectError("it was stored again and again while it was read")
+        raise FilterAway(f"the store answers {answer.status} while the object is read: try again")
 
     @staticmethod
     def _etag_of(answer: Response) -> str:

@@ -34,6 +34,7 @@ from storage_filters.keyring import Keyring
 from storage_filters.modules import Modules, metadata_of
 from storage_filters.records import Step, filters_of, parsed, steps_of
 from storage_filters.rule_documents import RuleBook, digest_of
+from storage_filters.second_look import answer_of
 from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused, exactly, read_back
 
 _STORED_AT = "X-Backend-Data-Timestamp"
@@ -162,7 +163,7 @@ class Rewriting:
     def _asked(self, request: Request, method: str) -> Response:
         asked = self._request(request, method)
         asked.headers["X-Newest"] = "true"  # not of a replica that lags behind, nor of a cache
-        return asked.get_response(self._app)
+        return answer_of(asked, self._app)
 
     def _request(self, request: Request, method: str) -> Request:
         """Return a request for the same object as nobody in particular: who asks may do all."""

@@ -230,6 +230,29 @@ def test_a_damaged_object_is_refused_or_ends_early(ask: Ask) -> None:
             assert behind["status"].startswith("422") or whole.startswith(got)
 
 
+def test_a_store_that_is_away_for_a_moment_is_asked_again(ask: Ask) -> None:
+    """As an object server is that opens a file while it is replaced."""
+    content = bytes(range(256)) * 1000
+    begin = [rules("FOR TENANT acme DO SET ENCRYPTION"), put("a", content)]
+    ranged = {"Range": "bytes=1000-1999"}
+
+    def answers(away: list[bool], wanted: dict[str, Any]) -> tuple[str, bytes]:
+        _, behind = ask([*begin, {"method": "AWAY", "away": away}, wanted])[-1]
+        assert not behind["broken"]
+        return behind["status"][:3], base64.b64decode(behind["body"])
+
+    for away in ([True], [False, True], [False, True, True, True]):
+        assert answers(away, get("a", ranged)) == ("206", content[1000:2000]), away
+    status, told = answers([False, *[True] * 50], get("a", ranged))
+    assert (status, b"the store answers 503 Service Unavailable while the object is read: try again" in told) == (
+        "503",
+        True,
+    )
+    assert answers([True], get("a", method="POST"))[0] == "202"
+    assert answers([True], get("a", method="DELETE"))[0] == "204"
+    assert answers([True, True], get("a", method="POST"))[0] == "503"
+
+
 def test_too_large_an_object_is_refused_while_it_is_sent(ask: Ask) -> None:
     big = bytes(10**6 + 1)
     answers = ask([rules("FOR TENANT acme DO SET COMPRESSION"), put("a", big, chunked=True), get("a")])

@@ -28,6 +28,7 @@ from swift.common.swob import (
     HTTPNoContent,
     HTTPNotFound,
     HTTPPreconditionFailed,
+    HTTPServiceUnavailable,
     HTTPUnprocessableEntity,
     Request,
     Response,
@@ -69,9 +70,13 @@ class MemoryStore:
     def __init__(self) -> None:
         self.objects: dict[str, tuple[bytes, HeaderKeyDict]] = {}
         self.listing: dict[str, tuple[str, str]] = {}
+        self.away: list[bool] = []
+        """Whether it is away at the next requests."""
 
     def __call__(self, env: dict[str, Any], start_response: Any) -> Any:
         request = Request(env)
+        if self.away and self.away.pop(0):
+            return HTTPServiceUnavailable(request=request)(env, start_response)
         try:
             answer = getattr(self, request.method)(request)
         except HTTPException as error:
@@ -156,6 +161,9 @@ class _Pair:
             return [None, None]
         if wanted["method"] == "MODULE":
             return [None, self.files.keep(base64.b64decode(wanted["body"]))]
+        if wanted["method"] == "AWAY":
+            self.behind.away = wanted["away"]
+            return [None, None]
         if wanted["method"] == "DAMAGE RULES":
             self.damaged = True
             return [None, None]
