@@ -13,6 +13,7 @@ from storage_filters.rule_metrics import METRICS
 from storage_filters.rules import BANDWIDTH, CACHING, OBJECT_TYPE, Action, Rule, TargetKind, comparisons, metrics_of
 
 PARAMETERS_BYTES_MAX = 512
+ACTIONS_MAX = 16
 _TYPES = ("ZSTD", "LZ4", "GZIP")
 _LEVELS = {"ZSTD": 19, "LZ4": 12, "GZIP": 9}
 
@@ -31,6 +32,8 @@ def promised(rule: Rule) -> int | None:
 
 def check(rule: Rule, types: Collection[str]) -> None:
     """Refuse a rule with words that are not known, or with parameters that its filters do not have."""
+    if len(rule.actions) > ACTIONS_MAX:
+        raise Refused(400, f"a rule has at most {ACTIONS_MAX} actions, not {len(rule.actions)}")
     terms = (*comparisons(rule.condition), *(term for action in rule.actions for term in action.only))
     known = {name.upper() for name in types}
     for term in terms:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -23,6 +24,8 @@ from storage_filters.rules import Rule
 
 _log = logging.getLogger(__name__)
 HISTORY_MAX = 500
+TARGET_RULES_MAX = 100
+"""Each request judges all rules for its object."""
 _PRESENT = policies.c.removed_s.is_(None)
 _LOCK = 0x5A6F6552  # the lock of who adds rules, so that their number stays bounded
 
@@ -81,6 +84,12 @@ class RuleLedger:
             there = connection.execute(sa.select(sa.func.count()).select_from(policies).where(_PRESENT)).scalar_one()
             if there + len(rules) > RULES_MAX:
                 raise Refused(409, f"there are {there} rules, and at most {RULES_MAX} are kept: remove some first")
+            added = Counter(str(rule.target) for rule, _ in rules)
+            same = sa.select(policies.c.target, sa.func.count()).where(_PRESENT, policies.c.target.in_(added))
+            for target, kept in connection.execute(same.group_by(policies.c.target)):
+                added[target] += kept
+            if crowded := [target for target, count in added.items() if count > TARGET_RULES_MAX]:
+                raise Refused(409, f"at most {TARGET_RULES_MAX} rules are kept for {crowded[0]}: remove some first")
             return [self._add(connection, rule, promised, author) for rule, promised in rules]
 
     def _add(self, connection: sa.Connection, rule: Rule, promised: int | None, author: str | None) -> int:

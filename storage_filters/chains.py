@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
 
+from storage_filters.displacing import Candidate, Displacing
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rules import (
     BANDWIDTH,
@@ -95,60 +96,40 @@ class Chain:
         return any(v.outcome is Outcome.APPLIES and v.action.kind == CACHING for v in self.verdicts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    rule: Rule
-    action: Action
-    rank: int
-    place: tuple[int, int]  # of the rule in the book, and of the action in the rule
-
-    @property
-    def order(self) -> tuple[bool, int, tuple[int, int]]:
-        return self.action.server == "OBJECT", -self.rank, self.place
-
-    @property
-    def mandatory(self) -> bool:
-        return self.rule.mandatory
-
-    @property
-    def kept(self) -> bool:
-        return self.rule.mandatory or self.action.kind == BANDWIDTH
-
-
 def chain_of(book: RuleBook, request: ObjectRequest) -> Chain:
     """Return the chain of a request, with why each action of a matching target applies or not."""
-    candidates: list[_Candidate] = []
+    candidates: list[Candidate] = []
     idle: list[Verdict] = []
-    for number, rule in book.of_tenant(request.tenant):
+    for number, rule in book.rules_for(request.tenant, request.container, request.object):
         rank = rank_of(rule.target, request, book.groups)
-        if rank is None:
-            continue
         metrics = book.metrics.get(rule.id, {})
         for place, action in enumerate(rule.actions):
             why_not = _unmet(rule.condition, request, book, metrics) or _unmet_only(action, request, book)
             if why_not is None:
-                candidates.append(_Candidate(rule, action, rank, (number, place)))
+                candidates.append(Candidate(rule, action, rank, (number, place)))
             else:
                 idle.append(Verdict(rule, action, Outcome.CONDITION, why_not))
-    decided = [_verdict(one, candidates) for one in sorted(candidates, key=lambda one: one.order)]
+    displacing = Displacing(candidates)
+    decided = [_verdict(one, displacing) for one in sorted(candidates, key=_order)]
     applying = [verdict for verdict in decided if verdict.outcome is Outcome.APPLIES]
     return Chain((*applying, *(verdict for verdict in decided if verdict.outcome is not Outcome.APPLIES), *idle))
 
 
-def rank_of(target: Target, request: ObjectRequest, groups: Mapping[str, frozenset[str]]) -> int | None:
-    """Return how specific a target is for a request; None if it does not match."""
-    container = f"{request.tenant}/{request.container}"
-    if target.kind is TargetKind.GROUP:
-        members = groups.get(target.tenant, frozenset())
-        return 2 if container in members else 1 if request.tenant in members else None
-    wanted = (request.tenant, request.container, request.object)[: target.rank]
-    return target.rank if (target.tenant, target.container, target.object)[: target.rank] == wanted else None
+def rank_of(target: Target, request: ObjectRequest, groups: Mapping[str, frozenset[str]]) -> int:
+    """Return how specific a target is for a request that belongs to it."""
+    if target.kind is not TargetKind.GROUP:
+        return target.rank
+    return 2 if f"{request.tenant}/{request.container}" in groups[target.tenant] else 1
 
 
-def _verdict(one: _Candidate, all_of_them: list[_Candidate]) -> Verdict:
-    reasons = (reason for other in all_of_them if (reason := _displaces(other, one)) is not None)
-    if (reason := next(reasons, None)) is not None:
-        return Verdict(one.rule, one.action, Outcome.DISPLACED, reason)
+def _order(one: Candidate) -> tuple[bool, int, tuple[int, int]]:
+    return one.action.server == "OBJECT", -one.rank, one.place
+
+
+def _verdict(one: Candidate, displacing: Displacing) -> Verdict:
+    if (found := displacing.of(one)) is not None:
+        other, reason = found
+        return Verdict(one.rule, one.action, Outcome.DISPLACED, f"{_source(other.rule)} {reason}")
     if one.action.verb == "DELETE":
         return Verdict(one.rule, one.action, Outcome.DELETES, f"no {one.action.kind} by less specific rules")
     return Verdict(one.rule, one.action, Outcome.APPLIES, f"{_source(one.rule)} sets it")
@@ -156,25 +137,6 @@ def _verdict(one: _Candidate, all_of_them: list[_Candidate]) -> Verdict:
 
 def _source(rule: Rule) -> str:
     return f"rule {rule.id} for {rule.target}" if rule.id else f"the tried rule for {rule.target}"
-
-
-def _displaces(other: _Candidate, one: _Candidate) -> str | None:
-    """Return why an action displaces another; None if it does not."""
-    if one.kept:
-        return None
-    source = _source(other.rule)
-    same_kind = other.action.kind == one.action.kind
-    reasons = (
-        (other.rule.replaces_all and other.rank > one.rank, "replaces all of less specific targets"),
-        (same_kind and other.mandatory, "is mandatory"),
-        (same_kind and other.rank > one.rank, "is more specific"),
-        (same_kind and other.action.verb == "DELETE" and _follows(other, one), "deletes it"),
-    )
-    return next((f"{source} {reason}" for holds, reason in reasons if holds), None)
-
-
-def _follows(other: _Candidate, one: _Candidate) -> bool:
-    return other.rank == one.rank and other.place > one.place
 
 
 def _unmet(

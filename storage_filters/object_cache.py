@@ -106,13 +106,13 @@ class ObjectCache:
         answered: Iterable[bytes]
         if len(parts) <= _OBJECT_PATH_PARTS or not parts[4]:
             answered = self._app(env, start_response)
-        elif method in ("GET", "HEAD") and self._may_be_cached(env, parts[2].removeprefix(self._prefix)):
+        elif method in ("GET", "HEAD") and self._may_be_cached(env, parts):
             answered = self._read(Request(env), parts)(env, start_response)
         else:
             answered = self._app(env, start_response)
         return answered
 
-    def _may_be_cached(self, env: Environ, tenant: str) -> bool:
+    def _may_be_cached(self, env: Environ, parts: Sequence[str]) -> bool:
         special = any(key.startswith(_BACKEND) and key not in _BACKEND_KNOWN for key in env)
         if special or config_true_value(env.get("HTTP_X_NEWEST", "f")) or "HTTP_X_OPEN_EXPIRED" in env:
             return False
@@ -120,7 +120,7 @@ class ObjectCache:
         if query and not {name for name, _ in parse_qsl(query, keep_blank_values=True)} <= _QUERY:
             return False
         try:
-            rules = self._book().of_tenant(tenant)
+            rules = self._book().rules_for(parts[2].removeprefix(self._prefix), parts[3], parts[4])
         except DamagedRulesError:
             return False
         return any(action.kind == CACHING and action.verb == "SET" for _, rule in rules for action in rule.actions)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from storage_filters.chains import ObjectRequest, compare, rank_of
+from storage_filters.chains import ObjectRequest, compare
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rules import STATIC_NAMES, Rule, comparisons, metrics_of
 
@@ -30,8 +30,8 @@ def rule_of(name: str) -> int:
 
 def counted_for(book: RuleBook, request: ObjectRequest) -> Iterator[int]:
     """Yield the rules with metrics whose target an object belongs to."""
-    for _, rule in book.of_tenant(request.tenant):
-        if rule.condition is not None and metrics_of(rule) and rank_of(rule.target, request, book.groups) is not None:
+    for _, rule in book.rules_for(request.tenant, request.container, request.object):
+        if rule.condition is not None and metrics_of(rule):
             yield rule.id
 
 

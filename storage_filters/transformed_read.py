@@ -17,7 +17,7 @@ from typing import Any
 from swift.common.swob import Request, Response, multi_range_iterator
 from swift.common.utils import close_if_possible
 
-from storage_filters.chains import ObjectRequest, chain_of, rank_of
+from storage_filters.chains import ObjectRequest, chain_of
 from storage_filters.delivery import begun, part_of
 from storage_filters.headers import SELECTION, environ_key
 from storage_filters.module_filters import ReadModule
@@ -37,8 +37,7 @@ def may_be_transformed(book: RuleBook, request: ObjectRequest) -> bool:
     """Return whether a rule for this object sets a module that runs when it is read, whatever its condition."""
     return bool(book.modules) and any(
         (version := book.module(request.tenant, action.kind)) is not None and version.reads
-        for _, rule in book.of_tenant(request.tenant)
-        if rank_of(rule.target, request, book.groups) is not None
+        for _, rule in book.rules_for(request.tenant, request.container, request.object)
         for action in rule.actions
     )
 

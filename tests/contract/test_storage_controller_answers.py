@@ -388,3 +388,16 @@ def test_a_database_that_is_away_is_503_and_things_go_on_when_it_is_back(served:
         with served.engine.begin() as connection:
             connection.execute(sa.text("ALTER TABLE sds.elsewhere RENAME TO slos"))
         assert http.get("/bw/slas").json() == []
+
+
+def test_rules_that_every_request_judges_are_few(served: Served) -> None:
+    with served.http() as http:
+        many = "\n".join(["FOR TENANT t DO SET NOOP"] * 60)
+        assert http.post("/v1/rules", json={"text": many}).status_code == 201
+        refused = http.post("/v1/rules", json={"text": many})
+        assert (refused.status_code, "at most 100 rules are kept for TENANT:t" in refused.text) == (409, True)
+        assert len(http.get("/v1/rules").json()) == 60
+        assert http.post("/v1/rules", json={"text": many.replace("TENANT t", "CONTAINER t/c")}).status_code == 201
+        long = "FOR TENANT t DO " + ", ".join(["SET NOOP"] * 17)
+        refused = http.post("/v1/rules", json={"text": long})
+        assert (refused.status_code, "at most 16 actions" in refused.text) == (400, True)
