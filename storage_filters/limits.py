@@ -98,17 +98,13 @@ class LimitsAgent:
         while not self._has_lock():
             sleep(_TRY_AGAIN_S)
         context = zmq.Context()
-        limits = context.socket(zmq.SUB)
-        usages = {address: context.socket(zmq.PUSH) for address in addresses(self._conf["usage_to"])}
-        self._secure(limits, *usages.values())
+        limits = self._secured(context.socket(zmq.SUB))
         limits.setsockopt(zmq.SUBSCRIBE, b"")
         for address in addresses(self._conf["limits_from"]):
             limits.connect(address)
-        for address, usage in usages.items():
-            usage.setsockopt(zmq.SNDHWM, _QUEUE_MAX)
-            usage.connect(address)
+        usages = {address: self._usage(context, address) for address in addresses(self._conf["usage_to"])}
         spawn_n(self._listen, limits)
-        self._report(usages, limits)
+        self._report(context, usages, limits)
 
     def _has_lock(self) -> bool:
         self._descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -119,12 +115,18 @@ class LimitsAgent:
             return False
         return True
 
-    def _secure(self, *sockets: Any) -> None:
+    def _usage(self, context: Any, address: str) -> Any:
+        usage = self._secured(context.socket(zmq.PUSH))
+        usage.setsockopt(zmq.SNDHWM, _QUEUE_MAX)
+        usage.connect(address)
+        return usage
+
+    def _secured(self, one: Any) -> Any:
         lines = Path(self._conf["key_file"]).read_text().split()
         if len(lines) != _KEY_LINES:
             raise ValueError(f"{self._conf['key_file']} needs three lines: two public keys and a secret key")
-        for one in sockets:
-            one.curve_serverkey, one.curve_publickey, one.curve_secretkey = (line.encode() for line in lines)
+        one.curve_serverkey, one.curve_publickey, one.curve_secretkey = (line.encode() for line in lines)
+        return one
 
     def _listen(self, limits: Any) -> None:
         while True:
@@ -162,9 +164,10 @@ class LimitsAgent:
         self._table.set_rates(rates, now_s, others)
         self._newest.heard(order, now_s)
 
-    def _connected_again(self, usages: Mapping[str, Any], limits: Any, now_s: float) -> None:
+    def _connected_again(self, context: Any, usages: dict[str, Any], limits: Any, now_s: float) -> None:
         """Connect again where nothing is heard: a connection that was refused once, since the controller did not have
-        this proxy's key yet, is not tried again by ZeroMQ.
+        this proxy's key yet, is not tried again by ZeroMQ. It goes on trying one that has reports to send, even after
+        it was told to disconnect, so these need another socket.
         """
         if now_s - self._heard_s > _SILENCE_S:
             self._heard_s = now_s
@@ -173,9 +176,10 @@ class LimitsAgent:
         if now_s - self._known_s > _SILENCE_S:
             self._known_s = now_s
             for address, usage in usages.items():
-                _connect_again(usage, address)
+                usage.close(linger=0)
+                usages[address] = self._usage(context, address)
 
-    def _report(self, usages: Mapping[str, Any], limits: Any) -> None:
+    def _report(self, context: Any, usages: dict[str, Any], limits: Any) -> None:
         """Report to all controllers, so that each is ready to lead. Report also accounts that wait for their turn, with
         what they moved or zero: they have not ended, and could use more.
         """
@@ -188,7 +192,7 @@ class LimitsAgent:
         while True:
             sleep(REPORT_INTERVAL_S)
             number, now_s, asked = number + 1, time.monotonic(), self._asked
-            self._connected_again(usages, limits, now_s)
+            self._connected_again(context, usages, limits, now_s)
             if told_to != self._told_by or number % _REPORTS_OF_ALL == 0:
                 told_to = self._told_by
                 requests_told.clear()

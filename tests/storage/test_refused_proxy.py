@@ -13,9 +13,11 @@ from storage_bridge.model import BandwidthSlo
 from tests.support.object_store import ADMIN, Person, logged_in, object_store
 from tests.support.waiting import until
 from tests.support.whole_storage import MB, TOKEN
-from zoe_embedded.home import Account
+from zoe_embedded.home import Account, Home
+from zoe_embedded.runtime import CLONE
 from zoe_embedded.swift.configuration import ControllerLine
 from zoe_embedded.swift.controller import ControllerSite
+from zoe_embedded.swift.environment import ensure_swift
 
 
 def stopped(process: subprocess.Popen[bytes]) -> None:
@@ -81,3 +83,45 @@ def compressed(ann: Person, url: str) -> bool:
     ann.put("before0/one", b"text " * 10_000)
     query = "tenant=acme&container=before0&object=one"
     return [one["filter"] for one in asked(url, f"/v1/rules/why?{query}").json()["done"]] == ["COMPRESSION"]
+
+
+AWAY = """
+import logging, os, sys, time
+from pathlib import Path
+import eventlet
+from storage_filters import limits, rate_table, request_counters, transfer_counters
+limits._SILENCE_S, limits.REPORT_INTERVAL_S = 0.2, 0.02
+listener = eventlet.listen(("127.0.0.1", 0))
+attempts = []
+def refuse():
+    while True:
+        one, _ = listener.accept()
+        attempts.append(time.monotonic())
+        one.close()
+eventlet.spawn_n(refuse)
+address = "tcp://127.0.0.1:%d" % listener.getsockname()[1]
+directory = Path(sys.argv[1])
+tables = [rate_table.RateTable(directory / name) for name in ("rates", "clients")]
+moved = transfer_counters.TransferCounters(directory / "moved")
+asked = request_counters.RequestCounters(directory / "asked")
+conf = {"rates_file": str(directory / "rates"), "key_file": sys.argv[2], "limits_from": address, "usage_to": address}
+eventlet.spawn_n(limits.LimitsAgent(*tables, moved, asked, conf, logging.getLogger()).run)
+eventlet.sleep(2)
+early = len(attempts)
+eventlet.sleep(6)
+late = sum(at_s > time.monotonic() - 2 for at_s in attempts)
+print(early, late, flush=True)
+os._exit(0)
+"""
+
+
+def test_the_longer_a_controller_is_away_the_more_often_it_is_not_asked(tmp_path: Path) -> None:
+    """A connection with reports that wait was tried on and on after it was given up, beside those that came after."""
+    public, secret = (one.decode() for one in zmq.curve_keypair())
+    (tmp_path / "key").write_text(f"{public}\n{public}\n{secret}\n")
+    python = ensure_swift(Home.find(CLONE).create()) / "bin" / "python"
+    command = [str(python), "-P", "-c", AWAY, str(tmp_path), str(tmp_path / "key")]
+    environment = {"PYTHONPATH": str(CLONE)}
+    run = subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE, text=True, timeout=60)
+    early, late = map(int, run.stdout.split())
+    assert 0 < late < 2 * early
