@@ -56,6 +56,7 @@ def _serve(line: socket.socket) -> dict[str, Any] | None:
         [log] = logs
         pid = os.fork()
         if pid == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             return {**asked, "log": log}
         os.close(log)
         running[pid] = None
@@ -83,6 +84,9 @@ def _become(log: int, uid: int | None, gid: int | None) -> None:
 
 if __name__ == "__main__":
     _import_all()
+    signal.signal(
+        signal.SIGTERM, signal.SIG_IGN
+    )  # of a group that is ended: it ends its own processes then, and itself
     with socket.socket(fileno=int(sys.argv[1])) as line_:
         asked_ = _serve(line_)
     if asked_ is not None:
