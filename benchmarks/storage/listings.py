@@ -14,6 +14,7 @@ import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from pathlib import Path
 
 import httpx
 
@@ -21,7 +22,7 @@ from storage_gateway.s3.names import bucket_of
 from tests.support.gateway import gateway_before_seaweedfs
 from tests.support.object_store import Person, logged_in
 from tests.support.s3 import S3Client
-from zoe_embedded.seaweedfs.store import SeaweedStore
+from zoe_embedded.swift.configuration import StoreBehind
 
 _KEY = re.compile(r"<Key>([^<]*)</Key>")
 _PAGES_MAX = 1000
@@ -33,7 +34,8 @@ def main() -> None:
     parser.add_argument("--names", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
-    with gateway_before_seaweedfs() as (gateway, behind):
+    with gateway_before_seaweedfs() as gateway:
+        behind = gateway.configuration.behind
         with logged_in(gateway, "acme:ann") as ann:
             ann.put("many")
             with ThreadPoolExecutor(4) as pool:
@@ -66,12 +68,12 @@ def here(ann: Person, names: int) -> float:
     return ended_s - began_s
 
 
-def there(behind: SeaweedStore, names: int) -> float:
+def there(behind: StoreBehind, names: int) -> float:
     """Return the seconds of a listing at the store."""
-    (user, secret), bucket = next(iter(behind.users.items())), bucket_of("AUTH_acme", "many")
+    secret, bucket = Path(behind.key_file).read_text(), bucket_of("AUTH_acme", "many")
     found: list[str] = []
     with httpx.Client(timeout=60) as http:
-        client = S3Client(http, behind.url, user, secret)
+        client = S3Client(http, behind.url, behind.user, secret)
         began_s = time.monotonic()
         for _ in range(_PAGES_MAX):
             page = _KEY.findall(client.call("GET", bucket, f"marker={found[-1]}" if found else "").text)

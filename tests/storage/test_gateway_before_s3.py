@@ -26,7 +26,7 @@ def before_swifts_s3() -> Iterator[ObjectStore]:
 
 @contextmanager
 def before_seaweedfs() -> Iterator[ObjectStore]:
-    with gateway_before_seaweedfs() as (gateway, _):
+    with gateway_before_seaweedfs() as gateway:
         yield gateway
 
 
