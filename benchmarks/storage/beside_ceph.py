@@ -24,11 +24,11 @@ import httpx
 
 from benchmarks.storage.stand import TENANTS, stand
 from storage_bridge.model import BandwidthSlo
-from tests.support.object_store import Person
 from zoe_embedded.ceph.store import CephStore
 from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE
 from zoe_embedded.swift.behind import line_to_ceph
+from zoe_embedded.swift.configuration import StoreBehind
 
 MB = 10**6
 LIMIT, ONE_PROXY = 6 * MB, 8 * MB
@@ -88,29 +88,28 @@ def _theirs(ceph: CephStore, seconds: float) -> None:
         login = {"X-Auth-User": "gold:swift", "X-Auth-Key": "key-gold"}
         signed_in = http.get(ceph.auth_url, headers=login).raise_for_status().headers
     url, token = signed_in["X-Storage-Url"], signed_in["X-Auth-Token"]
-    places = [f"{one}{url.removeprefix(ceph.url)}/data/object" for one in ceph.urls]
+    places = [f"{one}{url.removeprefix(ceph.url)}/of-gold/object" for one in ceph.urls]
     for some in (places[:1], places):
         _told("Ceph's limit", len(some), *_read(token, some, seconds))
 
 
-def _ours(line: object, seconds: float) -> None:
+def _ours(line: StoreBehind, seconds: float) -> None:
     with stand(behind=line, proxies=2) as its, ExitStack() as undo:
         controller = undo.enter_context(its.controller(BandwidthSlo(ONE_PROXY, ONE_PROXY)))
         controller.set_slo("gold", BandwidthSlo(LIMIT))
         first, *_ = urls = its.store.proxy_urls
 
-        def places(person: Person) -> list[str]:
+        found: dict[str, list[str]] = {}
+        for tenant in ("gold", "silver"):
+            person = its.people[tenant]
+            person.put(f"of-{tenant}")  # names of containers are shared by all users of Ceph
+            person.put(f"of-{tenant}/object", os.urandom(_OBJECT_BYTES))
             path = person.account_url.removeprefix(first)
-            return [f"{url}{path}/data/object" for url in urls]
-
-        gold, silver = its.people["gold"], its.people["silver"]
-        for one in (gold, silver):
-            one.put("data")
-            one.put("data/object", os.urandom(_OBJECT_BYTES))
-        other = Readers(silver.token, places(silver))
+            found[tenant] = [f"{url}{path}/of-{tenant}/object" for url in urls]
+        other = Readers(its.people["silver"].token, found["silver"])
         undo.callback(other.stop)
-        for some in (places(gold)[:1], places(gold)):
-            _told("Zoe's promise", len(some), *_read(gold.token, some, seconds))
+        for some in (found["gold"][:1], found["gold"]):
+            _told("Zoe's promise", len(some), *_read(its.people["gold"].token, some, seconds))
 
 
 def _read(token: str, places: Sequence[str], seconds: float) -> tuple[list[float], int]:
