@@ -56,6 +56,8 @@ _RANGES = (HTTP_PARTIAL_CONTENT, HTTP_PRECONDITION_FAILED, HTTP_REQUESTED_RANGE_
 
 def _response(req: Request, answer: StoreAnswer) -> Response:
     made = Response(request=req, status=f"{answer.status} {answer.reason}", body=answer.body() or None)
+    if is_success(answer.status) and not made.content_length:
+        made.content_length = 0
     if answer.headers.get("Content-Type"):
         made.content_type = answer.headers["Content-Type"]
     return made
