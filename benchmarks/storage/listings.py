@@ -3,7 +3,8 @@
     python -m benchmarks.storage.listings --names 10000 --rounds 7
 
 Objects are put through the gateway, which then knows their content types; `cold` is the first listing of a gateway that
-was started again and knows none. Rounds are interleaved; ratios are medians over rounds, with the quartiles.
+was started again and knows none. CPU is the mean over the rounds. Rounds are interleaved; ratios are medians over
+rounds, with the quartiles.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import httpx
+import psutil
 
 from storage_gateway.s3.names import bucket_of
 from tests.support.gateway import gateway_before_seaweedfs
@@ -40,7 +42,10 @@ def main() -> None:
             ann.put("many")
             with ThreadPoolExecutor(4) as pool:
                 list(pool.map(lambda number: ann.put(f"many/{number:07}", b"x"), range(arguments.names)))
+            proxy = psutil.Process(gateway.processes["proxy"])
+            before_s = sum(proxy.cpu_times()[:2])
             pairs = [(here(ann, arguments.names), there(behind, arguments.names)) for _ in range(arguments.rounds)]
+            cpu_s = (sum(proxy.cpu_times()[:2]) - before_s) / arguments.rounds
         gateway.restart("proxy")
         with logged_in(gateway, "acme:ann") as ann:
             cold_s = here(ann, arguments.names)
@@ -48,7 +53,7 @@ def main() -> None:
     low, middle, high = statistics.quantiles(ratios, n=4)
     print(f"{arguments.names} names, {arguments.rounds} rounds: store {statistics.median(b for _, b in pairs):.3f} s, ")
     print(f"gateway {statistics.median(a for a, _ in pairs):.3f} s, ratio {middle:.2f} ({low:.2f} to {high:.2f})")
-    print(f"cold {cold_s:.3f} s")
+    print(f"CPU of the gateway's process {cpu_s:.3f} s for each; cold {cold_s:.3f} s")
 
 
 def here(ann: Person, names: int) -> float:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -89,6 +91,37 @@ def test_listings_are_swifts(here: Person, ann: Person, name: str) -> None:
             for person in (here, ann)
         ]
         assert lists[0] == lists[1], query
+
+
+FORMATS: list[tuple[str, dict[str, str]]] = [
+    ("?format=json", {}),
+    ("?format=json&prefix=none", {}),
+    ("?format=plain", {}),
+    ("?format=xml", {}),
+    ("", {"Accept": "application/json"}),
+    ("", {"Accept": "text/xml, application/json;q=0.5"}),
+    ("", {"Accept": "image/png"}),
+    ("", {}),
+]
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_listings_are_swifts_in_each_format(here: Person, ann: Person, name: str, large: bool) -> None:
+    """Without a large object, middleware leaves listings in JSON alone; with one, it has something to say."""
+    for person in (here, ann):
+        person.put(name)
+        person.put(f"{name}/one", b"1")
+        if large:
+            part = {"path": f"/{name}/one", "etag": hashlib.md5(b"1", usedforsecurity=False).hexdigest()}
+            person.put(f"{name}/large?multipart-manifest=put", json.dumps([part]).encode())
+    for query, headers in FORMATS:
+        seen = []
+        for person in (here, ann):
+            answer = person.call("GET", f"{name}{query}", headers=headers)
+            told = re.sub(r"20\d\d-[-0-9T:.]*", "", answer.text)
+            seen.append((answer.status_code, answer.headers["content-type"], answer.headers.get("vary"), told))
+        assert seen[0] == seen[1], query
+    assert ("slo_etag" in here.call("GET", f"{name}?format=json").text) == large
 
 
 def test_containers_are_listed_with_their_counts(here: Person, ann: Person) -> None:
