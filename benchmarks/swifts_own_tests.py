@@ -25,11 +25,12 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from storage_bridge.model import WHY_HEADER
 from storage_controller.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from storage_filters.rule_file import RuleFile
 from tests.support.gateway import gateway_before_swift
-from tests.support.object_store import object_store
+from tests.support.object_store import logged_in, object_store
 from zoe_embedded.home import Account, Home
 from zoe_embedded.interpreters import ANY, find_python
 from zoe_embedded.runtime import CLONE, make_virtual_environment
@@ -135,6 +136,14 @@ def _filters() -> Iterator[ObjectStore]:
     rules = tuple(replace(parse_rule(text), id=number) for number, text in enumerate(texts, 1))
     with object_store(users=USERS, nodes=1, replicas=1, s3=True, keyring=keys) as store:
         RuleFile(store.directory / "rates.rules").write(written(RuleBook(rules)))
+        with logged_in(store, USERS[0].login) as person:
+            person.put("tried")
+            person.put("tried/object", b"what is put")
+            done = person.call("HEAD", "tried/object", headers={WHY_HEADER: "yes"}).headers.get(WHY_HEADER, "[]")
+            if [one["filter"] for one in json.loads(done)] != ["COMPRESSION", "ENCRYPTION"]:
+                raise SystemExit(f"the rules are not in force: {done}")
+            for path in ("tried/object", "tried"):
+                person.call("DELETE", path)
         yield store
 
 
