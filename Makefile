@@ -40,8 +40,8 @@ mpi: setup ## MPICH and mpi4py, for mpi-pi.json and other MPI programs under `ma
 demo: setup ## run a real Spark application through Zoe and check its answer (SETTINGS=FILE as in zoe.toml, or ZOE_... variables)
 	@$(RUN) -m zoe_embedded.demo $(GIVEN)
 
-demo-storage: setup ## the demo from a real OpenStack Swift, with and without pushdown (needs memcached)
-	@$(RUN) -m zoe_embedded.demo_storage $(GIVEN)
+demo-storage: setup ## the demo from a real OpenStack Swift, with and without pushdown (needs memcached; STORE=ceph or seaweedfs: that, behind a gateway)
+	@$(RUN) -m zoe_embedded.demo_storage $(GIVEN) --store $(or $(STORE),swift)
 
 demo-deadline: setup ## promise a Spark job to end by three times, and keep them by workers and bandwidth (needs memcached; some ten minutes)
 	@$(RUN) -m zoe_embedded.demo_deadline $(GIVEN)

@@ -1,13 +1,17 @@
-"""Swift's own functional tests and its tests of S3, at a Swift, and at a gateway before one.
+"""Swift's own functional tests and its tests of S3, at a Swift, at a gateway before one, and through filters.
 
     python -m benchmarks.swifts_own_tests
+    python -m benchmarks.swifts_own_tests filters
 
-Takes about twenty minutes. The tests are those of Swift's source package, at the version and with the hash of
-`requirements/swift-tests.lock`. The gateway runs with Zoe's filters, the Swift that it is compared with without.
+Takes about half an hour; of one of `swift`, `gateway` and `filters`, ten minutes. The tests are those of Swift's source
+package, at the version and with the hash of `requirements/swift-tests.lock`. `swift` has none of Zoe's filters, the
+gateway has them without rules, and `filters` is a Swift whose rules compress and encrypt all that the tests put.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import subprocess
 import sys
@@ -15,11 +19,19 @@ import tarfile
 import tempfile
 import xml.etree.ElementTree as ET
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from storage_bridge.model import WHY_HEADER
+from storage_controller.dsl import parse_rule
+from storage_filters.rule_documents import RuleBook, written
+from storage_filters.rule_file import RuleFile
 from tests.support.gateway import gateway_before_swift
-from zoe_embedded.home import Home
+from tests.support.object_store import logged_in, object_store
+from zoe_embedded.home import Account, Home
 from zoe_embedded.interpreters import ANY, find_python
 from zoe_embedded.runtime import CLONE, make_virtual_environment
 from zoe_embedded.swift.configuration import S3_REGION, StoreUser
@@ -75,23 +87,71 @@ _PASSED, _FAILED, _SKIPPED = "passed", "failed", "skipped"
 
 
 def main() -> int:
-    """Print how the tests ended at both, and name those that end otherwise at the gateway."""
+    """Print how the tests ended at each, what failed, and which end otherwise than at the first."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stores", nargs="*", choices=[*_STORES, []], default=list(_STORES))
+    wanted = parser.parse_args().stores
     with tempfile.TemporaryDirectory(prefix="zoe-swifts-tests-") as directory:
         python, source = _installed(Home.find(CLONE).create().runtime / "swift-tests"), Path(directory)
         tests = _unpacked(python, source)
-        with gateway_before_swift(users=USERS) as pair:
-            found = {
-                name: _run(python, tests, store, source / name)
-                for name, store in (("Swift", pair.behind), ("the gateway", pair.gateway))
-            }
+        found: dict[str, dict[str, str]] = {}
+        for name in wanted:
+            with _STORES[name]() as store:
+                found[name] = _run(python, tests, store, source / name)
     for name, outcomes in found.items():
         counted = Counter(outcomes.values())
         print(f"{name}: " + ", ".join(f"{counted[one]} {one}" for one in (_PASSED, _FAILED, _SKIPPED)))
-    swift, gateway = found.values()
-    differ = sorted(test for test in swift | gateway if swift.get(test) != gateway.get(test))
-    for test in differ:
-        print(f"  {test}: {swift.get(test)} at Swift, {gateway.get(test)} at the gateway")
+        for test in sorted(test for test, outcome in outcomes.items() if outcome == _FAILED):
+            print(f"  failed: {test}")
+    first, *others = found.items()
+    for name, outcomes in others:
+        for test in sorted(test for test in first[1] | outcomes if first[1].get(test) != outcomes.get(test)):
+            print(f"  {test}: {first[1].get(test)} at {first[0]}, {outcomes.get(test)} at {name}")
     return 0
+
+
+@contextmanager
+def _swift() -> Iterator[ObjectStore]:
+    with object_store(users=USERS, nodes=1, replicas=1, filters=False, s3=True) as store:
+        yield store
+
+
+@contextmanager
+def _gateway() -> Iterator[ObjectStore]:
+    with gateway_before_swift(users=USERS) as pair:
+        yield pair.gateway
+
+
+@contextmanager
+def _filters() -> Iterator[ObjectStore]:
+    def keys(apart: Path, account: Account | None) -> str:
+        path = apart / "keyring.json"
+        path.write_text(json.dumps({"*": {"current": "k", "keys": {"k": "11" * 32}}}))
+        if account is not None:
+            os.chown(path, account.uid, account.gid)
+        return str(path)
+
+    accounts = sorted({user.account for user in USERS})
+    texts = [f"FOR TENANT {account} DO SET COMPRESSION, SET ENCRYPTION" for account in accounts]
+    rules = tuple(replace(parse_rule(text), id=number) for number, text in enumerate(texts, 1))
+    with object_store(users=USERS, nodes=1, replicas=1, s3=True, keyring=keys) as store:
+        RuleFile(store.directory / "rates.rules").write(written(RuleBook(rules)))
+        with logged_in(store, USERS[0].login) as person:
+            person.put("tried")
+            person.put("tried/object", b"what is put")
+            done = person.call("HEAD", "tried/object", headers={WHY_HEADER: "yes"}).headers.get(WHY_HEADER, "[]")
+            if [one["filter"] for one in json.loads(done)] != ["COMPRESSION", "ENCRYPTION"]:
+                raise SystemExit(f"the rules are not in force: {done}")
+            for path in ("tried/object", "tried"):
+                person.call("DELETE", path)
+        yield store
+
+
+_STORES: Mapping[str, Callable[[], AbstractContextManager[ObjectStore]]] = {
+    "swift": _swift,
+    "gateway": _gateway,
+    "filters": _filters,
+}
 
 
 def _installed(directory: Path) -> Path:

@@ -1,7 +1,8 @@
 """Compression of streams by zstd, lz4 or gzip, in their usual formats with a checksum.
 
-A range is decompressed from the start, since none of them can begin in the middle; what is before it is dropped piece
-by piece.
+By zstd and lz4, each 256 KiB are a frame of their own, and a table of the frames is at the end (`seek_table.py`): a
+range is read from its first frame on. By gzip, and as earlier versions stored it, a range is decompressed from the
+start; what is before it is dropped piece by piece.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from typing import Any
 import lz4.frame  # type: ignore[import-untyped]
 import zstandard
 
+from storage_filters.seek_table import FRAME_BYTES, SeekTable
 from storage_filters.stream_filters import PIECE_BYTES, DamagedObjectError, Span
 
 _GZIP = 16 + zlib.MAX_WBITS
+_TABLE_BYTES_MAX = 1 << 20
+"""Of an object of 32 GiB."""
 _ZSTD_WINDOW_BYTES_MAX = 2**27
 LEVELS = {"ZSTD": 19, "LZ4": 12, "GZIP": 9}
 """The types, and their highest levels."""
@@ -23,49 +27,97 @@ _DAMAGES = (zlib.error, zstandard.ZstdError, RuntimeError, EOFError, ValueError)
 
 
 class Compression:
-    """A type and a level; to run backward, the level does not matter."""
+    """A type and a level; to run backward, the level does not matter. table_at: from where to where the table of frames
+    is in what is stored, if there is one.
+    """
 
-    def __init__(self, kind: str, level: int = 1) -> None:
+    def __init__(self, kind: str, level: int = 1, table_at: tuple[int, int] | None = None) -> None:
         self._kind = kind
         self._level = level
+        self._table: SeekTable | None = None
+        self._table_at = table_at
+
+    @property
+    def wanted_table(self) -> tuple[int, int] | None:
+        """Return where the table of frames is; None if there is none, or if it is known."""
+        return self._table_at if self._table is None else None
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Compression:
+        """Return the compression of a stored object; ValueError, TypeError."""
+        at = record.get("table")
+        if at is None:
+            return cls(record["type"])
+        first, end = at
+        if not (isinstance(first, int) and isinstance(end, int) and 0 < first < end <= first + _TABLE_BYTES_MAX):
+            raise ValueError("its table of frames is nowhere")
+        return cls(record["type"], table_at=(first, end))
 
     def forward(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the compressed bytes."""
-        return _COMPRESS[self._kind](chunks, self._level)
+        if self._kind not in _FRAME:
+            yield from _to_gzip(chunks, self._level)
+            return
+        frame, frames = _FRAME[self._kind](self._level), []
+        for block in _blocks(chunks):
+            packed = frame(block)
+            frames.append((len(packed), len(block)))
+            yield packed
+        if len(frames) > 1:
+            table = SeekTable(frames)
+            raw = table.written()
+            self._table_at = table.stored_size, table.stored_size + len(raw)
+            yield raw
 
-    def reverse(self, chunks: Iterable[bytes], first: int, to_end: bool) -> Iterator[bytes]:
-        """Yield the bytes that were compressed, in pieces of 64 KiB at most."""
-        assert (first, to_end) == (0, True)
+    def reverse(self, chunks: Iterable[bytes], first: int, to_end: bool) -> Iterator[bytes]:  # noqa: ARG002
+        """Yield the bytes that were compressed, in pieces of 64 KiB at most; `first` is where a frame begins."""
         try:
             yield from _DECOMPRESS[self._kind](chunks)
         except _DAMAGES as error:
             raise DamagedObjectError(f"{self._kind.lower()} cannot be unpacked: {error}") from error
 
-    def span(self, first: int, end: int | None) -> Span:  # noqa: ARG002
-        """Return all: it begins at the start."""
-        return Span(0, None, first)
+    def learn(self, table: bytes) -> None:
+        """Note where frames begin; DamagedObjectError."""
+        found = SeekTable.parsed(table)
+        if self._table_at is None or found.stored_size != self._table_at[0]:
+            raise DamagedObjectError("its table of frames is that of another object")
+        self._table = found
+
+    def span(self, first: int, end: int | None) -> Span:
+        """Return the frames that contain a range; all from the start, unless they are known."""
+        return self._table.span(first, end) if self._table is not None else Span(0, None, first)
 
     def record(self) -> Mapping[str, Any]:
-        """Return the type."""
-        return {"filter": "COMPRESSION", "type": self._kind}
+        """Return the type, and where the table is; that is known when all is compressed."""
+        made = {"filter": "COMPRESSION", "type": self._kind}
+        return made if self._table_at is None else {**made, "table": list(self._table_at)}
 
 
-def _to_zstd(chunks: Iterable[bytes], level: int) -> Iterator[bytes]:
-    compressor = zstandard.ZstdCompressor(level=level, write_checksum=True).compressobj()
+def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield blocks of one size, the last one shorter, and one for nothing."""
+    held: list[bytes] = []
+    size, empty = 0, True
     for chunk in chunks:
-        if packed := compressor.compress(chunk):
-            yield packed
-    yield compressor.flush()
+        rest = memoryview(chunk)
+        while size + len(rest) >= FRAME_BYTES:
+            lacking = FRAME_BYTES - size
+            yield b"".join((*held, rest[:lacking]))
+            held, size, rest, empty = [], 0, rest[lacking:], False
+        if rest:
+            held.append(bytes(rest))
+            size += len(rest)
+    if held or empty:
+        yield b"".join(held)
 
 
-def _to_lz4(chunks: Iterable[bytes], level: int) -> Iterator[bytes]:
+def _zstd_frame(level: int) -> Callable[[bytes], bytes]:
+    return zstandard.ZstdCompressor(level=level, write_checksum=True).compress
+
+
+def _lz4_frame(level: int) -> Callable[[bytes], bytes]:
     # Levels from 3 on are those of the slower algorithm; up to then the library has one.
-    with lz4.frame.LZ4FrameCompressor(compression_level=level if level > 1 else 0, content_checksum=True) as compressor:
-        yield compressor.begin()
-        for chunk in chunks:
-            if packed := compressor.compress(chunk):
-                yield packed
-        yield compressor.flush()
+    chosen = level if level > 1 else 0
+    return lambda block: bytes(lz4.frame.compress(block, compression_level=chosen, content_checksum=True))
 
 
 def _to_gzip(chunks: Iterable[bytes], level: int) -> Iterator[bytes]:
@@ -94,7 +146,11 @@ class _Reader:
 
 def _of_zstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
     decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES_MAX)
-    reader = decompressor.stream_reader(_Reader(chunks), read_size=PIECE_BYTES)  # type: ignore[arg-type]
+    reader = decompressor.stream_reader(
+        _Reader(chunks),  # type: ignore[arg-type]
+        read_size=PIECE_BYTES,
+        read_across_frames=True,
+    )
     while piece := reader.read(PIECE_BYTES):
         yield piece
 
@@ -102,14 +158,15 @@ def _of_zstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
 def _of_lz4(chunks: Iterable[bytes]) -> Iterator[bytes]:
     decompressor = lz4.frame.LZ4FrameDecompressor()
     for chunk in chunks:
-        piece = decompressor.decompress(chunk, max_length=PIECE_BYTES)
-        while piece or not (decompressor.needs_input or decompressor.eof):
-            yield piece
+        rest = chunk
+        while rest or not (decompressor.needs_input or decompressor.eof):
+            piece = decompressor.decompress(rest, max_length=PIECE_BYTES)
+            rest = b""
+            if piece:
+                yield piece
             if decompressor.eof:
-                return
-            piece = b"" if decompressor.needs_input else decompressor.decompress(b"", max_length=PIECE_BYTES)
-        if decompressor.eof:
-            return
+                rest = decompressor.unused_data or b""
+                decompressor.reset()
 
 
 def _of_gzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -124,11 +181,7 @@ def _of_gzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield piece
 
 
-_COMPRESS: Mapping[str, Callable[[Iterable[bytes], int], Iterator[bytes]]] = {
-    "ZSTD": _to_zstd,
-    "LZ4": _to_lz4,
-    "GZIP": _to_gzip,
-}
+_FRAME: Mapping[str, Callable[[int], Callable[[bytes], bytes]]] = {"ZSTD": _zstd_frame, "LZ4": _lz4_frame}
 _DECOMPRESS: Mapping[str, Callable[[Iterable[bytes]], Iterator[bytes]]] = {
     "ZSTD": _of_zstd,
     "LZ4": _of_lz4,

@@ -16,12 +16,14 @@ from swift.common.utils import close_if_possible
 
 from storage_filters.delivery import begun
 from storage_filters.headers import DONE, PUT_ETAG
+from storage_filters.seek_table import FRAME_BYTES
 from storage_filters.stream_filters import (
     DamagedObjectError,
     FilterAway,
     Span,
     StreamFilter,
     exactly,
+    learn,
     read_back,
     spans,
 )
@@ -48,6 +50,14 @@ def again(request: Request, method: str) -> Request:
     for name in ("Range", *_CONDITIONS):
         made.headers.pop(name, None)
     return made
+
+
+class _Unlike(Exception):  # noqa: N818 - the name is the fact
+    """The store has the object in another form, or does not send what was asked for."""
+
+    def __init__(self, answer: Response) -> None:
+        super().__init__(answer.status)
+        self.answer = answer
 
 
 class PutBytes:
@@ -106,25 +116,41 @@ class PutBytes:
     def _answer(self, first: int, end: int | None) -> Response:
         """Return the store's answer with the bytes that contain a range, and note in which form they are."""
         for number in range(_TRIES):
-            # Without a filter: earlier versions kept an empty list where no proxy had the filters of the rules.
-            last = [Span(first, end, 0), *spans(self._now.filters, first, end)][-1]
-            subrequest = again(self._request, "GET")
-            subrequest.headers["Range"] = f"bytes={last.first}-{'' if last.end is None else last.end - 1}"
-            answer = subrequest.get_response(self._app)
-            same = answer.headers.get("Etag", "") == self._now.stored_etag
-            if same and answer.status_int in _OF_BYTES:
-                return answer
+            try:
+                if first >= FRAME_BYTES:
+                    learn(self._now.filters, self._pieces)
+                # Without a filter: earlier versions kept an empty list where no proxy had the filters of the rules.
+                last = [Span(first, end, 0), *spans(self._now.filters, first, end)][-1]
+                return self._asked(last.first, last.end)
+            except _Unlike as other:
+                answer = other.answer
             close_if_possible(answer.app_iter)
             if answer.status_int == _NOT_FOUND or answer.status_int >= _ERRORS_FROM:
                 # A server that looks twice while the file is replaced finds none of the two.
                 sleep(_PAUSE_S * number)
                 continue
-            if same:
+            if answer.headers.get("Etag", "") == self._now.stored_etag:
                 raise DamagedObjectError(f"its size is not what was stored: {answer.status}")
             if self._etag_of(answer) != self._etag:
                 raise FilterAway("the object was replaced while it was read: try again")
             self._now = self._form(answer)
         raise FilterAway(f"the store answers {answer.status} while the object is read: try again")
+
+    def _asked(self, first: int, end: int | None) -> Response:
+        """Return the store's answer with a range of what it has; _Unlike."""
+        subrequest = again(self._request, "GET")
+        subrequest.headers["Range"] = f"bytes={first}-{'' if end is None else end - 1}"
+        answer = subrequest.get_response(self._app)
+        if answer.headers.get("Etag", "") != self._now.stored_etag or answer.status_int not in _OF_BYTES:
+            raise _Unlike(answer)
+        return answer
+
+    def _pieces(self, first: int, end: int | None) -> Iterator[bytes]:
+        answer = self._asked(first, end)
+        try:
+            yield from answer.app_iter
+        finally:
+            close_if_possible(answer.app_iter)
 
     @staticmethod
     def _etag_of(answer: Response) -> str:

@@ -109,7 +109,7 @@ def _of_record(record: Mapping[str, Any], tenant: str, keyring: Keyring, modules
     try:
         match record["filter"]:
             case "COMPRESSION" if record["type"] in LEVELS:
-                return Compression(record["type"])
+                return Compression.of_record(record)
             case "ENCRYPTION":
                 return Encryption.of_record(record, keyring.named(tenant, record["key"]))
             case "NOOP":

@@ -49,7 +49,7 @@ _OF_THE_ANSWER = frozenset(
     ("accept-ranges", "connection", "content-length", "content-range", "date", "etag", "keep-alive", "last-modified")
 ) | {"transfer-encoding", "vary", "x-openstack-request-id", "x-timestamp", "x-trans-id"}
 _OF_THE_STORE = "x-backend-"
-_VARYING = ("rule", "salt", "check")  # of a filter's record, without another form of what is stored
+_VARYING = ("rule", "salt", "check", "table")  # of a filter's record, without another form of what is stored
 _TRIES = 3
 _PIECE_BYTES = 64 * 1024
 _OK, _CREATED, _ACCEPTED, _NOT_FOUND, _UNPROCESSABLE, _ERRORS_FROM = 200, 201, 202, 404, 422, 500

@@ -7,9 +7,9 @@ pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 PIECE_BYTES = 64 * 1024
 
@@ -54,6 +54,19 @@ class StreamFilter(Protocol):
 
     def record(self) -> Mapping[str, Any]:
         """Return what has to be kept with the object to run backward."""
+        ...
+
+
+@runtime_checkable
+class Indexed(Protocol):
+    """A filter that reads from the middle once it knows a table, which is among what it stored."""
+
+    @property
+    def wanted_table(self) -> tuple[int, int] | None:
+        """Return from where to where it is, in what it stored; None if there is none, or if it is known."""
+
+    def learn(self, table: bytes) -> None:
+        """Note the table; DamagedObjectError."""
         ...
 
 
@@ -104,6 +117,18 @@ def read_back(filters: Sequence[StreamFilter], chunks: Iterable[bytes], first: i
         stop = ends[number]
         chunks = _cut(chunks, span.skip, None if stop is None else stop - starts[number])
     yield from chunks
+
+
+def learn(filters: Sequence[StreamFilter], stored_bytes: Callable[[int, int | None], Iterable[bytes]]) -> None:
+    """Let filters know their tables, so that `spans` are short. stored_bytes: reads from the store. DamagedObjectError.
+
+    The table of each is among what the filters after it stored, so the last ones are told first.
+    """
+    for number in reversed(range(len(filters))):
+        one, later = filters[number], filters[number + 1 :]
+        if isinstance(one, Indexed) and (table := one.wanted_table) is not None:
+            last = [Span(*table, 0), *spans(later, *table)][-1]
+            one.learn(b"".join(read_back(later, stored_bytes(last.first, last.end), *table)))
 
 
 def exactly(chunks: Iterable[bytes], length: int) -> Iterator[bytes]:

@@ -38,6 +38,7 @@ from storage_gateway import content_types
 from storage_gateway.connections import PIECE_BYTES, StoreAnswer
 from storage_gateway.exchange import conditions_for_us, kind_of, query, response, sent, written
 from storage_gateway.kept_headers import TooLong, from_store, kept_after_post
+from storage_gateway.listing_formats import pass_through
 from storage_gateway.logins import StoreAway
 from storage_gateway.object_locks import LockBusy
 
@@ -55,6 +56,8 @@ _RANGES = (HTTP_PARTIAL_CONTENT, HTTP_PRECONDITION_FAILED, HTTP_REQUESTED_RANGE_
 
 def _response(req: Request, answer: StoreAnswer) -> Response:
     made = Response(request=req, status=f"{answer.status} {answer.reason}", body=answer.body() or None)
+    if is_success(answer.status) and not made.content_length:
+        made.content_length = 0
     if answer.headers.get("Content-Type"):
         made.content_type = answer.headers["Content-Type"]
     return made
@@ -88,6 +91,8 @@ class _Forwarding:
                 answer.close()  # a name that the store does not allow is that of no container
                 return HTTPNotFound(request=req)
             made = response(req, self._kind, answer, from_store(self._kind, answer.headers), held)
+            if self._kind == "container" and req.method == "GET":
+                pass_through(req, made, made.body)
             if self._kind == "object" and self.app.locks.there and is_success(answer.status):
                 made.headers[VERSION] = _version(answer)
             return made

@@ -1,4 +1,7 @@
-"""`make demo-storage`: the energy report from a real OpenStack Swift, with and without pushdown, on Zoe."""
+"""`make demo-storage`: the energy report from a real OpenStack Swift, with and without pushdown, on Zoe.
+
+With `STORE=ceph` or `STORE=seaweedfs` from that store, through a gateway before it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
@@ -17,27 +21,36 @@ from rich.console import Console
 from storage_bridge.model import BandwidthSlo
 from zoe_client import Client, ZoeError
 from zoe_client.wire import CredentialRequest
+from zoe_embedded.ceph.store import CephError
 from zoe_embedded.demo import follow, prepare
 from zoe_embedded.demo_data import ROWS, Dataset
 from zoe_embedded.given_settings import add_option
-from zoe_embedded.home import HomeError
+from zoe_embedded.home import Home, HomeError
 from zoe_embedded.interpreters import RuntimeBuildError
 from zoe_embedded.jars import JarError
 from zoe_embedded.needs import MEMCACHED
 from zoe_embedded.postgres import EmbeddedPostgresError
 from zoe_embedded.preparing import NotReadyError, prepared
 from zoe_embedded.runtime import CLONE
+from zoe_embedded.seaweedfs.store import SeaweedError
 from zoe_embedded.signals import end_by_keyboard_interrupt
 from zoe_embedded.stack import StackError
+from zoe_embedded.swift.behind import BEHIND
 from zoe_embedded.swift.site import SERVICE, Site, storage_site
 from zoe_embedded.swift.store import StoreError
+from zoe_lib.api_tokens import FIRST_TENANT
 from zoe_lib.domain.execution import ExecutionState
 
 RATE = 20_000_000
 """Bytes per second that the demo's store can promise: the speed of a laptop's network, not of its memory."""
 CONTAINER, PREFIX, REGION_SHOWN = "energy", "readings", "Bretagne"
+SWIFT = "swift"
+"""The store that is there without a gateway."""
+_NAMES = {SWIFT: "OpenStack Swift", "ceph": "Ceph behind a gateway", "seaweedfs": "SeaweedFS behind a gateway"}
 FAILURES = (
     StoreError,
+    CephError,
+    SeaweedError,
     StackError,
     HomeError,
     JarError,
@@ -53,6 +66,7 @@ def main() -> int:
     """Run the demo; return 0 only if the result is right and pushdown read less."""
     parser = argparse.ArgumentParser(prog="demo-storage", description=__doc__)
     parser.add_argument("--rows", type=int, default=ROWS, help="readings in the store")
+    parser.add_argument("--store", choices=(SWIFT, *BEHIND), default=SWIFT, help="others are behind a gateway")
     add_option(parser)
     arguments = parser.parse_args()
     console = Console(soft_wrap=True)
@@ -60,8 +74,8 @@ def main() -> int:
     began_s = time.monotonic()
     try:
         home, settings = prepared(arguments.settings, programs=[MEMCACHED])
-        console.print("[bold]1[/bold] Start OpenStack Swift, PostgreSQL, master, API and storage controller")
-        with storage_site(home, BandwidthSlo(RATE, RATE), settings) as site:
+        console.print(f"[bold]1[/bold] Start {_NAMES[arguments.store]}, PostgreSQL, master, API and storage controller")
+        with _site(home, arguments.store, settings) as site:
             console.print(f"  up at {site.stack.url} after {time.monotonic() - began_s:.1f} s; data in {home.path}")
             last = _run(console, site, arguments.rows)
     except FAILURES as error:
@@ -75,6 +89,17 @@ def main() -> int:
         return 1
     print(last, flush=True)
     return 0
+
+
+@contextmanager
+def _site(home: Home, store: str, settings: Mapping[str, object]) -> Iterator[Site]:
+    """Start all of Zoe with that store."""
+    with ExitStack() as undo:
+        behind = None
+        if store != SWIFT:
+            secret = home.create().secret(f"gateway-{store}")
+            behind = undo.enter_context(BEHIND[store](home, [FIRST_TENANT], secret))
+        yield undo.enter_context(storage_site(home, BandwidthSlo(RATE, RATE), settings, behind=behind))
 
 
 def _run(console: Console, site: Site, rows: int) -> str | None:

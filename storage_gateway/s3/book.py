@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from storage_gateway.logins import StoreAway
 from storage_gateway.s3.client import ERROR, S3Client
 from storage_gateway.s3.headers import changed
-from storage_gateway.s3.listings import Item, key_of
 from storage_gateway.s3.names import book_of
+from storage_gateway.s3.pages import Item, key_of
 
 _CONTAINERS = "containers/"
 
@@ -68,7 +68,7 @@ class Book:
         except LookupError:
             return []
         items = (item for page in pages for item in page.items)
-        named = (replace(one, name=_unquoted(one.name.removeprefix(_CONTAINERS))) for one in items)
+        named = (one._replace(name=_unquoted(one.name.removeprefix(_CONTAINERS))) for one in items)
         return sorted(named, key=lambda item: key_of(item.name))
 
     @staticmethod

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from storage_gateway.connections import Connections, StoreAnswer, Upload, told
 from storage_gateway.logins import StoreAway, StoreSettings, Users
-from storage_gateway.s3.listings import Page, Unreadable, page_of
+from storage_gateway.s3.pages import Page, Unreadable, page_of
 from storage_gateway.s3.signing import query_of, quoted_path, signed
 
 PAGE_LENGTH = 1000

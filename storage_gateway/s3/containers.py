@@ -20,14 +20,16 @@ from storage_gateway.s3.client import ERROR, S3Client
 from storage_gateway.s3.counts import Count, Counts
 from storage_gateway.s3.headers import seconds_of
 from storage_gateway.s3.index import Entry, Index
-from storage_gateway.s3.listings import Item, Wanted, chosen, key_of
+from storage_gateway.s3.listings import Wanted, chosen
 from storage_gateway.s3.names import bucket_of
+from storage_gateway.s3.pages import Item, key_of
 
 _JSON = "application/json; charset=utf-8"
 _AT_ONCE = 16
 """Objects of which a listing asks at once what it does not say."""
 _CACHED = 4096
 _ALL = 10**9
+_SECONDS = len("2026-01-31T12:00:00")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,13 @@ class S3Containers:
         return told(204) if answer.status // 100 == 2 else told(answer.status)
 
     def _told(self, method: str, account: str, container: str, bucket: str, query: Mapping[str, str]) -> StoreAnswer:
-        count = self.counts.of(account, bucket)
+        items, count = None, None
+        try:
+            if method == "GET":
+                items, count = self._found(account, bucket, Wanted.of(query))
+        except LookupError:
+            return told(404)
+        count = count or self.counts.of(account, bucket)
         if count is None:
             return told(404)
         said = {
@@ -119,28 +127,27 @@ class S3Containers:
             "X-Container-Bytes-Used": str(count.size),
             "Content-Type": _JSON,
         }
-        if method == "HEAD":
+        if items is None:
             return told(204, said)
-        try:
-            items = list(self._items(account, bucket, Wanted.of(query)))
-        except LookupError:
-            return told(404)
         return told(200, said, _listed(self._described(account, bucket, items)))
 
-    def _items(self, account: str, bucket: str, wanted: Wanted) -> Iterator[Item]:
-        if wanted.reverse or not self.sorted_there:  # S3 lists forward only
-            every = [item for page in self.client.pages(account, bucket, wanted.prefix) for item in page.items]
-            yield from chosen(sorted(every, key=lambda item: key_of(item.name), reverse=wanted.reverse), wanted)
-            return
-        pages = self.client.pages(
-            account, bucket, wanted.prefix, wanted.delimiter, wanted.marker, min(wanted.limit + 1, _ALL)
-        )
-        yield from chosen((item for page in pages for item in page.items), wanted)
+    def _found(self, account: str, bucket: str, wanted: Wanted) -> tuple[list[Item], Count | None]:
+        """Return what is listed, and the count of the bucket if all of it was read for that; LookupError."""
+        if not wanted.reverse and self.sorted_there:
+            pages = self.client.pages(
+                account, bucket, wanted.prefix, wanted.delimiter, wanted.marker, min(wanted.limit + 1, _ALL)
+            )
+            return list(chosen((item for page in pages for item in page.items), wanted)), None
+        # S3 lists forward only
+        every = [item for page in self.client.pages(account, bucket, wanted.prefix) for item in page.items]
+        every.sort(key=lambda item: key_of(item.name), reverse=wanted.reverse)
+        whole = None if wanted.prefix else self.counts.counted(bucket, every)
+        return list(chosen(every, wanted)), whole
 
     def _described(self, account: str, bucket: str, items: list[Item]) -> Iterator[dict[str, Any]]:
         """Yield entries as Swift's container servers list them; what the index does not know, the objects are asked."""
-        known = {item.name: self._content_type(bucket, item) for item in items if not item.is_start}
-        unknown = [item for item in items if not item.is_start and known[item.name] is None]
+        known = self.index.content_types(bucket, [(item, _seconds(item.modified[:_SECONDS])) for item in items])
+        unknown = [item for item in items if not item.is_start and item.name not in known]
         pool = GreenPool(_AT_ONCE)
         known |= dict(pool.imap(lambda item: (item.name, self._asked(account, bucket, item)), unknown))
         for item in items:
@@ -154,11 +161,6 @@ class S3Containers:
                 "content_type": _normal(known[item.name] or "application/octet-stream"),
                 "last_modified": _time(item.modified),
             }
-
-    def _content_type(self, bucket: str, item: Item) -> str | None:
-        return self.index.content_type(
-            bucket, item.name, item.etag, item.size, _seconds(item.modified.partition(".")[0])
-        )
 
     def _asked(self, account: str, bucket: str, item: Item) -> str:
         answer = self.client.ask(account, "HEAD", f"/{bucket}/{item.name}")
@@ -193,6 +195,7 @@ def _normal(content_type: str) -> str:
     return str(plain) + "".join(f";{name}={value}" for name, value in parameters)
 
 
+@lru_cache(_CACHED)
 def _time(modified: str) -> str:
     """Return a time of S3 as Swift writes it."""
     whole, _, part = modified.partition(".")

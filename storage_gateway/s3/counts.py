@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storage_gateway.s3.client import PAGE_LENGTH, S3Client
+from storage_gateway.s3.pages import Item
 
 _KEPT_S = 60.0
 _SHARE = 20.0
@@ -34,17 +36,18 @@ class Counts:
         if known is not None and known.until_s > time.monotonic():
             return known
         began_s = time.monotonic()
-        objects = size = 0
         try:
-            for page in self._client.pages(account, bucket):
-                objects += len(page.items)
-                size += sum(item.size for item in page.items)
+            every = [item for page in self._client.pages(account, bucket) for item in page.items]
         except LookupError:
             self.forget(bucket)
             return None
-        ended_s = time.monotonic()
-        made = Count(objects, size, ended_s + max(_KEPT_S, _SHARE * (ended_s - began_s)))
-        if objects < PAGE_LENGTH:
+        return self.counted(bucket, every, time.monotonic() - began_s)
+
+    def counted(self, bucket: str, every: Sequence[Item], took_s: float = 0.0) -> Count:
+        """Return the count of a bucket of which all was listed, and remember it."""
+        until_s = time.monotonic() + max(_KEPT_S, _SHARE * took_s)
+        made = Count(len(every), sum(item.size for item in every), until_s)
+        if made.objects < PAGE_LENGTH:
             self.forget(bucket)
         else:
             self._known[bucket] = made

@@ -8,7 +8,10 @@ process has its own.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from storage_gateway.s3.pages import Item
 
 _SLACK_S = 1
 """Between the time at which a store dates its answer to a PUT and the time that it notes for the object."""
@@ -42,10 +45,19 @@ class Index:
         """Forget an object."""
         self._known.pop((bucket, key), None)
 
-    def content_type(self, bucket: str, key: str, etag: str, size: int, written_s: int) -> str | None:
-        """Return the content type of a version in a listing; None if it is not known."""
-        entry = self._known.get((bucket, key))
-        if entry is None or (entry.etag, entry.size) != (etag, size) or abs(entry.written_s - written_s) > _SLACK_S:
-            return None
-        self._known.move_to_end((bucket, key))
-        return entry.content_type
+    def content_types(self, bucket: str, versions: Iterable[tuple[Item, int]]) -> dict[str, str]:
+        """Return the content types of those versions in a listing that are known, by name. Of each, the second in which
+        it was written is told beside it.
+        """
+        known, found = self._known, {}
+        for item, written_s in versions:
+            entry = known.get((bucket, item.name))
+            if (
+                entry is not None
+                and entry.etag == item.etag
+                and entry.size == item.size
+                and abs(entry.written_s - written_s) <= _SLACK_S
+            ):
+                found[item.name] = entry.content_type
+                known.move_to_end((bucket, item.name))
+        return found

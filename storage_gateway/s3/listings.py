@@ -1,44 +1,14 @@
-"""Listings: the pages that S3 sends, and what Swift would answer of sorted names. Pure."""
+"""Listings: what Swift would answer of sorted names. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from urllib.parse import unquote_plus
-from xml.etree import ElementTree
+
+from storage_gateway.s3.pages import Item, key_of
 
 LIMIT = 10_000
 """Of entries in an answer, as in Swift."""
-
-
-class Unreadable(ValueError):  # noqa: N818 - the name is the fact
-    """What the store sent is no listing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """An object of a listing, or the common start of several, which has no ETag. modified: `2026-01-31T12:00:00.000`.
-
-    `etag` is the store's, without quotes.
-    """
-
-    name: str
-    etag: str = ""
-    size: int = 0
-    modified: str = ""
-
-    @property
-    def is_start(self) -> bool:
-        """Return whether it stands for several objects."""
-        return not self.modified
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """What a store sends at once; `following`: the name after which the next page starts, if there is one."""
-
-    items: tuple[Item, ...]
-    following: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,40 +41,6 @@ class Wanted:
         )
 
 
-def page_of(body: bytes) -> Page:
-    """Return a page of `ListObjects` (version 1); Unreadable."""
-    try:
-        if b"<!DOCTYPE" in body:
-            raise Unreadable("a listing with declarations")
-        root = ElementTree.fromstring(body)  # noqa: S314 - without declarations there is nothing to expand
-        space = root.tag.partition("}")[0] + "}" if root.tag.startswith("{") else ""
-
-        def told(of: ElementTree.Element, name: str) -> str:
-            return of.findtext(f"{space}{name}") or ""
-
-        quoted = told(root, "EncodingType") == "url"
-
-        def name(text: str) -> str:
-            return unquote_plus(text, errors="surrogateescape") if quoted else text
-
-        items = [
-            Item(
-                name(told(one, "Key")),
-                told(one, "ETag").strip('"'),
-                int(told(one, "Size")),
-                told(one, "LastModified").removesuffix("Z"),
-            )
-            for one in root.iter(f"{space}Contents")
-        ]
-        starts = [Item(name(told(one, "Prefix"))) for one in root.iter(f"{space}CommonPrefixes")]
-    except (ElementTree.ParseError, ValueError) as error:
-        raise Unreadable(f"the store sent no listing: {error}") from None
-    found = sorted((*items, *starts), key=lambda item: key_of(item.name))
-    more = told(root, "IsTruncated") == "true" and bool(found)
-    following = name(told(root, "NextMarker")) or found[-1].name if more else None
-    return Page(tuple(found), following)
-
-
 def chosen(items: Iterable[Item], wanted: Wanted) -> Iterator[Item]:
     """Yield what a client wants of items in their order, which is descending if it wants that."""
     step = -1 if wanted.reverse else 1
@@ -128,11 +64,6 @@ def chosen(items: Iterable[Item], wanted: Wanted) -> Iterator[Item]:
             continue
         number += 1
         yield shown
-
-
-def key_of(name: str) -> bytes:
-    """Return by what names are sorted: their bytes."""
-    return name.encode("utf-8", "surrogateescape")
 
 
 def _shown(item: Item, wanted: Wanted) -> Item | None:

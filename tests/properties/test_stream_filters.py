@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import random
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 
+import lz4.frame  # type: ignore[import-untyped]
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,12 +20,14 @@ from storage_filters.compression import LEVELS, Compression
 from storage_filters.encryption import SEGMENT_BYTES, Encryption
 from storage_filters.keyring import Key, Keyring
 from storage_filters.records import filters_of, parsed
+from storage_filters.seek_table import FRAME_BYTES, SeekTable
 from storage_filters.stream_filters import (
     DamagedObjectError,
     FilterRefused,
     Noop,
     StreamFilter,
     exactly,
+    learn,
     read_back,
     spans,
     stored,
@@ -31,9 +39,8 @@ COMPRESSION = st.one_of(
     [st.builds(Compression, st.just(kind), st.integers(1, min(most, 9))) for kind, most in LEVELS.items()]
 )
 CHAINS = st.lists(ENCRYPTION | COMPRESSION | st.builds(Noop), max_size=4)
-LENGTHS = st.integers(0, 300) | st.sampled_from(
-    [SEGMENT_BYTES - 1, SEGMENT_BYTES, SEGMENT_BYTES + 1, 2 * SEGMENT_BYTES, 3 * SEGMENT_BYTES + 7]
-)
+BOUNDS = (SEGMENT_BYTES, 2 * SEGMENT_BYTES, 3 * SEGMENT_BYTES, FRAME_BYTES, 2 * FRAME_BYTES, 5 * FRAME_BYTES)
+LENGTHS = st.integers(0, 300) | st.sampled_from([bound + more for bound in BOUNDS for more in (-1, 0, 1, 7)])
 BODIES = st.builds(lambda seed, length: (seed * (length // len(seed) + 1))[:length], st.binary(min_size=1), LENGTHS)
 PIECES = st.integers(1, 100_000)
 
@@ -54,12 +61,83 @@ def test_any_range_of_it(chain: list[StreamFilter], body: bytes, data: st.DataOb
     first = data.draw(st.integers(0, max(0, len(body) - 1)))
     end = data.draw(st.none() | st.integers(min(first + 1, len(body)), len(body)))
     kept = b"".join(stored(chain, cut(body, 50_000)))
+    if data.draw(st.booleans()):
+        chain = _again(chain)
+        learn(chain, lambda start, stop: cut(kept[start:stop], 10_000))
     asked = [*spans(chain, first, end)]
     start, stop = (asked[-1].first, asked[-1].end) if asked else (first, end)
     part = kept[start:stop]
     assert b"".join(read_back(chain, cut(part, 10_000), first, end)) == body[first:end]
     if chain and all(isinstance(one, Encryption | Noop) for one in chain) and end is not None:
         assert len(part) <= (end - first) + 2 * len(chain) * (SEGMENT_BYTES + 16)  # not from the start
+
+
+def _again(chain: list[StreamFilter]) -> list[StreamFilter]:
+    """The same filters as who reads the object makes them."""
+    ring = SimpleNamespace(named=lambda _, name: KEY if name == KEY.name else None)
+    return filters_of(json.dumps([one.record() for one in chain]), "acme", ring)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["ZSTD", "LZ4"])
+@pytest.mark.parametrize(
+    "later", [[], [Encryption(KEY)], [Compression("GZIP")], [Compression("ZSTD"), Encryption(KEY)]]
+)
+def test_a_range_is_read_from_its_frame_on(kind: str, later: list[StreamFilter]) -> None:
+    body = random.Random(1).randbytes(9 * FRAME_BYTES + 5)
+    chain: list[StreamFilter] = [Compression(kind), *later]
+    kept = b"".join(stored(chain, cut(body, 50_000)))
+    reading = _again(chain)
+    read: list[tuple[int, int | None]] = []
+
+    def of_store(first: int, end: int | None) -> Iterator[bytes]:
+        read.append((first, end))
+        return cut(kept[first:end], 10_000)
+
+    learn(reading, of_store)
+    for first, end in (
+        (7 * FRAME_BYTES + 3, 7 * FRAME_BYTES + 9),
+        (FRAME_BYTES, 2 * FRAME_BYTES),
+        (len(body) - 5, None),
+    ):
+        last = spans(reading, first, end)[-1]
+        assert b"".join(read_back(reading, of_store(last.first, last.end), first, end)) == body[first:end]
+        if not any(isinstance(one, Compression) and one.record()["type"] == "GZIP" for one in later):
+            assert last.first > 0
+            assert (last.end or len(kept)) - last.first < 3 * FRAME_BYTES
+    learn(reading, of_store)
+    tables = sum(isinstance(one, Compression) and "table" in one.record() for one in chain)
+    assert len(read) == tables + 3  # what is known is not read again
+
+
+def test_objects_of_earlier_versions_are_read_from_the_start() -> None:
+    body = random.Random(2).randbytes(3 * FRAME_BYTES)
+    for kind, kept in (
+        ("ZSTD", zstandard.ZstdCompressor(write_checksum=True).compress(body)),
+        ("LZ4", lz4.frame.compress(body, content_checksum=True)),
+    ):
+        found = filters_of(json.dumps([{"filter": "COMPRESSION", "type": kind}]), "acme", Keyring(None))
+        assert [(one.first, one.end) for one in spans(found, FRAME_BYTES, None)] == [(0, None)]
+        assert b"".join(read_back(found, cut(kept, 9999), FRAME_BYTES, None)) == body[FRAME_BYTES:]
+
+
+def test_others_unpack_what_is_stored() -> None:
+    body = bytes(3 * FRAME_BYTES)
+    kept = {kind: b"".join(stored([Compression(kind)], [body])) for kind in LEVELS}
+    reader = zstandard.ZstdDecompressor().stream_reader(kept["ZSTD"], read_across_frames=True)
+    assert reader.read(len(body) + 1) == body
+    assert gzip.decompress(kept["GZIP"]) == body
+    with lz4.frame.open(BytesIO(kept["LZ4"])) as file:
+        assert file.read() == body
+
+
+@pytest.mark.parametrize("place", [0, 4, 9, -1, -5, -9])
+def test_a_table_that_is_none_is_damage(place: int) -> None:
+    raw = bytearray(SeekTable([(10, 20), (30, 40)]).written())
+    assert SeekTable.parsed(bytes(raw)).stored_size == 40
+    raw[place] ^= 0x80
+    one = Compression("ZSTD", table_at=(40, 40 + len(raw)))
+    with pytest.raises(DamagedObjectError):
+        one.learn(bytes(raw))
 
 
 @given(st.lists(ENCRYPTION | COMPRESSION, min_size=1, max_size=3), BODIES, st.data())

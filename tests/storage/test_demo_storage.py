@@ -1,4 +1,4 @@
-"""`make demo-storage` from an empty home: a right answer, and fewer bytes by pushdown."""
+"""`make demo-storage` from an empty home, at each store: a right answer, and fewer bytes by pushdown."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import sys
 from pathlib import Path
 
 import psutil
+import pytest
 
 from tests.demo.test_demo import ROOT, home
 from tests.support.long import of_storage
 from tests.support.needs import need_program
+from zoe_embedded.ceph.store import PROGRAMS
 
 __all__ = ["home"]
 
@@ -20,9 +22,9 @@ ROWS = 200_000
 _WITHIN_S = 600
 
 
-def run_demo(home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_demo(home: Path, store: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "zoe_embedded.demo_storage", "--rows", str(ROWS)],
+        [sys.executable, "-m", "zoe_embedded.demo_storage", "--rows", str(ROWS), "--store", store],
         env={**os.environ, "ZOE_HOME": str(home), **environment},
         cwd=ROOT,
         capture_output=True,
@@ -33,9 +35,11 @@ def run_demo(home: Path, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 @of_storage
-def test_the_demo_reads_less_by_pushdown_and_leaves_nothing_running(home: Path) -> None:
-    need_program("memcached")
-    done = run_demo(home)
+@pytest.mark.parametrize("store", ["swift", "ceph", "seaweedfs"])
+def test_the_demo_reads_less_by_pushdown_and_leaves_nothing_running(home: Path, store: str) -> None:
+    for program in ("memcached", *(PROGRAMS if store == "ceph" else ())):
+        need_program(program)
+    done = run_demo(home, store)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "The answer is right" in done.stdout
     assert "through a view" in done.stdout

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from storage_controller.dsl import parse_rule
 from storage_filters.rule_documents import ModuleVersion, RuleBook, written
+from storage_filters.seek_table import FRAME_BYTES
 from tests.support.modules import EMPTY, FLIPPING, GROWING, LYING, READING, module
 from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE
@@ -101,12 +102,17 @@ RULES = st.builds(
     st.lists(st.sampled_from(ACTIONS), min_size=1, max_size=3).map(", ".join),
 )
 NAMES = st.sampled_from(["a.txt", "b"])
+FRAMED = (FRAME_BYTES - 1, FRAME_BYTES, FRAME_BYTES + 1, 3 * FRAME_BYTES + 5)
 BODIES = st.builds(
     lambda seed, length: (seed * (length // len(seed) + 1))[:length],
     st.binary(min_size=1, max_size=200),
-    st.integers(0, 300) | st.sampled_from([65535, 65536, 65537, 131072, 131073, 200_000]),
+    st.integers(0, 300) | st.sampled_from([65535, 65536, 65537, 131072, 131073, 200_000, *FRAMED]),
 )
-OFFSETS = st.integers(0, 400) | st.integers(65530, 65550) | st.sampled_from([65536, 131071, 131072, 199_999, 10**6])
+OFFSETS = (
+    st.integers(0, 400)
+    | st.integers(65530, 65550)
+    | st.sampled_from([65536, 131071, 131072, 199_999, *FRAMED, 600_000, 10**6])
+)
 ONE_RANGE = st.one_of(
     st.builds("{}-{}".format, OFFSETS, OFFSETS),
     st.builds("{}-".format, OFFSETS),

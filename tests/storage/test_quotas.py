@@ -46,7 +46,7 @@ def before_s3() -> Iterator[ObjectStore]:
 
 @contextmanager
 def before_seaweedfs() -> Iterator[ObjectStore]:
-    with gateway_before_seaweedfs(make=pushed_store) as (gateway, pusher, _):
+    with gateway_before_seaweedfs(make=pushed_store) as (gateway, pusher):
         yield compressing(gateway, pusher)
 
 

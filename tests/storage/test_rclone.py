@@ -24,7 +24,7 @@ pytestmark = long.of_storage
 
 @pytest.fixture(scope="module")
 def gateway() -> Iterator[ObjectStore]:
-    with gateway_before_seaweedfs() as (made, _):
+    with gateway_before_seaweedfs() as made:
         yield made
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import tempfile
@@ -14,10 +13,10 @@ from typing import Any
 
 from tests.support.needs import need_program
 from tests.support.object_store import USERS, object_store
-from zoe_embedded.ceph.store import PROGRAMS, CephStore
+from zoe_embedded.ceph.store import PROGRAMS
 from zoe_embedded.home import Home
 from zoe_embedded.runtime import CLONE
-from zoe_embedded.seaweedfs.store import SeaweedStore, ensure_seaweedfs
+from zoe_embedded.swift.behind import ceph_behind, seaweedfs_behind
 from zoe_embedded.swift.configuration import StoreBehind, StoreUser
 from zoe_embedded.swift.store import ObjectStore
 
@@ -58,44 +57,33 @@ def gateway_before_swift(
 
 
 @contextmanager
-def gateway_before_ceph(users: Sequence[StoreUser] = USERS) -> Iterator[ObjectStore]:
-    """A gateway before Ceph, with a user of the account's own there for each account; removed in the end."""
+def gateway_before_ceph(
+    make: Callable[..., Any] = object_store, users: Sequence[StoreUser] = USERS, **changes: Any
+) -> Iterator[Any]:
+    """A gateway before Ceph, with a user of the account's own there for each account; removed in the end. It comes with
+    what else `make` yields.
+    """
     for program in PROGRAMS:
         need_program(program)
-    with tempfile.TemporaryDirectory(prefix="zoe-ceph-") as apart, CephStore(Path(apart) / "ceph") as ceph:
-        Path(apart).chmod(0o711)
-        known = {}
-        for account in sorted({user.account for user in users}):
-            key = f"{account}-at-ceph"
-            known[f"AUTH_{account}"] = {"user": ceph.add_user(account, key), "key": key}
-        accounts, nobody = Path(apart) / "accounts.json", Path(apart) / "key"
-        accounts.write_text(json.dumps(known))
-        nobody.write_text("no key: all accounts have users of their own")
-        for file in (accounts, nobody):
-            file.chmod(0o644)  # for the proxy's user
-        line = StoreBehind(ceph.auth_url, "nobody:swift", str(nobody), str(accounts))
-        with object_store(behind=line, s3=True, users=users) as gateway:
-            yield gateway
+    home = Home.find(CLONE).create()
+    with (
+        ceph_behind(home, {user.account for user in users}, "key") as line,
+        make(behind=line, s3=True, users=users, **changes) as made,
+    ):
+        yield made
 
 
 @contextmanager
 def gateway_before_seaweedfs(
     make: Callable[..., Any] = object_store, users: Sequence[StoreUser] = USERS, **changes: Any
 ) -> Iterator[Any]:
-    """A gateway before SeaweedFS, which knows one user; removed in the end. It comes with its SeaweedFS, and with what
-    else `make` yields.
-    """
-    secret = secrets.token_hex(16)
-    with tempfile.TemporaryDirectory(prefix="zoe-seaweedfs-") as apart:
-        Path(apart).chmod(0o711)
-        key = Path(apart) / "key"
-        key.write_text(secret)
-        key.chmod(0o644)  # for the proxy's user
-        program = ensure_seaweedfs(Home.find(CLONE).create())
-        with SeaweedStore(program, Path(apart) / "data", {GATEWAY.name: secret}) as behind:
-            line = StoreBehind(behind.url, GATEWAY.name, str(key), protocol="s3", order="paths")
-            with make(behind=line, s3=True, users=users, **changes) as made:
-                yield (made, behind) if isinstance(made, ObjectStore) else (*made, behind)
+    """A gateway before SeaweedFS, which knows one user; removed in the end. It comes with what else `make` yields."""
+    home = Home.find(CLONE).create()
+    with (
+        seaweedfs_behind(home, (), secrets.token_hex(16)) as line,
+        make(behind=line, s3=True, users=users, **changes) as made,
+    ):
+        yield made
 
 
 def _ids(store: ObjectStore) -> tuple[int, int]:

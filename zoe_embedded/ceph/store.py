@@ -1,4 +1,4 @@
-"""A Ceph of one monitor, one node in memory and one RADOS gateway, from Debian's packages; nothing of it stays."""
+"""A Ceph of one monitor, one node in memory and RADOS gateways, from Debian's packages; nothing of it stays."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import urllib.error
 import urllib.request
 import uuid
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -28,8 +29,8 @@ _KEYS = {
     "mon.": ("--cap", "mon", "allow *"),
     "client.admin": ("--cap", "mon", "allow *", "--cap", "osd", "allow *"),
     "osd.0": ("--cap", "mon", "allow *", "--cap", "osd", "allow *"),
-    "client.rgw.a": ("--cap", "mon", "allow rw", "--cap", "osd", "allow rwx"),
 }
+_KEYS_OF_GATEWAY = ("--cap", "mon", "allow rw", "--cap", "osd", "allow rwx")
 _CONFIGURATION = """\
 [global]
 fsid = {fsid}
@@ -57,8 +58,10 @@ osd_pool_default_pg_autoscale_mode = off
 mon_allow_pool_size_one = true
 mon_max_pg_per_osd = 1000
 mon_osd_full_ratio = 0.98
-[client.rgw.a]
-rgw_frontends = beast endpoint=127.0.0.1:{gateway}
+"""
+_GATEWAY = """\
+[{name}]
+rgw_frontends = beast endpoint=127.0.0.1:{port}
 rgw_swift_account_in_url = true
 """
 
@@ -75,10 +78,11 @@ def lacking() -> list[str]:
 class CephStore:
     """Use as a context manager; everything is in `directory`, and objects are in memory."""
 
-    def __init__(self, directory: Path, memory_bytes: int = 2 << 30) -> None:
+    def __init__(self, directory: Path, memory_bytes: int = 2 << 30, gateways: int = 1) -> None:
         self.directory, self._memory_bytes = directory, memory_bytes
+        self._gateways = [f"client.rgw.{'abcdefgh'[number]}" for number in range(gateways)]
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self._held = HeldPorts(2)
+        self._held = HeldPorts(1 + gateways)
 
     @property
     def auth_url(self) -> str:
@@ -87,8 +91,13 @@ class CephStore:
 
     @property
     def url(self) -> str:
-        """Return where the gateway listens; S3's protocol is there."""
-        return f"http://127.0.0.1:{self._held.numbers[1]}"
+        """Return where the first gateway listens; S3's protocol is there."""
+        return self.urls[0]
+
+    @property
+    def urls(self) -> list[str]:
+        """Return where the gateways listen."""
+        return [f"http://127.0.0.1:{port}" for port in self._held.numbers[1:]]
 
     def __enter__(self) -> Self:
         if missing := lacking():
@@ -100,8 +109,9 @@ class CephStore:
             self._make_node()
             self._spawn("node", ["ceph-osd", "-f", "-i", "0"])
             self._wait("the node", lambda: json.loads(self._ceph("osd", "stat", "-f", "json"))["num_up_osds"] == 1)
-            self._spawn("gateway", ["radosgw", "-f", "-n", "client.rgw.a"])
-            self._wait("the gateway", lambda: _answers(self.url))
+            for name, url in zip(self._gateways, self.urls, strict=True):
+                self._spawn(name, ["radosgw", "-f", "-n", name])
+                self._wait(f"the gateway {name}", partial(_answers, url))
         except BaseException:
             self.close()
             raise
@@ -114,10 +124,14 @@ class CephStore:
 
     def add_user(self, name: str, key: str) -> str:
         """Make a user with an account of that name, and return the login for Swift's protocol."""
-        self._run("radosgw-admin", "-n", "client.rgw.a", "user", "create", f"--uid={name}", f"--display-name={name}")
+        self.admin("user", "create", f"--uid={name}", f"--display-name={name}")
         made = (f"--uid={name}", f"--subuser={name}:swift", "--access=full", "--key-type=swift", f"--secret={key}")
-        self._run("radosgw-admin", "-n", "client.rgw.a", "subuser", "create", *made)
+        self.admin("subuser", "create", *made)
         return f"{name}:swift"
+
+    def admin(self, *words: str) -> str:
+        """Return what `radosgw-admin` says; CephError."""
+        return self._run("radosgw-admin", "-n", self._gateways[0], *words)
 
     def close(self) -> None:
         """Stop all: the gateway first."""
@@ -132,16 +146,16 @@ class CephStore:
         self._held.close()
 
     def _configure(self) -> None:
-        monitor, gateway = self._held.numbers
+        monitor, *ports = self._held.numbers
         for name in ("mon", "osd", "rgw"):
             (self.directory / name).mkdir(parents=True)
         fsid = str(uuid.uuid4())
         text = _CONFIGURATION.format(
-            fsid=fsid, directory=self.directory, monitor=monitor, gateway=gateway, memory_bytes=self._memory_bytes
-        )
+            fsid=fsid, directory=self.directory, monitor=monitor, memory_bytes=self._memory_bytes
+        ) + "".join(_GATEWAY.format(name=name, port=port) for name, port in zip(self._gateways, ports, strict=True))
         (self.directory / "ceph.conf").write_text(text)
         keyring, initial = self.directory / "keyring", self.directory / "monmap"
-        for name, grants in _KEYS.items():
+        for name, grants in (_KEYS | dict.fromkeys(self._gateways, _KEYS_OF_GATEWAY)).items():
             create = [] if keyring.exists() else ["--create-keyring"]
             self._run("ceph-authtool", str(keyring), *create, "--gen-key", "-n", name, *grants)
         at = f"[v2:127.0.0.1:{monitor}]"

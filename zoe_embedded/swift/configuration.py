@@ -94,6 +94,8 @@ use = egg:swift#proxy_logging
 use = egg:swift#memcache
 memcache_servers = 127.0.0.1:{memcached}
 {memcache}
+[filter:zoe_listings]
+paste.filter_factory = storage_gateway.listing_formats:filter_factory
 [filter:listing_formats]
 use = egg:swift#listing_formats
 [filter:bulk]
@@ -145,7 +147,7 @@ pool_timeout = 10
 io_timeout = 10
 error_suppression_interval = 0"""
 _PROXY_PIPELINE = (
-    "catch_errors gatekeeper healthcheck proxy-logging cache {endpoints}listing_formats bulk {s3}{executions}"
+    "catch_errors gatekeeper healthcheck proxy-logging cache {endpoints}{listings}listing_formats bulk {s3}{executions}"
     "tempauth copy {bandwidth}{views}{quotas}slo dlo {rules}{encryption}proxy-logging proxy-server"
 )
 
@@ -345,6 +347,7 @@ def _write_proxy(
         pipeline=configuration.pipeline
         or _PROXY_PIPELINE.format(
             endpoints="" if configuration.behind else "list-endpoints ",
+            listings="zoe_listings " if configuration.behind else "",
             s3="s3api " if configuration.s3 else "",
             views="zoe_views " if configuration.filters else "",
             quotas="zoe_quotas " if configuration.behind else "",

@@ -43,7 +43,8 @@ def storage_site(
 ) -> Iterator[Site]:
     """Start store, PostgreSQL, storage controller, master and API, in this order; `rates` is what can be promised.
 
-    `given` are settings of the user. `others` are further users of the store, `options` other options of it."""
+    `given` are settings of the user. `others` are further users of the store, `options` other options of it; with
+    `behind` it is a gateway."""
     home.create()
     account = home.server_account
     directory = home.path / "storage"
@@ -65,7 +66,8 @@ def storage_site(
             executions_secret=str(controller.executions_secret),
             **options,
         )
-        store = undo.enter_context(ObjectStore(home, directory / "swift", configuration))
+        place = directory / ("swift" if configuration.behind is None else "gateway")
+        store = undo.enter_context(ObjectStore(home, place, configuration))
         settings: dict[str, object] = {
             **(given or {}),
             "storage_url": controller.url,

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage_gateway.s3.listings import Item, Unreadable, Wanted, chosen, key_of, page_of
+from storage_gateway.s3.listings import Wanted, chosen
+from storage_gateway.s3.pages import Item, Unreadable, key_of, page_of
 
 PAGE = b"""<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
 <IsTruncated>true</IsTruncated><EncodingType>url</EncodingType>

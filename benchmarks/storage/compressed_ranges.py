@@ -1,0 +1,93 @@
+"""What a range at the end of a compressed object costs, by frames and as earlier versions stored it.
+
+    python -m benchmarks.storage.compressed_ranges --mb 100 --rounds 7
+
+The filter alone, in one process, with the stored bytes in memory: CPU milliseconds for 10 KB, and how many bytes the
+store is asked for. Rounds are interleaved; medians, with least and most. Also what frames cost in space and at PUT.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import lz4.frame  # type: ignore[import-untyped]
+import zstandard
+
+from benchmarks.storage.figures.store import text
+from storage_filters.compression import Compression
+from storage_filters.stream_filters import PIECE_BYTES, exactly, learn, read_back, spans, stored
+
+_RANGE_BYTES = 10_000
+
+
+@dataclass
+class _Object:
+    """One object as it is stored; `record` is kept with it."""
+
+    kept: bytes
+    record: Mapping[str, object]
+    times_ms: list[float] = field(default_factory=list)
+    asked_bytes: int = 0
+
+    def read(self, first: int, end: int) -> bytes:
+        """Return a range, and note what it took."""
+        self.asked_bytes = 0
+        began_s = time.process_time()
+        found = Compression.of_record(self.record)
+        learn([found], self._stored)
+        last = spans([found], first, None)[-1]
+        chunks = self._stored(last.first, last.end)
+        got = b"".join(exactly(read_back([found], chunks, first, None), end - first))
+        self.times_ms.append((time.process_time() - began_s) * 1e3)
+        return got
+
+    def _stored(self, first: int, end: int | None) -> Iterator[bytes]:
+        for at in range(first, len(self.kept) if end is None else end, PIECE_BYTES):
+            piece = self.kept[at : min(at + PIECE_BYTES, len(self.kept) if end is None else end)]
+            self.asked_bytes += len(piece)
+            yield piece
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mb", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=7)
+    arguments = parser.parse_args()
+    body = text(arguments.mb * 10**6, random.Random(1))
+    for kind in ("ZSTD", "LZ4"):
+        found = {"frames": _framed(kind, body), "one frame": _whole(kind, body)}
+        for _ in range(arguments.rounds):
+            for one in found.values():
+                assert one.read(len(body) - _RANGE_BYTES, len(body)) == body[-_RANGE_BYTES:]
+        for name, one in found.items():
+            median, least, most = statistics.median(one.times_ms), min(one.times_ms), max(one.times_ms)
+            print(
+                f"{kind}, {name}: {median:.2f} ms of CPU ({least:.2f} to {most:.2f}), {one.asked_bytes} bytes asked; "
+                f"stored {len(one.kept) / len(body):.2%} of {len(body)} bytes",
+                flush=True,
+            )
+
+
+def _framed(kind: str, body: bytes) -> _Object:
+    one = Compression(kind)
+    kept = b"".join(stored([one], (body[at : at + PIECE_BYTES] for at in range(0, len(body), PIECE_BYTES))))
+    return _Object(kept, one.record())
+
+
+def _whole(kind: str, body: bytes) -> _Object:
+    """Return the object as earlier versions stored it."""
+    if kind == "ZSTD":
+        kept = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(body)
+    else:
+        kept = lz4.frame.compress(body, content_checksum=True)
+    return _Object(kept, {"filter": "COMPRESSION", "type": kind})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""The pages of a listing that S3 sends (`ListObjects`, version 1). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import unquote_plus
+from xml.etree import ElementTree
+
+_FIELD = re.compile(r"<(Key|ETag|Size|LastModified)>([^<]*)</")
+_ABOUT = re.compile(r"<(IsTruncated|EncodingType|NextMarker)>([^<]*)</")
+_FIELDS = 4
+_BEGIN, _END = "<Contents>", "</Contents>"
+_QUOTES = ("&#34;", "&quot;", '"')
+_UNUSUAL = ("&", "<!", "<CommonPrefixes")
+
+
+class Unreadable(ValueError):  # noqa: N818 - the name is the fact
+    """What the store sent is no listing."""
+
+
+class Item(NamedTuple):
+    """An object of a listing, or the common start of several, which has no ETag. modified: `2026-01-31T12:00:00.000`.
+
+    `etag` is the store's, without quotes.
+    """
+
+    name: str
+    etag: str = ""
+    size: int = 0
+    modified: str = ""
+
+    @property
+    def is_start(self) -> bool:
+        """Return whether it stands for several objects."""
+        return not self.modified
+
+
+class Page(NamedTuple):
+    """What a store sends at once; `following`: the name after which the next page starts, if there is one."""
+
+    items: tuple[Item, ...]
+    following: str | None
+
+
+def page_of(body: bytes) -> Page:
+    """Return a page; Unreadable."""
+    try:
+        return _plain_page(body.decode()) or _parsed_page(body)
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
+        raise Unreadable(f"the store sent no listing: {error}") from None
+
+
+def key_of(name: str) -> bytes:
+    """Return by what names are sorted: their bytes."""
+    return name.encode("utf-8", "surrogateescape")
+
+
+def _plain_page(body: str) -> Page | None:
+    """Return a page of objects alone that is written as stores write it, in an eighth of the time of a parser of XML;
+    None if anything in it is unusual.
+    """
+    for quote in _QUOTES:
+        body = body.replace(quote, "")
+    begin, end = body.find(_BEGIN), body.rfind(_END)
+    about = dict(_ABOUT.findall(body[:begin] + body[end:]))
+    if not 0 <= begin < end or about.get("EncodingType") != "url" or any(one in body for one in _UNUSUAL):
+        return None
+    entries = body[begin:end]
+    tags, texts = zip(*_FIELD.findall(entries), strict=True)
+    order = tags[:_FIELDS]
+    if len(set(order)) < _FIELDS or tags != order * entries.count(_BEGIN):
+        return None
+    names, etags, sizes, times = (texts[order.index(tag) :: _FIELDS] for tag in ("Key", "ETag", "Size", "LastModified"))
+    return _page(
+        [
+            Item(_unquoted(name), etag, int(size), modified.removesuffix("Z"))
+            for name, etag, size, modified in zip(names, etags, sizes, times, strict=True)
+        ],
+        about,
+    )
+
+
+def _parsed_page(body: bytes) -> Page:
+    if b"<!DOCTYPE" in body:
+        raise Unreadable("a listing with declarations")
+    root = ElementTree.fromstring(body)  # noqa: S314 - without declarations there is nothing to expand
+    about = _texts(root)
+    name = _unquoted if about.get("EncodingType") == "url" else str
+    objects = [_texts(one) for one in root if _plain(one.tag) == "Contents"]
+    starts = [_texts(one) for one in root if _plain(one.tag) == "CommonPrefixes"]
+    items = [
+        Item(
+            name(one.get("Key", "")),
+            one.get("ETag", "").strip('"'),
+            int(one["Size"]),
+            one.get("LastModified", "").removesuffix("Z"),
+        )
+        for one in objects
+    ]
+    return _page([*items, *(Item(name(one.get("Prefix", ""))) for one in starts)], about)
+
+
+def _page(items: list[Item], about: Mapping[str, str]) -> Page:
+    items.sort(key=lambda item: key_of(item.name))
+    following = None
+    if about.get("IsTruncated") == "true" and items:
+        marker = about.get("NextMarker", "")
+        following = (_unquoted(marker) if about.get("EncodingType") == "url" else marker) or items[-1].name
+    return Page(tuple(items), following)
+
+
+def _texts(of: ElementTree.Element) -> dict[str, str]:
+    return {_plain(one.tag): one.text or "" for one in of}
+
+
+def _plain(tag: str) -> str:
+    """Return a tag without its name space."""
+    return tag.rpartition("}")[2]
+
+
+def _unquoted(name: str) -> str:
+    return unquote_plus(name, errors="surrogateescape") if "%" in name or "+" in name else name

@@ -1,0 +1,69 @@
+"""The stores that a gateway on this machine can have behind it: Ceph and SeaweedFS, which know nothing of Zoe."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from types import MappingProxyType
+
+from zoe_embedded.ceph.store import CephStore
+from zoe_embedded.home import Home
+from zoe_embedded.seaweedfs.store import SeaweedStore, ensure_seaweedfs
+from zoe_embedded.swift.configuration import StoreBehind
+
+_USER = "gateway"
+
+
+@contextmanager
+def ceph_behind(home: Home, accounts: Iterable[str], secret: str) -> Iterator[StoreBehind]:
+    """Start Ceph, with a user of its own for each account: nobody there may use the accounts of others."""
+    with _directory() as directory, CephStore(directory / "ceph") as ceph:
+        yield line_to_ceph(home, ceph, accounts, secret)
+
+
+def line_to_ceph(home: Home, ceph: CephStore, accounts: Iterable[str], secret: str) -> StoreBehind:
+    """Return who a gateway is at a Ceph that runs; its users are made."""
+    known = {}
+    for account in sorted(set(accounts)):
+        key = f"{secret}-{account}"
+        known[f"AUTH_{account}"] = {"user": ceph.add_user(account, key), "key": key}
+    beside = ceph.directory.parent
+    users = _written(home, beside / "accounts.json", json.dumps(known))
+    nobody = _written(home, beside / "key", "no key: all accounts have users of their own")
+    return StoreBehind(ceph.auth_url, "nobody:swift", nobody, users)
+
+
+@contextmanager
+def seaweedfs_behind(home: Home, _: Iterable[str], secret: str) -> Iterator[StoreBehind]:
+    """Start SeaweedFS, which knows one user, whose secret it is."""
+    program = ensure_seaweedfs(home)
+    with _directory() as directory, SeaweedStore(program, directory / "data", {_USER: secret}) as store:
+        key = _written(home, directory / "key", secret)
+        yield StoreBehind(store.url, _USER, key, protocol="s3", order="paths")
+
+
+BEHIND: Mapping[str, Callable[[Home, Iterable[str], str], AbstractContextManager[StoreBehind]]] = MappingProxyType(
+    {"ceph": ceph_behind, "seaweedfs": seaweedfs_behind}
+)
+"""By name: starts a store that goes with all its objects in the end, for accounts, with keys made from a secret."""
+
+
+@contextmanager
+def _directory() -> Iterator[Path]:
+    """Make a directory in which the gateway's user can open what it knows."""
+    with tempfile.TemporaryDirectory(prefix="zoe-behind-") as apart:
+        Path(apart).chmod(0o711)
+        yield Path(apart)
+
+
+def _written(home: Home, path: Path, text: str) -> str:
+    """Write a file that only the gateway's user reads."""
+    path.touch(mode=0o600)
+    path.write_text(text)
+    if (account := home.server_account) is not None:
+        os.chown(path, account.uid, account.gid)
+    return str(path)
