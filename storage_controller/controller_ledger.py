@@ -32,7 +32,7 @@ class Switch:
 
 def rule_controller(number: int) -> str:
     """Return the name of a rule's loop among controllers."""
-    return f"rule/{number}"
+    return f"rule-{number}"
 
 
 class ControllerLedger:
@@ -49,7 +49,7 @@ class ControllerLedger:
 
     def set_mode(self, name: str, mode: Mode) -> None:
         """Set the mode of a controller. Refused if there is none of that name."""
-        kind, _, which = name.partition("/")
+        kind, _, which = name.partition("-")
         with self._begin() as connection:
             if name == BANDWIDTH_CONTROLLER:
                 upsert = insert(controllers).values(name=name, mode=mode)

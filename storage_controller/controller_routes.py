@@ -72,11 +72,11 @@ def controller_routes(controllers: Controllers) -> APIRouter:
     def listed() -> list[dict[str, Any]]:
         return controllers.all()
 
-    @routes.get("/{name:path}")
+    @routes.get("/{name}")
     def shown(name: str) -> dict[str, Any]:
         return controllers.one(name)
 
-    @routes.put("/{name:path}")
+    @routes.put("/{name}")
     def change(name: str, wanted: WantedMode) -> dict[str, Any]:
         controllers.one(name)  # a rule without metrics has no controller
         controllers.kept.set_mode(name, wanted.mode)

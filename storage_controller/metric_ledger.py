@@ -56,7 +56,7 @@ class KeptMetric:
 
 def metric_controller(name: str) -> str:
     """Return the name of a metric's loop among controllers."""
-    return f"metric/{name}"
+    return f"metric-{name}"
 
 
 class MetricLedger:

@@ -195,7 +195,7 @@ def test_a_dry_run_is_for_rules_with_a_metric_and_proxies_do_not_get_it(served: 
     assert (made["mode"], made["enforced"]) == ("dry", False)
     books = RuleLedger(served.ledger).books()
     assert (books.held.rules, [one.id for one in books.dry]) == ((), [made["id"]])
-    name = f"rule/{made['id']}"
+    name = f"rule-{made['id']}"
     listed = {one["name"]: one for one in http.get("/v1/controllers").json()}
     assert (set(listed), listed[name]["mode"], listed[name]["kind"]) == ({"bandwidth", name}, "dry", "rule")
     assert http.put(f"/v1/controllers/{name}", json={"mode": "on"}).json()["mode"] == "on"
@@ -204,7 +204,7 @@ def test_a_dry_run_is_for_rules_with_a_metric_and_proxies_do_not_get_it(served: 
     books = RuleLedger(served.ledger).books()
     assert (books.held.rules, books.dry) == ((), ())
     refused(http.put(f"/v1/controllers/{name}", json={"mode": "perhaps"}), 400, "mode")
-    for absent in ("rule/999", "metric/none", "else", "rule/x"):
+    for absent in ("rule-999", "metric-none", "else", "rule-x"):
         refused(http.put(f"/v1/controllers/{absent}", json={"mode": "on"}), 404, "there is no controller")
     assert http.put("/v1/controllers/bandwidth", json={"mode": "dry"}).json()["mode"] == "dry"
 
@@ -212,12 +212,12 @@ def test_a_dry_run_is_for_rules_with_a_metric_and_proxies_do_not_get_it(served: 
 def test_switches_are_kept_the_newest_of_each(served: Served, http: httpx.Client) -> None:
     ledger = ControllerLedger(served.ledger)
     [made] = http.post("/v1/rules", json={"text": "FOR TENANT a WHEN GETS_SEC > 5 DO SET NOOP"}).json()
-    name = f"rule/{made['id']}"
-    ledger.keep_switches([Switch("rule/0", 1.0, True, True, {})])
+    name = f"rule-{made['id']}"
+    ledger.keep_switches([Switch("rule-0", 1.0, True, True, {})])
     for number in range(3):
         new = [Switch(name, float(number * 60 + n), n % 2 == 0, False, {"GETS_SEC": 6.0}) for n in range(60)]
         ledger.keep_switches(new)
     shown = http.get(f"/v1/controllers/{name}").json()["switches"]
     assert [one["at_s"] for one in shown] == [float(n) for n in range(179, 179 - SWITCHES_MAX, -1)]
     assert shown[0]["metrics"] == {"GETS_SEC": 6.0}
-    assert len(ledger.switches("rule/0")) == 1
+    assert len(ledger.switches("rule-0")) == 1
