@@ -11,6 +11,8 @@ from storage_bridge.http import ControllerHttp, ControllerSettings, understood
 from storage_bridge.model import StorageUnavailableError
 
 _FIELDS = ("id", "target", "rule", "enforced", "author", "created_s", "removed_by", "removed_s")
+_OF_CONTROLLERS = ("name", "kind", "what", "mode", "active", "last", "last_s", "runs", "failures", "problem", "waits_s")
+_OF_SWITCHES = ("at_s", "active", "dry", "metrics")
 _UPLOAD_S = 20.0  # the controller compiles it
 Document = Mapping[str, Any]
 
@@ -115,17 +117,17 @@ class RuleClient:
     def controllers(self) -> Sequence[Document]:
         """Return the controllers, and what each did last."""
         rows = self._http.ask("GET", "/v1/controllers")
-        return understood(lambda: [dict(row) for row in rows])
+        return understood(lambda: [_controller(row) for row in rows])
 
     def controller(self, name: str) -> Document:
         """Return a controller, with its last switches."""
         answer = self._http.ask("GET", f"/v1/controllers/{quote(name)}")
-        return understood(lambda: dict(answer))
+        return understood(lambda: _controller(answer))
 
     def set_controller(self, name: str, mode: str) -> Document:
         """Set the mode of a controller."""
         answer = self._http.ask("PUT", f"/v1/controllers/{quote(name)}", {"mode": mode})
-        return understood(lambda: dict(answer))
+        return understood(lambda: _controller(answer))
 
     def traffic(self, by: Sequence[str], seconds: float, tenant: str | None) -> Document:
         """Return rates of requests at the proxies over the last seconds, added up by these dimensions."""
@@ -139,6 +141,11 @@ class RuleClient:
 def _rule(row: Document) -> Document:
     later = {"metrics": row.get("metrics", {}), "mode": row.get("mode", "on")}
     return {name: row[name] for name in _FIELDS} | later
+
+
+def _controller(row: Document) -> Document:
+    switches = [{name: one[name] for name in _OF_SWITCHES} for one in row.get("switches", ())]
+    return {name: row[name] for name in _OF_CONTROLLERS} | {"switches": switches}
 
 
 def _by(author: str) -> Mapping[str, str]:
