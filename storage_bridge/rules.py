@@ -11,6 +11,8 @@ from storage_bridge.http import ControllerHttp, ControllerSettings, understood
 from storage_bridge.model import StorageUnavailableError
 
 _FIELDS = ("id", "target", "rule", "enforced", "author", "created_s", "removed_by", "removed_s")
+_OF_CONTROLLERS = ("name", "kind", "what", "mode", "active", "last", "last_s", "runs", "failures", "problem", "waits_s")
+_OF_SWITCHES = ("at_s", "active", "dry", "metrics")
 _UPLOAD_S = 20.0  # the controller compiles it
 Document = Mapping[str, Any]
 
@@ -30,9 +32,12 @@ class RuleClient:
             raise StorageUnavailableError("this storage controller has no rules: Zoe's own one is needed")
         return understood(lambda: [_rule(row) for row in rows])
 
-    def add(self, text: str, tenant: str, author: str) -> Sequence[Document]:
-        """Add rules, one a line, all of them or none; `tenant` is that of targets which name none."""
-        rows = self._http.ask("POST", "/v1/rules", {"text": text, "tenant": tenant}, headers=_by(author))
+    def add(self, text: str, tenant: str, author: str, dry_run: bool = False) -> Sequence[Document]:
+        """Add rules, one a line, all of them or none; `tenant` is that of targets which name none. dry_run: they are
+        judged, and no proxy gets them.
+        """
+        wanted = {"text": text, "tenant": tenant} | ({"dry_run": True} if dry_run else {})
+        rows = self._http.ask("POST", "/v1/rules", wanted, headers=_by(author))
         return understood(lambda: [_rule(row) for row in rows])
 
     def remove(self, number: int, author: str) -> None:
@@ -95,6 +100,35 @@ class RuleClient:
         """Cancel a job that stores objects again."""
         self._http.ask("DELETE", f"/v1/rewrites/{number}")
 
+    def metrics(self) -> Sequence[Document]:
+        """Return the metrics that were added for rules, with their values."""
+        rows = self._http.ask("GET", "/v1/metrics")
+        return understood(lambda: [dict(row) for row in rows])
+
+    def add_metric(self, wanted: Document, author: str) -> Document:
+        """Add a metric: an expression of PromQL, or a program, which is begun once."""
+        answer = self._uploads.ask("POST", "/v1/metrics", wanted, headers=_by(author))
+        return understood(lambda: dict(answer))
+
+    def drop_metric(self, name: str) -> None:
+        """Remove a metric that no rule uses."""
+        self._http.ask("DELETE", f"/v1/metrics/{quote(name, safe='')}")
+
+    def controllers(self) -> Sequence[Document]:
+        """Return the controllers, and what each did last."""
+        rows = self._http.ask("GET", "/v1/controllers")
+        return understood(lambda: [_controller(row) for row in rows])
+
+    def controller(self, name: str) -> Document:
+        """Return a controller, with its last switches."""
+        answer = self._http.ask("GET", f"/v1/controllers/{quote(name)}")
+        return understood(lambda: _controller(answer))
+
+    def set_controller(self, name: str, mode: str) -> Document:
+        """Set the mode of a controller."""
+        answer = self._http.ask("PUT", f"/v1/controllers/{quote(name)}", {"mode": mode})
+        return understood(lambda: _controller(answer))
+
     def traffic(self, by: Sequence[str], seconds: float, tenant: str | None) -> Document:
         """Return rates of requests at the proxies over the last seconds, added up by these dimensions."""
         query = urlencode({"by": by, "seconds": seconds} | ({"tenant": tenant} if tenant else {}), doseq=True)
@@ -105,7 +139,13 @@ class RuleClient:
 
 
 def _rule(row: Document) -> Document:
-    return {name: row[name] for name in _FIELDS} | {"metrics": row.get("metrics", {})}
+    later = {"metrics": row.get("metrics", {}), "mode": row.get("mode", "on")}
+    return {name: row[name] for name in _FIELDS} | later
+
+
+def _controller(row: Document) -> Document:
+    switches = [{name: one[name] for name in _OF_SWITCHES} for one in row.get("switches", ())]
+    return {name: row[name] for name in _OF_CONTROLLERS} | {"switches": switches}
 
 
 def _by(author: str) -> Mapping[str, str]:

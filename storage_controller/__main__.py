@@ -25,11 +25,14 @@ from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
 from storage_controller.lead import Lead
 from storage_controller.ledger import Ledger
+from storage_controller.metric_ledger import MetricLedger
+from storage_controller.own_metrics import OwnMetrics
 from storage_controller.regulation import Endpoints, Regulation
 from storage_controller.rewrite_ledger import RewriteLedger
 from storage_controller.rewriter import Rewriter
 from storage_controller.rule_ledger import RuleLedger
 from storage_controller.settings import ControllerSettings
+from storage_controller.supervision import Supervisor
 from storage_controller.sweeper import ViewSweeper
 from storage_controller.swift_done import done_at
 from storage_controller.swift_objects import SwiftObjects
@@ -70,6 +73,7 @@ def main() -> int:
         return 2
     lead = Lead(engine, settings.name or f"{socket.gethostname()}:{settings.port}", settings.lead_lease_s)
     ledger = Ledger(engine, check=lead.check)
+    supervisor = Supervisor()
     regulation = Regulation(
         ledger,
         Capacity(sum(settings.proxies.values()), settings.proxies),
@@ -78,7 +82,17 @@ def main() -> int:
         rate_settings(settings),
         lambda: lead.epoch,
         keys is not None,
+        supervisor,
     )
+    metrics = OwnMetrics(
+        MetricLedger(ledger),
+        supervisor,
+        regulation.traffic,
+        settings.prometheus_url,
+        settings.metrics_interval_s,
+        lambda: lead.epoch is not None,
+    )
+    regulation.judge.added = metrics.values_for
     promisable = promisable_by(settings, views.has_account if views else lambda _: True)
     kept_views = KeptViews(ledger, views.make if views else _no_views, views.remove if views else lambda _: None)
     objects = SwiftObjects(views.line) if views else None
@@ -97,6 +111,10 @@ def main() -> int:
         caches=regulation.caches,
         silent_s=regulation.silent_s,
         metrics=regulation.metrics,
+        supervisor=supervisor,
+        active=regulation.judge.active,
+        readings=metrics.readings,
+        prometheus_url=settings.prometheus_url,
         objects=objects,
         rewrite_bytes_per_s=settings.rewrite_bytes_per_s,
         **({"done": done_at(views.line)} if views else {}),
@@ -106,6 +124,7 @@ def main() -> int:
     sweeper = ViewSweeper(lambda: kept_views.sweep() if lead.epoch is not None else None)
     lead.begin()
     regulation.begin()
+    metrics.begin()
     sweeper.begin()
     if rewriter is not None:
         rewriter.begin()
@@ -116,6 +135,7 @@ def main() -> int:
         if rewriter is not None:
             rewriter.close()
         sweeper.close()
+        metrics.close()
         regulation.close()
         lead.close()
         engine.dispose()

@@ -9,12 +9,19 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
 from storage_controller.answers import answer_errors
+from storage_controller.controller_ledger import ControllerLedger
+from storage_controller.controller_metrics import ControllerCollector
+from storage_controller.controller_routes import Controllers, controller_routes
 from storage_controller.dialects import SpokenDialect
 from storage_controller.executions import ExecutionKeys, execution_routes, transfer_routes
 from storage_controller.extensions import Works, extension_routes, locality_routes, storage_policy_routes
+from storage_controller.filter_words import filter_word_routes
 from storage_controller.filters import BODY_BYTES_MAX, filter_routes, project_routes
 from storage_controller.lead import STANDBY
 from storage_controller.ledger import Ledger
+from storage_controller.metric_ledger import MetricLedger
+from storage_controller.metric_module_routes import metric_module_routes
+from storage_controller.metric_routes import AddedMetrics, metric_routes, metric_word_routes
 from storage_controller.module_ledger import ModuleLedger
 from storage_controller.module_routes import module_routes
 from storage_controller.rewrite_ledger import RewriteLedger
@@ -61,11 +68,19 @@ def make_app(
         return await answer(request)
 
     rules, modules = RuleLedger(ledger, hosted=works.hosted), ModuleLedger(ledger)
+    metrics = MetricLedger(ledger)
+    added = AddedMetrics(metrics, rules, works.prometheus_url)
+    controllers = Controllers(ControllerLedger(ledger), rules, metrics, works.supervisor, works.active)
     for routes in (
         appendix_routes(ledger, works.promisable),
         rule_routes(rules, works.promisable),
         own_rule_routes(rules, works.promisable, works.done, works.traffic, works.metrics),
         word_routes(rules),
+        filter_word_routes(rules),
+        metric_word_routes(added),
+        metric_module_routes(added),
+        metric_routes(added, works.readings, works.supervisor),
+        controller_routes(controllers),
         later_routes(ledger, works.promisable),
         filter_routes(ledger, rules, works.promisable, modules),
         module_routes(modules, rules),
@@ -73,7 +88,7 @@ def make_app(
         locality_routes(works),
         storage_policy_routes(works),
         extension_routes(ledger, works),
-        traffic_routes(works.traffic),
+        traffic_routes(works.traffic, ControllerCollector(works.supervisor, works.active, works.readings)),
         standing_slo_routes(ledger, works.promisable),
         rewrite_routes(RewriteLedger(ledger), works.objects, works.rewrite_bytes_per_s),
     ):

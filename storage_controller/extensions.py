@@ -22,9 +22,12 @@ from storage_bridge.model import (
     feasibility,
 )
 from storage_controller.answers import Promisable, Refused
+from storage_controller.controller_routes import Active
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import READ, WRITE, Ledger
+from storage_controller.metric_routes import Readings
 from storage_controller.rule_routes import Done
+from storage_controller.supervision import Supervisor
 from storage_controller.swift_objects import SwiftObjects
 from storage_controller.swift_places import SwiftPlaces
 from storage_controller.traffic import Traffic
@@ -96,6 +99,10 @@ class Works:
         metrics: Callable[[], Mapping[int, Mapping[str, float]]] = dict,
         objects: SwiftObjects | None = None,
         rewrite_bytes_per_s: int = 20_000_000,
+        supervisor: Supervisor | None = None,
+        active: Active = dict,
+        readings: Readings = dict,
+        prometheus_url: str | None = None,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -112,6 +119,10 @@ class Works:
         self.caches = caches
         self.silent_s = silent_s
         self.metrics = metrics
+        self.supervisor = supervisor or Supervisor()
+        self.active = active
+        self.readings = readings
+        self.prometheus_url = prometheus_url
         self.objects = objects
         self.rewrite_bytes_per_s = rewrite_bytes_per_s
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_metrics import WINDOW_S, Values, settled, values_of
-from storage_filters.rules import metrics_of
+from storage_filters.rules import Rule, metrics_of
 
 Counts = Mapping[int, Mapping[str, int]]
 """Operations by rule and direction (`get`, `put`)."""
@@ -30,8 +30,12 @@ class OperationMeter:
         if counts:
             self._reports.append((at_s, counts))
 
-    def metrics(self, book: RuleBook, now_s: float) -> Mapping[int, Values]:
-        """Return the values to tell the proxies, for each rule with metrics; they change when a comparison does."""
+    def metrics(
+        self, book: RuleBook, now_s: float, added: Callable[[Rule], Values] = lambda _: {}
+    ) -> Mapping[int, Values]:
+        """Return the values to tell the proxies, for each rule with metrics; they change when a comparison does.
+        added: the values of metrics that proxies do not count.
+        """
         while self._reports and self._reports[0][0] <= now_s - WINDOW_S:
             self._reports.popleft()
         sums: dict[tuple[int, str], int] = defaultdict(int)
@@ -43,7 +47,7 @@ class OperationMeter:
             rule.id: settled(
                 rule,
                 self._told.get(rule.id),
-                values_of(sums[rule.id, "get"] / WINDOW_S, sums[rule.id, "put"] / WINDOW_S),
+                {**values_of(sums[rule.id, "get"] / WINDOW_S, sums[rule.id, "put"] / WINDOW_S), **added(rule)},
             )
             for rule in book.rules
             if metrics_of(rule)

@@ -23,10 +23,12 @@ from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, TransferKind
 from storage_bridge.bandwidth.meter import Meter, TransferProgress
 from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, TransferReport
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, StoreExecution
+from storage_controller.controller_ledger import BANDWIDTH_CONTROLLER, ControllerLedger
 from storage_controller.ledger import Ledger
 from storage_controller.module_ledger import ModuleLedger
-from storage_controller.operation_meter import OperationMeter
+from storage_controller.rule_judge import RuleJudge
 from storage_controller.rule_ledger import RuleLedger
+from storage_controller.supervision import Mode, Supervisor
 from storage_controller.traffic import Traffic
 from storage_controller.transfers import TransferBook
 from storage_filters.alive_executions import AliveExecutions
@@ -79,8 +81,12 @@ class Regulation:
         settings: RateSettings,
         epoch: Callable[[], int | None],
         executions: bool = False,
+        supervisor: Supervisor | None = None,
     ) -> None:
         self._ledger = ledger
+        self._supervisor = supervisor or Supervisor()
+        self._controllers = ControllerLedger(ledger)
+        self._mode = Mode.ON
         self._regulator = RateRegulator(capacity, settings)
         self._hold_s = settings.hold_s
         self._prefix = account_prefix
@@ -92,12 +98,12 @@ class Regulation:
         self._rules = RuleLedger(ledger)
         self._modules = ModuleLedger(ledger)
         self._lacked: set[str] = set()
-        self._operations = OperationMeter()
         self._hosted: dict[str, frozenset[str]] = {}
         self._caches: dict[str, CacheCounts] = {}
         self._rule_book: Mapping[str, Any] | None = None
         self._told_rule_book: Mapping[str, Any] | None = None
         self.traffic = Traffic(self._tenant)
+        self.judge = RuleJudge(self._controllers, self._supervisor, self.traffic)
         self._newest = {proxy: NewestMessage(settings.hold_s) for proxy in capacity.nodes}
         self._meters = {proxy: Meter(proxy) for proxy in capacity.nodes}
         self._reports: dict[str, TransferReport] = {}
@@ -151,8 +157,8 @@ class Regulation:
         return frozenset((*KINDS, CACHING)).intersection(*self._hosted.values())
 
     def metrics(self) -> Mapping[int, Mapping[str, float]]:
-        """Return the values of metrics that the proxies know, by rule."""
-        return dict(self._operations.told)
+        """Return the values of metrics that the proxies know, by rule, and of rules that are only tried."""
+        return self.judge.values()
 
     def silent_s(self) -> Mapping[str, float]:
         """Return for how many seconds each proxy of the settings has not reported; infinite: it never did."""
@@ -208,10 +214,20 @@ class Regulation:
                     continue
                 self._look_at_promises()
                 self._flush_transfers()
-                self._regulator.epoch(time.monotonic(), reports, self._slos)
+                self._share(reports)
                 self._push(epoch)
             except Exception:  # a defect must not end the loop: limits would never change again
                 _log.exception("an epoch of the bandwidth algorithm failed")
+
+    def _share(self, reports: Sequence[TransferReport]) -> None:
+        """Run the bandwidth algorithm. After a crash it is begun again later; until then the last limits hold."""
+        if self._mode is Mode.OFF or not self._supervisor.ready(BANDWIDTH_CONTROLLER):
+            return
+        with self._supervisor.run(BANDWIDTH_CONTROLLER):
+            self._regulator.epoch(time.monotonic(), reports, self._slos)
+            shares = len({**self._regulator.limits, **self._regulator.standing})
+            would = "would have " if self._mode is Mode.DRY else ""
+            self._supervisor.did(BANDWIDTH_CONTROLLER, f"{would}set {shares} limits for {len(self._slos)} promises")
 
     def _collect(self, until_s: float) -> list[TransferReport]:
         found: list[TransferReport] = []
@@ -250,7 +266,7 @@ class Regulation:
             _log.error("invalid report of a proxy: %s", error)
             return None
         self._newest[proxy].heard(order, now_s)
-        self._operations.add(operations, now_s)
+        self.judge.hear(operations, now_s)
         self._hosted[proxy] = hosted
         if len(self._lacked) < WANTED_MAX:
             self._lacked |= lacks
@@ -267,11 +283,12 @@ class Regulation:
         try:
             promised = self._ledger.by_tenant()
             executions, newest = self._ledger.alive() if self._executions else ([], 0)
-            book = self._rules.book()
+            books = self._rules.books()
+            self._mode = self._controllers.mode(BANDWIDTH_CONTROLLER)
         except Exception as error:
             _log.warning("cannot read the promises: %s", error)
             return
-        self._rule_book = written(replace(book, metrics=self._operations.metrics(book, time.monotonic())))
+        self._rule_book = written(replace(books.held, metrics=self.judge.judge(books, time.monotonic())))
         self._promised, self._slos = promised, divided(promised, executions)
         if self._executions:
             alive: dict[str, dict[str, int]] = {}
@@ -294,6 +311,8 @@ class Regulation:
         for ((tenant, traffic), proxy), rate in {**regulator.limits, **regulator.standing}.items():
             accounts = proxies.setdefault(proxy, {})
             accounts.setdefault(self._prefix + tenant, {})[_NAMES[traffic]] = max(rate, 1)
+        if self._mode is not Mode.ON:  # no limits, which is what proxies had without the algorithm
+            proxies, others = {proxy: {} for proxy in self._meters}, {}
         self._number += 1
         message: dict[str, Any] = {"epoch": epoch, "seq": self._number, "proxies": proxies, "others": others}
         message["settle"] = self._book.asked

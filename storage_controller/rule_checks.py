@@ -30,8 +30,10 @@ def promised(rule: Rule) -> int | None:
     return max(rates, default=None)
 
 
-def check(rule: Rule, types: Collection[str]) -> None:
-    """Refuse a rule with words that are not known, or with parameters that its filters do not have."""
+def check(rule: Rule, types: Collection[str], added: Collection[str] = ()) -> None:
+    """Refuse a rule with words that are not known, or with parameters that its filters do not have. added: the names of
+    metrics that were added, in capitals.
+    """
     if len(rule.actions) > ACTIONS_MAX:
         raise Refused(400, f"a rule has at most {ACTIONS_MAX} actions, not {len(rule.actions)}")
     terms = (*comparisons(rule.condition), *(term for action in rule.actions for term in action.only))
@@ -40,8 +42,9 @@ def check(rule: Rule, types: Collection[str]) -> None:
         if term.name.upper() == OBJECT_TYPE and term.value.upper() not in known:
             there = ", ".join(sorted(known)) or "none"
             raise Refused(400, f"the object type {term.value} is not registered; known: {there}")
-    if missing := [name for name in metrics_of(rule) if name not in METRICS]:
-        raise Refused(400, f"the metric {missing[0]} is not measured; measured are {', '.join(METRICS)}")
+    measured = (*METRICS, *sorted(added))
+    if missing := [name for name in metrics_of(rule) if name not in measured]:
+        raise Refused(400, f"the metric {missing[0]} is not measured; measured are {', '.join(measured)}")
     if metrics_of(rule) and any(action.duration == "PERSISTENT" for action in rule.actions):
         raise Refused(400, "what a metric sets holds while the condition does: leave PERSISTENT out")
     kinds = {verb: {action.kind for action in rule.actions if action.verb == verb} for verb in ("SET", "DELETE")}

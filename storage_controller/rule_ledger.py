@@ -17,7 +17,9 @@ from storage_controller.answers import Refused
 from storage_controller.dsl import RuleError, parse_rule, show_rule
 from storage_controller.ledger import READ, WRITE, Ledger, set_rates
 from storage_controller.module_ledger import versions
-from storage_controller.tables import groups, object_types, policies, slos
+from storage_controller.supervision import Mode
+from storage_controller.tables import groups, metrics, object_types, policies, slos
+from storage_controller.word_ledger import FilterWord, Words, drop_word, expanded, keep_word, read_words
 from storage_filters.records import KINDS
 from storage_filters.rule_documents import RULES_MAX, RuleBook, action_document
 from storage_filters.rules import Rule
@@ -37,7 +39,9 @@ def rule_policy(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class KeptRule:
-    """A rule as it is kept. rule: None for a text that this version does not understand. Times are since the epoch."""
+    """A rule as it is kept, with words as they were written. rule: None for a text that this version does not
+    understand. mode: of its controller, if it has metrics. Times are since the epoch.
+    """
 
     id: int
     target: str
@@ -47,6 +51,15 @@ class KeptRule:
     created_s: float | None
     removed_by: str | None = None
     removed_s: float | None = None
+    mode: Mode = Mode.ON
+
+
+@dataclass(frozen=True, slots=True)
+class RuleBooks:
+    """The rules for proxies, and those that are judged as if proxies had them."""
+
+    held: RuleBook
+    dry: tuple[Rule, ...] = ()
 
 
 class RuleLedger:
@@ -75,7 +88,7 @@ class RuleLedger:
         with self._begin() as connection:
             return _kept(connection.execute(removed.order_by(policies.c.removed_s.desc()).limit(HISTORY_MAX)))
 
-    def add(self, rules: Sequence[tuple[Rule, int | None]], author: str | None) -> list[int]:
+    def add(self, rules: Sequence[tuple[Rule, int | None]], author: str | None, mode: Mode = Mode.ON) -> list[int]:
         """Store all rules or none, each with what it promises its tenant each way in bytes per second; return their
         ids. Refused if there are too many.
         """
@@ -90,15 +103,16 @@ class RuleLedger:
                 added[target] += kept
             if crowded := [target for target, count in added.items() if count > TARGET_RULES_MAX]:
                 raise Refused(409, f"at most {TARGET_RULES_MAX} rules are kept for {crowded[0]}: remove some first")
-            return [self._add(connection, rule, promised, author) for rule, promised in rules]
+            return [self._add(connection, rule, promised, author, mode) for rule, promised in rules]
 
-    def _add(self, connection: sa.Connection, rule: Rule, promised: int | None, author: str | None) -> int:
+    def _add(self, connection: sa.Connection, rule: Rule, promised: int | None, author: str | None, mode: Mode) -> int:
         row = {
             "target": str(rule.target),
             "rule": show_rule(rule),
             "actions": [action_document(action) for action in rule.actions],
             "author": author,
             "created_s": self._clock(),
+            "mode": mode,
         }
         number = int(connection.execute(sa.insert(policies).returning(policies.c.id), row).scalar_one())
         if promised is not None:
@@ -120,16 +134,26 @@ class RuleLedger:
 
     def book(self) -> RuleBook:
         """Return all that proxies need to know; metrics are not in it."""
+        return self.books().held
+
+    def books(self) -> RuleBooks:
+        """Return the same, and the rules of dry runs."""
         with self._begin() as connection:
             kept = _kept(connection.execute(sa.select(policies).where(_PRESENT).order_by(policies.c.id)))
-            rules = tuple(one.rule for one in kept if one.rule is not None)
+            words = read_words(connection)
+            of_mode = {
+                mode: tuple(expanded(one.rule, words) for one in kept if one.rule is not None and one.mode is mode)
+                for mode in (Mode.ON, Mode.DRY)
+            }
+            rules = of_mode[Mode.ON]
             kinds = {action.kind for rule in rules for action in rule.actions}.difference(KINDS)
-            return RuleBook(
+            held = RuleBook(
                 rules,
                 {row.name: frozenset(row.members) for row in connection.execute(sa.select(groups))},
                 {row.name.upper(): frozenset(row.endings) for row in connection.execute(sa.select(object_types))},
                 modules=versions(connection, kinds) if kinds else {},
             )
+            return RuleBooks(held, of_mode[Mode.DRY])
 
     def module_kinds(self) -> Mapping[str, Collection[str]]:
         """Return the kinds of filters that are modules, by tenant; those of the empty one are shared."""
@@ -137,6 +161,26 @@ class RuleLedger:
             return {tenant: set(kinds) for tenant, kinds in versions(connection).items()}
 
     # Words
+
+    def metric_names(self) -> set[str]:
+        """Return the names of the metrics that were added, in capitals."""
+        with self._begin() as connection:
+            return set(connection.execute(sa.select(metrics.c.name)).scalars())
+
+    def words(self) -> Words:
+        """Return the words that name filters, by name."""
+        with self._begin() as connection:
+            return read_words(connection)
+
+    def keep_word(self, word: FilterWord, new: bool) -> None:
+        """Create or change a word that names a filter. Refused."""
+        with self._begin() as connection:
+            keep_word(connection, word, new)
+
+    def drop_word(self, name: str) -> None:
+        """Remove a word that names a filter; do nothing if there is none."""
+        with self._begin() as connection:
+            drop_word(connection, name)
 
     def groups(self) -> Mapping[str, Sequence[str]]:
         """Return tenants and `<tenant>/<container>` of each group."""
@@ -186,6 +230,7 @@ def _kept(rows: sa.CursorResult[Any]) -> list[KeptRule]:
             row.created_s,
             row.removed_by,
             row.removed_s,
+            Mode(row.mode),
         )
         for row in rows
     ]

@@ -18,7 +18,9 @@ from storage_controller.answers import Promisable, Refused, warning
 from storage_controller.dsl import RuleError, parse_rules, show_rule
 from storage_controller.rule_checks import check, not_carried_out, promised
 from storage_controller.rule_ledger import KeptRule, RuleLedger
+from storage_controller.supervision import Mode
 from storage_controller.traffic import Traffic
+from storage_controller.word_ledger import expanded
 from storage_filters.chains import Chain, ObjectRequest, Outcome, Verdict, chain_of
 from storage_filters.module_filters import MODULE
 from storage_filters.rule_documents import SHARED, RuleBook, action_document
@@ -53,10 +55,13 @@ Done = Callable[[str, str, str], StoredObject | None]
 
 
 class NewRules(BaseModel):
-    """Rules, one a line; `tenant` is that of targets which name none."""
+    """Rules, one a line; `tenant` is that of targets which name none. dry_run: they are judged, and no proxy gets
+    them.
+    """
 
     text: Text
     tenant: Name | None = None
+    dry_run: bool = False
 
 
 class ObjectToTry(BaseModel):
@@ -110,7 +115,8 @@ def own_rule_routes(
 
     @routes.post("", status_code=201)
     def add(wanted: NewRules, response: Response, author: Author = None) -> list[dict[str, Any]]:
-        ids = keep(rules, promisable, parsed(wanted.text.encode(), wanted.tenant), author, response)
+        mode = Mode.DRY if wanted.dry_run else Mode.ON
+        ids = keep(rules, promisable, parsed(wanted.text.encode(), wanted.tenant), author, response, mode)
         idle = idle_by(rules)
         return [_document(one, idle) for one in rules.rules() if one.id in ids]
 
@@ -124,10 +130,11 @@ def own_rule_routes(
     def tried(wanted: RuleToTry) -> dict[str, Any]:
         book = replace(rules.book(), metrics=metrics())
         more = parsed(wanted.text.encode(), wanted.tenant) if wanted.text.strip() else []
-        types = rules.object_types()
+        types, added, words = rules.object_types(), rules.metric_names(), rules.words()
+        more = [expanded(rule, words) for rule in more]
         for rule in more:
             promised(rule)
-            check(rule, types)
+            check(rule, types, added)
         beside = replace(book, rules=(*book.rules, *more))
         told = {"now": _told(book, wanted, idle_by(rules)), "then": _told(beside, wanted, idle_by(rules))}
         return told | {"last_hour": asdict(traffic.under(more, book.groups, wanted.tenant)) if more else None}
@@ -151,18 +158,25 @@ def own_rule_routes(
 
 
 def keep(
-    rules: RuleLedger, promisable: Promisable, wanted: Sequence[Rule], author: str | None, response: Response
+    rules: RuleLedger,
+    promisable: Promisable,
+    wanted: Sequence[Rule],
+    author: str | None,
+    response: Response,
+    mode: Mode = Mode.ON,
 ) -> list[int]:
     """Check and store rules; the response gets what is to be said about them. Refused."""
     rates = [promised(rule) for rule in wanted]
-    types = rules.object_types()
+    types, added, words = rules.object_types(), rules.metric_names(), rules.words()
     caveats: list[str] = []
+    if mode is Mode.DRY and not all(map(metrics_of, wanted)):
+        raise Refused(400, "a dry run shows when a metric would switch a rule: this rule has none; try it instead")
     for rule, rate in zip(wanted, rates, strict=True):
-        check(rule, types)
+        check(expanded(rule, words), types, added)
         if rate is not None:
             promisable.check(rule.target.tenant, BandwidthSlo(rate, rate))
             caveats += promisable.caveats(BandwidthSlo(rate, rate))
-    ids = rules.add(list(zip(wanted, rates, strict=True)), author)
+    ids = rules.add(list(zip(wanted, rates, strict=True)), author, mode)
     response.headers.update(warning([*_caveats(wanted, idle_by(rules)), *sorted(set(caveats))]))
     return ids
 
@@ -195,12 +209,13 @@ def idle_by(rules: RuleLedger) -> Idle:
     """Return which filters of a rule are kept only, as proxies and modules are now."""
     hosted = frozenset(rules.hosted())
     known = rules.module_kinds() if MODULE in hosted else {}
+    words = rules.words()
 
     def idle(rule: Rule) -> Sequence[str]:
         own = {*known.get(SHARED, ()), *known.get(rule.target.tenant, ())}
         if rule.target.kind is TargetKind.GROUP:
             own = {kind for kinds in known.values() for kind in kinds}
-        return not_carried_out(rule.actions, (hosted | own) - {MODULE})
+        return not_carried_out(expanded(rule, words).actions, (hosted | own) - {MODULE})
 
     return idle
 
@@ -218,7 +233,7 @@ def _document(one: KeptRule, idle: Idle) -> dict[str, Any]:
     found = asdict(one)
     text = found.pop("text")
     actions = one.rule.actions if one.rule is not None else ()
-    enforced = one.rule is not None and not idle(one.rule)
+    enforced = one.rule is not None and one.mode is Mode.ON and not idle(one.rule)
     return {**found, "rule": text, "enforced": enforced, "actions": [action_document(a) for a in actions]}
 
 
@@ -269,11 +284,11 @@ def _changed(rules: RuleLedger, promisable: Promisable, appendix: bool) -> Calla
         caller: Caller = None,
     ) -> str:
         """Replace a rule by one of another text; what was is in the history."""
-        _found(rules, target, number)
+        before = _found(rules, target, number)
         [rule, *more] = parsed(body, caller, appendix)
         if more:
             raise Refused(400, "a rule is replaced by a single one")
-        [made] = keep(rules, promisable, [rule], author, response)
+        [made] = keep(rules, promisable, [rule], author, response, before.mode)
         rules.remove(number, author, target)
         return f"{rule.target}:{made}"
 

@@ -75,6 +75,16 @@ class ControllerSettings(FileSettings):
         ge=100_000,
         description="Bytes per second of jobs that store objects again, unless the job says another rate.",
     )
+    prometheus_url: str | None = Field(
+        default=None,
+        description="URL of a Prometheus, which metrics of rules may ask by expressions; without it, there are none.",
+    )
+    metrics_interval_s: float = Field(
+        default=5.0,
+        ge=1,
+        le=60,
+        description="How often the metrics are evaluated that were added for rules; values hold for three intervals.",
+    )
     swift_endpoints_url: str | None = Field(
         default=None, description="URL of Swift's list_endpoints (default: /endpoints/ at Swift's proxy)."
     )

@@ -51,6 +51,8 @@ policies = sa.Table(
     sa.Column("created_s", sa.Double),
     sa.Column("removed_by", sa.Text),
     sa.Column("removed_s", sa.Double),
+    sa.Column("mode", sa.Text, nullable=False, server_default="on"),
+    sa.CheckConstraint("mode IN ('on', 'dry', 'off')", name="policies_mode_check"),
     sa.Index("ix_policies_present", "id", postgresql_where=sa.text("removed_s IS NULL")),
 )
 # Words of rules: lists of tenants and of <tenant>/<container>, and of endings of names.
@@ -65,6 +67,50 @@ object_types = sa.Table(
     metadata,
     sa.Column("name", sa.Text, primary_key=True),
     sa.Column("endings", JSONB, nullable=False),
+)
+# Metrics of rules beside those that proxies count. text: a PromQL expression, or a program in Python.
+metrics = sa.Table(
+    "metrics",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("id", sa.BigInteger, sa.Identity(), nullable=False, unique=True),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("attributes", JSONB, nullable=False),
+    sa.Column("mode", sa.Text, nullable=False, server_default="on"),
+    sa.Column("author", sa.Text),
+    sa.Column("created_s", sa.Double, nullable=False),
+    sa.CheckConstraint("source IN ('prometheus', 'python', 'none')"),
+    sa.CheckConstraint("mode IN ('on', 'dry', 'off')"),
+)
+# Words of rules that name a filter with parameters.
+filter_words = sa.Table(
+    "filter_words",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("filter", sa.Text, nullable=False),
+    sa.Column("parameters", JSONB, nullable=False),
+    sa.Column("attributes", JSONB, nullable=False),
+)
+# Controllers that are not as they are by default, on. A rule's mode is with the rule, a metric's with the metric.
+controllers = sa.Table(
+    "controllers",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("mode", sa.Text, nullable=False),
+    sa.CheckConstraint("mode IN ('on', 'dry', 'off')"),
+)
+# When the condition of a rule with metrics began or ended to hold, and the values then.
+switches = sa.Table(
+    "switches",
+    metadata,
+    sa.Column("id", sa.BigInteger, sa.Identity(), primary_key=True),
+    sa.Column("controller", sa.Text, nullable=False),
+    sa.Column("at_s", sa.Double, nullable=False),
+    sa.Column("active", sa.Boolean, nullable=False),
+    sa.Column("dry", sa.Boolean, nullable=False),
+    sa.Column("metrics", JSONB, nullable=False),
+    sa.Index("ix_switches_controller", "controller", "id"),
 )
 # WebAssembly modules: their files, and what each tenant calls by a name; an empty tenant is that of shared ones. sent:
 # a proxy has it, so that stored objects may need it.

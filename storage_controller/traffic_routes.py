@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from storage_controller.traffic import DIMENSIONS, WINDOW_S_MAX, Dimension, Requests, Traffic, grouped
 from storage_filters.request_counters import LATENCIES_S
@@ -18,11 +19,12 @@ FURTHER = "*"
 """Stands for all containers beyond those that the metrics name."""
 
 
-def traffic_routes(traffic: Traffic) -> APIRouter:
-    """Return both routes."""
+def traffic_routes(traffic: Traffic, *further: Collector) -> APIRouter:
+    """Return both routes; `further` are told under `/metrics`, too."""
     routes = APIRouter()
     registry = CollectorRegistry()
-    registry.register(TrafficCollector(traffic))
+    for collector in (TrafficCollector(traffic), *further):
+        registry.register(collector)
 
     @routes.get("/v1/traffic")
     def recent(
@@ -63,7 +65,7 @@ def _rates(one: Requests, seconds: float) -> Mapping[str, float | None]:
     }
 
 
-class TrafficCollector:
+class TrafficCollector(Collector):
     """The totals as metrics. Containers beyond the 2,000 with the most bytes are added up."""
 
     def __init__(self, traffic: Traffic) -> None:

@@ -41,8 +41,10 @@ def values_of(gets: float, puts: float) -> dict[str, float]:
 
 
 def settled(rule: Rule, told: Values | None, now: Values) -> Values:
-    """Return the values to tell: those that were told as long as they say the same of each comparison."""
-    if told is not None and _truths(rule, told) == _truths(rule, now):
+    """Return the values to tell: those that were told as long as they say the same of each comparison, and as much is
+    known.
+    """
+    if told is not None and told.keys() == now.keys() and _truths(rule, told) == _truths(rule, now):
         return told
     return now
 

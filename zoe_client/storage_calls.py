@@ -21,9 +21,11 @@ class StorageCalls(Transport):
         parameters = {"removed": "true" if removed else None}
         return self.call(wire.StorageRuleList, "GET", "/storage/rules", parameters=parameters)
 
-    def add_storage_rules(self, text: str, tenant: str | None = None) -> wire.StorageRuleList:
-        """Add rules, one a line, all of them or none; `tenant` is that of targets which name none."""
-        body = wire.StorageRuleRequest(text=text, tenant=tenant)
+    def add_storage_rules(self, text: str, tenant: str | None = None, dry_run: bool = False) -> wire.StorageRuleList:
+        """Add rules, one a line, all of them or none; `tenant` is that of targets which name none. dry_run: rules with
+        metrics are judged, and no proxy gets them.
+        """
+        body = wire.StorageRuleRequest(text=text, tenant=tenant, dry_run=dry_run)
         return self.call(wire.StorageRuleList, "POST", "/storage/rules", body=body)
 
     def remove_storage_rule(self, number: int) -> None:
@@ -33,6 +35,32 @@ class StorageCalls(Transport):
     def try_storage_rules(self, wanted: wire.StorageRuleTry) -> wire.StorageRuleTryView:
         """Return which filters an object would get, now and with rules beside; nothing changes."""
         return self.call(wire.StorageRuleTryView, "POST", "/storage/try", body=wanted, again=True)
+
+    def storage_metrics(self) -> wire.StorageMetricList:
+        """List the metrics that were added for rules, with their present values; for admins."""
+        return self.call(wire.StorageMetricList, "GET", "/storage/metrics")
+
+    def add_storage_metric(self, name: str, wanted: wire.StorageMetricRequest) -> wire.StorageMetricView:
+        """Add a metric that rules may compare: an expression of PromQL, or a program in Python."""
+        path = f"/storage/metrics/{path_part(name)}"
+        return self.call(wire.StorageMetricView, "POST", path, body=wanted, timeout_s=60.0)  # a program is begun once
+
+    def remove_storage_metric(self, name: str) -> None:
+        """Remove a metric that no rule uses."""
+        return self.do("DELETE", f"/storage/metrics/{path_part(name)}")
+
+    def storage_controllers(self) -> wire.StorageControllerList:
+        """List the object store's controllers, and what each did last; for admins."""
+        return self.call(wire.StorageControllerList, "GET", "/storage/controllers")
+
+    def storage_controller(self, name: str) -> wire.StorageControllerView:
+        """Return a controller such as `rule-7`, with its last switches."""
+        return self.call(wire.StorageControllerView, "GET", f"/storage/controllers/{path_part(name)}")
+
+    def set_storage_controller(self, name: str, mode: str) -> wire.StorageControllerView:
+        """Set a controller to `on`, `dry` (it decides, and nothing is pushed) or `off`."""
+        body = wire.StorageControllerRequest.model_validate({"mode": mode})
+        return self.call(wire.StorageControllerView, "PUT", f"/storage/controllers/{path_part(name)}", body=body)
 
     def storage_filters(self, everyone: bool = False) -> wire.StorageFilterList:
         """List the filters that rules for your tenant may set, or those of all tenants, for admins."""

@@ -44,6 +44,8 @@ READ_BY_POST = {
 ADMIN = {("GET", "/storage/rules"), ("POST", "/storage/rules"), ("DELETE", "/storage/rules/{number}")}
 ADMIN |= {("GET", "/storage/rewrites"), ("POST", "/storage/rewrites"), ("DELETE", "/storage/rewrites/{number}")}
 ADMIN |= {("GET", "/storage/slos"), ("PUT", "/storage/slos/{tenant}"), ("DELETE", "/storage/slos/{tenant}")}
+ADMIN |= {("GET", "/storage/metrics"), ("POST", "/storage/metrics/{name}"), ("DELETE", "/storage/metrics/{name}")}
+ADMIN |= {("GET", "/storage/controllers"), *((method, "/storage/controllers/{name}") for method in ("GET", "PUT"))}
 OPERATE = {("PUT", "/policy"), ("POST", "/policy/dry-run"), ("POST", "/replays"), ("GET", "/usage/over-time")}
 OPEN = {
     ("POST", "/session"), ("DELETE", "/session"), ("GET", "/session/providers"), ("GET", "/session/oidc/start"),
@@ -357,6 +359,8 @@ class Walk:
             ("POST", "/storage/rewrites"): lambda: {"tenant": "acme"},
             ("PUT", "/storage/filters/{name}"): lambda: {"module": "AGFzbQ=="},
             ("PUT", "/storage/slos/{tenant}"): lambda: {"read_bytes_per_s": 1000},
+            ("POST", "/storage/metrics/{name}"): lambda: {"expression": "up"},
+            ("PUT", "/storage/controllers/{name}"): lambda: {"mode": "dry"},
             ("POST", "/storage/try"): lambda: {"container": "c", "object": "o"},
             ("POST", "/tokens"): lambda: {"scopes": ["read"], "lifetime_s": 60, "note": "walk"},
             ("POST", "/workflows"): lambda: {"document": long_workflow("walk")},
@@ -459,6 +463,7 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         # There is no storage controller; tests/storage/test_rules.py does these.
         "GET /storage/traffic", *(operation for operation in never if " /storage/slos" in operation),
         *(operation for operation in never if " /storage/rewrites" in operation),
+        *(operation for operation in never if " /storage/metrics" in operation or " /storage/controllers" in operation),
         *(operation for operation in never if " /storage/rules" in operation or " /storage/filters" in operation),
         "POST /storage/try", "GET /storage/why",
         # The simulated back-end has no files; tests/api/test_files.py does these.

@@ -91,7 +91,10 @@ class Served:
 
 @contextmanager
 def served_controller(
-    database_url: str, keys: ExecutionKeys | None = None, dialect: SpokenDialect = SpokenDialect.BOTH
+    database_url: str,
+    keys: ExecutionKeys | None = None,
+    dialect: SpokenDialect = SpokenDialect.BOTH,
+    prometheus_url: str | None = None,
 ) -> Iterator[Served]:
     engine = sa.create_engine(database_url)
     now_s = [1000.0]
@@ -108,6 +111,7 @@ def served_controller(
         achieved_by_execution=lambda: served.achieved,
         counts_transfers=served.counts,
         traffic=served.traffic,
+        prometheus_url=prometheus_url,
         objects=SwiftObjects(SwiftHttp(SwiftAdmin("http://127.0.0.1:1/auth/v1.0", "admin", "key"))),
     )
     app = serving.Served(make_app(ledger, works, TOKEN, keys=keys, dialect=dialect), http="h11", loop="asyncio")

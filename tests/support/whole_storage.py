@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,12 +62,17 @@ def keyring(apart: Path, account: Account | None) -> str:
 
 
 @contextmanager
-def whole_storage(database_url: str, capacity: int = CAPACITY, **changes: Any) -> Iterator[Whole]:
-    """`capacity` is what it can move and promise each way, in bytes per second; `changes` are of the store."""
+def whole_storage(
+    database_url: str, capacity: int = CAPACITY, further: Mapping[str, object] | None = None, **changes: Any
+) -> Iterator[Whole]:
+    """`capacity` is what it can move and promise each way, in bytes per second; `further` are settings of the
+    controller, `changes` are of the store.
+    """
     sites: list[ControllerSite] = []
 
     def line(apart: Path, account: Account | None) -> ControllerLine:
         sites.append(ForkedControllerSite(apart, TOKEN, account))
+        sites[0].further.update(further or {})
         return sites[0].line
 
     def secret(_: Path, account: Account | None) -> str:

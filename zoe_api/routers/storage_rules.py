@@ -40,7 +40,7 @@ def add_storage_rules(
     body: StorageRuleRequest, principal: Admin, master: MasterDep, request: Request
 ) -> StorageRuleList:
     """Add rules, all of them or none. They hold for objects that are stored from now on."""
-    asked = {"do": "add", "text": body.text, "tenant": body.tenant or principal.tenant, "author": principal.user}
+    asked = body.model_dump() | {"do": "add", "tenant": body.tenant or principal.tenant, "author": principal.user}
     return StorageRuleList(**ask(master, _KIND, asked, request, principal.user))
 
 

@@ -6,7 +6,15 @@ from collections.abc import Iterator
 
 import typer
 
-from zoe_cli.commands import credentials, storage_filters, storage_policies, storage_slos, storage_top
+from zoe_cli.commands import (
+    credentials,
+    storage_controllers,
+    storage_filters,
+    storage_metrics,
+    storage_policies,
+    storage_slos,
+    storage_top,
+)
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add, with_output
@@ -23,8 +31,15 @@ app.add_typer(credentials.app, name="credentials")
 app.add_typer(storage_policies.app, name="policy")
 app.add_typer(storage_filters.app, name="filter")
 app.add_typer(storage_slos.app, name="slo")
+app.add_typer(storage_metrics.app, name="metric")
 add(app, "why", storage_policies.why, ("zoe storage why docs/report.txt",))
 add(app, "top", storage_top.top, ("zoe storage top", "zoe storage top --by proxy --watch"))
+add(
+    app,
+    "controllers",
+    storage_controllers.controllers,
+    ("zoe storage controllers", "zoe storage controllers rule-7 --mode on"),
+)
 _LABEL_WIDTH = 12
 
 

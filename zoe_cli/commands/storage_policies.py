@@ -31,14 +31,17 @@ def add_rules(
     context: typer.Context,
     rule: Annotated[str, typer.Argument(metavar="RULE", help="The rule; `-` reads rules from standard input.")],
     tenant: Tenant = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Judge a rule with metrics, and tell when it would be switched, only.")
+    ] = False,
 ) -> None:
     """Add a rule, for admins. It holds for objects that are stored from now on."""
     text = sys.stdin.read() if rule == "-" else rule
     with options(context).client() as client:
-        answer = client.add_storage_rules(text, tenant)
+        answer = client.add_storage_rules(text, tenant, dry_run)
     emit(answer, options(context).output, _rows(answer.rules))
     for one in answer.rules:
-        if not one.enforced:
+        if not one.enforced and not dry_run:
             note(f"note: rule {one.id} is stored, but proxies do not have all of its filters")
 
 
@@ -154,6 +157,8 @@ def _metrics(rule: StorageRuleView) -> str:
 
 
 def _state(rule: StorageRuleView) -> str:
+    if rule.mode != "on":
+        return {"dry": "dry run"}.get(rule.mode, rule.mode)
     return "yes" if rule.enforced else "no"
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.secrets import *  # noqa: F403
     from zoe_client.wire.sharing import *  # noqa: F403
     from zoe_client.wire.storage import *  # noqa: F403
+    from zoe_client.wire.storage_controllers import *  # noqa: F403
     from zoe_client.wire.storage_filters import *  # noqa: F403
     from zoe_client.wire.storage_rewrites import *  # noqa: F403
     from zoe_client.wire.storage_rules import *  # noqa: F403
@@ -213,6 +214,16 @@ __getattr__ = lazy_names(
             "StorageView",
             "StorageWaitView",
             "TenantBandwidthView",
+        ),
+        "storage_controllers": (
+            "StorageControllerList",
+            "StorageControllerRequest",
+            "StorageControllerView",
+            "StorageMetricList",
+            "StorageMetricRequest",
+            "StorageMetricValue",
+            "StorageMetricView",
+            "StorageSwitchView",
         ),
         "storage_filters": ("StorageFilterList", "StorageFilterRequest", "StorageFilterView"),
         "storage_rewrites": ("StorageRewriteList", "StorageRewriteRequest", "StorageRewriteView"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -24,6 +24,9 @@ class StorageRuleView(Wire):
     created_s: float | None = None
     removed_by: str | None = None
     removed_s: float | None = None
+    mode: Literal["on", "dry", "off"] = Field(
+        default="on", description="Of a rule with metrics: `dry`: it is judged, and no proxy has it; `off`: neither."
+    )
     metrics: dict[str, float] = Field(
         default={}, description="What proxies know of the metrics of its WHEN; empty: it has none, or nothing is known."
     )
@@ -43,6 +46,9 @@ class StorageRuleRequest(Wire):
     )
     tenant: str | None = Field(
         default=None, max_length=256, description="Tenant of targets that name none; default: yours."
+    )
+    dry_run: bool = Field(
+        default=False, description="Judge rules with metrics, and tell when each would be switched; proxies get none."
     )
 
 

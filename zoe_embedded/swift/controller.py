@@ -68,6 +68,8 @@ class ControllerSite:
         if store_account is not None:
             os.chown(self.executions_secret, store_account.uid, store_account.gid)
         self.token = token
+        self.further: dict[str, object] = {}
+        """Settings beside those that follow from the store; to be set before it is configured."""
         self.token_file = self._private("token", token)
         self.urls = [f"http://127.0.0.1:{place.web}" for place in self._places]
         self.url = ",".join(self.urls)
@@ -96,6 +98,7 @@ class ControllerSite:
             "swift_auth_url": store.auth_url,
             "swift_user": admin.login,
             "swift_key_file": str(self._private("swift.key", admin.key)),
+            **self.further,
         }
         for number, place in enumerate(self._places):
             own = {"port": place.web, "limits_endpoint": _at(place.limits), "usage_endpoint": _at(place.usage)}

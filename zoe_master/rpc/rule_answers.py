@@ -32,6 +32,12 @@ class _RuleQuestion(BaseModel):
         "rewrites",
         "rewrite",
         "cancel_rewrite",
+        "metrics",
+        "add_metric",
+        "drop_metric",
+        "controllers",
+        "controller",
+        "set_controller",
     ]
     removed: bool = False
     text: str = ""
@@ -50,6 +56,11 @@ class _RuleQuestion(BaseModel):
     plain: bool = False
     dry_run: bool = False
     bytes_per_s: int | None = None
+    expression: str | None = None
+    program: str | None = None
+    tenant_label: str = "tenant"
+    container_label: str = "container"
+    mode: str = ""
 
 
 class RuleAnswers:
@@ -82,7 +93,7 @@ def _answer(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
         case "rules":
             return {"rules": list(client.rules(asked.removed))}
         case "add":
-            return {"rules": list(client.add(asked.text, asked.tenant or "", asked.author))}
+            return {"rules": list(client.add(asked.text, asked.tenant or "", asked.author, asked.dry_run))}
         case "remove":
             client.remove(asked.number, asked.author)
             return {}
@@ -114,16 +125,43 @@ def _about_rewrites(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
     return {}
 
 
-def _further_answer(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
-    if asked.do in ("slos", "set_slo", "clear_slo"):
-        return _about_slos(client, asked)
-    if asked.do in ("rewrites", "rewrite", "cancel_rewrite"):
-        return _about_rewrites(client, asked)
-    if asked.do == "traffic":
-        return dict(client.traffic(asked.by, asked.seconds, asked.tenant or None))
+def _about_metrics(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
+    if asked.do == "metrics":
+        return {"metrics": list(client.metrics())}
+    if asked.do == "add_metric":
+        names = {"name", "expression", "program", "tenant_label", "container_label"}
+        return dict(client.add_metric(asked.model_dump(include=names, exclude_none=True), asked.author))
+    client.drop_metric(asked.name)
+    return {}
+
+
+def _about_controllers(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
+    if asked.do == "controllers":
+        return {"controllers": list(client.controllers())}
+    if asked.do == "controller":
+        return dict(client.controller(asked.name))
+    return dict(client.set_controller(asked.name, asked.mode))
+
+
+def _about_filters(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
     if asked.do == "filters":
         return {"filters": list(client.filters(asked.tenant))}
     if asked.do == "upload":
         return dict(client.upload(asked.tenant or "", asked.name, asked.text, asked.author))
     client.drop(asked.tenant or "", asked.name, asked.author)
     return {}
+
+
+def _further_answer(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
+    if asked.do == "traffic":
+        return dict(client.traffic(asked.by, asked.seconds, asked.tenant or None))
+    return next(answer for words, answer in _FURTHER if asked.do in words)(client, asked)
+
+
+_FURTHER = (
+    (("slos", "set_slo", "clear_slo"), _about_slos),
+    (("rewrites", "rewrite", "cancel_rewrite"), _about_rewrites),
+    (("metrics", "add_metric", "drop_metric"), _about_metrics),
+    (("controllers", "controller", "set_controller"), _about_controllers),
+    (("filters", "upload", "drop"), _about_filters),
+)

@@ -8,6 +8,12 @@ import { AddRule } from "./add-rule";
 type Rule = Schemas["StorageRuleView"];
 const ASK_AGAIN_MS = 5_000;
 
+function carriedOut(rule: Rule) {
+  if (rule.mode === "dry") return "dry run: no proxy has it";
+  if (rule.mode === "off") return "off";
+  return rule.enforced ? "yes" : "no: proxies do not have all of its filters";
+}
+
 /** For admins: the object store's rules, who wrote them, and what they did before. */
 export function RulesTab() {
   const queries = useQueryClient();
@@ -49,7 +55,7 @@ export function RulesTab() {
                 <td>{rule.author}</td>
                 <td>{rule.created_s != null && moment(rule.created_s)}</td>
                 <td>
-                  {rule.enforced ? "yes" : "no: proxies do not have all of its filters"}
+                  {carriedOut(rule)}
                   {Object.entries(rule.metrics).map(([name, value]) => (
                     <div key={name}>
                       {name} {value.toPrecision(3)}

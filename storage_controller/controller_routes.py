@@ -1,0 +1,85 @@
+"""Controllers under `/v1/controllers`: their modes, what each did last, and when rules were switched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from storage_controller.answers import Refused
+from storage_controller.controller_ledger import BANDWIDTH_CONTROLLER, ControllerLedger, rule_controller
+from storage_controller.metric_ledger import MetricLedger, MetricSource
+from storage_controller.rule_ledger import RuleLedger
+from storage_controller.supervision import ControllerState, Mode, Supervisor
+from storage_filters.rules import metrics_of
+
+Active = Callable[[], Mapping[str, bool]]
+
+
+class WantedMode(BaseModel):
+    """The mode of a controller."""
+
+    mode: Mode
+
+
+class Controllers:
+    """All controllers, by the ledgers that know of them."""
+
+    def __init__(
+        self, kept: ControllerLedger, rules: RuleLedger, metrics: MetricLedger, supervisor: Supervisor, active: Active
+    ) -> None:
+        self.kept = kept
+        self._rules = rules
+        self._metrics = metrics
+        self._supervisor = supervisor
+        self._active = active
+
+    def all(self) -> list[dict[str, Any]]:
+        """Return what is known of each."""
+        states = {one.name: one for one in self._supervisor.states()}
+        active = self._active()
+        return [
+            {**asdict(states.get(name) or ControllerState(name)), "kind": kind, "what": what, "mode": str(mode)}
+            | {"active": active.get(name) if mode is not Mode.OFF else None}
+            for name, kind, what, mode in self._known()
+        ]
+
+    def one(self, name: str) -> dict[str, Any]:
+        """Return one, with its last switches. Refused."""
+        found = next((one for one in self.all() if one["name"] == name), None)
+        if found is None:
+            raise Refused(404, f"there is no controller {name}")
+        return {**found, "switches": [asdict(one) for one in self.kept.switches(name)]}
+
+    def _known(self) -> Iterator[tuple[str, str, str, Mode]]:
+        yield BANDWIDTH_CONTROLLER, "bandwidth", "shares bandwidth by Algorithm 1", self.kept.mode(BANDWIDTH_CONTROLLER)
+        for metric in self._metrics.metrics():
+            if metric.source is not MetricSource.NONE:
+                yield metric.controller, "metric", f"measures by {metric.source}", metric.mode
+        for one in self._rules.rules():
+            if one.rule is not None and metrics_of(one.rule):
+                yield rule_controller(one.id), "rule", one.text, one.mode
+
+
+def controller_routes(controllers: Controllers) -> APIRouter:
+    """`/v1/controllers`."""
+    routes = APIRouter(prefix="/v1/controllers")
+
+    @routes.get("")
+    def listed() -> list[dict[str, Any]]:
+        return controllers.all()
+
+    @routes.get("/{name}")
+    def shown(name: str) -> dict[str, Any]:
+        return controllers.one(name)
+
+    @routes.put("/{name}")
+    def change(name: str, wanted: WantedMode) -> dict[str, Any]:
+        controllers.one(name)  # a rule without metrics has no controller
+        controllers.kept.set_mode(name, wanted.mode)
+        return controllers.one(name)
+
+    return routes

@@ -1,0 +1,66 @@
+"""All that decides when rules with metrics hold: values of metrics from each source, and the rules' controllers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from storage_controller.answers import Refused
+from storage_controller.controller_ledger import ControllerLedger
+from storage_controller.operation_meter import Counts, OperationMeter
+from storage_controller.rule_ledger import RuleBooks
+from storage_controller.rule_loops import RuleLoops, operations_by_traffic
+from storage_controller.supervision import Supervisor
+from storage_controller.traffic import Traffic
+from storage_filters.rule_metrics import Values
+from storage_filters.rules import Rule, metrics_of
+
+_log = logging.getLogger(__name__)
+Added = Callable[[Rule, Mapping[str, frozenset[str]]], Values]
+"""The values of metrics that an installation added, for a rule; of the rule and the members of groups."""
+
+
+class RuleJudge:
+    """For the thread of the loop, but for `values` and `active`. added: to be set before it begins."""
+
+    def __init__(self, kept: ControllerLedger, supervisor: Supervisor, traffic: Traffic) -> None:
+        self.added: Added = lambda *_: {}
+        self._kept = kept
+        self._traffic = traffic
+        self._operations = OperationMeter()
+        self._loops = RuleLoops(supervisor)
+
+    def hear(self, operations: Counts, now_s: float) -> None:
+        """Take in the operations that a proxy counted for the rules that it has."""
+        self._operations.add(operations, now_s)
+
+    def values(self) -> Mapping[int, Values]:
+        """Return the values of metrics that the proxies know, by rule, and those of rules that are only tried."""
+        return {**self._operations.told, **self._loops.values()}
+
+    def active(self) -> Mapping[str, bool]:
+        """Return whether the condition of each rule with metrics holds, by its controller."""
+        return self._loops.active()
+
+    def judge(self, books: RuleBooks, now_s: float) -> Mapping[int, Values]:
+        """Return the values for the rules of proxies; judge all rules by theirs, and store what was switched."""
+        groups = books.held.groups
+        held = self._operations.metrics(books.held, now_s, lambda rule: self.added(rule, groups))
+        dry = {
+            rule.id: {**operations_by_traffic(rule, self._traffic, groups), **self.added(rule, groups)}
+            for rule in books.dry
+            if metrics_of(rule)
+        }
+        self._loops.judge(held, (*books.held.rules, *books.dry), dry)
+        self._keep()
+        return held
+
+    def _keep(self) -> None:
+        new = self._loops.take()
+        try:
+            self._kept.keep_switches(new)
+        except (Refused, SQLAlchemyError) as error:
+            _log.warning("cannot store when rules were switched, which waits: %s", error)
+            self._loops.put_back(new)

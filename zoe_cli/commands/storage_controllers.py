@@ -1,0 +1,77 @@
+"""storage controllers: what each of the store's controllers did last, and whether it is on, off or in a dry run."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from zoe_cli.context import options
+from zoe_cli.output import Format, emit, table, write
+from zoe_cli.rows import Rows
+from zoe_cli.units import clock, duration
+from zoe_client.wire import StorageControllerView, StorageSwitchView
+
+
+class Mode(StrEnum):
+    """The mode of a controller."""
+
+    ON = "on"
+    DRY = "dry"
+    OFF = "off"
+
+
+def controllers(
+    context: typer.Context,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Only this one, with when it was switched last.")
+    ] = None,
+    mode: Annotated[
+        Mode | None, typer.Option(help="Set it on, off, or to a dry run: it decides, and nothing is pushed.")
+    ] = None,
+) -> None:
+    """Show the controllers and what each did last, or would have done in a dry run; for admins."""
+    if mode is not None and name is None:
+        raise typer.BadParameter("--mode needs the name of a controller")
+    form = options(context).output
+    with options(context).client() as client:
+        if name is None:
+            answer = client.storage_controllers()
+            emit(answer, form, _rows(answer.controllers))
+            return
+        one = client.storage_controller(name) if mode is None else client.set_storage_controller(name, mode)
+    if form is not Format.TABLE:
+        emit(one, form, _switches(one.switches))
+        return
+    write(table(_rows([one])))
+    if one.switches:
+        write("\n" + table(_switches(one.switches)))
+
+
+def _rows(found: list[StorageControllerView]) -> Rows:
+    rows = [
+        (
+            one.name,
+            one.mode,
+            {True: "yes", False: "no", None: ""}[one.active],
+            one.last,
+            "" if one.last_s is None else clock(one.last_s),
+            str(one.failures),
+            f"{one.problem}; again in {duration(one.waits_s)}" if one.waits_s else one.problem,
+        )
+        for one in found
+    ]
+    return Rows(("name", "mode", "active", "last", "at", "failures", "problem"), rows)
+
+
+def _switches(switches: list[StorageSwitchView]) -> Rows:
+    rows = [
+        (
+            clock(one.at_s),
+            f"{'would be ' if one.dry else ''}{'on' if one.active else 'off'}",
+            ", ".join(f"{name} {value:g}" for name, value in sorted(one.metrics.items())),
+        )
+        for one in switches
+    ]
+    return Rows(("at", "switched", "metrics"), rows)
