@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from storage_bridge.model import BandwidthSlo
 from storage_controller.answers import Promisable, Refused, warning
 from storage_controller.dsl import RuleError, parse_rules, show_rule
-from storage_controller.rule_checks import check, not_carried_out, promised
+from storage_controller.rule_checks import check, check_modules, not_carried_out, promised
 from storage_controller.rule_ledger import KeptRule, RuleLedger
 from storage_controller.traffic import Traffic
 from storage_filters.chains import Chain, ObjectRequest, Outcome, Verdict, chain_of
@@ -124,10 +124,9 @@ def own_rule_routes(
     def tried(wanted: RuleToTry) -> dict[str, Any]:
         book = replace(rules.book(), metrics=metrics())
         more = parsed(wanted.text.encode(), wanted.tenant) if wanted.text.strip() else []
-        types = rules.object_types()
         for rule in more:
             promised(rule)
-            check(rule, types)
+        _check_all(rules, more)
         beside = replace(book, rules=(*book.rules, *more))
         told = {"now": _told(book, wanted, idle_by(rules)), "then": _told(beside, wanted, idle_by(rules))}
         return told | {"last_hour": asdict(traffic.under(more, book.groups, wanted.tenant)) if more else None}
@@ -155,16 +154,22 @@ def keep(
 ) -> list[int]:
     """Check and store rules; the response gets what is to be said about them. Refused."""
     rates = [promised(rule) for rule in wanted]
-    types = rules.object_types()
+    _check_all(rules, wanted)
     caveats: list[str] = []
     for rule, rate in zip(wanted, rates, strict=True):
-        check(rule, types)
         if rate is not None:
             promisable.check(rule.target.tenant, BandwidthSlo(rate, rate))
             caveats += promisable.caveats(BandwidthSlo(rate, rate))
     ids = rules.add(list(zip(wanted, rates, strict=True)), author)
     response.headers.update(warning([*_caveats(wanted, idle_by(rules)), *sorted(set(caveats))]))
     return ids
+
+
+def _check_all(rules: RuleLedger, wanted: Sequence[Rule]) -> None:
+    types, groups = rules.object_types(), rules.groups()
+    for rule in wanted:
+        check(rule, types, groups)
+    check_modules(wanted, groups, rules.module_file)
 
 
 def parsed(body: bytes, caller: str | None, appendix: bool = False) -> list[Rule]:
