@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { Fragment, useMemo, useState } from "react";
 import { api, told } from "../../api/client";
 import { busiest } from "../../components/bandwidth-lines";
 import { BandwidthPlot } from "../../components/bandwidth-plot";
 import { ErrorBox } from "../../components/feedback";
 import { LastHours } from "../../components/last-hours";
+import { StoreExecutions } from "./store-executions";
 
 const ASK_AGAIN_MS = 10_000;
 const TENANTS_MAX = 8;
@@ -36,12 +37,14 @@ export function StorageCharts() {
       {data && tenants.length === 0 && <p className="faint">No tenant used the store in this period.</p>}
       {data &&
         tenants.map(([tenant, points]) => (
-          <BandwidthPlot
-            key={tenant}
-            label={`Bandwidth of ${tenant}, achieved and granted`}
-            told={data}
-            points={points}
-          />
+          <Fragment key={tenant}>
+            <BandwidthPlot
+              label={`Bandwidth of ${tenant}, achieved and granted`}
+              told={data}
+              points={points}
+            />
+            <StoreExecutions tenant={tenant} fromS={data.from_s} toS={data.to_s} />
+          </Fragment>
         ))}
     </section>
   );
