@@ -102,7 +102,15 @@ def main() -> int:
         **({"done": done_at(views.line)} if views else {}),
     )
     rules = RuleLedger(ledger, hosted=regulation.hosted)
-    rewriter = Rewriter(RewriteLedger(ledger), rules.book, objects, lambda: lead.epoch is not None) if objects else None
+    rewriter = None
+    if objects is not None:
+        rewriter = Rewriter(
+            RewriteLedger(ledger),
+            rules.book,
+            objects,
+            lambda: lead.epoch is not None,
+            patience_s=settings.rewrite_patience_s,
+        )
     sweeper = ViewSweeper(lambda: kept_views.sweep() if lead.epoch is not None else None)
     lead.begin()
     regulation.begin()

@@ -13,6 +13,7 @@ from storage_controller.dialects import SpokenDialect
 from storage_controller.executions import ExecutionKeys, execution_routes, transfer_routes
 from storage_controller.extensions import Works, extension_routes, locality_routes, storage_policy_routes
 from storage_controller.filters import BODY_BYTES_MAX, filter_routes, project_routes
+from storage_controller.history import history_routes
 from storage_controller.lead import STANDBY
 from storage_controller.ledger import Ledger
 from storage_controller.module_ledger import ModuleLedger
@@ -81,6 +82,7 @@ def make_app(
     if keys is not None:
         app.include_router(execution_routes(ledger, works, keys))
         app.include_router(transfer_routes(ledger))
+        app.include_router(history_routes(ledger))
 
     @app.get(_OPEN)
     def health() -> dict[str, str]:

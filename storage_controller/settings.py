@@ -75,6 +75,11 @@ class ControllerSettings(FileSettings):
         ge=100_000,
         description="Bytes per second of jobs that store objects again, unless the job says another rate.",
     )
+    rewrite_patience_s: float = Field(
+        default=3600.0,
+        gt=0,
+        description="How long such a job waits for a store that is away. Then it ends, and can be resumed.",
+    )
     swift_endpoints_url: str | None = Field(
         default=None, description="URL of Swift's list_endpoints (default: /endpoints/ at Swift's proxy)."
     )

@@ -43,6 +43,7 @@ READ_BY_POST = {
 }  # fmt: skip
 ADMIN = {("GET", "/storage/rules"), ("POST", "/storage/rules"), ("DELETE", "/storage/rules/{number}")}
 ADMIN |= {("GET", "/storage/rewrites"), ("POST", "/storage/rewrites"), ("DELETE", "/storage/rewrites/{number}")}
+ADMIN |= {("POST", "/storage/rewrites/{number}/resume")}
 ADMIN |= {("GET", "/storage/slos"), ("PUT", "/storage/slos/{tenant}"), ("DELETE", "/storage/slos/{tenant}")}
 OPERATE = {("PUT", "/policy"), ("POST", "/policy/dry-run"), ("POST", "/replays"), ("GET", "/usage/over-time")}
 OPEN = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import typer
 
-from zoe_cli.commands import credentials, storage_filters, storage_policies, storage_slos, storage_top
+from zoe_cli.commands import credentials, storage_filters, storage_history, storage_policies, storage_slos, storage_top
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add, with_output
@@ -24,6 +24,7 @@ app.add_typer(storage_policies.app, name="policy")
 app.add_typer(storage_filters.app, name="filter")
 app.add_typer(storage_slos.app, name="slo")
 add(app, "why", storage_policies.why, ("zoe storage why docs/report.txt",))
+add(app, "history", storage_history.history, ("zoe storage history", "zoe storage history EXECUTION"))
 add(app, "top", storage_top.top, ("zoe storage top", "zoe storage top --by proxy --watch"))
 _LABEL_WIDTH = 12
 
