@@ -43,7 +43,8 @@ def test_what_policies_promise_is_not_free_for_executions() -> None:
     reconciler = SloReconciler(controller, never_crash)
     assert reconciler.look(DesiredSlos()).supply.rates.read == 100
     controller.standing = {"other": BandwidthSlo(40, None)}
-    assert reconciler.look(DesiredSlos()).supply.rates.read == 60
+    supply = reconciler.look(DesiredSlos()).supply
+    assert (supply.rates.read, supply.others) == (60, Rates(40, 0))
     guarantee = BandwidthGuarantee("x", "acme", Rates(read=50), required=True)
     held = reconciler.look(DesiredSlos((guarantee,)))
     assert (held.held, held.supply.rates.read) == ({"x"}, 60)

@@ -9,10 +9,13 @@ import { StoreExecutions } from "./store-executions";
 
 const ASK_AGAIN_MS = 10_000;
 const TENANTS_MAX = 8;
+const DAY = 24;
 
-/** What tenants moved over time beside what they were granted, a plot a tenant. */
-export function StorageCharts() {
-  const [hours, setHours] = useState(1);
+/** What tenants moved over time beside what they were granted, a plot a tenant, with its executions. `onlyIfUsed`:
+ * nothing is said where nobody used the store.
+ */
+export function StorageCharts({ onlyIfUsed = false }: { onlyIfUsed?: boolean }) {
+  const [hours, setHours] = useState(onlyIfUsed ? DAY : 1);
   const { data, error } = useQuery({
     queryKey: ["bandwidth-over-time", hours],
     queryFn: () =>
@@ -24,6 +27,7 @@ export function StorageCharts() {
     refetchInterval: ASK_AGAIN_MS,
   });
   const tenants = useMemo(() => busiest(data?.points ?? [], TENANTS_MAX), [data]);
+  if (onlyIfUsed && hours === DAY && tenants.length === 0) return null;
   return (
     <section aria-label="Bandwidth over time">
       <div className="row">

@@ -6,6 +6,7 @@ import { bytes, duration } from "../../../format";
 import { RuleForm } from "./rule-form";
 import { whyNoTrial } from "./wanted";
 
+const QUOTES = "quotes-of-rules";
 const WHY_NO_TRIAL = "why-no-trial";
 type Tried = Schemas["StorageRuleTryView"];
 
@@ -47,14 +48,15 @@ export function AddRule({ onAdded }: { onAdded: () => void }) {
         <textarea
           rows={3}
           value={text}
+          aria-describedby={QUOTES}
           placeholder="FOR TENANT acme WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION, SET ENCRYPTION"
           onChange={(e) => change(e.target.value)}
         />
-        <span className="faint">
-          Names and values with spaces stand in quotes, and a quote in them twice: CONTAINER "acme/my ""old""
-          files".
-        </span>
       </label>
+      <span className="faint" id={QUOTES}>
+        Names and values with spaces stand in quotes, and a quote in them twice: CONTAINER "acme/my ""old""
+        files".
+      </span>
       <label>
         Try it for (tenant/container/object)
         <input value={name} onChange={(e) => setName(e.target.value)} />
