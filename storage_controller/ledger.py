@@ -154,7 +154,6 @@ class Ledger:
                 if name in answered or ended_s < now_s - patience_s:
                     transfer_rows.settle(connection, generation, now_s, whole=name in answered)
             transfer_rows.sweep(connection, now_s - kept_s)
-            use_rows.sweep_uses(connection, now_s - kept_s)
             return transfer_rows.unsettled(connection)
 
     def transfers(self, owner: str) -> Mapping[str, TransferTotals]:
@@ -171,6 +170,11 @@ class Ledger:
         """Forget what was moved with a credential that has ended; do nothing if nothing is known of it."""
         with self.begin() as connection:
             transfer_rows.forget(connection, owner, generation)
+
+    def sweep_uses(self, kept_s: float) -> None:
+        """Forget what executions asked for and moved, if that is so many seconds ago."""
+        with self.begin() as connection:
+            use_rows.sweep_uses(connection, self._clock() - kept_s)
 
     def uses(self, owner: str, execution_id: str) -> Sequence[Mapping[str, Any]]:
         """Return what an execution asked for and which rules it met, by subject."""

@@ -17,6 +17,7 @@ from storage_controller.use_rows import HeardUse
 from storage_filters.use_counters import USE_FIELDS, parts_of_use
 
 _FLUSHED_EACH_S = 1.0
+_SWEPT_EACH_S = 600.0  # what executions asked for has no index by time
 _SETTLED_WITHIN_S = 60.0
 KEPT_S = 7 * 86400.0
 """How long settled counts are kept that nobody fetches, and what executions asked for."""
@@ -35,6 +36,7 @@ class TransferBook:
         self._uses: dict[tuple[str, str], HeardUse] = {}
         self._answered: dict[str, set[str]] = {}
         self._flushed_s: float | None = None
+        self._swept_s: float | None = None
         self._asked: Mapping[str, tuple[int, float]] = {}
         self.counting: Mapping[str, bool] = dict.fromkeys(proxies, False)
         """Which proxies report counters."""
@@ -85,6 +87,9 @@ class TransferBook:
         self._flushed_s = now_s
         self._heard = {key: one for key, one in self._heard.items() if heard.get(key) is not one}
         self._answered = {name: proxies for name, proxies in self._answered.items() if name in self._asked}
+        if self._swept_s is None or now_s >= self._swept_s + _SWEPT_EACH_S:
+            self._swept_s = now_s
+            self._ledger.sweep_uses(KEPT_S)
 
 
 def _count(proxy: str, name: str, numbers: Sequence[int]) -> HeardCount:

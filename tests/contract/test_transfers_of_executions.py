@@ -287,7 +287,7 @@ def test_the_history_of_an_execution_stays_after_its_bytes_were_fetched(
     assert history(served, begin_s, begin_s + 60, tenant="beta") == {}
     assert history(served, begin_s + 240, begin_s + 600, tenant="acme") == {}
     served.now_s[0] += KEPT_S + 1
-    book.later()
+    book.later(600)
     assert history(served, begin_s - 60, begin_s + 600, execution="x1") == {"x1": {"points": [], "uses": []}}
 
 
