@@ -22,7 +22,7 @@ def upgrade() -> None:
         sa.Column("proxy", sa.Text, primary_key=True),
         sa.Column("subject", sa.Text, primary_key=True),
         sa.Column("born", sa.BigInteger, primary_key=True),
-        sa.Column("execution_id", sa.Text, nullable=False, index=True),
+        sa.Column("execution_id", sa.Text, nullable=False),
         sa.Column("tenant", sa.Text, nullable=False),
         sa.Column("owner", sa.Text, nullable=False),
         *(sa.Column(name, sa.BigInteger, nullable=False) for name in ("done", "refused", *_BYTES)),
@@ -32,12 +32,14 @@ def upgrade() -> None:
     op.create_table(
         "execution_spans",
         sa.Column("execution_id", sa.Text, primary_key=True),
-        sa.Column("at_s", sa.Double, primary_key=True, index=True),
+        sa.Column("at_s", sa.Double, primary_key=True),
         sa.Column("tenant", sa.Text, nullable=False),
         sa.Column("owner", sa.Text, nullable=False),
         *(sa.Column(name, sa.BigInteger, nullable=False) for name in _BYTES),
         schema="sds",
     )
+    op.create_index("ix_sds_execution_uses_execution_id", "execution_uses", ["execution_id"], schema="sds")
+    op.create_index("ix_sds_execution_spans_at_s", "execution_spans", ["at_s"], schema="sds")
 
 
 def downgrade() -> None:
