@@ -42,6 +42,12 @@ class StorageController(Protocol):
         """Return the SLOs in force, by tenant."""
         ...
 
+    def promised(self) -> Mapping[str, BandwidthSlo]:
+        """Return what each tenant is promised by everybody: this Zoe, others, rules and standing SLOs. Nothing where
+        the controller does not tell.
+        """
+        ...
+
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
         """Put a tenant's SLO in force; StorageRefusedError, with a sentence for users."""
         ...

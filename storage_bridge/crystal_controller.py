@@ -51,6 +51,10 @@ class CrystalController:
         """Return Zoe's SLOs, by tenant."""
         return understood(self._dialect.slos)
 
+    def promised(self) -> Mapping[str, BandwidthSlo]:
+        """Return nothing: of others, Crystal tells the sum."""
+        return {}
+
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
         """Put a tenant's SLO in force."""
         understood(lambda: self._dialect.set_slo(tenant, slo))

@@ -88,6 +88,8 @@ TOKEN_HEADER = "X-Storage-Token"  # noqa: S105 - the name of a header
 UNREADABLE = "the tenant's stored credential cannot read the source"
 """The only thing said of a source that its tenant may not read."""
 WHY_HEADER = "X-Zoe-Why"
+STORED_HEADER = "X-Zoe-Stored-Bytes"
+"""Beside it: how many bytes the store keeps of an object with filters."""
 """A reader that sends it is told which filters an object went through, in a header of the same name."""
 REWRITE = "REWRITE"
 """The method by which a reseller admin has an object stored again; a proxy without the filters answers it with 405."""
@@ -192,6 +194,8 @@ class ViewSample:
 
     delivered_bytes: what the view sent, compressed; selected_bytes: uncompressed. rate_bytes_per_s: what its tenant
     would get for reading beside the present readers, None if not reported. columns: those of the view, in order.
+    filters: what the sampled object is stored through, in the order of PUT: the proxy undoes it in both reads, so their
+    seconds contain it. stored_share: bytes that the store keeps for each byte that was put; None without filters.
     """
 
     source_bytes: int
@@ -202,6 +206,8 @@ class ViewSample:
     view_s: float
     rate_bytes_per_s: int | None = None
     columns: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
+    stored_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,13 +30,24 @@ def verdict(sample: ViewSample, *, promised: bool = False) -> ViewVerdict:
     share = sample.delivered_bytes / sample.sampled_bytes
     measured = (
         f"{plain(sample.delivered_bytes / _MB)} of {plain(sample.sampled_bytes / _MB)} MB of a "
-        f"sample are needed: {view_s:.2g} s expected through a view, {plain_s:.2g} s plainly"
+        f"sample are needed: {view_s:.2g} s expected through a view, {plain_s:.2g} s plainly{_chain(sample)}"
     )
     if promised:
         return ViewVerdict(True, sample.columns, f"through a view, as promised: {measured}", share)
     if view_s > GAIN_LEAST * plain_s:
         return ViewVerdict(False, (), f"plainly: a view would not save time; {measured}", share)
     return ViewVerdict(True, sample.columns, f"through a view: {measured}", share)
+
+
+def _chain(sample: ViewSample) -> str:
+    """Return what a user should know of filters: they are in both times, and only the proxy can cut what is wanted."""
+    if not sample.filters:
+        return ""
+    kept = f", {sample.stored_share:.2g} bytes for each that was put" if sample.stored_share is not None else ""
+    return (
+        f"; the objects are stored through {', '.join(sample.filters)}{kept}, which the proxy undoes in both, and it "
+        "selects there, too"
+    )
 
 
 def expected_s(sample: ViewSample) -> tuple[float, float]:

@@ -22,6 +22,7 @@ class RuleClient:
 
     def __init__(self, settings: ControllerSettings) -> None:
         # A rule that was added is not added again because its answer was lost.
+        self._owner = settings.owner
         self._http = ControllerHttp(replace(settings, attempts=1))
         self._uploads = ControllerHttp(replace(settings, attempts=1, timeout_s=_UPLOAD_S))
 
@@ -76,10 +77,11 @@ class RuleClient:
         rows = self._http.ask("GET", "/v1/slos")
         return understood(lambda: [dict(row) for row in rows])
 
-    def set_slo(self, tenant: str, read_bytes_per_s: int | None, write_bytes_per_s: int | None) -> Document:
-        """Guarantee a tenant bandwidth for good."""
-        wanted = {"read_bytes_per_s": read_bytes_per_s, "write_bytes_per_s": write_bytes_per_s}
-        answer = self._http.ask("PUT", f"/v1/slos/{quote(tenant, safe='')}", wanted)
+    def set_slo(self, tenant: str, rates: Document) -> Document:
+        """Guarantee a tenant bandwidth for good. rates: `read_bytes_per_s` and `write_bytes_per_s`; None removes one,
+        and what is left out stays.
+        """
+        answer = self._http.ask("PUT", f"/v1/slos/{quote(tenant, safe='')}", rates)
         return understood(lambda: dict(answer))
 
     def clear_slo(self, tenant: str) -> None:
@@ -94,6 +96,11 @@ class RuleClient:
     def rewrite(self, wanted: Document, author: str) -> Document:
         """Begin a job that stores objects again."""
         answer = self._http.ask("POST", "/v1/rewrites", wanted, headers=_by(author))
+        return understood(lambda: dict(answer))
+
+    def resume_rewrite(self, number: int) -> Document:
+        """Let a job go on that was cancelled or gave up."""
+        answer = self._http.ask("POST", f"/v1/rewrites/{number}/resume")
         return understood(lambda: dict(answer))
 
     def cancel_rewrite(self, number: int) -> None:
@@ -128,6 +135,18 @@ class RuleClient:
         """Set the mode of a controller."""
         answer = self._http.ask("PUT", f"/v1/controllers/{quote(name)}", {"mode": mode})
         return understood(lambda: _controller(answer))
+
+    def history(self, wanted: Document) -> Document:
+        """Return the requests, rules and bytes over time of this Zoe's executions. wanted: `execution` or `tenant`, and
+        `from_s`, `to_s`, `stretch_s`.
+        """
+        query = urlencode({name: value for name, value in wanted.items() if value is not None})
+        answer = self._http.ask("GET", f"/v1/owners/{quote(self._owner, safe='')}/history?{query}", absent=None)
+        if answer is None:
+            raise StorageUnavailableError(
+                "this storage controller keeps no history of executions: they need credentials of their own"
+            )
+        return understood(lambda: dict(answer))
 
     def traffic(self, by: Sequence[str], seconds: float, tenant: str | None) -> Document:
         """Return rates of requests at the proxies over the last seconds, added up by these dimensions."""

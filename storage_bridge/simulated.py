@@ -46,6 +46,8 @@ class SimulatedController:
         self._places = places or {}
         self._floor = floor
         self._slos: dict[str, BandwidthSlo] = {}
+        self.standing: Mapping[str, BandwidthSlo] = {}
+        """What others promise to tenants: standing SLOs and rules."""
         self._views: dict[str, View] = {}
         self._executions: dict[str, StoreExecution] = {}
         self.with_credentials = False
@@ -70,8 +72,9 @@ class SimulatedController:
     def capacity(self) -> StorageCapacity:
         """Return what proxies or disks can move, whichever is less; either direction alone could have all of it."""
         self._answer()
-        read = sum(slo.read_bytes_per_s or 0 for slo in self._slos.values())
-        write = sum(slo.write_bytes_per_s or 0 for slo in self._slos.values())
+        both = {tenant: (self._slos.get(tenant), self.standing.get(tenant)) for tenant in {*self._slos, *self.standing}}
+        read = sum(max(slo.read_bytes_per_s or 0 for slo in slos if slo) for slos in both.values())
+        write = sum(max(slo.write_bytes_per_s or 0 for slo in slos if slo) for slos in both.values())
         return StorageCapacity(self.moved, self.moved, read, write)
 
     def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
@@ -82,6 +85,11 @@ class SimulatedController:
         """Return the SLOs in force, by tenant."""
         self._answer()
         return dict(self._slos)
+
+    def promised(self) -> Mapping[str, BandwidthSlo]:
+        """Return the SLOs in force, and those of `standing`."""
+        self._answer()
+        return {**self._slos, **self.standing}
 
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
         """Put a tenant's SLO in force."""

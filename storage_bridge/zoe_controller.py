@@ -54,6 +54,11 @@ class ZoeController:
         slos = self._http.ask("GET", f"{self._mine}/slos")
         return understood(lambda: {tenant: BandwidthSlo(**rates) for tenant, rates in slos.items()})
 
+    def promised(self) -> Mapping[str, BandwidthSlo]:
+        """Return what each tenant is promised by everybody; nothing for an older controller."""
+        slos = self._http.ask("GET", "/v1/promised", absent={})
+        return understood(lambda: {tenant: BandwidthSlo(**rates) for tenant, rates in slos.items()})
+
     def set_slo(self, tenant: str, slo: BandwidthSlo) -> None:
         """Put a tenant's SLO in force."""
         self._http.ask("PUT", f"{self._mine}/slos/{quote(tenant, safe='')}", asdict(slo) | self._lease)
@@ -188,6 +193,8 @@ def _sample(answer: Mapping[str, Any]) -> ViewSample:
         view_s=float(answer["view_s"]),
         rate_bytes_per_s=None if rate is None else int(rate),
         columns=tuple(str(name) for name in answer["columns"]),
+        filters=tuple(str(name) for name in answer.get("filters", ())),
+        stored_share=None if answer.get("stored_share") is None else float(answer["stored_share"]),
     )
 
 

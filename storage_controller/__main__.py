@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import sqlalchemy as sa
 import uvicorn
@@ -44,6 +44,12 @@ from zoe_lib.store.sql.database import with_driver
 
 _log = logging.getLogger(__name__)
 _LOST_S = 0.6  # a proxy reports several times a second
+
+
+class _Loop(Protocol):
+    def begin(self) -> None: ...
+
+    def close(self) -> None: ...
 
 
 def main() -> int:
@@ -119,25 +125,20 @@ def main() -> int:
         rewrite_bytes_per_s=settings.rewrite_bytes_per_s,
         **({"done": done_at(views.line)} if views else {}),
     )
-    rules = RuleLedger(ledger, hosted=regulation.hosted)
-    rewriter = Rewriter(RewriteLedger(ledger), rules.book, objects, lambda: lead.epoch is not None) if objects else None
+    rewriter = None
+    if objects is not None:
+        book, patience_s = RuleLedger(ledger, hosted=regulation.hosted).book, settings.rewrite_patience_s
+        rewriter = Rewriter(RewriteLedger(ledger), book, objects, lambda: lead.epoch is not None, patience_s=patience_s)
     sweeper = ViewSweeper(lambda: kept_views.sweep() if lead.epoch is not None else None)
-    lead.begin()
-    regulation.begin()
-    metrics.begin()
-    sweeper.begin()
-    if rewriter is not None:
-        rewriter.begin()
+    loops: list[_Loop] = [lead, regulation, metrics, sweeper, *([rewriter] if rewriter is not None else [])]
+    for one in loops:
+        one.begin()
     try:
         app = make_app(ledger, works, token, lambda: lead.epoch is not None, keys, settings.dialect)
         uvicorn.run(app, host=settings.host, port=settings.port, http="h11", loop="asyncio", log_level="warning")
     finally:
-        if rewriter is not None:
-            rewriter.close()
-        sweeper.close()
-        metrics.close()
-        regulation.close()
-        lead.close()
+        for one in reversed(loops):
+            one.close()
         engine.dispose()
     return 0
 

@@ -17,6 +17,7 @@ from storage_controller.executions import ExecutionKeys, execution_routes, trans
 from storage_controller.extensions import Works, extension_routes, locality_routes, storage_policy_routes
 from storage_controller.filter_words import filter_word_routes
 from storage_controller.filters import BODY_BYTES_MAX, filter_routes, project_routes
+from storage_controller.history import history_routes
 from storage_controller.lead import STANDBY
 from storage_controller.ledger import Ledger
 from storage_controller.metric_ledger import MetricLedger
@@ -96,6 +97,7 @@ def make_app(
     if keys is not None:
         app.include_router(execution_routes(ledger, works, keys))
         app.include_router(transfer_routes(ledger))
+        app.include_router(history_routes(ledger))
 
     @app.get(_OPEN)
     def health() -> dict[str, str]:

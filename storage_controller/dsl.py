@@ -236,11 +236,12 @@ def _trees(tree: Tree[Token]) -> Iterator[Tree[Token]]:
 
 def _text(token: Tree[Token] | Token) -> str:
     text = str(token)
-    return text[1:-1] if text.startswith('"') else text
+    return text[1:-1].replace('""', '"') if text.startswith('"') else text
 
 
 def _written(text: str, plain: re.Pattern[str]) -> str:
-    return text if plain.fullmatch(text) else f'"{text}"'
+    """Return a text as rules have it: in quotes if it has to be, and a quote within them twice."""
+    return text if plain.fullmatch(text) else '"' + text.replace('"', '""') + '"'
 
 
 def _shown(condition: Condition) -> str:

@@ -141,6 +141,10 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
             "promised_write_bytes_per_s": sum(slo.write_bytes_per_s or 0 for slo in promised),
         }
 
+    @routes.get("/promised")
+    def promised() -> dict[str, dict[str, int | None]]:
+        return {tenant: asdict(slo) for tenant, slo in ledger.by_tenant().items()}
+
     @routes.get("/proxies")
     def proxies() -> dict[str, int | None]:
         rates = works.promisable.proxies.values()

@@ -93,7 +93,7 @@ def _check(word: FilterWord, rules: RuleLedger) -> None:
     if word.filter != word.name and word.filter in rules.words():
         raise Refused(409, f"{word.filter} is a word itself: name a filter")
     action = Action("SET", word.filter, tuple(word.parameters.items()))
-    check(Rule(Target(TargetKind.TENANT, "any"), None, (action,)), ())
+    check(Rule(Target(TargetKind.TENANT, "any"), None, (action,)), (), ())
 
 
 def _names(rule: Rule | None, name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import REGCLASS, insert
 
 from storage_bridge.model import BandwidthSlo, EndedTransfers, StoreExecution, TransferTotals, View
-from storage_controller import transfer_rows
+from storage_controller import transfer_rows, use_rows
 from storage_controller.tables import executions, filters, leases, projects, slos, views
 
 READ, WRITE = "get_bw", "put_bw"
@@ -139,6 +139,7 @@ class Ledger:
         answered: Collection[str],
         patience_s: float,
         kept_s: float,
+        uses: Collection[use_rows.HeardUse] = (),
     ) -> Mapping[str, tuple[int, float]]:
         """Store counters; settle those that all proxies have answered, or that ended so many seconds ago; forget what
         was settled long ago. Return what is still to be settled.
@@ -146,7 +147,8 @@ class Ledger:
         now_s = self._clock()
         with self.begin() as connection:
             if heard:
-                transfer_rows.add(connection, heard, window_us)
+                use_rows.add_spans(connection, transfer_rows.add(connection, heard, window_us), now_s)
+            use_rows.add_uses(connection, uses, now_s)
             open_ = transfer_rows.unsettled(connection)
             for name, (generation, ended_s) in open_.items():
                 if name in answered or ended_s < now_s - patience_s:
@@ -168,6 +170,23 @@ class Ledger:
         """Forget what was moved with a credential that has ended; do nothing if nothing is known of it."""
         with self.begin() as connection:
             transfer_rows.forget(connection, owner, generation)
+
+    def sweep_uses(self, kept_s: float) -> None:
+        """Forget what executions asked for and moved, if that is so many seconds ago."""
+        with self.begin() as connection:
+            use_rows.sweep_uses(connection, self._clock() - kept_s)
+
+    def uses(self, owner: str, execution_id: str) -> Sequence[Mapping[str, Any]]:
+        """Return what an execution asked for and which rules it met, by subject."""
+        with self.begin() as connection:
+            return use_rows.uses_of(connection, owner, execution_id)
+
+    def spans(
+        self, owner: str, within: tuple[float, float, float], execution_id: str | None, tenant: str | None
+    ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return the bytes of executions over time. within: from, to and the length of a stretch, in seconds."""
+        with self.begin() as connection:
+            return use_rows.spans_of(connection, owner, within, execution_id, tenant)
 
     def _guaranteed(self) -> dict[str, dict[str, int]]:
         """Return the sums of guarantees, by tenant and name."""

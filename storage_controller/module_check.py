@@ -6,6 +6,8 @@ import json
 import logging
 import subprocess
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 from storage_controller.answers import Refused
 from storage_filters.module_check import CPU_S
@@ -17,9 +19,22 @@ _WALL_S = 60.0
 
 def kind_of(content: bytes) -> tuple[bool, bool]:
     """Return whether a module runs when objects are read, and whether it keeps their size. Refused."""
+    said = _checked(content)
+    return bool(said["reads"]), bool(said["same_size"])
+
+
+def wrong_parameter(content: bytes, parameters: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the parameter that a module lacks or does not take, with what it says; None if it runs. Refused.
+    parameters: names in lower case.
+    """
+    wrong = _checked(content, json.dumps(dict(parameters)))["wrong"]
+    return None if wrong is None else (str(wrong[0]), str(wrong[1]))
+
+
+def _checked(content: bytes, *more: str) -> Mapping[str, Any]:
     if len(content) > MODULE_BYTES_MAX:  # before a process is started for it
         raise Refused(400, f"a module has at most {MODULE_BYTES_MAX} bytes")
-    command = [sys.executable, "-P", "-m", "storage_filters.module_check"]
+    command = [sys.executable, "-P", "-m", "storage_filters.module_check", *more]
     try:
         done = subprocess.run(command, input=content, capture_output=True, timeout=_WALL_S, check=False)
         said = json.loads(done.stdout)
@@ -28,4 +43,4 @@ def kind_of(content: bytes) -> tuple[bool, bool]:
         raise Refused(400, f"the module cannot be compiled within {CPU_S} s of CPU and 1 GiB of memory") from None
     if "error" in said:
         raise Refused(400, said["error"])
-    return bool(said["reads"]), bool(said["same_size"])
+    return dict(said)

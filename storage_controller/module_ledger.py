@@ -113,6 +113,19 @@ def versions(connection: sa.Connection, kinds: Collection[str] | None = None) ->
     return made
 
 
+def file_of(connection: sa.Connection, tenant: str, kind: str) -> bytes | None:
+    """Return the file of the module that a rule for a tenant sets by a name in capitals; None if there is none."""
+    found = (
+        sa.select(module_contents.c.data)
+        .join(modules, modules.c.sha256 == module_contents.c.sha256)
+        .where(sa.func.upper(modules.c.name) == kind, modules.c.tenant.in_({"", tenant}))
+        .order_by(modules.c.tenant)  # a shared one first
+        .limit(1)
+    )
+    data = connection.execute(found).scalar_one_or_none()
+    return None if data is None else bytes(data)
+
+
 def document(one: KeptModule, used_by: Sequence[int] = ()) -> Mapping[str, Any]:
     """Return what clients see of a module. used_by: the rules that set it."""
     return {

@@ -261,7 +261,7 @@ class Regulation:
             waiting = frozenset((self._tenant(one), _DIRECTIONS[way]) for one, way in fields.get("waiting", []))
             self.traffic.hear(proxy, fields.get("requests", {}))
             cache = {str(name): (int(counts[0]), int(counts[1])) for name, counts in fields.get("cache", {}).items()}
-            self._book.hear(proxy, fields.get("moved"), fields.get("settled", ()))
+            self._book.hear(proxy, fields.get("moved"), fields.get("settled", ()), fields.get("uses", {}))
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
             _log.error("invalid report of a proxy: %s", error)
             return None

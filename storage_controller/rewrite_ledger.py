@@ -72,9 +72,7 @@ class RewriteLedger:
     def begin(self, job: RewriteJob, author: str | None) -> Mapping[str, Any]:
         """Begin a job. Refused with 409 while another one runs."""
         with self._begin() as connection:
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-            if (other := connection.execute(sa.select(rewrites.c.id).where(_RUNS)).scalar()) is not None:
-                raise Refused(409, f"job {other} runs, and one does at a time: wait for it, or cancel it")
+            _alone(connection)
             values = {
                 "tenant": job.tenant,
                 "container": job.container,
@@ -87,6 +85,26 @@ class RewriteLedger:
             row = connection.execute(sa.insert(rewrites).values(values).returning(rewrites)).mappings().one()
             connection.execute(sa.delete(rewrites).where(rewrites.c.id <= row["id"] - KEPT_MAX))
             return dict(row)
+
+    def resume(self, number: int) -> Mapping[str, Any] | None:
+        """Let a job go on that was cancelled or gave up, from where it ended; return it, or None if there is no such
+        one. Refused with 409 while another one runs.
+        """
+        ended = sa.and_(rewrites.c.id == number, sa.not_(_RUNS), sa.or_(rewrites.c.cancelled, rewrites.c.waits != ""))
+        again = {"ended_s": None, "cancelled": False, "waits": "", "waits_since_s": None}
+        with self._begin() as connection:
+            if connection.execute(sa.select(rewrites.c.id).where(ended)).first() is None:
+                return None
+            _alone(connection)
+            row = connection.execute(sa.update(rewrites).where(ended).values(again).returning(rewrites)).mappings()
+            found = row.first()
+            return None if found is None else dict(found)
+
+    def give_up(self, number: int, patience_s: float) -> bool:
+        """End a job that has waited for so long; return whether it ended. Its `waits` says for what."""
+        late = sa.and_(rewrites.c.id == number, _RUNS, rewrites.c.waits_since_s <= self._clock() - patience_s)
+        with self._begin() as connection:
+            return bool(connection.execute(sa.update(rewrites).where(late).values(ended_s=self._clock())).rowcount)
 
     def cancel(self, number: int) -> bool:
         """End a job; return whether it ran. What was stored again stays so."""
@@ -117,6 +135,7 @@ class RewriteLedger:
         """
         added = {one: rewrites.c[one] + getattr(counts, one) for one in Counts.__dataclass_fields__}
         values: dict[str, Any] = {**added, "at_container": container, "at_object": name, "waits": waits[:SENTENCE_MAX]}
+        values["waits_since_s"] = sa.func.coalesce(rewrites.c.waits_since_s, self._clock()) if waits else None
         if sentence is not None:
             values["sentence"] = sentence[:SENTENCE_MAX]
         with self._begin() as connection:
@@ -128,3 +147,10 @@ class RewriteLedger:
         wanted = sa.and_(rewrites.c.id == number, _RUNS)
         with self._begin() as connection:
             connection.execute(sa.update(rewrites).where(wanted).values(ended_s=self._clock()))
+
+
+def _alone(connection: sa.Connection) -> None:
+    """Refuse while a job runs; nobody else begins one before the transaction ends."""
+    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+    if (other := connection.execute(sa.select(rewrites.c.id).where(_RUNS)).scalar()) is not None:
+        raise Refused(409, f"job {other} runs, and one does at a time: wait for it, or cancel it")

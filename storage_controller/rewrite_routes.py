@@ -49,6 +49,13 @@ def rewrite_routes(jobs: RewriteLedger, objects: SwiftObjects | None, bytes_per_
         job = RewriteJob(wanted.tenant, wanted.container, wanted.plain, wanted.dry_run, rate)
         return _document(jobs.begin(job, author))
 
+    @routes.post("/{number}/resume", status_code=201)
+    def resume(number: int) -> dict[str, Any]:
+        found = jobs.resume(number)
+        if found is None:
+            raise Refused(404, f"there is no job {number} that was cancelled or gave up")
+        return _document(found)
+
     @routes.delete("/{number}", status_code=204)
     def cancel(number: int) -> Response:
         if not jobs.cancel(number):
@@ -59,5 +66,10 @@ def rewrite_routes(jobs: RewriteLedger, objects: SwiftObjects | None, bytes_per_
 
 
 def _document(row: Mapping[str, Any]) -> dict[str, Any]:
-    state = "running" if row["ended_s"] is None else "cancelled" if row["cancelled"] else "done"
-    return {"state": state, **{name: row[name] for name in _FIELDS}}
+    return {"state": _state(row), **{name: row[name] for name in _FIELDS}}
+
+
+def _state(row: Mapping[str, Any]) -> str:
+    if row["ended_s"] is None:
+        return "running"
+    return "cancelled" if row["cancelled"] else "gave_up" if row["waits"] else "done"

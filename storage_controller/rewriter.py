@@ -1,7 +1,7 @@
 """Stores objects again by today's rules, slowly: one at a time, no faster than the job says.
 
 The cursor is in the database, so a controller that starts, or takes the lead, goes on where the last one ended. A store
-that is away is waited for; an object that cannot be stored again stays as it is and is counted.
+that is away is waited for, but not without end; an object that cannot be stored again stays as it is and is counted.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from storage_filters.rule_documents import RuleBook, digest_of
 _log = logging.getLogger(__name__)
 LOOK_BYTES = 64 * 1024
 """What a look at an object counts as at least."""
+PATIENCE_S = 3600.0
+"""How long a job waits for the store."""
 _INTERVAL_S = 1.0
 _NOTE_S = 1.0
 _CLOSE_S = 5.0
@@ -41,7 +43,9 @@ class Rewriter:
         leads: Callable[[], bool],
         clock: Callable[[], float] = time.monotonic,
         wait: Callable[[float], bool] | None = None,
+        patience_s: float = PATIENCE_S,
     ) -> None:
+        self._patience_s = patience_s
         self._jobs = jobs
         self._book = book
         self._objects = objects
@@ -71,10 +75,13 @@ class Rewriter:
                 _log.exception("cannot store objects again now")
 
     def go_on(self) -> None:
-        """Carry out the job that runs, until it is done or cancelled, or the store is away."""
+        """Carry out the job that runs, until it is done or cancelled, or the store is away; for too long, it ends."""
         running = self._jobs.running()
-        if running is not None:
-            _Walk(running, self._jobs, self._book, self._objects, self._clock, self._wait).go()
+        if running is None:
+            return
+        _Walk(running, self._jobs, self._book, self._objects, self._clock, self._wait).go()
+        if self._jobs.give_up(running.id, self._patience_s):
+            _log.warning("job %s ends: the store was away for %g s", running.id, self._patience_s)
 
 
 class _Walk:

@@ -9,11 +9,27 @@ from collections.abc import Callable, Collection, Mapping
 
 from storage_controller.answers import Refused
 from storage_controller.dsl import bandwidth_of
+from storage_controller.module_check import wrong_parameter
 from storage_filters.rule_metrics import METRICS
-from storage_filters.rules import BANDWIDTH, CACHING, OBJECT_TYPE, Action, Rule, TargetKind, comparisons, metrics_of
+from storage_filters.rules import (
+    BANDWIDTH,
+    CACHING,
+    OBJECT_SIZE,
+    OBJECT_TYPE,
+    Action,
+    Rule,
+    TargetKind,
+    comparisons,
+    metrics_of,
+    number_of,
+)
 
 PARAMETERS_BYTES_MAX = 512
 ACTIONS_MAX = 16
+TRIALS_MAX = 20
+"""Modules that are tried for one request: each is compiled in a process of its own."""
+ModuleFile = Callable[[str, str], bytes | None]
+"""The file of a tenant's module by its name in capitals."""
 _TYPES = ("ZSTD", "LZ4", "GZIP")
 _LEVELS = {"ZSTD": 19, "LZ4": 12, "GZIP": 9}
 
@@ -30,18 +46,21 @@ def promised(rule: Rule) -> int | None:
     return max(rates, default=None)
 
 
-def check(rule: Rule, types: Collection[str], added: Collection[str] = ()) -> None:
+def check(rule: Rule, types: Collection[str], groups: Collection[str], added: Collection[str] = ()) -> None:
     """Refuse a rule with words that are not known, or with parameters that its filters do not have. added: the names of
     metrics that were added, in capitals.
     """
     if len(rule.actions) > ACTIONS_MAX:
         raise Refused(400, f"a rule has at most {ACTIONS_MAX} actions, not {len(rule.actions)}")
+    if rule.target.kind is TargetKind.GROUP and rule.target.tenant not in groups:
+        raise Refused(400, f"the group {rule.target.tenant} is not registered; known: {_listed(groups)}")
     terms = (*comparisons(rule.condition), *(term for action in rule.actions for term in action.only))
     known = {name.upper() for name in types}
     for term in terms:
         if term.name.upper() == OBJECT_TYPE and term.value.upper() not in known:
-            there = ", ".join(sorted(known)) or "none"
-            raise Refused(400, f"the object type {term.value} is not registered; known: {there}")
+            raise Refused(400, f"the object type {term.value} is not registered; known: {_listed(known)}")
+        if term.name.upper() == OBJECT_SIZE and not float(number_of(term.value) or 0).is_integer():
+            raise Refused(400, f"OBJECT_SIZE is compared with whole bytes, not with {term.value}")
     measured = (*METRICS, *sorted(added))
     if missing := [name for name in metrics_of(rule) if name not in measured]:
         raise Refused(400, f"the metric {missing[0]} is not measured; measured are {', '.join(measured)}")
@@ -60,6 +79,41 @@ def check(rule: Rule, types: Collection[str], added: Collection[str] = ()) -> No
 def not_carried_out(actions: Collection[Action], hosted: Collection[str]) -> list[str]:
     """Return the names of filters that are kept only, since proxies do not have them."""
     return sorted({action.filter for action in actions if action.kind not in (BANDWIDTH, *hosted)})
+
+
+def check_modules(rules: Collection[Rule], groups: Mapping[str, Collection[str]], file: ModuleFile) -> None:
+    """Refuse rules that lack a parameter without which their module stores, or shows, no object."""
+    trials = {
+        (tenant, action.kind, tuple(sorted((name.lower(), value) for name, value in action.parameters)))
+        for rule in rules
+        for action in rule.actions
+        if action.verb == "SET" and action.kind not in _FILTERS
+        for tenant in _tenants(rule, groups)
+    }
+    files = {(tenant, kind): file(tenant, kind) for tenant, kind, _ in trials}
+    runs = {
+        (content, kind, parameters)
+        for tenant, kind, parameters in trials
+        if (content := files[tenant, kind]) is not None
+    }
+    if len(runs) > TRIALS_MAX:
+        raise Refused(400, f"at most {TRIALS_MAX} modules, each with its parameters, can be set at a time")
+    for content, kind, parameters in sorted(runs):
+        if (wrong := wrong_parameter(content, dict(parameters))) is not None:
+            name, said = wrong
+            given = "does not take" if name in dict(parameters) else "needs"
+            raise Refused(400, f"{kind.lower()} {given} the parameter {name}: {said}")
+
+
+def _tenants(rule: Rule, groups: Mapping[str, Collection[str]]) -> set[str]:
+    """Return the tenants whose modules a rule may set; the empty one stands for shared modules."""
+    if rule.target.kind is TargetKind.GROUP:
+        return {"", *(member.partition("/")[0] for member in groups.get(rule.target.tenant, ()))}
+    return {rule.target.tenant}
+
+
+def _listed(names: Collection[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
 
 
 def _module(action: Action) -> None:

@@ -57,7 +57,7 @@ PLACE: /[^\s":][^\s"]*/
 FILTER: /\w[\w-]*/
 WORD: /[^\W\d][\w.-]*/
 VALUE: /[^\s,()<>=!"]+/
-QUOTED: /"[^"\n]*"/
+QUOTED: /"([^"\n]|"")*"/
 %ignore /\s+/
 """
 

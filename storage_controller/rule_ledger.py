@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql import insert
 from storage_controller.answers import Refused
 from storage_controller.dsl import RuleError, parse_rule, show_rule
 from storage_controller.ledger import READ, WRITE, Ledger, set_rates
-from storage_controller.module_ledger import versions
+from storage_controller.module_ledger import file_of, versions
 from storage_controller.supervision import Mode
 from storage_controller.tables import groups, metrics, object_types, policies, slos
 from storage_controller.word_ledger import FilterWord, Words, drop_word, expanded, keep_word, read_words
@@ -159,6 +159,11 @@ class RuleLedger:
         """Return the kinds of filters that are modules, by tenant; those of the empty one are shared."""
         with self._begin() as connection:
             return {tenant: set(kinds) for tenant, kinds in versions(connection).items()}
+
+    def module_file(self, tenant: str, kind: str) -> bytes | None:
+        """Return the file of the module that a filter of this name is for a tenant; None if it is none."""
+        with self._begin() as connection:
+            return file_of(connection, tenant, kind)
 
     # Words
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from storage_bridge.model import BandwidthSlo
 from storage_controller.answers import Promisable, Refused, warning
 from storage_controller.dsl import RuleError, parse_rules, show_rule
-from storage_controller.rule_checks import check, not_carried_out, promised
+from storage_controller.rule_checks import check, check_modules, not_carried_out, promised
 from storage_controller.rule_ledger import KeptRule, RuleLedger
 from storage_controller.supervision import Mode
 from storage_controller.traffic import Traffic
@@ -130,11 +130,9 @@ def own_rule_routes(
     def tried(wanted: RuleToTry) -> dict[str, Any]:
         book = replace(rules.book(), metrics=metrics())
         more = parsed(wanted.text.encode(), wanted.tenant) if wanted.text.strip() else []
-        types, added, words = rules.object_types(), rules.metric_names(), rules.words()
-        more = [expanded(rule, words) for rule in more]
         for rule in more:
             promised(rule)
-            check(rule, types, added)
+        more = _checked(rules, more)
         beside = replace(book, rules=(*book.rules, *more))
         told = {"now": _told(book, wanted, idle_by(rules)), "then": _told(beside, wanted, idle_by(rules))}
         return told | {"last_hour": asdict(traffic.under(more, book.groups, wanted.tenant)) if more else None}
@@ -167,18 +165,27 @@ def keep(
 ) -> list[int]:
     """Check and store rules; the response gets what is to be said about them. Refused."""
     rates = [promised(rule) for rule in wanted]
-    types, added, words = rules.object_types(), rules.metric_names(), rules.words()
+    _checked(rules, wanted)
     caveats: list[str] = []
     if mode is Mode.DRY and not all(map(metrics_of, wanted)):
         raise Refused(400, "a dry run shows when a metric would switch a rule: this rule has none; try it instead")
     for rule, rate in zip(wanted, rates, strict=True):
-        check(expanded(rule, words), types, added)
         if rate is not None:
             promisable.check(rule.target.tenant, BandwidthSlo(rate, rate))
             caveats += promisable.caveats(BandwidthSlo(rate, rate))
     ids = rules.add(list(zip(wanted, rates, strict=True)), author, mode)
     response.headers.update(warning([*_caveats(wanted, idle_by(rules)), *sorted(set(caveats))]))
     return ids
+
+
+def _checked(rules: RuleLedger, wanted: Sequence[Rule]) -> list[Rule]:
+    """Return the rules with what their words stand for. Refused."""
+    types, groups, added, words = rules.object_types(), rules.groups(), rules.metric_names(), rules.words()
+    found = [expanded(rule, words) for rule in wanted]
+    for rule in found:
+        check(rule, types, groups, added)
+    check_modules(found, groups, rules.module_file)
+    return found
 
 
 def parsed(body: bytes, caller: str | None, appendix: bool = False) -> list[Rule]:

@@ -51,6 +51,8 @@ def _add_groups(routes: APIRouter, path: str, rules: RuleLedger) -> None:
 
     def create(given: Group | Members) -> dict[str, Any]:
         group = given if isinstance(given, Group) else Group(members=given)
+        if not group.members:
+            raise Refused(400, "a group needs a member: name tenants, or containers as <tenant>/<container>")
         name = group.name or secrets.token_hex(4)
         if name in rules.groups():
             raise Refused(409, f"there is a group {name} already")

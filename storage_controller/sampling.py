@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 import zlib
 from collections.abc import Callable
 from typing import TypeVar
 from urllib.parse import quote
 
-from storage_bridge.model import View, ViewSample
+from storage_bridge.model import STORED_HEADER, WHY_HEADER, View, ViewSample
 from storage_controller.answers import Refused
 from storage_controller.sources import Open, names_of, opened
 from storage_filters.view import Part
@@ -35,9 +36,10 @@ def sample(view: View, get: Open, rate_bytes_per_s: int | None) -> ViewSample:
     plain_range = {"Range": f"bytes={part.start}-{part.end - 1}"}
     plain, viewed = [], []
     for _ in range(_TIMES):
-        plain.append(_timed(lambda: _count(get, plain_path, plain_range)))
+        plain.append(_timed(lambda: _told(get, plain_path, plain_range)))
         viewed.append(_timed(lambda: _unpacked(get, view_path)))
     delivered, selected = viewed[0][1]
+    filters, stored_share = plain[0][1]
     return ViewSample(
         source_bytes=sum(one.end - one.start for one in parts),
         sampled_bytes=part.end - part.start,
@@ -47,6 +49,8 @@ def sample(view: View, get: Open, rate_bytes_per_s: int | None) -> ViewSample:
         view_s=min(took_s for took_s, _ in viewed),
         rate_bytes_per_s=rate_bytes_per_s,
         columns=view.columns or names_of(view, get),
+        filters=filters,
+        stored_share=stored_share,
     )
 
 
@@ -58,9 +62,18 @@ def _parts(view: View, get: Open) -> list[Part]:
         return [part for part in found if part is not None]
 
 
-def _count(get: Open, path: str, headers: dict[str, str]) -> int:
-    with opened(get, path, headers) as answer:
-        return sum(len(chunk) for chunk in answer.iter_raw())
+def _told(get: Open, path: str, headers: dict[str, str]) -> tuple[tuple[str, ...], float | None]:
+    """Read a range to its end; return the filters of its object, and the bytes stored for each that was put."""
+    with opened(get, path, headers | {WHY_HEADER: "yes"}) as answer:
+        for _ in answer.iter_raw():
+            pass
+        told = answer.headers
+    try:
+        filters = tuple(str(one.get("name") or one["filter"]).lower() for one in json.loads(told[WHY_HEADER]))
+        size, stored = int(told["Content-Range"].rpartition("/")[2]), int(told[STORED_HEADER])
+    except (KeyError, ValueError, TypeError, AttributeError):
+        return (), None
+    return filters, stored / size if filters and size else None
 
 
 def _unpacked(get: Open, path: str) -> tuple[int, int]:

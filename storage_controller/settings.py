@@ -85,6 +85,11 @@ class ControllerSettings(FileSettings):
         le=60,
         description="How often the metrics are evaluated that were added for rules; values hold for three intervals.",
     )
+    rewrite_patience_s: float = Field(
+        default=3600.0,
+        gt=0,
+        description="How long such a job waits for a store that is away. Then it ends, and can be resumed.",
+    )
     swift_endpoints_url: str | None = Field(
         default=None, description="URL of Swift's list_endpoints (default: /endpoints/ at Swift's proxy)."
     )

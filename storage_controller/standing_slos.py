@@ -35,8 +35,11 @@ def standing_slo_routes(ledger: Ledger, promisable: Promisable) -> APIRouter:
 
     @routes.put("/{tenant}", status_code=201)
     def put(tenant: Name, wanted: Demand, response: Response) -> dict[str, Any]:
-        slo = BandwidthSlo(wanted.read_bytes_per_s, wanted.write_bytes_per_s)
-        if slo == BandwidthSlo():
+        """Set the rates that are named; null removes one, and what is not named stays."""
+        before = next((one for one in listed() if (one["tenant"], one["standing"]) == (tenant, True)), {})
+        rates = {name: before.get(name) for name in _FIELDS.values()} | wanted.model_dump(exclude_unset=True)
+        slo = BandwidthSlo(**rates)
+        if not wanted.model_fields_set or slo == BandwidthSlo():
             raise Refused(400, "an SLO needs a rate to read, to write, or both")
         response.headers.update(promisable.check(tenant, slo))
         ledger.set_slo(tenant, STANDING, {READ: slo.read_bytes_per_s, WRITE: slo.write_bytes_per_s})

@@ -149,6 +149,7 @@ rewrites = sa.Table(
     sa.Column("cancelled", sa.Boolean, nullable=False, server_default=sa.text("false")),
     sa.Column("sentence", sa.Text, nullable=False, server_default=""),
     sa.Column("waits", sa.Text, nullable=False, server_default=""),
+    sa.Column("waits_since_s", sa.Double),
     sa.Column("at_container", sa.Text, nullable=False, server_default=""),
     sa.Column("at_object", sa.Text, nullable=False, server_default=""),
     *(
@@ -204,6 +205,34 @@ transfer_counts = sa.Table(
     sa.Column("written_bytes", sa.BigInteger, nullable=False),
     sa.Column("transferring_us", sa.BigInteger, nullable=False),
     sa.Column("waiting_us", sa.BigInteger, nullable=False),
+)
+# What executions asked of the store, by subject, and the bytes of each half a minute; for some days. No foreign keys:
+# they outlive the credentials.
+execution_uses = sa.Table(
+    "execution_uses",
+    metadata,
+    sa.Column("generation", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("proxy", sa.Text, primary_key=True),
+    sa.Column("subject", sa.Text, primary_key=True),
+    sa.Column("born", sa.BigInteger, primary_key=True),
+    sa.Column("execution_id", sa.Text, nullable=False, index=True),
+    sa.Column("tenant", sa.Text, nullable=False),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("done", sa.BigInteger, nullable=False),
+    sa.Column("refused", sa.BigInteger, nullable=False),
+    sa.Column("read_bytes", sa.BigInteger, nullable=False),
+    sa.Column("written_bytes", sa.BigInteger, nullable=False),
+    sa.Column("changed_s", sa.Double, nullable=False),
+)
+execution_spans = sa.Table(
+    "execution_spans",
+    metadata,
+    sa.Column("execution_id", sa.Text, primary_key=True),
+    sa.Column("at_s", sa.Double, primary_key=True, index=True),
+    sa.Column("tenant", sa.Text, nullable=False),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("read_bytes", sa.BigInteger, nullable=False),
+    sa.Column("written_bytes", sa.BigInteger, nullable=False),
 )
 # One row. Its key changes with the leader, so that holding the key holds the lead.
 lead = sa.Table(

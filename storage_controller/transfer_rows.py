@@ -49,8 +49,9 @@ def end(connection: sa.Connection, generations: Sequence[int], now_s: float) -> 
     connection.execute(sa.update(transfers).where(its).values(ended_s=now_s))
 
 
-def add(connection: sa.Connection, heard: Collection[HeardCount], window_us: float) -> None:
+def add(connection: sa.Connection, heard: Collection[HeardCount], window_us: float) -> Mapping[int, tuple[int, int]]:
     """Store counters, of credentials that are known and not settled. They never fall, so repetitions change nothing.
+    Return the bytes that were read and written since the last call, by generation.
 
     Proxies transfer at the same time or one after the other: of the time in which they did since the last call, no
     more counts than this window, unless one proxy alone had more.
@@ -61,8 +62,8 @@ def add(connection: sa.Connection, heard: Collection[HeardCount], window_us: flo
     known = {(row.generation, row.execution_id) for row in connection.execute(open_)}
     counted = [one for one in heard if (one.generation, one.execution) in known]
     if not counted:
-        return
-    before = _transferring(connection, {one.generation for one in counted})
+        return {}
+    before = _stored(connection, {one.generation for one in counted})
     rows = [
         {"generation": one.generation, "proxy": one.proxy, "born": one.born}
         | {name: getattr(one, name) for name in _AMOUNTS}
@@ -72,14 +73,21 @@ def add(connection: sa.Connection, heard: Collection[HeardCount], window_us: flo
     grown = {name: sa.func.greatest(_C[name], upsert.excluded[name]) for name in _AMOUNTS}
     connection.execute(upsert.on_conflict_do_update(index_elements=list(transfer_counts.primary_key), set_=grown))
     gained: dict[int, list[int]] = {}
+    moved: dict[int, tuple[int, int]] = {}
     for one in counted:
-        more = one.transferring_us - before.get((one.generation, one.proxy, one.born), 0)
-        gained.setdefault(one.generation, []).append(max(more, 0))
+        read, written, busy_us = before.get((one.generation, one.proxy, one.born), (0, 0, 0))
+        gained.setdefault(one.generation, []).append(max(one.transferring_us - busy_us, 0))
+        so_far = moved.get(one.generation, (0, 0))
+        moved[one.generation] = (
+            so_far[0] + max(one.read_bytes - read, 0),
+            so_far[1] + max(one.written_bytes - written, 0),
+        )
     for generation, each in gained.items():
         more = round(max(*each, min(sum(each), window_us)))
         if more:
             its = _T.generation == generation
             connection.execute(sa.update(transfers).where(its).values(transferring_us=_T.transferring_us + more))
+    return moved
 
 
 def unsettled(connection: sa.Connection) -> Mapping[str, tuple[int, float]]:
@@ -122,9 +130,15 @@ def final(connection: sa.Connection, owner: str) -> list[EndedTransfers]:
     ]
 
 
-def _transferring(connection: sa.Connection, generations: Collection[int]) -> dict[tuple[int, str, int], int]:
-    found = sa.select(_C.generation, _C.proxy, _C.born, _C.transferring_us).where(_C.generation.in_(generations))
-    return {(row.generation, row.proxy, row.born): row.transferring_us for row in connection.execute(found)}
+def _stored(
+    connection: sa.Connection, generations: Collection[int]
+) -> dict[tuple[int, str, int], tuple[int, int, int]]:
+    """Return bytes read, bytes written and microseconds transferring of stored counters."""
+    found = sa.select(transfer_counts).where(_C.generation.in_(generations))
+    return {
+        (row.generation, row.proxy, row.born): (row.read_bytes, row.written_bytes, row.transferring_us)
+        for row in connection.execute(found)
+    }
 
 
 def _sums(*wanted: sa.ColumnElement[bool]) -> sa.Select[Any]:

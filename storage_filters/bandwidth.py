@@ -37,11 +37,13 @@ from eventlet import sleep, spawn_n
 from swift.common.swob import wsgi_to_str
 from swift.common.utils import close_if_possible, config_true_value, get_logger
 
-from storage_filters.execution_auth import credential_of, execution_of
+from storage_filters.execution_auth import caller_of, credential_of, execution_of
+from storage_filters.execution_names import ExecutionUser
 from storage_filters.limits import LimitsAgent
 from storage_filters.rate_table import Direction, RateTable, belonging_to, name_in_table
-from storage_filters.request_counters import CountedRequest, RequestCounters, request_name, requests_file
+from storage_filters.request_counters import Also, CountedRequest, RequestCounters, request_name, requests_file
 from storage_filters.transfer_counters import StoreWait, TransferCounters, counters_file, name_of
+from storage_filters.use_counters import UseCounters, uses_file
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -52,6 +54,7 @@ _LOOK_S = 0.25  # how soon a request that waits at an old rate notices a new one
 _AHEAD_BYTES = 256 * 1024
 _ACCOUNT_PATH_PARTS = 3
 _VERSIONS = ("v1", "v1.0")
+_NOT_ALLOWED = ("401", "403")
 _PIECES_A_TURN = (1, 2, 3)
 
 
@@ -62,13 +65,15 @@ class Bandwidth:
         self._app = app
         self._logger = get_logger(conf, log_route="zoe-bandwidth")
         self._misplaced = False
+        self._prefix = conf.get("account_prefix", "AUTH_")
         rates_file = Path(conf["rates_file"])
         self._table = RateTable(rates_file, float(conf.get("burst_s", "0.5")))
         self._clients = RateTable(rates_file.with_suffix(".clients"))
         self._counters = TransferCounters(counters_file(rates_file))
         self._requests = RequestCounters(requests_file(rates_file))
+        self._uses = UseCounters(uses_file(rates_file))
         if config_true_value(conf.get("connected", "limits_from" in conf)):
-            counted = self._counters, self._requests
+            counted = self._counters, self._requests, self._uses
             agent = LimitsAgent(self._table, self._clients, *counted, conf, self._logger)
             spawn_n(agent.run)
 
@@ -79,17 +84,24 @@ class Bandwidth:
             return self._unpaced(env, start_response)
         account, client = name_in_table(parts[2], execution_of(env)), str(env.get("REMOTE_ADDR", ""))
         user = credential_of(env)
-        request = CountedRequest(self._requests, _counter_of(env["REQUEST_METHOD"], parts[2:]))
+        waited: list[bool] = []
+        request = CountedRequest(
+            self._requests,
+            _counter_of(env["REQUEST_METHOD"], parts[2:]),
+            None if user is None else self._by_execution(user, env["REQUEST_METHOD"], parts[3:], waited),
+        )
         counted = StoreWait(self._counters, name_of(user) if user is not None else "", request)
         if env["REQUEST_METHOD"] in ("PUT", "POST"):
             stream, server_input = env["wsgi.input"], env.get("eventlet.input")
             env["wsgi.input"] = PacedInput(
-                stream, server_input, lambda *piece: self._wait(account, client, "put", *piece), counted
+                stream, server_input, lambda *piece: self._wait(account, client, waited, "put", *piece), counted
             )
         statuses: list[str] = []
 
         def started(status: str, *more: Any) -> Any:
             statuses.append(status)
+            if status.startswith(_NOT_ALLOWED) and parts[2] != (caller := caller_of(env, self._prefix)):
+                request.of(_counter_of(env["REQUEST_METHOD"], [caller]) if caller else "")
             request.answered(status)
             return start_response(status, *more)
 
@@ -98,7 +110,7 @@ class Bandwidth:
         except BaseException:
             request.ended()
             raise
-        return self._paced(body, account, client, statuses, counted, request)
+        return self._paced(body, account, client, waited, statuses, counted, request)
 
     def _unpaced(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Pass on a request that names no account, such as a health check."""
@@ -115,6 +127,7 @@ class Bandwidth:
         body: Iterable[bytes],
         account: str,
         client: str,
+        waited: list[bool],
         statuses: list[str],
         counted: StoreWait,
         request: CountedRequest,
@@ -128,7 +141,7 @@ class Bandwidth:
                     continue
                 for start in range(0, len(chunk), PIECE_BYTES):
                     piece = chunk[start : start + PIECE_BYTES]
-                    self._wait(account, client, "get", len(piece))
+                    self._wait(account, client, waited, "get", len(piece))
                     counted.moved("get", len(piece))
                     yield piece
                     counted.begins()
@@ -139,7 +152,20 @@ class Bandwidth:
             request.ended(whole)
             close_if_possible(body)
 
-    def _wait(self, account: str, client: str, direction: Direction, length: int, its_turn: bool = True) -> bool:
+    def _by_execution(self, user: ExecutionUser, method: str, parts: Sequence[str], waited: list[bool]) -> Also:
+        """Return what counts a request by its execution. waited: not empty if a limit held it up."""
+        container = wsgi_to_str("".join(parts[:1]).partition("/")[0])
+        return lambda served, moved: self._uses.request(user, method, container, served, moved, bool(waited))
+
+    def _wait(
+        self,
+        account: str,
+        client: str,
+        waited: list[bool],
+        direction: Direction,
+        length: int,
+        its_turn: bool = True,
+    ) -> bool:
         """Count a piece and wait for its time; a piece that must not wait is only counted, and the next waits for both.
 
         Return whether the account is limited at all. Addresses of clients are only counted.
@@ -147,6 +173,8 @@ class Bandwidth:
         self._clients.turn(client, direction, length, time.monotonic())
         turn = self._table.turn(account, direction, length, time.monotonic())
         held, left_s = turn.rate > 0, turn.wait_s
+        if its_turn and left_s > 0 and not waited:
+            waited.append(True)
         while its_turn and left_s > 0:
             sleep(min(left_s, _LOOK_S))
             left_s = self._table.left_s(account, direction, turn.place, time.monotonic())

@@ -176,6 +176,18 @@ def credential_of(env: Environ) -> ExecutionUser | None:
     return user_of(groups[1]) if len(groups) == _ACCOUNT_PARTS else None
 
 
+def caller_of(env: Environ, prefix: str) -> str:
+    """Return the account of who makes a request, as WSGI has it; empty if nobody has signed in.
+
+    Keystone's filter names a project; tempauth's groups, and those of an execution, begin with the tenant and the user.
+    Headers do not count: without Keystone's filter, clients can send them.
+    """
+    tenant = str((env.get("keystone.identity") or {}).get("tenant", ("",))[0] or "")
+    groups = str(env.get("REMOTE_USER") or "").split(",")
+    tenant = tenant or (groups[0] if len(groups) > 1 else "")
+    return prefix + tenant if tenant else ""
+
+
 def filter_factory(_global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], ExecutionAuth]:
     """Return the filter, for paste."""
     return lambda app: ExecutionAuth(app, local_conf)

@@ -38,9 +38,10 @@ from swift.common.swob import (
 )
 from swift.common.utils import close_if_possible, get_logger
 
-from storage_bridge.model import REWRITE, WHY_HEADER
+from storage_bridge.model import REWRITE, STORED_HEADER, WHY_HEADER
 from storage_filters.cache_setup import with_cache
 from storage_filters.chains import ObjectRequest, chain_of
+from storage_filters.execution_auth import credential_of
 from storage_filters.filtered_body import FilteredBody
 from storage_filters.headers import DONE, PUT_ETAG, PUT_SIZE
 from storage_filters.keyring import Keyring
@@ -48,7 +49,7 @@ from storage_filters.module_files import ModuleFiles, modules_directory
 from storage_filters.modules import Modules, metadata_of
 from storage_filters.put_bytes import Form, PutBytes, again
 from storage_filters.rate_table import Direction, RateTable, belonging_to
-from storage_filters.records import KINDS, filters_of, hosted, steps_of, stored_by, told
+from storage_filters.records import KINDS, filters_of, hosted, met_by, steps_of, stored_by, told
 from storage_filters.rewriting import Rewriting
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import DamagedRulesError, RuleFile, operations_file, rules_file
@@ -56,6 +57,7 @@ from storage_filters.rule_metrics import counted_for, counter_name
 from storage_filters.second_look import WITHOUT_BODY, answer_of
 from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused
 from storage_filters.transformed_read import may_be_transformed, transformed
+from storage_filters.use_counters import UseCounters, uses_file
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -71,8 +73,14 @@ _METHODS = ("PUT", REWRITE, *WITHOUT_BODY)
 _CONDITIONS = ("If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
 
 
+Met = Callable[[Environ, Iterable[tuple[int, str]], Direction], None]
+"""Hears which rules, and filters of them, a request met."""
+
+
 class FilterHost:
-    """The WSGI filter. book: the rules that hold now; DamagedRulesError. operations: counts one under a name."""
+    """The WSGI filter. book: the rules that hold now; DamagedRulesError. operations: counts one under a name. met:
+    counts rules by executions.
+    """
 
     def __init__(
         self,
@@ -83,6 +91,7 @@ class FilterHost:
         size_max: int = 5 * 2**30,
         operations: Callable[[str, Direction], None] = lambda *_: None,
         modules: ModuleFiles | None = None,
+        met: Met = lambda *_: None,
     ) -> None:
         self._app = app
         self._book = book
@@ -90,6 +99,7 @@ class FilterHost:
         self._prefix = prefix
         self._size_max = size_max
         self._operations = operations
+        self._met = met
         self._files = modules or ModuleFiles(Path("/nonexistent"))
         self._rewriting = Rewriting(app, keyring, size_max, _OVERRIDES)
 
@@ -152,6 +162,9 @@ class FilterHost:
             raise body.refused
         if answer.is_success and body.etag:
             answer.headers["Etag"] = body.etag
+        if answer.is_success:
+            its = stored_by(chain.steps, tenant, modules)
+            self._met(request.environ, [(one.rule.id, one.action.kind) for one in its], "put")
         return answer
 
     def _rewrite(self, request: Request, place: ObjectRequest) -> Response:
@@ -180,12 +193,14 @@ class FilterHost:
         if text is None:
             return answer
         stored_etag = answer.headers.get("Etag", "")
+        stored_bytes = (answer.headers.get("Content-Range") or f"/{answer.content_length or 0}").rpartition("/")[2]
         size, etag = _put(answer)
         for name in (*_OWN, *_OVERRIDES):
             answer.headers.pop(name, None)
         answer.headers["Etag"] = etag
         if why is not None:
             answer.headers[WHY_HEADER] = told(text)
+            answer.headers[STORED_HEADER] = stored_bytes
         if request.method == "HEAD" or answer.status_int not in _OF_BYTES:
             if request.method == "HEAD" and answer.is_success:
                 answer.content_length = size
@@ -195,6 +210,7 @@ class FilterHost:
         except (FilterRefused, DamagedObjectError):
             close_if_possible(answer.app_iter)
             raise
+        self._met(request.environ, met_by(text), "get")
         whole = answer.app_iter if answer.status_int == 200 else None
         if whole is None:
             close_if_possible(answer.app_iter)
@@ -259,6 +275,11 @@ def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[
     def made(app: Any) -> FilterHost:
         with belonging_to(global_conf.get("user", "swift")):
             table = RateTable(operations_file(conf["rates_file"]))
+            uses = UseCounters(uses_file(conf["rates_file"]))
+
+        def met(env: Environ, rules: Iterable[tuple[int, str]], direction: Direction) -> None:
+            if (user := credential_of(env)) is not None:
+                uses.rules(user, rules, direction)
 
         def counted(name: str, direction: Direction) -> None:
             table.turn(name, direction, 1, time.monotonic())
@@ -266,6 +287,6 @@ def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[
         app = with_cache(app, conf, rules.book, logger)
         files = ModuleFiles(modules_directory(conf["rates_file"]), tpool.execute)
         prefix = conf.get("account_prefix", "AUTH_")
-        return FilterHost(app, rules.book, keyring, prefix, operations=counted, modules=files)
+        return FilterHost(app, rules.book, keyring, prefix, operations=counted, modules=files, met=met)
 
     return made

@@ -42,6 +42,7 @@ from storage_filters.rule_file import (
     rules_file,
 )
 from storage_filters.transfer_counters import TransferCounters
+from storage_filters.use_counters import UseCounters
 
 REPORT_INTERVAL_S = 0.25
 _TRY_AGAIN_S = 5.0
@@ -70,6 +71,7 @@ class LimitsAgent:
         clients: RateTable,
         counters: TransferCounters,
         requests: RequestCounters,
+        uses: UseCounters,
         conf: Mapping[str, str],
         logger: Any,
     ) -> None:
@@ -77,6 +79,7 @@ class LimitsAgent:
         self._clients = clients
         self._counters = counters
         self._requests = requests
+        self._uses = uses
         self._asked: Collection[str] = ()
         self._conf = conf
         self._logger = logger
@@ -188,6 +191,7 @@ class LimitsAgent:
         operations_before = self._operations.uses(at_s)
         told: Mapping[str, Any] = {}
         requests_told: dict[str, Any] = {}
+        uses_told: dict[str, Any] = {}
         told_to: int | None = None
         while True:
             sleep(REPORT_INTERVAL_S)
@@ -196,6 +200,7 @@ class LimitsAgent:
             if told_to != self._told_by or number % _REPORTS_OF_ALL == 0:
                 told_to = self._told_by
                 requests_told.clear()
+                uses_told.clear()
             now, clients, counts = self._table.uses(now_s), self._clients.uses(now_s), self._counters.counts()
             operations = self._operations.uses(now_s)
             changed = {name for name, count in counts.items() if told.get(name) != count}
@@ -216,6 +221,7 @@ class LimitsAgent:
             }
             if number % _REPORTS_A_LIST == 0:
                 report["requests"] = changed_counts(requests_told, self._requests.counts())
+                report["uses"] = changed_counts(uses_told, self._uses.counts())
             for usage in usages.values():
                 try:
                     usage.send_string(json.dumps(report), flags=zmq.NOBLOCK)

@@ -32,6 +32,8 @@ UNREAD_BYTES_MAX = 2**20
 LOG_BYTES_MAX = 1000
 CALLS_A_PIECE_MAX = 20_000
 """How often a module calls the host for a piece: fuel counts the module's own instructions only."""
+ASKED_MAX = 64
+"""Names of metadata that are kept of those that a module asked for in vain."""
 _SLICE_S = 0.002
 """After a call that took longer, others get their turn."""
 Pause = Callable[[], None]
@@ -53,6 +55,7 @@ class _Exchange:
         self.written_before = 0
         self.calls = 0
         self._said = b""
+        self.asked: set[str] = set()
 
     @property
     def said(self) -> str:
@@ -79,8 +82,11 @@ class _Exchange:
 
     def metadata(self, caller: wasmtime.Caller, name: int, name_length: int, place: int, length: int) -> int:
         self._called()
-        value = self._metadata.get(self._text(caller, name, name_length).lower())
+        asked = self._text(caller, name, name_length).lower()
+        value = self._metadata.get(asked)
         if value is None:
+            if len(self.asked) < ASKED_MAX:
+                self.asked.add(asked)
             return -1
         content = value.encode()
         if len(content) <= length:
@@ -134,6 +140,16 @@ class ModuleRun:
         assert isinstance(found, wasmtime.Func)
         assert isinstance(memory, wasmtime.Memory)
         self._entry, self._exchange.memory = found, memory
+
+    @property
+    def said(self) -> str:
+        """What the module said last."""
+        return self._exchange.said
+
+    @property
+    def asked(self) -> set[str]:
+        """Return the names of metadata that it asked for and that are not there."""
+        return self._exchange.asked
 
     def piece(self, content: bytes, last: bool) -> bytes:
         """Return what the module writes for a piece. ModuleFaultError."""

@@ -84,6 +84,14 @@ def told(text: str) -> str:
     return json.dumps([{name: record[name] for name in _TOLD if name in record} for record in parsed(text)])
 
 
+def met_by(text: str) -> list[tuple[int, str]]:
+    """Return the rules and kinds of the filters of an object; a module goes by its name. DamagedObjectError."""
+    return [
+        (int(record.get("rule") or 0), str(record.get("name") or record.get("filter", "")).upper())
+        for record in parsed(text)
+    ]
+
+
 def filters_of(text: str, tenant: str, keyring: Keyring, modules: Modules | None = None) -> list[StreamFilter]:
     """Return the filters of a stored object. FilterRefused for a missing key or module, DamagedObjectError."""
     return [_of_record(record, tenant, keyring, modules) for record in parsed(text)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from storage_filters.counter_table import Amounts, CounterTable
@@ -63,9 +63,17 @@ class RequestCounters:
         """Close the file for this process; others continue to use it."""
         self._table.close()
 
-    def count(self, name: str, status: str, moved: tuple[int, int], latency_s: float, whole: bool = True) -> None:
+    def count(
+        self,
+        name: str,
+        status: str,
+        moved: tuple[int, int],
+        latency_s: float,
+        whole: bool = True,
+        known: bool = False,
+    ) -> None:
         """Add a request. status: of the answer, or empty if there was none. moved: bytes read and written. whole: the
-        body of the answer was sent to its end.
+        body of the answer was sent to its end. known: the name is that of a client who has signed in.
         """
         wrong = status[:1] or _STATUS_OF_FAILURE
         served = wrong not in (_STATUS_OF_REFUSAL, _STATUS_OF_FAILURE)
@@ -82,23 +90,35 @@ class RequestCounters:
             now[len(FIELDS) - 1 + latency_class] += 1
             return now
 
-        self._table.change(name, added, time.monotonic(), make=served)
+        self._table.change(name, added, time.monotonic(), make=served or known)
 
     def counts(self) -> Mapping[str, Numbers]:
         """Return the numbers of `FIELDS` and of the classes of latency, by names of counters."""
         return self._table.counts()
 
 
-class CountedRequest:
-    """One request, from its begin to its end."""
+Also = Callable[[bool, tuple[int, int]], None]
+"""Hears of a request at its end: whether it was served whole, and the bytes that it read and wrote."""
 
-    def __init__(self, counters: RequestCounters, name: str) -> None:
+
+class CountedRequest:
+    """One request, from its begin to its end. also: counts it by its execution."""
+
+    def __init__(self, counters: RequestCounters, name: str, also: Also | None = None) -> None:
+        self._also = also
         self._counters = counters
         self._name = name
+        self._known = False
         self._began_s = time.monotonic()
         self._head_s: float | None = None
         self._status = ""
         self._read = self._written = 0
+
+    def of(self, name: str) -> None:
+        """Count it by another counter, that of a client who is known, or by none without a name. So those who ask for
+        what they may not have do not change what is said of its owner.
+        """
+        self._name, self._known = name, True
 
     def answered(self, status: str) -> None:
         """Take in the head of the answer; the last one counts."""
@@ -114,8 +134,13 @@ class CountedRequest:
 
     def ended(self, whole: bool = True) -> None:
         """Count it. whole: the body of the answer was sent to its end."""
+        moved = self._read, self._written
+        if self._also is not None:
+            self._also(whole and self._status[:1] in ("2", "3"), moved)
+        if not self._name:
+            return
         latency_s = (self._head_s or time.monotonic()) - self._began_s
-        self._counters.count(self._name, self._status, (self._read, self._written), latency_s, whole)
+        self._counters.count(self._name, self._status, moved, latency_s, whole, self._known)
 
 
 def changed_counts(told: dict[str, Numbers], now: Mapping[str, Numbers]) -> dict[str, Numbers]:

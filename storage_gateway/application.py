@@ -38,6 +38,8 @@ from storage_gateway.controllers import GatewayAccounts, GatewayContainers, Gate
 from storage_gateway.object_locks import ObjectLocks
 from storage_gateway.store import Store, made_store
 
+_METADATA_BYTES = 4096  # of Swift's own objects, by default
+
 
 class OneServer:
     """Stands for the rings: everything is at one place."""
@@ -77,6 +79,7 @@ class Gateway(Application):  # type: ignore[misc]
         self.store = store
         self.locks = locks
         self.wait_s = float(conf.get("store_timeout", 60))
+        self.metadata_bytes = int(conf.get("store_metadata_bytes", _METADATA_BYTES))
         super().__init__(conf, get_logger(conf, log_route="zoe-gateway"), account_ring=ring, container_ring=ring)
 
     def get_controller(self, req: Request) -> tuple[Any, dict[str, Any]]:

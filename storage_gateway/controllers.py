@@ -135,7 +135,9 @@ class _Forwarding:
         with self._telling(req), ExitStack() as stack:
             if kind == "object":
                 stack.enter_context(self.app.locks.shared(path, self.app.wait_s))
-            return self._changed(req, method, path, written(kind, headers[0]), query_string, body)
+            return self._changed(
+                req, method, path, written(kind, headers[0], self.app.metadata_bytes), query_string, body
+            )
 
     def _changed(
         self,
@@ -199,7 +201,7 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
             names = {name.lower() for name in headers}
             found = kept_after_post(from_store("object", before.headers))
             kept = {name: value for name, value in found.items() if name.lower() not in names}
-            sent = HeaderKeyDict(written("object", {**kept, **headers}))
+            sent = HeaderKeyDict(written("object", {**kept, **headers}, self.app.metadata_bytes))
             if sent.get("Content-Type"):
                 former = before.headers.get("Content-Type", "")
                 sent["Content-Type"] = content_types.carried(former, headers["Content-Type"])
@@ -236,7 +238,8 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
                 pieces = iter(lambda: spool.read(PIECE_BYTES), b"")
             if version is not None and not self._alone(stack, path, version):
                 return HTTPAccepted(request=req)  # as Swift answers what comes too late
-            upload = stack.enter_context(closing(self.app.store.upload(path, written("object", headers))))
+            sent = written("object", headers, self.app.metadata_bytes)
+            upload = stack.enter_context(closing(self.app.store.upload(path, sent)))
             if upload.refused is None:
                 for piece in pieces:
                     upload.send(piece)

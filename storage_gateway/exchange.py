@@ -11,7 +11,7 @@ from swift.common.swob import Request, Response
 
 from storage_gateway import content_types
 from storage_gateway.connections import StoreAnswer
-from storage_gateway.kept_headers import to_store
+from storage_gateway.kept_headers import TooLong, to_store
 
 # What is between client and gateway, or between Swift's proxy and its servers.
 _STEPS = """
@@ -25,6 +25,7 @@ _NOT_SENT = frozenset(_STEPS.split())
 _NOT_TAKEN = frozenset(
     ("connection", "date", "keep-alive", "transfer-encoding", "x-openstack-request-id", "x-trans-id")
 )
+_META = "x-object-meta-"
 _ON_ETAGS = ("If-Match", "If-None-Match")
 _ON_DATES = ("If-Modified-Since", "If-Unmodified-Since")
 
@@ -46,11 +47,19 @@ def sent(headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def written(kind: str, headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of a request that changes something, as they are sent to the store; TooLong."""
+def written(kind: str, headers: Mapping[str, str], metadata_bytes: int) -> dict[str, str]:
+    """Return the headers of a request that changes something, as they are sent to the store; TooLong. metadata_bytes:
+    what the store keeps of an object at most; else it fails as if it were away, and a client would try for ever.
+    """
     found = to_store(kind, sent(headers))
     if kind != "object":
         return found
+    size = sum(len(name) + len(value) for name, value in found.items() if name.lower().startswith(_META))
+    if size > metadata_bytes:
+        raise TooLong(
+            f"the object's metadata take {size} bytes, with what the gateway notes of it, and the store keeps at most "
+            f"{metadata_bytes}"
+        )
     return {
         name: content_types.to_store(value, headers) if name.lower() == "content-type" else value
         for name, value in found.items()

@@ -87,8 +87,9 @@ class StorageCalls(Transport):
         return self.call(wire.StorageSloList, "GET", "/storage/slos")
 
     def set_storage_slo(self, tenant: str, wanted: wire.StorageSloRequest) -> wire.StorageSloView:
-        """Guarantee bandwidth to a tenant until it is removed."""
-        return self.call(wire.StorageSloView, "PUT", f"/storage/slos/{quote(tenant, safe='')}", body=wanted)
+        """Guarantee bandwidth to a tenant until it is removed. None removes a rate; one that is not given stays."""
+        rates = wanted.model_dump(mode="json", exclude_unset=True)
+        return self.call(wire.StorageSloView, "PUT", f"/storage/slos/{quote(tenant, safe='')}", json=rates)
 
     def remove_storage_slo(self, tenant: str) -> None:
         """Remove what a tenant is guaranteed for good."""
@@ -102,9 +103,24 @@ class StorageCalls(Transport):
         """Store a tenant's objects again by today's rules, or as they were put; Conflict while another job runs."""
         return self.call(wire.StorageRewriteView, "POST", "/storage/rewrites", body=wanted)
 
+    def resume_storage_rewrite(self, number: int) -> wire.StorageRewriteView:
+        """Let a job go on that was cancelled or gave up; Conflict while another job runs."""
+        return self.call(wire.StorageRewriteView, "POST", f"/storage/rewrites/{number}/resume")
+
     def cancel_storage_rewrite(self, number: int) -> None:
         """Cancel a job that stores objects again; what was stored again stays so."""
         return self.do("DELETE", f"/storage/rewrites/{number}")
+
+    def execution_storage(self, execution_id: str) -> wire.ExecutionStorageView:
+        """Return what an execution asked of the object store, which rules it met, and its bytes over time."""
+        return self.call(wire.ExecutionStorageView, "GET", f"/executions/{quote(execution_id, safe='')}/storage")
+
+    def storage_history(
+        self, from_s: float, to_s: float | None = None, tenant: str | None = None
+    ) -> wire.StorageHistoryView:
+        """Return the executions of a tenant (default: yours) that moved bytes within a time."""
+        parameters = {"from_s": from_s, "to_s": to_s, "tenant": tenant}
+        return self.call(wire.StorageHistoryView, "GET", "/storage/history", parameters=parameters)
 
     def storage_traffic(
         self, by: Sequence[str] = ("tenant", "container", "method"), seconds: float = 10.0, tenant: str | None = None

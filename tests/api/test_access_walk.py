@@ -43,6 +43,7 @@ READ_BY_POST = {
 }  # fmt: skip
 ADMIN = {("GET", "/storage/rules"), ("POST", "/storage/rules"), ("DELETE", "/storage/rules/{number}")}
 ADMIN |= {("GET", "/storage/rewrites"), ("POST", "/storage/rewrites"), ("DELETE", "/storage/rewrites/{number}")}
+ADMIN |= {("POST", "/storage/rewrites/{number}/resume")}
 ADMIN |= {("GET", "/storage/slos"), ("PUT", "/storage/slos/{tenant}"), ("DELETE", "/storage/slos/{tenant}")}
 ADMIN |= {("GET", "/storage/metrics"), ("POST", "/storage/metrics/{name}"), ("DELETE", "/storage/metrics/{name}")}
 ADMIN |= {("GET", "/storage/controllers"), *((method, "/storage/controllers/{name}") for method in ("GET", "PUT"))}
@@ -376,6 +377,7 @@ class Walk:
             ("POST", "/validate"): lambda: {"application": job},
         }
         queries = {
+            "/storage/history": {"from_s": time.time() - 60},
             "/storage/over-time": {"from_s": time.time() - 60},
             "/storage/why": {"container": "c", "object": "o"},
             "/usage/executions": {"id": "x0"},
@@ -461,7 +463,8 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         # Both by its owner only; tests/api/test_private_executions.py does them.
         "PUT /executions/{execution_id}/shares", "DELETE /executions/{execution_id}/shares",
         # There is no storage controller; tests/storage/test_rules.py does these.
-        "GET /storage/traffic", *(operation for operation in never if " /storage/slos" in operation),
+        "GET /storage/traffic", "GET /storage/history", "GET /executions/{execution_id}/storage",
+        *(operation for operation in never if " /storage/slos" in operation),
         *(operation for operation in never if " /storage/rewrites" in operation),
         *(operation for operation in never if " /storage/metrics" in operation or " /storage/controllers" in operation),
         *(operation for operation in never if " /storage/rules" in operation or " /storage/filters" in operation),

@@ -53,6 +53,10 @@ def test_an_admin_begins_sees_and_cancels_a_job(admin: CliRunner) -> None:
     assert zoe(admin, "cancel", str(made["id"]))[0] == 0
     assert "cancelled" in zoe(admin, "applying")[1]
     assert zoe(admin, "cancel", str(made["id"]))[0] != 0
+    code, printed = zoe(admin, "resume", str(made["id"]), "-o", "json")
+    assert (code, json.loads(printed)["state"]) == (0, "running")
+    assert zoe(admin, "resume", str(made["id"]))[0] != 0, "it runs"
+    assert zoe(admin, "cancel", str(made["id"]))[0] == 0
     code, printed = zoe(admin, "apply", "red", "--dry-run", "-o", "json")
     assert (code, json.loads(printed)["bytes_per_s"], json.loads(printed)["container"]) == (0, 20_000_000, "")
 
@@ -80,6 +84,7 @@ def test_it_is_for_admins(red: Client) -> None:
         red.storage_rewrites,
         lambda: red.begin_storage_rewrite(StorageRewriteRequest(tenant="red")),
         lambda: red.cancel_storage_rewrite(1),
+        lambda: red.resume_storage_rewrite(1),
     ):
         with pytest.raises(NotAllowed):
             call()

@@ -55,3 +55,24 @@ def test_it_is_for_admins(red: Client) -> None:
     ):
         with pytest.raises(NotAllowed):
             call()
+
+
+def test_a_rate_that_is_not_named_stays_and_none_removes_one(admin: CliRunner) -> None:
+    def set_to(*arguments: str) -> tuple[int | None, int | None]:
+        done = admin.invoke(app, ["storage", "slo", "set", "red", *arguments, "-o", "json"])
+        assert done.exit_code == 0, done.output
+        made = json.loads(done.stdout)
+        return made["read_bytes_per_s"], made["write_bytes_per_s"]
+
+    assert set_to("--read", "40MB/s", "--write", "20MB/s") == (40 * MB, 20 * MB)
+    assert set_to("--read", "30MB/s") == (30 * MB, 20 * MB)
+    assert set_to("--read", "none") == (None, 20 * MB)
+    assert admin.invoke(app, ["storage", "slo", "set", "red", "--write", "none"]).exit_code != 0, "rm removes the last"
+
+
+def test_a_tenant_that_zoe_does_not_know_gets_a_note(api: Api, red: Client) -> None:
+    wanted = StorageSloRequest(read_bytes_per_s=MB)
+    admin = api.client(api.admin)
+    assert admin.set_storage_slo("red", wanted).notes == []
+    [note] = admin.set_storage_slo("ghost", wanted).notes
+    assert note.startswith("Zoe has no tenant ghost")

@@ -11,10 +11,12 @@ import pytest
 import wasmtime
 
 from storage_controller.module_ledger import ModuleLedger, versions
+from storage_controller.rule_checks import TRIALS_MAX
 from storage_controller.rule_ledger import RuleLedger
 from storage_filters.module_engine import MODULE_BYTES_MAX
 from tests.support.modules import EMPTY, FLIPPING, READING, entry, module
 from tests.support.storage_controller import Served, served_controller
+from zoe_embedded.runtime import CLONE
 
 FLIP, READ = module(*FLIPPING), module(*READING)
 
@@ -184,3 +186,42 @@ def test_the_same_content_has_one_place(served: Served, http: httpx.Client) -> N
         assert upload(http, name, module(*EMPTY)).status_code == 201
     http.delete("/v1/modules/one")
     assert ModuleLedger(served.ledger).content(hashlib.sha256(module(*EMPTY)).hexdigest()) is not None
+
+
+MASK = (CLONE / "app_descriptions" / "filters" / "mask.wasm").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "why"),
+    [
+        ("", "mask needs the parameter columns: columns is missing: numbers from 1 on, separated by commas"),
+        (" WITH delimiter=x", "mask needs the parameter columns: "),
+        (" WITH columns=two", "mask does not take the parameter columns: columns has numbers from 1 to 1024"),
+        (" WITH columns=2, delimiter=xy", "mask does not take the parameter delimiter: delimiter is one character"),
+    ],
+)
+@pytest.mark.parametrize("target", ["CONTAINER acme/people", "G:those"])
+def test_a_rule_that_lacks_what_its_module_needs_is_refused(
+    http: httpx.Client, target: str, parameters: str, why: str
+) -> None:
+    upload(http, "mask", MASK, "acme")
+    assert http.post("/registry/gtenants", json={"name": "those", "members": ["acme/people"]}).status_code == 201
+    text = f"FOR {target} DO SET mask{parameters}"
+    tried = {"tenant": "acme", "container": "people", "object": "o", "text": text}
+    for answer in (http.post("/v1/rules", json={"text": text}), http.post("/v1/rules/try", json=tried)):
+        assert answer.status_code == 400
+        assert answer.json()["error"].startswith(why)
+    assert http.get("/v1/rules").json() == []
+    assert http.post("/v1/rules", json={"text": f"FOR {target} DO SET mask WITH COLUMNS=2"}).status_code == 201
+
+
+def test_a_module_that_refuses_for_other_reasons_may_be_set(http: httpx.Client) -> None:
+    upload(http, "no", module(entry("forward", "(i32.const 7)"), entry("reverse", "(i32.const 0)")), "acme")
+    assert http.post("/v1/rules", json={"text": "FOR TENANT acme DO SET no"}).status_code == 201
+
+
+def test_a_text_that_sets_many_modules_is_refused_before_one_runs(http: httpx.Client) -> None:
+    upload(http, "flip", FLIP, "acme")
+    lines = [f"FOR CONTAINER acme/c{one} DO SET flip WITH a={one}" for one in range(TRIALS_MAX + 1)]
+    refused = http.post("/v1/rules", json={"text": "\n".join(lines)})
+    assert (refused.status_code, "at most 20 modules" in refused.json()["error"]) == (400, True)

@@ -106,3 +106,35 @@ def test_what_is_no_job_is_refused(http: httpx.Client, wanted: dict[str, Any], s
     answer = http.post("/v1/rewrites", json=wanted)
     assert (answer.status_code, bool(answer.json()["error"])) == (status, True)
     assert http.get("/v1/rewrites").json() == []
+
+
+def test_a_job_gives_up_after_its_patience_and_is_resumed_where_it_was(
+    served: Served, jobs: RewriteLedger, http: httpx.Client
+) -> None:
+    number = int(jobs.begin(JOB, "ann")["id"])
+    jobs.note(number, "docs", "b", Counts(looked=2), "cannot reach Swift")
+    served.now_s[0] += 50
+    jobs.note(number, "docs", "b", Counts(), "cannot reach Swift")  # does not begin to wait anew
+    served.now_s[0] += 49
+    assert not jobs.give_up(number, 100)
+    served.now_s[0] += 1
+    assert jobs.give_up(number, 100)
+    one = newest(http)
+    assert (one["state"], one["waits"], one["ended_s"]) == ("gave_up", "cannot reach Swift", served.now_s[0])
+    other = int(jobs.begin(JOB, None)["id"])
+    assert http.post(f"/v1/rewrites/{number}/resume").status_code == 409
+    assert http.post(f"/v1/rewrites/{other}/resume").status_code == 404, "it runs"
+    jobs.end(other)
+    assert http.post(f"/v1/rewrites/{other}/resume").status_code == 404, "it is done"
+    assert http.post(f"/v1/rewrites/{number}/resume").json()["state"] == "running"
+    found = jobs.running()
+    assert found is not None
+    assert (found.id, found.at_object) == (number, "b")
+    served.now_s[0] += 1000
+    assert not jobs.give_up(number, 100), "it does not wait"
+    jobs.note(number, "docs", "b", Counts(), "cannot reach Swift")
+    jobs.note(number, "docs", "c", Counts(looked=1))  # it goes on
+    served.now_s[0] += 1000
+    assert not jobs.give_up(number, 100)
+    assert jobs.cancel(number)
+    assert http.post(f"/v1/rewrites/{number}/resume").status_code == 201

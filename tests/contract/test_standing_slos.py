@@ -30,9 +30,9 @@ def test_it_is_set_replaced_and_removed(http: httpx.Client, served: Served) -> N
     assert (answer.status_code, answer.json()) == (201, one | both | {"notes": []})
     served.now_s[0] += 10**9  # no lease ends it
     assert http.get("/v1/slos").json() == [one | both]
-    assert http.put("/v1/slos/acme", json={"read_bytes_per_s": 30 * MB}).json() == one | {
+    assert http.put("/v1/slos/acme", json=both | {"read_bytes_per_s": 30 * MB}).json() == one | {
         "read_bytes_per_s": 30 * MB,
-        "write_bytes_per_s": None,
+        "write_bytes_per_s": 20 * MB,
         "notes": [],
     }
     assert served.ledger.by_tenant()["acme"].read_bytes_per_s == 30 * MB
@@ -77,3 +77,15 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(
     served.strangers.add("stranger")
     assert http.put(f"/v1/slos/{tenant}", json=body).status_code == status
     assert http.get("/v1/slos").json() == []
+
+
+def test_a_rate_that_is_not_named_stays_and_null_removes_one(http: httpx.Client) -> None:
+    http.put("/v1/slos/acme", json={"read_bytes_per_s": 40 * MB, "write_bytes_per_s": 20 * MB})
+    changed = http.put("/v1/slos/acme", json={"read_bytes_per_s": 30 * MB}).json()
+    assert (changed["read_bytes_per_s"], changed["write_bytes_per_s"]) == (30 * MB, 20 * MB)
+    removed = http.put("/v1/slos/acme", json={"read_bytes_per_s": None}).json()
+    assert (removed["read_bytes_per_s"], removed["write_bytes_per_s"]) == (None, 20 * MB)
+    assert http.put("/v1/slos/acme", json={}).status_code == 400
+    last = http.put("/v1/slos/acme", json={"write_bytes_per_s": None})
+    assert (last.status_code, last.json()["error"]) == (400, "an SLO needs a rate to read, to write, or both")
+    assert http.get("/v1/slos").json()[0]["write_bytes_per_s"] == 20 * MB

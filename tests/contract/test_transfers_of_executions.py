@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -239,3 +240,66 @@ def test_counts_that_nobody_fetches_and_those_of_others_are_kept_apart_and_not_f
 def test_numbers_that_no_credential_has_are_refused(served: Served, generation: str) -> None:
     with served.http() as http:
         assert http.delete(f"/v1/owners/zoe/transfers/{generation}").status_code == httpx.codes.BAD_REQUEST
+
+
+def history(served: Served, from_s: float, to_s: float, **more: object) -> dict[str, Any]:
+    query = {"from_s": from_s, "to_s": to_s, "stretch_s": 60, **more}
+    with served.http() as http:
+        answer = http.get("/v1/owners/zoe/history", params=query)
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json()["executions"])
+
+
+def test_the_history_of_an_execution_stays_after_its_bytes_were_fetched(
+    served: Served, zoe: ZoeController, book: Book
+) -> None:
+    name, _ = begun(zoe)
+    begin_s = served.now_s[0] = 6_000_000.0
+    uses = {
+        f"{name}/request/GET/meters": [1, 4, 1, 90, 0],
+        f"{name}/request/PUT/out": [1, 2, 0, 0, 10],
+        f"{name}/rule/7/COMPRESSION/put": [1, 2, 0, 0, 0],
+    }
+    book.hear("p1", {name: [1, 60, 10, 0, 0]}, [], uses)
+    book.hear("p2", {}, [], {f"{name}/request/GET/meters": [1, 1, 0, 10, 0], "x9/99/request/GET/a": [1, 1, 0, 1, 1]})
+    book.later()
+    served.now_s[0] += 120
+    book.hear("p1", {name: [1, 90, 10, 0, 0]}, [], {f"{name}/request/GET/meters": [1, 3, 1, 80, 0]})  # an older one
+    book.hear("p1", {}, [], {f"{name}/request/GET/meters": [2, 1, 0, 30, 0]})  # it began anew
+    book.later()
+    [done] = ended(book, zoe, "x1", name)
+    zoe.forget_transfers(done.generation)
+    assert zoe.ended_transfers() == []
+    told = history(served, begin_s - 60, begin_s + 600, execution="x1")["x1"]
+    assert told["points"] == [
+        {"at_s": begin_s, "read_bytes": 60, "written_bytes": 10},
+        {"at_s": begin_s + 120, "read_bytes": 30, "written_bytes": 0},
+    ]
+    amounts = {
+        one["subject"]: (one["done"], one["refused"], one["read_bytes"], one["written_bytes"]) for one in told["uses"]
+    }
+    assert amounts == {
+        "request/GET/meters": (6, 1, 130, 0),
+        "request/PUT/out": (2, 0, 0, 10),
+        "rule/7/COMPRESSION/put": (2, 0, 0, 0),
+    }
+    assert history(served, begin_s, begin_s + 60, tenant="acme")["x1"]["points"][0]["read_bytes"] == 60
+    assert history(served, begin_s, begin_s + 60, tenant="beta") == {}
+    assert history(served, begin_s + 240, begin_s + 600, tenant="acme") == {}
+    served.now_s[0] += KEPT_S + 1
+    book.later(600)
+    assert history(served, begin_s - 60, begin_s + 600, execution="x1") == {"x1": {"points": [], "uses": []}}
+
+
+def test_another_owner_sees_nothing_of_it(served: Served, zoe: ZoeController, book: Book) -> None:
+    name, _ = begun(zoe)
+    book.hear("p1", {name: [1, 60, 10, 0, 0]}, [], {f"{name}/request/GET/meters": [1, 4, 1, 90, 0]})
+    book.later()
+    with served.http() as http:
+        span = {"from_s": 0, "to_s": served.now_s[0] + 60, "stretch_s": 10**8}
+        mine = http.get("/v1/owners/zoe/history", params=span | {"tenant": "acme"}).json()["executions"]
+        assert [one["subject"] for one in mine["x1"]["uses"]] == ["request/GET/meters"]
+        assert http.get("/v1/owners/other/history", params=span | {"tenant": "acme"}).json()["executions"] == {}
+        others = http.get("/v1/owners/other/history", params=span | {"execution": "x1"}).json()["executions"]
+        assert others == {"x1": {"points": [], "uses": []}}
+        assert http.get("/v1/owners/zoe/history", params=span | {"to_s": 10**6, "stretch_s": 30}).status_code == 400

@@ -19,7 +19,7 @@ from tests.storage.test_views import HEADER, WANTED, meters
 from tests.support.object_store import ADMIN, Person, logged_in, object_store
 from tests.support.postgres import PostgresServer
 from tests.support.waiting import DEADLINE_S, until
-from tests.support.whole_storage import CAPACITY, MB, Whole, whole_storage
+from tests.support.whole_storage import CAPACITY, MB, TOKEN, Whole, whole_storage
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +119,31 @@ def test_a_view_is_made_in_swift_and_goes_again(whole: Whole) -> None:
         for _ in range(2):
             whole.controller.drop_view("e1")
         assert ann.call("GET", "zoe-view-e1").status_code == 404
+
+
+def test_a_view_of_compressed_objects_shows_the_same_and_its_sample_tells_how_they_are_stored(whole: Whole) -> None:
+    content, wanted = meters(1, 5000)
+    headers = {"X-Auth-Token": TOKEN}
+    with logged_in(whole.store, "acme:ann") as ann, httpx.Client(base_url=whole.url, headers=headers) as http:
+        rule = {"text": "FOR CONTAINER acme/packed DO SET COMPRESSION"}
+        assert http.post("/v1/rules", json=rule).status_code == 201
+        ann.put("packed")
+
+        def packed() -> bool:
+            ann.put("packed/2015/a.csv", content)
+            return "X-Zoe-Why" in ann.call("HEAD", "packed/2015/a.csv", headers={"X-Zoe-Why": "yes"}).headers
+
+        until(packed)  # the proxy hears of the rule
+        view = View("p1", "acme", "swift2d://packed.zoe/2015", tuple(WANTED["columns"]), str(WANTED["where"]))
+        whole.controller.create_view(replace(view, token=ann.token))
+        assert ann.view("zoe-view-p1") == wanted
+        sample = whole.controller.sample("p1", ann.token)
+        assert (sample.sampled_bytes, sample.selected_bytes) == (len(content), len(wanted))
+        assert sample.filters == ("compression",)
+        stored = int(ann.call("HEAD", "packed/2015/a.csv", headers={"X-Zoe-Why": "yes"}).headers["X-Zoe-Stored-Bytes"])
+        assert 0 < stored < len(content) / 2
+        assert sample.stored_share == pytest.approx(stored / len(content))
+        whole.controller.drop_view("p1")
 
 
 def test_what_is_moved_is_told_by_the_addresses_of_clients(whole: Whole) -> None:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import signal
 import socket
 from collections.abc import Iterator
@@ -255,3 +256,19 @@ def multipart(client: S3Client, path: str, parts: list[bytes]) -> str:
     done = client.call("POST", path, f"uploadId={upload}", body)
     assert done.status_code == 200, done.text
     return done.text.partition("<ETag>")[2].partition("</ETag>")[0].replace("&quot;", "").strip('"')
+
+
+def test_metadata_that_the_store_cannot_keep_are_refused_with_a_sentence(ann: Person, name: str) -> None:
+    """Its disks would not take them, and it would say that it is away, so that clients try for ever."""
+    ann.put(name)
+    few = {f"X-Object-Meta-A{number:02}": "x" * 60 for number in range(20)}  # 1,540 bytes
+    many = {f"X-Object-Meta-A{number:02}": "x" * 60 for number in range(25)}  # 1,925 bytes
+    assert ann.call("PUT", f"{name}/o", content=b"x", headers=few).status_code == 201
+    assert ann.call("POST", f"{name}/o", headers=few).status_code == 202
+    manifest = {"X-Object-Manifest": "c/" + "%C3%A9" * 300}  # the gateway's notes of it
+    for method, path, headers in (("PUT", "p", many), ("POST", "o", many), ("PUT", "p", manifest)):
+        refused = ann.call(method, f"{name}/{path}", headers=headers)
+        assert refused.status_code == 400
+        assert re.fullmatch(r"the object's metadata take \d+ bytes, .* keeps at most 1900", refused.text), refused.text
+    assert ann.call("GET", f"{name}/p").status_code == 404
+    assert ann.call("HEAD", f"{name}/o").headers["x-object-meta-a19"] == "x" * 60

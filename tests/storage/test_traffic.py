@@ -102,6 +102,25 @@ def test_who_is_not_signed_in_makes_no_counter(whole: Whole, ann: Person) -> Non
     assert totals(whole, tenant="invented1") == {}
 
 
+def test_what_is_not_allowed_counts_for_who_asked(whole: Whole, ann: Person) -> None:
+    ann.put("guarded")
+    ann.put("guarded/a", BODY)
+
+    def refused(**labels: str) -> float:
+        return totals(whole, method="GET", **labels).get("zoe_object_store_requests_total refused", 0.0)
+
+    assert ann.call("GET", "guarded/a").content == BODY
+    until(lambda: totals(whole, container="guarded", method="GET"))
+    before = refused(tenant="beta", container="")
+    with logged_in(whole.store, "beta:bob") as bob:
+        for _ in range(3):
+            answer = httpx.get(f"{ann.account_url}/guarded/a", headers={"X-Auth-Token": bob.token})
+            assert answer.status_code == 403
+    assert httpx.get(f"{ann.account_url}/guarded/a", headers={"X-Auth-Token": "invented"}).status_code == 401
+    until(lambda: refused(tenant="beta", container="") == before + 3, lambda: refused(tenant="beta", container=""))
+    assert refused(container="guarded") == 0
+
+
 def test_rates_are_of_the_last_seconds(whole: Whole, ann: Person) -> None:
     ann.put("recent")
     for _ in range(20):

@@ -247,6 +247,59 @@ def test_bodies_count_by_both_interfaces_and_neither_headers_nor_what_was_refuse
 
 
 @pytest.mark.usefixtures("objects")
+def test_the_history_of_an_execution_tells_its_requests_and_the_rules_that_they_met(site: Site) -> None:
+    controller, store = site.whole.controller, site.whole.store
+    with httpx.Client(base_url=site.whole.url, headers={"X-Auth-Token": TOKEN}) as http:
+        rule = {"text": "FOR CONTAINER acme/data DO SET COMPRESSION"}
+        [made] = http.post("/v1/rules", json=rule).json()
+        credential = controller.set_execution(StoreExecution("x1", "acme", BandwidthSlo(MB, MB)))
+        until(lambda: sign_in(store, credential.user, credential.key).status_code == 200)
+        token = sign_in(store, credential.user, credential.key).headers["X-Auth-Token"]
+        with logged_in(store, "acme:ann") as ann:
+            url = ann.account_url
+            until(lambda: _put_by(ann, made["id"]))
+        with httpx.Client(headers={"X-Auth-Token": token}, timeout=60) as client:
+            assert client.put(f"{url}/data/out", content=b"z" * 70_000).status_code == 201
+            assert client.get(f"{url}/data/out").content == b"z" * 70_000
+            assert len(client.get(f"{url}/data/first").content) == FIRST  # stored before the rule
+            assert client.get(f"{url}/data/missing").status_code == 404
+            assert client.get(f"{url.replace('AUTH_acme', 'AUTH_other')}/c/o").status_code == 403
+
+        def told() -> dict[str, Any]:
+            span = {"from_s": time.time() - 3600, "to_s": time.time() + 60, "stretch_s": 3600}
+            answer = http.get("/v1/owners/zoe/history", params={"execution": "x1", **span})
+            return dict(answer.json()["executions"]["x1"])
+
+        wanted = {
+            "request/GET/data": (2, 1, FIRST + 70_000, 0),
+            "request/PUT/data": (1, 0, 0, 70_000),
+            "request/GET/c": (0, 1, 0, 0),
+            f"rule/{made['id']}/COMPRESSION/put": (1, 0, 0, 0),
+            f"rule/{made['id']}/COMPRESSION/get": (1, 0, 0, 0),
+        }
+        until(lambda: _amounts(told()) == wanted, lambda: _amounts(told()))
+        points = told()["points"]
+        assert sum(one["read_bytes"] for one in points) == FIRST + 70_000
+        assert sum(one["written_bytes"] for one in points) == 70_000
+
+
+def _put_by(ann: Any, rule: int) -> bool:
+    """Whether the proxy has the rule by now: what it stores says so."""
+    ann.put("data/probe", b"probe")
+    return f'"rule":{rule}' in str(ann.call("HEAD", "data/probe", headers={"X-Zoe-Why": "yes"}).headers).replace(
+        " ", ""
+    )
+
+
+def _amounts(told: dict[str, Any]) -> dict[str, tuple[int, int, int, int]]:
+    return {
+        one["subject"]: (one["done"], one["refused"], one["read_bytes"], one["written_bytes"])
+        for one in told["uses"]
+        if not one["subject"].startswith("limit/")  # of a busy machine
+    }
+
+
+@pytest.mark.usefixtures("objects")
 def test_restarts_of_the_proxy_lose_nothing_and_count_nothing_twice(site: Site) -> None:
     controller, store = site.whole.controller, site.whole.store
     credential = controller.set_execution(StoreExecution("x1", "acme", BandwidthSlo()))

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from storage_bridge.model import AchievedBandwidth
+from storage_bridge.model import AchievedBandwidth, BandwidthSlo, StoreExecution
+from storage_controller.executions import ExecutionKeys
+from storage_controller.rewrite_ledger import Counts, RewriteLedger
+from storage_controller.use_rows import HeardUse, add_spans, add_uses
 from storage_filters.request_counters import request_name
 from tests.support.documents import job
 from tests.support.object_store import object_store
@@ -29,6 +32,7 @@ from zoe_lib.api_tokens import FIRST_TENANT
 from zoe_lib.domain.execution import ExecutionState
 
 SAMPLED_S = 0.2
+OWNER = "zoe"
 ACHIEVED = r"Latest: read: 7\.0 MB/s, read granted: {granted} MB/s, written: 2\.0 MB/s, write granted: 0\.0 MB/s"
 
 
@@ -36,7 +40,7 @@ ACHIEVED = r"Latest: read: 7\.0 MB/s, read granted: {granted} MB/s, written: 2\.
 def controller(postgres_server: PostgresServer) -> Iterator[Served]:
     """A real one, which is told of tenants that read and write all the time."""
     url = postgres_server.create_database()
-    with served_controller(url) as served:
+    with served_controller(url, ExecutionKeys(b"s" * 32, "AUTH_")) as served:
         served.achieved |= {FIRST_TENANT: AchievedBandwidth(7 * MB, 2 * MB), "another": AchievedBandwidth(3 * MB, 0)}
         yield served
     postgres_server.drop_database(url)
@@ -194,3 +198,72 @@ def test_files_of_the_object_store_are_beside_those_of_workspaces(
     page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_text("drop files here")).to_be_visible()
     client.remove_storage_credential("zoe")
+
+
+def test_an_admin_applies_rules_to_stored_objects(admin: Visitor, controller: Served) -> None:
+    page = admin.open("/cluster/rules")
+    add = page.get_by_label("Add a rule")
+    attempt = add.get_by_role("button", name="Try")
+    expect(attempt).to_be_disabled()
+    expect(attempt).to_have_accessible_description("To try it, name an object as tenant/container/object.")
+    add.get_by_label("Try it for").fill("acme/docs/my file.txt")
+    expect(attempt).to_be_enabled()
+    expect(add.get_by_text("To try it")).to_have_count(0)
+    stored = page.get_by_label("Stored objects")
+    begin = stored.get_by_role("button", name="Count")
+    expect(begin).to_be_disabled()
+    stored.get_by_label("Objects of").fill("acme")
+    stored.get_by_label("MB per second").fill("0.5")
+    stored.get_by_label("Only count").uncheck()
+    stored.get_by_role("button", name="Apply").click()
+    row = stored.get_by_role("row").filter(has_text="acme: by the rules, at 0.5 MB/s")
+    expect(row).to_contain_text("running")
+    jobs = RewriteLedger(controller.ledger)
+    running = jobs.running()
+    assert running is not None
+    jobs.expect(running.id, 8)
+    jobs.note(running.id, "docs", "c", Counts(looked=3, changed=2, failed=1, changed_bytes=2048), "", "docs/b: no key")
+    expect(row).to_contain_text("3 of 8")
+    expect(row).to_contain_text("docs/b: no key")
+    stored.get_by_role("button", name="Apply").click()
+    expect(stored.get_by_text(f"job {running.id} runs, and one does at a time")).to_be_visible()
+    row.get_by_role("button", name=f"Cancel job {running.id}").click()
+    expect(row).to_contain_text("cancelled")
+    row.get_by_role("button", name=f"Resume job {running.id}").click()
+    expect(row).to_contain_text("running")
+    jobs.note(running.id, "docs", "c", Counts(), "cannot reach Swift")
+    expect(row).to_contain_text("waits: cannot reach Swift")
+    assert jobs.give_up(running.id, 0)
+    expect(row).to_contain_text("gave up")
+    assert admin.violations() == []
+
+
+def test_executions_are_beside_the_bandwidth_of_their_tenant_and_have_their_requests(
+    admin: Visitor, client: Client, controller: Served
+) -> None:
+    execution = client.submit(job("sleep", "2", name="reader"))
+    assert client.wait(execution.id, 60).state is ExecutionState.SUCCEEDED
+    at_s = time.time() - 30
+    zoe = controller.ledger.keep_execution(StoreExecution(execution.id, FIRST_TENANT, BandwidthSlo(), OWNER))
+    assert zoe is not None
+    uses = [
+        HeardUse(execution.id, zoe.generation, subject, "p1", 1, 4, 1, 90 * MB, 0)
+        for subject in ("request/GET/meters", "rule/7/COMPRESSION/get")
+    ]
+    with controller.ledger.begin() as connection:
+        add_uses(connection, uses, at_s)
+        add_spans(connection, {zoe.generation: (90 * MB, 0)}, at_s)
+    page = admin.open(f"/executions/{execution.id}/charts")
+    card = page.get_by_label("Requests at the object store")
+    expect(card.get_by_role("row").nth(1)).to_have_text(
+        re.compile("GET.*meters.*5.*1.*85[.]8 MiB|GET.*meters.*5.*1.*90")
+    )
+    expect(card.get_by_text("rule 7: COMPRESSION: 5 reads")).to_be_visible()
+    assert admin.violations() == []
+    page = admin.open("/cluster/storage")
+    executions = page.get_by_label(f"Executions of {FIRST_TENANT} at the store")
+    row = executions.get_by_role("row").filter(has=page.get_by_role("link", name="reader"))
+    expect(row.first).to_contain_text("rule 7: COMPRESSION")
+    expect(row.first.get_by_role("img", name=re.compile("reader ran from .* moved bytes in 1 of"))).to_be_visible()
+    controller.ledger.drop_execution(OWNER, execution.id)
+    assert admin.violations() == []

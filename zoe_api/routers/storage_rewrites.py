@@ -28,6 +28,13 @@ def begin_storage_rewrite(
     return StorageRewriteView(**ask(master, _KIND, asked, request, principal.user))
 
 
+@router.post("/{number}/resume", response_model=StorageRewriteView, status_code=201)
+def resume_storage_rewrite(number: int, principal: Admin, master: MasterDep, request: Request) -> StorageRewriteView:
+    """Let a job go on that was cancelled or gave up, from where it ended."""
+    asked = {"do": "resume_rewrite", "number": number}
+    return StorageRewriteView(**ask(master, _KIND, asked, request, principal.user))
+
+
 @router.delete("/{number}", status_code=204)
 def cancel_storage_rewrite(number: int, principal: Admin, master: MasterDep, request: Request) -> Response:
     """Cancel a job. What was stored again stays so."""

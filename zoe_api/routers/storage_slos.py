@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Path, Request, Response
 
 from zoe_api.access import Admin
-from zoe_api.dependencies import MasterDep, ask
+from zoe_api.dependencies import AccountsDep, MasterDep, ask
 from zoe_api.routing import api_router
 from zoe_client.wire import StorageSloList, StorageSloRequest, StorageSloView
 
@@ -24,11 +24,19 @@ def list_storage_slos(_: Admin, master: MasterDep, request: Request) -> StorageS
 
 @router.put("/{tenant}", response_model=StorageSloView, status_code=201)
 def set_storage_slo(
-    tenant: Tenant, body: StorageSloRequest, principal: Admin, master: MasterDep, request: Request
+    tenant: Tenant,
+    body: StorageSloRequest,
+    principal: Admin,
+    master: MasterDep,
+    accounts: AccountsDep,
+    request: Request,
 ) -> StorageSloView:
-    """Guarantee bandwidth to a tenant until it is removed; it replaces the standing SLO before."""
-    asked = body.model_dump() | {"do": "set_slo", "tenant": tenant}
-    return StorageSloView(**ask(master, _KIND, asked, request, principal.user))
+    """Guarantee bandwidth to a tenant until it is removed. Null removes a rate; one that is not named stays."""
+    asked = body.model_dump(exclude_unset=True) | {"do": "set_slo", "tenant": tenant}
+    answer = StorageSloView(**ask(master, _KIND, asked, request, principal.user))
+    if tenant not in {one.name for one in accounts.tenants()}:
+        answer.notes.append(f"Zoe has no tenant {tenant}: the SLO holds for an account of the store with this name")
+    return answer
 
 
 @router.delete("/{tenant}", status_code=204)

@@ -10,6 +10,7 @@ from zoe_cli.commands import (
     credentials,
     storage_controllers,
     storage_filters,
+    storage_history,
     storage_metrics,
     storage_policies,
     storage_slos,
@@ -33,6 +34,7 @@ app.add_typer(storage_filters.app, name="filter")
 app.add_typer(storage_slos.app, name="slo")
 app.add_typer(storage_metrics.app, name="metric")
 add(app, "why", storage_policies.why, ("zoe storage why docs/report.txt",))
+add(app, "history", storage_history.history, ("zoe storage history", "zoe storage history EXECUTION"))
 add(app, "top", storage_top.top, ("zoe storage top", "zoe storage top --by proxy --watch"))
 add(
     app,

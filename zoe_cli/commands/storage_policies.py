@@ -7,7 +7,12 @@ from typing import Annotated
 
 import typer
 
-from zoe_cli.commands.storage_rewrites import apply_rules, cancel_applying, list_applying
+from zoe_cli.commands.storage_rewrites import (
+    apply_rules,
+    cancel_applying,
+    list_applying,
+    resume_applying,
+)
 from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.registry import add
@@ -193,4 +198,5 @@ add(
     ("zoe storage policy apply acme/docs --dry-run", "zoe storage policy apply acme --rate 10MB/s"),
 )
 add(app, "applying", list_applying, ("zoe storage policy applying",))
+add(app, "resume", resume_applying, ("zoe storage policy resume 3",))
 add(app, "cancel", cancel_applying, ("zoe storage policy cancel 3",))

@@ -52,10 +52,19 @@ def list_applying(context: typer.Context) -> None:
                 note(f"note: {one.id}: {printable(text)}")
 
 
+def resume_applying(
+    context: typer.Context, number: Annotated[int, typer.Argument(metavar="ID", help="Number of the job.")]
+) -> None:
+    """Let a job go on that was cancelled, or gave up since the store was away for too long."""
+    with options(context).client() as client:
+        answer = client.resume_storage_rewrite(number)
+    emit(answer, options(context).output, _rows([answer]))
+
+
 def cancel_applying(
     context: typer.Context, number: Annotated[int, typer.Argument(metavar="ID", help="Number of the job.")]
 ) -> None:
-    """Cancel a job. Objects that were stored again stay so; another job goes on with the rest."""
+    """Cancel a job. Objects that were stored again stay so; zoe storage policy resume goes on with the rest."""
     with options(context).client() as client:
         client.cancel_storage_rewrite(number)
     emit({"cancelled": number}, options(context).output, Rows(("cancelled",), [(str(number),)]))
@@ -74,7 +83,7 @@ def _row(one: StorageRewriteView) -> tuple[str, ...]:
         str(one.id),
         target,
         f"{to} (dry run)" if one.dry_run else to,
-        "waiting" if one.waits and one.state == "running" else one.state,
+        "waiting" if one.waits and one.state == "running" else one.state.replace("_", " "),
         looked,
         str(one.changed),
         megabytes(one.changed_bytes),

@@ -30,15 +30,24 @@ def rate_of(text: str) -> int:
     return found
 
 
-Rate = Annotated[int | None, typer.Option(parser=rate_of, metavar="RATE", help="Such as 40MB/s (default: none).")]
+def _rate_or_none(text: str) -> int:
+    return 0 if text == "none" else rate_of(text)
+
+
+Rate = Annotated[
+    int | None,
+    typer.Option(parser=_rate_or_none, metavar="RATE", help="Such as 40MB/s; none: no guarantee (default: as it is)."),
+]
 
 
 def set_slo(context: typer.Context, tenant: Tenant, read: Rate = None, write: Rate = None) -> None:
-    """Guarantee a tenant bandwidth to read and to write until it is removed; this replaces what was set before."""
-    if read is None and write is None:
+    """Guarantee a tenant bandwidth to read, to write, or both, until it is removed."""
+    given = {"read_bytes_per_s": read, "write_bytes_per_s": write}
+    wanted = {name: one or None for name, one in given.items() if one is not None}
+    if not wanted:
         raise typer.BadParameter("give --read, --write or both")
     with options(context).client() as client:
-        answer = client.set_storage_slo(tenant, StorageSloRequest(read_bytes_per_s=read, write_bytes_per_s=write))
+        answer = client.set_storage_slo(tenant, StorageSloRequest(**wanted))
     for text in answer.notes:
         note(f"note: {text}")
     emit(answer, options(context).output, _rows([answer]))

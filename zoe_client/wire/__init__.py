@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.storage import *  # noqa: F403
     from zoe_client.wire.storage_controllers import *  # noqa: F403
     from zoe_client.wire.storage_filters import *  # noqa: F403
+    from zoe_client.wire.storage_history import *  # noqa: F403
     from zoe_client.wire.storage_rewrites import *  # noqa: F403
     from zoe_client.wire.storage_rules import *  # noqa: F403
     from zoe_client.wire.storage_slos import *  # noqa: F403
@@ -226,6 +227,13 @@ __getattr__ = lazy_names(
             "StorageSwitchView",
         ),
         "storage_filters": ("StorageFilterList", "StorageFilterRequest", "StorageFilterView"),
+        "storage_history": (
+            "ExecutionStorageView",
+            "StorageHistoryView",
+            "StoragePointView",
+            "StorageRequestsView",
+            "StorageRuleMetView",
+        ),
         "storage_rewrites": ("StorageRewriteList", "StorageRewriteRequest", "StorageRewriteView"),
         "storage_rules": (
             "StorageChainView",

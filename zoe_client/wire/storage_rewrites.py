@@ -32,7 +32,9 @@ class StorageRewriteView(Wire):
     """A job that stores objects again, and how far it is. Sizes are those of what was put."""
 
     id: int
-    state: Literal["running", "done", "cancelled"]
+    state: Literal["running", "done", "cancelled", "gave_up"] = Field(
+        description="`gave_up`: the store was away for too long; the job can be resumed."
+    )
     tenant: str
     container: str = Field(description="Empty: all of the tenant's.")
     plain: bool
@@ -41,7 +43,7 @@ class StorageRewriteView(Wire):
     author: str | None
     created_s: float
     ended_s: float | None
-    waits: str = Field(description="What it waits for; empty while it goes on.")
+    waits: str = Field(description="What it waits for, or waited for when it gave up; empty while it goes on.")
     sentence: str = Field(description="The last object that could not be stored again, and why.")
     at_container: str = Field(description="All objects up to this one have been looked at.")
     at_object: str

@@ -10,7 +10,7 @@ _RATE_MAX = 2**53
 
 
 class StorageSloRequest(Numbers):
-    """The bandwidth to guarantee, in bytes per second; null: none this way."""
+    """The bandwidth to guarantee, in bytes per second; null: none this way. What is not named stays as it is."""
 
     read_bytes_per_s: int | None = Field(default=None, gt=0, le=_RATE_MAX)
     write_bytes_per_s: int | None = Field(default=None, gt=0, le=_RATE_MAX)

@@ -50,6 +50,7 @@ store_order = {order}
 store_user = {user}
 store_key_file = {key_file}
 locks_dir = {directory}/locks
+store_metadata_bytes = 1900
 {accounts}"""
 # Other metadata counts as well in a store that keeps the gateway's.
 _GATEWAY_LIMITS = """\

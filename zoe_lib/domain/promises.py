@@ -60,10 +60,13 @@ class StoreCapacity:
 
 @value(frozen=True, slots=True)
 class BandwidthSupply:
-    """Bandwidth that can be guaranteed to executions in total; `problem` says why it is unknown."""
+    """Bandwidth that can be guaranteed to executions in total; `problem` says why it is unknown. others: what standing
+    SLOs, rules and other clients of the store are promised beside.
+    """
 
     rates: Rates = Rates()
     problem: str = ""
+    others: Rates = Rates()
 
 
 @value(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from zoe_lib.messaging.server import Refusal
 from zoe_lib.messaging.slow_lane import Left
 from zoe_master.scheduler.placement.budget import never
 
+_RATES = ("read_bytes_per_s", "write_bytes_per_s")
+
 
 class _RuleQuestion(BaseModel):
     model_config = ConfigDict(extra="forbid")
@@ -31,6 +33,8 @@ class _RuleQuestion(BaseModel):
         "clear_slo",
         "rewrites",
         "rewrite",
+        "resume_rewrite",
+        "history",
         "cancel_rewrite",
         "metrics",
         "add_metric",
@@ -61,6 +65,10 @@ class _RuleQuestion(BaseModel):
     tenant_label: str = "tenant"
     container_label: str = "container"
     mode: str = ""
+    execution: str | None = None
+    from_s: float = 0.0
+    to_s: float = 0.0
+    stretch_s: float = 30.0
 
 
 class RuleAnswers:
@@ -110,7 +118,8 @@ def _about_slos(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
     if asked.do == "slos":
         return {"slos": list(client.slos())}
     if asked.do == "set_slo":
-        return dict(client.set_slo(asked.tenant or "", asked.read_bytes_per_s, asked.write_bytes_per_s))
+        rates = {name: getattr(asked, name) for name in _RATES if name in asked.model_fields_set}
+        return dict(client.set_slo(asked.tenant or "", rates))
     client.clear_slo(asked.tenant or "")
     return {}
 
@@ -121,6 +130,8 @@ def _about_rewrites(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
     if asked.do == "rewrite":
         names = {"tenant", "container", "plain", "dry_run", "bytes_per_s"}
         return dict(client.rewrite(asked.model_dump(include=names), asked.author))
+    if asked.do == "resume_rewrite":
+        return dict(client.resume_rewrite(asked.number))
     client.cancel_rewrite(asked.number)
     return {}
 
@@ -143,6 +154,12 @@ def _about_controllers(client: RuleClient, asked: _RuleQuestion) -> dict[str, An
     return dict(client.set_controller(asked.name, asked.mode))
 
 
+def _about_requests(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
+    if asked.do == "history":
+        return dict(client.history(asked.model_dump(include={"execution", "tenant", "from_s", "to_s", "stretch_s"})))
+    return dict(client.traffic(asked.by, asked.seconds, asked.tenant or None))
+
+
 def _about_filters(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
     if asked.do == "filters":
         return {"filters": list(client.filters(asked.tenant))}
@@ -153,15 +170,14 @@ def _about_filters(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
 
 
 def _further_answer(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
-    if asked.do == "traffic":
-        return dict(client.traffic(asked.by, asked.seconds, asked.tenant or None))
     return next(answer for words, answer in _FURTHER if asked.do in words)(client, asked)
 
 
 _FURTHER = (
     (("slos", "set_slo", "clear_slo"), _about_slos),
-    (("rewrites", "rewrite", "cancel_rewrite"), _about_rewrites),
+    (("rewrites", "rewrite", "resume_rewrite", "cancel_rewrite"), _about_rewrites),
     (("metrics", "add_metric", "drop_metric"), _about_metrics),
     (("controllers", "controller", "set_controller"), _about_controllers),
+    (("history", "traffic"), _about_requests),
     (("filters", "upload", "drop"), _about_filters),
 )

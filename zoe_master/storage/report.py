@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from storage_bridge.base import StorageController
-from storage_bridge.model import AchievedBandwidth, ExecutionBandwidth, MissedBandwidth, StorageCapacity
+from storage_bridge.model import AchievedBandwidth, BandwidthSlo, ExecutionBandwidth, MissedBandwidth, StorageCapacity
 from zoe_lib.domain.promises import Rates, StoreCapacity, TenantBandwidth, not_always_kept_together
 from zoe_lib.domain.transfers import StoreTransfers
 from zoe_lib.store.errors import Unstorable
@@ -45,7 +45,10 @@ class BandwidthReport:
 
 
 def report(controller: StorageController, granted: Mapping[str, Rates], capacity: StorageCapacity) -> BandwidthReport:
-    """Ask the controller what tenants achieve and miss, and return the report. StorageUnavailableError."""
+    """Ask the controller what tenants are promised by others, achieve and miss, and return the report: `granted` is
+    what this Zoe has put in force. StorageUnavailableError.
+    """
+    granted = _with_others(granted, controller.promised())
     achieved, missed = controller.achieved(), controller.missed()
     if achieved is None or missed is None:
         measured = False
@@ -70,6 +73,17 @@ def report(controller: StorageController, granted: Mapping[str, Rates], capacity
             if (caveat := not_always_kept_together(tenant, rates, proxies))
         },
     )
+
+
+def _with_others(granted: Mapping[str, Rates], promised: Mapping[str, BandwidthSlo]) -> Mapping[str, Rates]:
+    """Return what each tenant has: promises of others, such as standing SLOs and rules, hold beside this Zoe's, and the
+    greatest counts.
+    """
+    found = dict(granted)
+    for tenant, slo in promised.items():
+        mine = granted.get(tenant, _NOTHING)
+        found[tenant] = Rates(max(mine.read, slo.read_bytes_per_s or 0), max(mine.write, slo.write_bytes_per_s or 0))
+    return {tenant: rates for tenant, rates in found.items() if rates != _NOTHING}
 
 
 def store_capacity(capacity: StorageCapacity) -> StoreCapacity:

@@ -118,7 +118,8 @@ class SloReconciler:
         promised = Rates(capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s)
         everything = store_capacity(capacity)
         # What the controller has promised to other clients is not available to this Zoe.
-        supply = BandwidthSupply(everything.rates - promised + sum(there.values(), Rates()))
+        others = promised - sum(there.values(), Rates())
+        supply = BandwidthSupply(everything.rates - others, others=others)
         missing = desired.missing(held) if desired is not None else frozenset()
         self.report = replace(self.report, executions=self._credentials.moved)
         return StorageState(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from storage_bridge.model import VIEW_PREFIX, RewriteOutcome
 from storage_controller.answers import Refused
 from storage_controller.rewrite_ledger import Counts, RewriteJob, Running
-from storage_controller.rewriter import LOOK_BYTES, Rewriter
+from storage_controller.rewriter import LOOK_BYTES, PATIENCE_S, Rewriter
 from storage_controller.swift_objects import Listed
 from storage_filters.rule_documents import RuleBook
 
@@ -32,6 +32,8 @@ class Jobs:
     waits: str = ""
     sentence: str = ""
     done: bool = False
+    clock: Callable[[], float] = lambda: 0.0
+    waits_since_s: float | None = None
     cancel_after: int = 10**9
 
     def running(self) -> Running | None:
@@ -47,9 +49,18 @@ class Jobs:
         assert self.now is not None
         for one in self.counts:
             self.counts[one] += getattr(counts, one)
+        if not waits or self.waits_since_s is None:
+            self.waits_since_s = self.clock() if waits else None
         self.waits, self.sentence = waits, self.sentence if sentence is None else sentence
         self.now = replace(self.now, id=number, at_container=container, at_object=name)
         return self.counts["looked"] < self.cancel_after
+
+    def give_up(self, number: int, patience_s: float) -> bool:
+        late = self.waits_since_s is not None and self.waits_since_s <= self.clock() - patience_s
+        if late and self.now is not None:
+            assert number == self.now.id
+            self.now = None
+        return late
 
     def end(self, number: int) -> None:
         assert self.now is not None
@@ -102,6 +113,7 @@ class Site:
         self.objects = objects
         self.jobs = Jobs(Running(1, RewriteJob("acme", container, False, dry_run, RATE), "", "", 0))
         self.now_s = 0.0
+        self.jobs.clock = lambda: self.now_s
         self._left = closes_after
 
     def _wait(self, seconds: float) -> bool:
@@ -153,6 +165,22 @@ def test_a_store_that_is_away_is_waited_for_and_said() -> None:
     site.objects.away.clear()
     site.go_on()
     assert (site.jobs.waits, site.jobs.done, site.jobs.counts["changed"]) == ("", True, 2)
+
+
+def test_it_gives_up_a_store_that_stays_away_and_goes_on_when_it_is_resumed() -> None:
+    site = Site(Objects({"c": {"a", "b"}}, changed, away=set(range(4, 9999))), "c")
+    site.go_on()
+    at = site.jobs.now
+    site.now_s += PATIENCE_S - 10
+    site.go_on()
+    assert (site.jobs.now is None, site.jobs.done) == (False, False)
+    site.now_s += 20
+    site.go_on()
+    assert (site.jobs.now, site.jobs.done, site.jobs.waits) == (None, False, "cannot reach Swift")
+    site.objects.away.clear()
+    site.jobs.now, site.jobs.waits_since_s = at, None  # as a resumed job has it
+    site.go_on()
+    assert (site.jobs.done, site.jobs.counts["looked"]) == (True, 2)
 
 
 def test_an_object_that_alone_fails_is_counted_and_passed() -> None:

@@ -8,6 +8,7 @@ import { Meter } from "../components/meter";
 import { Plot } from "../components/plot";
 import { Table } from "../components/table";
 import { bytes, duration, number, rate } from "../format";
+import { StorageCharts } from "./cluster/storage-charts";
 
 type Day = Schemas["DayUseView"];
 
@@ -55,6 +56,7 @@ export default function UsagePage() {
         </div>
       </div>
       <Quota />
+      {!operates && <StorageCharts onlyIfUsed />}
       <ErrorBox error={error} />
       {data && rows.length === 0 && <Empty>Nothing was reserved in this period.</Empty>}
       {rows.length > 0 && (

@@ -89,7 +89,8 @@ class Guarantees:
 
     def _shortage(self, execution: Execution, wanted: Rates, supply: BandwidthSupply) -> Reason | None:
         if not wanted.fits_in(supply.rates):
-            return _reason(f"{_needs(wanted, supply.rates)} can be promised in all", "ask for less bandwidth")
+            why = f"{_needs(wanted, supply.rates)} can be promised in all{_beside(wanted, supply)}"
+            return _reason(why, "ask for less bandwidth")
         fits = wanted.fits_in(self._free + self._booked.get(execution.id, Rates()))
         fits = fits or self._fits_beside_bookings(execution, wanted, supply)
         if fits and (execution.id in self._booked or self._may_pass_first(execution, wanted)):
@@ -98,7 +99,8 @@ class Guarantees:
             self._reserve(execution, wanted)
         if fits:
             return _reason("another execution has waited longer for the free bandwidth")
-        return _reason(f"{_needs(wanted, self._free)} free{_until(self._available_s(wanted), self._now_s)}")
+        free = f"{_needs(wanted, self._free)} free{_beside(wanted, supply)}"
+        return _reason(f"{free}{_until(self._available_s(wanted), self._now_s)}")
 
     def _fits_beside_bookings(self, execution: Execution, wanted: Rates, supply: BandwidthSupply) -> bool:
         """Return whether there is enough until it has ended, though not beside all that is booked for later."""
@@ -185,6 +187,13 @@ def _needs(wanted: Rates, room: Rates) -> str:
     short = [(wanted.read, room.read, "read"), (wanted.write, room.write, "write")]
     need, there, what = next(one for one in short if one[0] > max(one[1], 0) or one is short[-1])
     return f"needs {_mb(need)} MB/s to {what}, {_mb(max(there, 0))}"
+
+
+def _beside(wanted: Rates, supply: BandwidthSupply) -> str:
+    """Return what policies and others hold of the bandwidth that is wanted; empty if they hold nothing."""
+    ways = ((wanted.read, supply.others.read, "read"), (wanted.write, supply.others.write, "write"))
+    held = [f"{_mb(others)} MB/s to {what}" for more, others, what in ways if more and others > 0]
+    return f" (standing SLOs, rules and other clients hold {' and '.join(held)})" if held else ""
 
 
 def _mb(rate: int) -> str:

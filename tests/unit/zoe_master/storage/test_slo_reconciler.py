@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from storage_bridge.bandwidth.assignment import Capacity
-from storage_bridge.model import StorageCapacity
+from storage_bridge.model import BandwidthSlo, StorageCapacity
 from storage_bridge.simulated import SimulatedController
 from zoe_lib.domain.promises import BandwidthGuarantee, Rates
 from zoe_master.crash_points import never_crash
@@ -35,3 +35,25 @@ def test_what_an_ended_execution_had_is_there_again_at_once() -> None:
     assert before.held == {"x"}
     assert before.supply.rates.read == 100
     assert reconciler.look(DesiredSlos((), users={})).supply.rates.read == 100
+
+
+def test_what_policies_promise_is_not_free_for_executions() -> None:
+    """The whole store gives 100 B/s: a standing SLO, or a rule, of another tenant leaves 60 of them."""
+    controller = SimulatedController(Capacity(100, {"disk": 100}))
+    reconciler = SloReconciler(controller, never_crash)
+    assert reconciler.look(DesiredSlos()).supply.rates.read == 100
+    controller.standing = {"other": BandwidthSlo(40, None)}
+    supply = reconciler.look(DesiredSlos()).supply
+    assert (supply.rates.read, supply.others) == (60, Rates(40, 0))
+    guarantee = BandwidthGuarantee("x", "acme", Rates(read=50), required=True)
+    held = reconciler.look(DesiredSlos((guarantee,)))
+    assert (held.held, held.supply.rates.read) == ({"x"}, 60)
+
+
+def test_what_policies_promise_is_told_as_granted() -> None:
+    controller = SimulatedController(Capacity(100, {"disk": 100}))
+    controller.standing = {"other": BandwidthSlo(40, None), "acme": BandwidthSlo(10, 20)}
+    reconciler = SloReconciler(controller, never_crash)
+    reconciler.look(DesiredSlos((BandwidthGuarantee("x", "acme", Rates(read=50), required=True),)))
+    granted = {name: one.granted for name, one in reconciler.report.tenants.items()}
+    assert granted == {"acme": Rates(50, 20), "other": Rates(40, 0)}

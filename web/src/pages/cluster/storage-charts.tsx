@@ -1,17 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { Fragment, useMemo, useState } from "react";
 import { api, told } from "../../api/client";
 import { busiest } from "../../components/bandwidth-lines";
 import { BandwidthPlot } from "../../components/bandwidth-plot";
 import { ErrorBox } from "../../components/feedback";
 import { LastHours } from "../../components/last-hours";
+import { StoreExecutions } from "./store-executions";
 
 const ASK_AGAIN_MS = 10_000;
 const TENANTS_MAX = 8;
+const DAY = 24;
 
-/** What tenants moved over time beside what they were granted, a plot a tenant. */
-export function StorageCharts() {
-  const [hours, setHours] = useState(1);
+/** What tenants moved over time beside what they were granted, a plot a tenant, with its executions. `onlyIfUsed`:
+ * nothing is said where nobody used the store.
+ */
+export function StorageCharts({ onlyIfUsed = false }: { onlyIfUsed?: boolean }) {
+  const [hours, setHours] = useState(onlyIfUsed ? DAY : 1);
   const { data, error } = useQuery({
     queryKey: ["bandwidth-over-time", hours],
     queryFn: () =>
@@ -23,6 +27,7 @@ export function StorageCharts() {
     refetchInterval: ASK_AGAIN_MS,
   });
   const tenants = useMemo(() => busiest(data?.points ?? [], TENANTS_MAX), [data]);
+  if (onlyIfUsed && hours === DAY && tenants.length === 0) return null;
   return (
     <section aria-label="Bandwidth over time">
       <div className="row">
@@ -36,12 +41,14 @@ export function StorageCharts() {
       {data && tenants.length === 0 && <p className="faint">No tenant used the store in this period.</p>}
       {data &&
         tenants.map(([tenant, points]) => (
-          <BandwidthPlot
-            key={tenant}
-            label={`Bandwidth of ${tenant}, achieved and granted`}
-            told={data}
-            points={points}
-          />
+          <Fragment key={tenant}>
+            <BandwidthPlot
+              label={`Bandwidth of ${tenant}, achieved and granted`}
+              told={data}
+              points={points}
+            />
+            <StoreExecutions tenant={tenant} fromS={data.from_s} toS={data.to_s} />
+          </Fragment>
         ))}
     </section>
   );

@@ -4,6 +4,7 @@ import { Empty, ErrorBox } from "../../components/feedback";
 import { Plot, type Series } from "../../components/plot";
 import { bytes, number } from "../../format";
 import { type Demands, demandsOf } from "./demands";
+import { StoreUse } from "./store-use";
 import type { Execution } from "./types";
 import { useBandwidth } from "./use-bandwidth";
 import { useUsage } from "./use-usage";
@@ -34,6 +35,7 @@ export function ChartsTab({ execution }: { execution: Execution }) {
           />
         </>
       )}
+      <StoreUse execution={execution} />
       <Bandwidth execution={execution} />
     </>
   );

@@ -93,6 +93,16 @@ def test_more_than_there_is_waits_without_holding_up_others_who_require_some() -
     assert "needs 101 MB/s to read, 100 can be promised in all" in plan.reasons["huge"].sentence
 
 
+def test_what_policies_hold_of_the_wanted_bandwidth_is_named() -> None:
+    supply = BandwidthSupply(Rates(60 * MB, 100 * MB), others=Rates(40 * MB, 0))
+    held = "(standing SLOs, rules and other clients hold 40 MB/s to read)"
+    assert f"60 can be promised in all {held}" in decide(reads("a", 70), supply=supply).reasons["a"].sentence
+    plan = decide(reads("b", 30, 1.0), reads("c", 50, 2.0), reads("w", 0, 3.0, write=101 * MB), supply=supply)
+    assert f"needs 50 MB/s to read, 30 free {held}" in plan.reasons["c"].sentence
+    assert "hold" not in plan.reasons["w"].sentence
+    assert list(decide(reads("a", 60), supply=supply).starts) == ["a"]
+
+
 def test_a_tenant_s_limit_makes_it_wait() -> None:
     limits = {"default": tenant_limit(read_bytes_per_s=50 * MB)}
     plan = decide(reads("a", 30, 1.0), reads("b", 30, 2.0), tenant_limits=limits)

@@ -4,7 +4,10 @@ import { api, type Schemas, told } from "../../../api/client";
 import { ErrorBox } from "../../../components/feedback";
 import { bytes, duration } from "../../../format";
 import { RuleForm } from "./rule-form";
+import { whyNoTrial } from "./wanted";
 
+const QUOTES = "quotes-of-rules";
+const WHY_NO_TRIAL = "why-no-trial";
 type Tried = Schemas["StorageRuleTryView"];
 
 /** A rule by text or by form, and what it would change for an object before it is added. */
@@ -20,6 +23,7 @@ export function AddRule({ onAdded }: { onAdded: () => void }) {
     onSettled: onAdded,
   });
   const attempt = useMutation({ mutationFn: () => told(api.POST("/api/v1/storage/try", tryOf(name, text))) });
+  const noTrial = whyNoTrial(name);
   const change = (changed: string) => {
     setText(changed);
     add.reset();
@@ -44,10 +48,15 @@ export function AddRule({ onAdded }: { onAdded: () => void }) {
         <textarea
           rows={3}
           value={text}
+          aria-describedby={QUOTES}
           placeholder="FOR TENANT acme WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION, SET ENCRYPTION"
           onChange={(e) => change(e.target.value)}
         />
       </label>
+      <span className="faint" id={QUOTES}>
+        Names and values with spaces stand in quotes, and a quote in them twice: CONTAINER "acme/my ""old""
+        files".
+      </span>
       <label>
         Try it for (tenant/container/object)
         <input value={name} onChange={(e) => setName(e.target.value)} />
@@ -55,7 +64,8 @@ export function AddRule({ onAdded }: { onAdded: () => void }) {
       <div className="row">
         <button
           type="button"
-          disabled={attempt.isPending || name.split("/").length < 3}
+          disabled={attempt.isPending || noTrial !== ""}
+          aria-describedby={noTrial === "" ? undefined : WHY_NO_TRIAL}
           onClick={() => attempt.mutate()}
         >
           Try
@@ -63,6 +73,11 @@ export function AddRule({ onAdded }: { onAdded: () => void }) {
         <button type="submit" className="primary" disabled={add.isPending || text.trim() === ""}>
           Add
         </button>
+        {noTrial !== "" && (
+          <span className="faint" id={WHY_NO_TRIAL}>
+            {noTrial}
+          </span>
+        )}
       </div>
       <ErrorBox error={add.error ?? attempt.error} />
       {attempt.data && <TriedRules tried={attempt.data} />}

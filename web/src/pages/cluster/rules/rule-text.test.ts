@@ -10,6 +10,9 @@ test("a rule says what the fields say", () => {
   expect(ruleText({ ...fields, condition: "OBJECT_SIZE<", value: "10M", mandatory: true })).toBe(
     "FOR TENANT acme WHEN OBJECT_SIZE<10M DO SET COMPRESSION WITH TYPE=LZ4, SET ENCRYPTION MANDATORY",
   );
+  expect(ruleText({ ...fields, target: 'a "b" c', condition: "OBJECT_TAG", value: "of 2026" })).toContain(
+    'FOR TENANT "a ""b"" c" WHEN OBJECT_TAG="of 2026" DO',
+  );
   expect(ruleText({ ...fields, kind: "OBJECT", target: "acme/docs/my file.txt" })).toContain(
     'FOR OBJECT "acme/docs/my file.txt" DO',
   );

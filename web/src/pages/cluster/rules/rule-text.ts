@@ -47,11 +47,11 @@ export function ruleText(fields: RuleFields): string {
   const { kind, target, condition, value, filters, mandatory } = fields;
   if (target.trim() === "" || filters.length === 0 || (condition !== "" && value.trim() === "")) return "";
   const joined = /[<>]$/.test(condition) ? condition : `${condition}=`;
-  const when = condition === "" ? "" : ` WHEN ${joined}${value.trim()}`;
+  const when = condition === "" ? "" : ` WHEN ${joined}${quoted(value.trim())}`;
   const actions = filters.map((name) => `SET ${name}`).join(", ");
   return `FOR ${kind} ${quoted(target.trim())}${when} DO ${actions}${mandatory ? " MANDATORY" : ""}`;
 }
 
 function quoted(name: string): string {
-  return /^[\w./-]+$/.test(name) ? name : `"${name}"`;
+  return /^[\w./-]+$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }

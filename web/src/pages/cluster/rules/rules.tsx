@@ -4,6 +4,7 @@ import { Empty, ErrorBox, Loading } from "../../../components/feedback";
 import { Table } from "../../../components/table";
 import { moment } from "../../../format";
 import { AddRule } from "./add-rule";
+import { Applying } from "./applying";
 
 type Rule = Schemas["StorageRuleView"];
 const ASK_AGAIN_MS = 5_000;
@@ -77,11 +78,13 @@ export function RulesTab() {
             ))}
           </Table>
           <p className="faint">
-            A rule holds for objects that are stored from then on. Those that are stored stay as they are.
+            A rule holds for objects that are stored from then on. Those that are stored stay as they are,
+            unless a job applies the rules to them.
           </p>
         </div>
       )}
       <AddRule onAdded={renew} />
+      <Applying />
       {removed.data && removed.data.rules.length > 0 && (
         <details className="card">
           <summary>Removed rules</summary>
