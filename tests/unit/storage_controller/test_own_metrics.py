@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from storage_controller import own_metrics, prometheus
+from storage_controller import prometheus
 from storage_controller.dsl import parse_rule
 from storage_controller.metric_ledger import KeptMetric, MetricSource
 from storage_controller.metric_values import MetricFault, Series
@@ -60,7 +60,7 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
             raise answer
         return {("acme", ""): answer}
 
-    monkeypatch.setattr(own_metrics.prometheus, "ask", ask)
+    monkeypatch.setattr(prometheus, "ask", ask)
     made = OwnMetrics(kept, supervisor, Traffic(str), "http://p", 5.0, clock=lambda: now_s[0])
     made.begin()
     made._closing.set()  # the test looks itself
@@ -127,7 +127,7 @@ def test_one_that_hangs_holds_up_no_other(site: Site, monkeypatch: pytest.Monkey
             assert go_on.wait(60)
         return {("", ""): 1.0}
 
-    monkeypatch.setattr(own_metrics.prometheus, "ask", ask)
+    monkeypatch.setattr(prometheus, "ask", ask)
     site.kept.rows = [replace(LOAD, id=2, name="SLOW", text="slow"), LOAD]
     site.metrics.look()
     until(lambda: site.value() == 1.0)
