@@ -69,7 +69,9 @@ def test_an_admin_adds_metrics_and_sets_controllers(api: Api, admin: Client) -> 
     assert admin.set_storage_controller(name, "on").mode == "on"
     assert admin.storage_controller(name).switches == []
     assert [(one.mode, one.enforced) for one in admin.storage_rules().rules] == [("on", True)]
+    admin.set_storage_controller(name, "dry")
     admin.remove_storage_rule(rule.id)
+    assert [one.mode for one in admin.storage_rules(removed=True).rules] == ["dry"]
     admin.remove_storage_metric("load")
     assert [one.name for one in admin.storage_metrics().metrics] == ["SEVEN"]
 
@@ -125,6 +127,8 @@ def test_the_command_line(api: Api, admin: Client, tmp_path: Path, monkeypatch: 
         (["metric", "ls"], "not known", 0),
         (["policy", "add", rule, "--dry-run"], "dry run", 0),
         (["controllers"], "metric-SEVEN", 0),
+        (["policy", "rm", "1"], "1", 0),
+        (["policy", "restore", "1"], "dry run", 0),
         (["controllers", "bandwidth", "--mode", "off"], "off", 0),
         (["controllers", "--mode", "off"], "needs the name", 2),
     ):

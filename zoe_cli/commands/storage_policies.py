@@ -72,12 +72,12 @@ def remove_rule(
 def restore_rule(
     context: typer.Context, number: Annotated[int, typer.Argument(metavar="ID", help="Number of a removed rule.")]
 ) -> None:
-    """Add a removed rule again, under a new number."""
+    """Add a removed rule again, under a new number; one that was not on comes back in a dry run."""
     with options(context).client() as client:
-        text = next((one.rule for one in client.storage_rules(removed=True).rules if one.id == number), None)
-        if text is None:
+        found = next((one for one in client.storage_rules(removed=True).rules if one.id == number), None)
+        if found is None:
             raise typer.BadParameter(f"no removed rule has the number {number}; see zoe storage policy ls --removed")
-        answer = client.add_storage_rules(text)
+        answer = client.add_storage_rules(found.rule, dry_run=found.mode != "on")
     emit(answer, options(context).output, _rows(answer.rules))
 
 

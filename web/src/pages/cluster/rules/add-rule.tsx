@@ -15,7 +15,7 @@ export function AddRule({ onAdded }: { onAdded: () => void }) {
   const [text, setText] = useState("");
   const [name, setName] = useState("");
   const add = useMutation({
-    mutationFn: () => told(api.POST("/api/v1/storage/rules", { body: { text } })),
+    mutationFn: () => told(api.POST("/api/v1/storage/rules", { body: { text, dry_run: false } })),
     onSuccess: () => {
       setText("");
       attempt.reset();

@@ -36,7 +36,8 @@ export function RulesTab() {
     onSettled: renew,
   });
   const restore = useMutation({
-    mutationFn: (text: string) => told(api.POST("/api/v1/storage/rules", { body: { text } })),
+    mutationFn: ({ rule: text, mode }: Rule) =>
+      told(api.POST("/api/v1/storage/rules", { body: { text, dry_run: mode !== "on" } })),
     onSettled: renew,
   });
   if (rules.isLoading) return <Loading what="Loading the rules" />;
@@ -100,7 +101,7 @@ export function RulesTab() {
                     type="button"
                     disabled={restore.isPending}
                     aria-label={`Restore rule ${rule.id}`}
-                    onClick={() => restore.mutate(rule.rule)}
+                    onClick={() => restore.mutate(rule)}
                   >
                     Restore
                   </button>
