@@ -203,7 +203,7 @@ class Walk:
             assert method == "PUT", story  # only its owner shares it
         elif path.endswith("/open") and thing.user != person.name:
             assert (status, code) == (403, "share_too_low"), story  # operators see it, and do not enter it
-        elif path.endswith("/resume") and thing.user != person.name:
+        elif path == "/workflows/{workflow_id}/resume" and thing.user != person.name:
             assert (status, code) == (403, "share_too_low"), story  # steps run as its owner
         elif path.endswith("/results") and thing.user != person.name:
             assert (status, code) == (403, "file_denied"), story  # they are in its owner's workspace
