@@ -94,20 +94,17 @@ class Compression:
 
 
 def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield blocks of one size, the last one shorter, and one for nothing."""
-    held: list[bytes] = []
-    size, empty = 0, True
+    """Yield blocks of one size, the last one shorter, and an empty one for nothing."""
+    held = bytearray()
+    empty = True
     for chunk in chunks:
-        rest = memoryview(chunk)
-        while size + len(rest) >= FRAME_BYTES:
-            lacking = FRAME_BYTES - size
-            yield b"".join((*held, rest[:lacking]))
-            held, size, rest, empty = [], 0, rest[lacking:], False
-        if rest:
-            held.append(bytes(rest))
-            size += len(rest)
+        held += chunk
+        while len(held) >= FRAME_BYTES:
+            yield bytes(held[:FRAME_BYTES])
+            del held[:FRAME_BYTES]
+            empty = False
     if held or empty:
-        yield b"".join(held)
+        yield bytes(held)
 
 
 def _zstd_frame(level: int) -> Callable[[bytes], bytes]:

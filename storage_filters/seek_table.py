@@ -23,7 +23,7 @@ _SKIPPABLE, _SEEKABLE = 0x184D2A5E, 0x8F92EAB1
 
 
 class SeekTable:
-    """frames: the stored and the put length of each, in bytes."""
+    """Lengths by which a range is found. frames: the stored and the put length of each, in bytes."""
 
     def __init__(self, frames: Sequence[tuple[int, int]]) -> None:
         self._frames = list(frames)
