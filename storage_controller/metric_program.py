@@ -7,9 +7,11 @@ from the machine; they are no wall against one who means harm.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import resource
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +20,7 @@ MEMORY_BYTES_MAX = 256 * 2**20
 CPU_S = 2
 """CPU time of one evaluation."""
 _NOBODY = 65534
+_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 _SENTENCE_MAX = 300
 
 
@@ -58,6 +61,8 @@ def _bound() -> None:
         os.setgid(_NOBODY)
         os.setuid(_NOBODY)
         resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))  # root would not be bound by it
+    # A program that sleeps would outlive a controller that is killed. Another user forgets the signal: so after it.
+    ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def _more_time() -> None:

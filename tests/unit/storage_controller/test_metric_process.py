@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +13,8 @@ import pytest
 
 from storage_controller.metric_process import MetricProcess, check_source
 from storage_controller.metric_values import MetricFault
+from tests.support.waiting import until
+from zoe_embedded.runtime import CLONE
 
 GOOD = """
 class Metric:
@@ -82,7 +86,7 @@ def test_what_is_no_program_is_refused_with_a_sentence(patient: None, source: st
         ("import time; time.sleep(100)", "did not answer within 2 s"),
         ("return 'x' * 10_000_000", "answers more than 262144 bytes"),
         ("return bytearray(10**9)", "MemoryError"),
-        ("import os; os.write(os.open('/tmp/x', os.O_CREAT | os.O_WRONLY), b'x')", "OSError.*File too large"),
+        ("import os; os.write(os.memfd_create('x'), b'x')", "OSError.*File too large"),
         (
             "import os\n        while True: os.write(4, b'x' * 1000)",
             "more than 262144 bytes",
@@ -115,3 +119,20 @@ def test_a_program_sees_nothing_of_the_environment(patient: None, monkeypatch: p
         assert process.evaluate(ROWS) == 0.0
     finally:
         process.close()
+
+
+def test_a_program_that_sleeps_ends_with_a_controller_that_is_killed() -> None:
+    source = evaluating("import time; time.sleep(600)")
+    program = (
+        "from storage_controller.metric_process import MetricProcess\n"
+        f"process = MetricProcess({source!r}, answer_s=600, start_s=60)\n"
+        "print(process._process.pid, flush=True)\n"
+        "process.evaluate({})\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program], cwd=CLONE, stdout=subprocess.PIPE, text=True)
+    with parent:
+        assert parent.stdout is not None
+        child = Path("/proc") / parent.stdout.readline().strip() / "stat"
+        until(lambda: child.read_text().rpartition(")")[2].split()[0] == "S")
+        parent.kill()
+    until(lambda: not child.exists() or child.read_text().rpartition(")")[2].split()[0] == "Z")
