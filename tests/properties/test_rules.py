@@ -240,3 +240,9 @@ def test_a_mandatory_rule_is_not_replaced() -> None:
     rules = ["FOR TENANT t DO SET ENCRYPTION MANDATORY", "FOR OBJECT t/c/o DO SET NOOP, DELETE ENCRYPTION REPLACES ALL"]
     chain = chain_of(RuleBook(tuple(map(parse_rule, rules))), ObjectRequest("t", "c", "o"))
     assert [step.action.kind for step in chain.steps] == ["NOOP", "ENCRYPTION"]
+
+
+def test_a_quote_within_a_quoted_name_stands_twice() -> None:
+    text = 'FOR CONTAINER:"acme/my ""old"" files" WHEN OBJECT_TAG="a ""b""" DO SET NOOP'
+    rule = parse_rule(text)
+    assert (rule.target.container, show_rule(rule)) == ('my "old" files', text)
