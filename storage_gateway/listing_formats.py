@@ -25,8 +25,9 @@ _WANTED = "zoe.listing_in_json"
 _AS_IT_IS = "application/vnd.zoe.listing"
 _JSON = "application/json; charset=utf-8"
 _PATH = re.compile("/v1(?:\\.0)?/[^/]+/[^/]+/?")
-_FOR_MIDDLEWARE = re.compile(rb'"hash": ?"[^";]*;|\x00|\\u0000')
-"""Parameters of hashes; and the byte that names of middleware's own containers and objects have."""
+_PARAMETER = re.compile(rb'"hash": ?"[^";]*;')
+_RESERVED = (b"\x00", rb"\u0000")
+"""What names of middleware's own containers and objects have."""
 
 
 class ListingFilter:
@@ -52,11 +53,8 @@ class ListingFilter:
 
 def pass_through(req: Request, made: Response, listing: bytes) -> None:
     """Let middleware leave an answer alone if a client wants it in JSON, and if it says nothing to middleware."""
-    if (
-        req.environ.get(_WANTED) != req.environ["PATH_INFO"]
-        or not is_success(made.status_int)
-        or _FOR_MIDDLEWARE.search(listing)
-    ):
+    wanted = req.environ.get(_WANTED) == req.environ["PATH_INFO"] and is_success(made.status_int)
+    if not wanted or any(one in listing for one in _RESERVED) or _PARAMETER.search(listing):
         return
     made.charset = None
     made.content_type = _AS_IT_IS

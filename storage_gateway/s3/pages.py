@@ -8,12 +8,15 @@ from typing import NamedTuple
 from urllib.parse import unquote_plus
 from xml.etree import ElementTree
 
-_FIELD = re.compile(r"<(Key|ETag|Size|LastModified)>([^<]*)</")
-_ABOUT = re.compile(r"<(IsTruncated|EncodingType|NextMarker)>([^<]*)</")
-_FIELDS = 4
+_OBJECT = re.compile(
+    r"<Contents>\s*<Key>([^<&]*)</Key>\s*<LastModified>([^<&]*)</LastModified>\s*"
+    r'<ETag>(?:"|&quot;|&#34;)?([^<&"]*)(?:"|&quot;|&#34;)?</ETag>\s*(?:<Checksum\w+>[^<]*</Checksum\w+>\s*)*'
+    r"<Size>([0-9]+)</Size>"
+)
+_ABOUT = re.compile(r"<(IsTruncated|EncodingType|NextMarker)>([^<&]*)</")
 _BEGIN, _END = "<Contents>", "</Contents>"
-_QUOTES = ("&#34;", "&quot;", '"')
-_UNUSUAL = ("&", "<!", "<CommonPrefixes")
+_UNUSUAL = ("<!", "<CommonPrefixes")
+_ONCE = ("<Key>", "<LastModified>", "<ETag>", "<Size>")
 
 
 class Unreadable(ValueError):  # noqa: N818 - the name is the fact
@@ -58,28 +61,18 @@ def key_of(name: str) -> bytes:
 
 
 def _plain_page(body: str) -> Page | None:
-    """Return a page of objects alone that is written as stores write it, in an eighth of the time of a parser of XML;
+    """Return a page of objects alone that is written as stores write it, in a tenth of the time of a parser of XML;
     None if anything in it is unusual.
     """
-    for quote in _QUOTES:
-        body = body.replace(quote, "")
     begin, end = body.find(_BEGIN), body.rfind(_END)
     about = dict(_ABOUT.findall(body[:begin] + body[end:]))
     if not 0 <= begin < end or about.get("EncodingType") != "url" or any(one in body for one in _UNUSUAL):
         return None
-    entries = body[begin:end]
-    tags, texts = zip(*_FIELD.findall(entries), strict=True)
-    order = tags[:_FIELDS]
-    if len(set(order)) < _FIELDS or tags != order * entries.count(_BEGIN):
+    found = _OBJECT.findall(body)
+    if any(body.count(one) != len(found) for one in (_BEGIN, *_ONCE)):
         return None
-    names, etags, sizes, times = (texts[order.index(tag) :: _FIELDS] for tag in ("Key", "ETag", "Size", "LastModified"))
-    return _page(
-        [
-            Item(_unquoted(name), etag, int(size), modified.removesuffix("Z"))
-            for name, etag, size, modified in zip(names, etags, sizes, times, strict=True)
-        ],
-        about,
-    )
+    items = [Item(_unquoted(name), etag, int(size), modified.removesuffix("Z")) for name, modified, etag, size in found]
+    return _page(items, about)
 
 
 def _parsed_page(body: bytes) -> Page:

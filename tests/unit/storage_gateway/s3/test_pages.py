@@ -51,6 +51,7 @@ def test_both_readers_find_the_same(found: list[tuple[str, int]], quote: str, tr
         ("<Size>1</Size>", ""),
         ("<Size>1</Size>", "<Size>1</Size><Size>2</Size>"),
         ("<EncodingType>url</EncodingType>", ""),
+        ("<ETag>", "<ETag>&amp;"),
         ("</ListBucketResult>", "<CommonPrefixes><Prefix>a/</Prefix></CommonPrefixes></ListBucketResult>"),
     ],
 )
