@@ -98,6 +98,7 @@ def test_what_is_open_is_told_and_nothing_is_after_the_script(
     assert all("control ports" in message for message in warnings(looking).values())
 
 
+@pytest.mark.parametrize("looking", [GATEWAY_IMAGE], indirect=True)
 def test_what_is_open_by_the_bridge_of_executions_with_devices_is_told(looking: SwarmHarness, swarm: Cluster) -> None:
     with closed(swarm):
         for host in swarm.hosts:
