@@ -18,7 +18,7 @@ from rich.text import Text
 
 from zoe_client import Client, ZoeError
 from zoe_client.wire import ExecutionView
-from zoe_embedded.demo_data import Dataset
+from zoe_embedded.demo_data import ROWS, Dataset
 from zoe_embedded.given_settings import add_option
 from zoe_embedded.home import HomeError
 from zoe_embedded.interpreters import RuntimeBuildError
@@ -37,16 +37,18 @@ _STATE_STYLES = {"ready": "green", "ended": "dim", "starting": "yellow", "create
 def main() -> int:
     """Run the demo; return 0 only if the result is right."""
     parser = argparse.ArgumentParser(prog="demo", description=__doc__)
+    parser.add_argument("--rows", type=int, default=ROWS, help=f"readings to make [{ROWS}]")
     add_option(parser)
+    arguments = parser.parse_args()
     console = Console()
     end_by_keyboard_interrupt()
     began_s = time.monotonic()
     try:
-        home, settings = prepared(parser.parse_args().settings)
+        home, settings = prepared(arguments.settings)
         console.print("[bold]1[/bold] Start PostgreSQL, master and API on loopback")
         with Stack(home, settings=settings) as stack:
             console.print(f"  up at {stack.url} after {time.monotonic() - began_s:.1f} s; data in {home.path}")
-            right = _run(console, stack)
+            right = _run(console, stack, arguments.rows)
     except (StackError, HomeError, RuntimeBuildError, EmbeddedPostgresError, NotReadyError, ZoeError) as error:
         console.print(str(error), style="red", markup=False)
         return 1
@@ -57,9 +59,9 @@ def main() -> int:
     return 0 if right else 1
 
 
-def _run(console: Console, stack: Stack) -> bool:
+def _run(console: Console, stack: Stack, rows: int) -> bool:
     console.print("[bold]2[/bold] Put smart-meter readings into the workspace")
-    data = Dataset(stack.workspace / "energy-report", stack.component_account)
+    data = Dataset(stack.workspace / "energy-report", stack.component_account, rows)
     prepare(console, data)
     console.print("[bold]3[/bold] Submit app_descriptions/energy-report.json and follow it")
     document = json.loads((CLONE / "app_descriptions" / "energy-report.json").read_text())

@@ -18,6 +18,7 @@ from tests.support.long import LONG
 from tests.support.needs import need_program
 from tests.support.swarm import need_swarm
 from tests.swarm.cluster import Cluster
+from tests.swarm.image_disk import image_disk
 from zoe_client import Client
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -132,9 +133,9 @@ def deployment(request: pytest.FixtureRequest) -> Iterator[Deployment]:
     if not newer:
         need_program("docker-compose")
     plugins = plugins_with_compose() if newer else None
-    swarm = Cluster()
+    swarm = Cluster(images=image_disk())
     try:
-        provide_all(swarm.manager)
+        provide_all(swarm)
         made = Deployment(swarm, plugins)
         made.make("up")
         yield made

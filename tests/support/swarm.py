@@ -42,6 +42,6 @@ def need_swarm() -> None:
 @pytest.fixture(scope="session")
 def swarm() -> Iterator[Cluster]:
     need_swarm()
-    cluster = Cluster(disk=image_disk())
+    cluster = Cluster(images=image_disk())
     yield cluster
     cluster.remove()

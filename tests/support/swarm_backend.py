@@ -43,9 +43,9 @@ class SwarmHarness:
             allow_unhardened=True,  # it is tried where it matters; here it would cost a container for each back-end
             check_closed=False,  # the same
             publish_ports=True,
-            sample_interval_s=0.5,
+            sample_interval_s=1.0,
             busy_look_interval_s=0.1,
-            look_interval_s=0.5,
+            look_interval_s=1.0,
             engine_retry_s=0.2,
             engine_timeout_s=5.0,
         )

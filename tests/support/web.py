@@ -17,6 +17,7 @@ from playwright.sync_api import (
     Page,
     Request,
     Response,
+    StorageState,
     expect,
     sync_playwright,
 )
@@ -56,6 +57,13 @@ def chromium() -> Iterator[Browser]:
             browser.close()
 
 
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    """A window of a desk, with nothing kept from others."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
+    context.set_default_timeout(WAIT_MS)
+    return context
+
+
 @dataclass
 class Visitor:
     """Somebody with a browser window; what goes wrong in it is kept."""
@@ -68,8 +76,11 @@ class Visitor:
 
     @classmethod
     def of(cls, browser: Browser, url: str, **options: Any) -> Visitor:
-        context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
-        context.set_default_timeout(WAIT_MS)
+        return cls.within(new_context(browser, **options), url)
+
+    @classmethod
+    def within(cls, context: BrowserContext, url: str) -> Visitor:
+        """With a page of their own in a browser that others have used."""
         visitor = cls(context, context.new_page(), url)
         visitor.page.on("console", visitor._on_console)
         visitor.page.on("pageerror", lambda error: visitor.errors.append(str(error)))
@@ -110,6 +121,14 @@ class Visitor:
     def sign_in(self, user: str, password: str) -> Page:
         self.open()
         self.type_password(user, password)
+        return self._there()
+
+    def home(self) -> Page:
+        """The first page, once it knows who is signed in."""
+        self.open()
+        return self._there()
+
+    def _there(self) -> Page:
         expect(self.page.get_by_role("heading", name="Catalogue", exact=True)).to_be_visible()
         return self.page
 
@@ -137,6 +156,55 @@ class Visitor:
 
     def close(self) -> None:
         self.context.close()
+
+
+class UserBrowser:
+    """The browser of one user, in which tests are visitors one after the other: another one for each costs a second.
+
+    Each begins with a new page, and with what the browser keeps right after signing in.
+    """
+
+    def __init__(self, browser: Browser, url: str, user: str, password: str) -> None:
+        self._context = new_context(browser)
+        self._url = url
+        self._who = (user, password)
+        self._kept: StorageState | None = None
+
+    def visitor(self) -> Visitor:
+        """The next one, signed in; the page shows nothing of Zoe's yet."""
+        self._forget()
+        visitor = Visitor.within(self._context, self._url)
+        if self._kept is None or not self._resumed(visitor.page, self._kept):
+            visitor.sign_in(*self._who)
+            self._kept = self._context.storage_state()
+        visitor.page.goto("about:blank")
+        return visitor
+
+    def close(self) -> None:
+        self._context.close()
+
+    def _forget(self) -> None:
+        for page in self._context.pages:
+            page.close()
+        self._context.unroute_all()
+        self._context.clear_permissions()
+        self._context.set_offline(False)
+        self._context.clear_cookies()
+
+    def _resumed(self, page: Page, kept: StorageState) -> bool:
+        """Whether the session goes on: a test may have ended it."""
+        self._context.add_cookies(kept["cookies"])  # type: ignore[arg-type] # as they were given
+        answer = page.goto(f"{self._url}/api/v1/me")  # of the pages' origin, and without a program
+        entries = [entry for origin in kept["origins"] for entry in origin["localStorage"]]
+        page.evaluate(
+            "entries => {localStorage.clear(); for (const {name, value} of entries) localStorage[name] = value}",
+            entries,
+        )
+        if answer is None or not answer.ok:
+            self._context.clear_cookies()
+            page.evaluate("localStorage.clear()")
+            return False
+        return True
 
 
 def fits(phone: Visitor) -> None:

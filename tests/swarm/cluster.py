@@ -25,7 +25,7 @@ GENERIC_RESOURCES = "--node-generic-resource=gpu=2"
 class Cluster:
     """The first engines are managers; the second one has two devices of kind gpu.
 
-    Their disks are empty, or copies of the file `disk`.
+    They have no images of the catalogue, or those of the disk `images`.
     """
 
     _made = count()
@@ -34,7 +34,7 @@ class Cluster:
         self,
         nodes: Sequence[str] = ("node-1", "node-2", "node-3"),
         managers: int = 1,
-        disk: Path | None = None,
+        images: Path | None = None,
         subnet_size: int = 26,
     ) -> None:
         one = next(self._made)
@@ -47,7 +47,7 @@ class Cluster:
         self._keeper = Keeper(self.base, f"zoe-swarm-test-{os.getpid()}-{one}", self._bridge, _forbids())
         self.certificates = self.base / "certificates"
         self.hosts: list[EngineHost] = []
-        self._disk = disk
+        self._images = images
         try:
             self._build(nodes, f"/zoe-swarm-test-{os.getpid()}-{one}")
         except BaseException:
@@ -93,7 +93,7 @@ class Cluster:
             subprocess.run(rule, check=True, timeout=10)
         addresses = [f"{self._subnet}.{position}" for position, _ in enumerate(nodes, 1)]
         make_certificates(self.certificates, addresses)
-        self.hosts += [EngineHost(name, self.base, cgroup_parent, disk=self._disk) for name in nodes]
+        self.hosts += [EngineHost(name, self.base, cgroup_parent, images=self._images) for name in nodes]
         for position, (host, address) in enumerate(zip(self.hosts, addresses, strict=True), 1):
             host.await_namespaces()
             host.connect(self._bridge, f"{self._bridge}v{position}", address, 24)

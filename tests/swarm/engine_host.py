@@ -20,22 +20,25 @@ set -e
 hostname "$1"
 ip link set lo up
 if [ -n "$4" ]; then
-    cp --sparse=auto "$4" "$2/disk"
+    cp --sparse=always "$4" "$2/disk"
 else
     truncate -s "$3" "$2/disk"
     mkfs.ext4 -q -O ^has_journal -m 0 "$2/disk"
 fi
 mkdir -p "$2/data"
 mount -o loop "$2/disk" "$2/data"
+if [ -n "$5" ]; then sh "$6" "$5" "$2/images" "$2/data"; fi
 echo ready
 exec docker-init -s -- sleep infinity
 """
+_LAYERS = str(Path(__file__).with_name("layers.sh"))
 
 
 class EngineHost:
     """Network, mount, process and host-name namespaces, held by one process; SIGKILL to it removes everything.
 
-    `own_network=False` leaves it in this machine's network. Its disk is empty, or a copy of the file `disk`.
+    `own_network=False` leaves it in this machine's network. Its disk is empty, or a copy of the file `disk`; from the
+    beginning it has the images of the disk `images`, of which it keeps no copy.
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class EngineHost:
         own_network: bool = True,
         disk_bytes: int = DISK_BYTES,
         disk: Path | None = None,
+        images: Path | None = None,
     ) -> None:
         self.name = name
         self.base = base / name
@@ -58,7 +62,8 @@ class EngineHost:
         spaces = [*(["--net"] if own_network else []), "--uts", "--mount", "--pid", "--fork"]
         self.holder = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", "unshare", *spaces, "--kill-child", "--mount-proc",
-             "sh", "-c", _HOLDER, "holder", name, str(self.base), str(disk_bytes), str(disk or "")],
+             "sh", "-c", _HOLDER, "holder", name, str(self.base), str(disk_bytes), str(disk or ""),
+             str(images or ""), _LAYERS],
             stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         (self.base / "holder").write_text(str(self.holder.pid))

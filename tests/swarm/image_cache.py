@@ -50,26 +50,34 @@ def alone() -> Iterator[None]:
 
 
 def _make(name: str) -> None:
-    _forget_unused()
+    forget_unused()
     usual = Engine()
     if up_to_date(usual, name):
         _save(usual, name)
         return
     with builder() as engine:
-        _provide(engine, name)
+        put(engine, name, save=True)
 
 
-def _provide(engine: Engine, name: str) -> None:
-    """Into the builder, from its archive or from what it is made of; then its archive is there."""
+def put(engine: Engine, name: str, save: bool = False) -> None:
+    """An image into an engine that lacks it: from its archive, from the engine that `docker` speaks to, or from what it
+    is made of, then with an archive if `save`; or BuildError. The caller holds the lock, `alone`.
+    """
+    if up_to_date(engine, name):
+        return
+    if not _path(name).exists() and up_to_date(Engine(), name):
+        _save(Engine(), name)
     if _path(name).exists():
         load(engine, _path(name))
+        os.utime(_path(name))
         return
     base = RECIPES[name].base
     if base is not None:
-        _provide(engine, base)
+        put(engine, base, save)
     say(f"zoe/{name}: building for the tests, once")
     build(engine, name)
-    _save(engine, name)
+    if save:
+        _save(engine, name)
 
 
 def _save(engine: Engine, name: str) -> None:
@@ -83,7 +91,7 @@ def load(engine: Engine, archive: Path) -> None:
     engine.run(["docker", "load", "-q", "-i", str(archive)], f"load-{archive.stem}")
 
 
-def _forget_unused() -> None:
+def forget_unused() -> None:
     """Whatever was not used for long, and all but the newest few of each image."""
     by_image = defaultdict(list)
     for path in directory().glob("*.tar"):

@@ -13,6 +13,7 @@ import pytest
 from tests.local.support import MIB
 from tests.support.images import provide
 from tests.support.swarm_backend import SwarmHarness, peers, server, small
+from tests.support.swarm_installation import needs_time
 from tests.swarm.cluster import GATEWAY_IMAGE, Cluster
 from tests.swarm.engine_host import EngineHost
 from tests.swarm.test_gateway import ask, begin, gateway
@@ -98,6 +99,7 @@ def test_what_is_open_is_told_and_nothing_is_after_the_script(
     assert all("control ports" in message for message in warnings(looking).values())
 
 
+@pytest.mark.parametrize("looking", [GATEWAY_IMAGE, pytest.param("zoe/gateway", marks=needs_time)], indirect=True)
 def test_what_is_open_by_the_bridge_of_executions_with_devices_is_told(looking: SwarmHarness, swarm: Cluster) -> None:
     with closed(swarm):
         for host in swarm.hosts:

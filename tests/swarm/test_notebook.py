@@ -1,4 +1,4 @@
-"""The Spark notebook: only the proxy's secret opens it, and what a cell says is computed on the workers."""
+"""The Spark notebook: only the proxy's secret opens it, a cell is computed on the workers, and Spark knows Stocator."""
 
 from __future__ import annotations
 
@@ -11,6 +11,20 @@ from tests.support.notebook import CELL, Notebook, check_sum
 from tests.support.swarm_installation import Installation, document
 from tests.swarm.cluster import Cluster
 from zoe_lib.domain.execution import Execution, ExecutionState, ServiceState
+
+STOCATOR = """
+jvm, conf = spark._jvm, spark.sparkContext._jsc.hadoopConfiguration()
+found = {"class": jvm.org.apache.hadoop.fs.FileSystem.getFileSystemClass("swift2d", conf).getName()}
+try:
+    spark.read.text("swift2d://container.nowhere/object").count()
+except Exception as error:
+    found["error"] = str(error)
+print(json.dumps(found))
+"""
+PACKAGES = """
+import duckdb, matplotlib, pandas, zoe_client
+print(zoe_client.Client.__name__)
+"""
 
 
 @pytest.fixture
@@ -29,11 +43,16 @@ def test_a_cell_computes_on_the_workers_and_only_the_proxys_secret_lets_in(
     at = installation.address(running, "notebook", "lab")
     notebook = Notebook(at.host, at.port, token, at.headers)
     notebook.check_strangers()
-    hosts = check_sum(notebook.execute(CELL))
+    # One cell for all, since each has a kernel and a driver of its own.
+    computed, known, client = notebook.execute(CELL + STOCATOR + PACKAGES).splitlines()
+    hosts = check_sum(computed)
     assert len(hosts) >= 2
     assert hosts <= {f"spark-worker-{index}" for index in range(4)}
-    packages = "import duckdb, matplotlib, pandas, zoe_client; print(zoe_client.Client.__name__)"
-    assert notebook.execute(packages).strip() == "Client"
+    stocator = json.loads(known)
+    assert stocator["class"] == "com.ibm.stocator.fs.ObjectStoreFileSystem"
+    # Stocator's own complaint: nothing says where that service is.
+    assert "com.ibm.stocator.fs.common.exception.ConfigurationParseException" in stocator["error"]
+    assert client == "Client"
     told = json.dumps([installation.containers(running), swarm.manager.api.services(), swarm.manager.api.secrets()])
     assert "zoe/jupyter-spark" in told
     assert token not in told

@@ -1,4 +1,4 @@
-"""Spark clusters of several sizes, and what its image brings for Swift."""
+"""A Spark cluster of many workers; test_notebook.py has a small one, and what the image brings for Swift."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.support.images import provide
-from tests.support.swarm_installation import LONG, Installation, document
+from tests.support.swarm_installation import Installation, document, needs_time
 from tests.swarm.cluster import Cluster
 
-WORKERS = 20 if LONG else 3
+WORKERS = 20
 DEADLINE_S = 420.0
 # A barrier stage runs all its tasks at once or not at all, so it needs every worker.
 CLUSTER = """
@@ -36,19 +36,6 @@ def part(numbers):
 numbers = spark.sparkContext.parallelize(range(1000 * wanted), wanted)
 print("RESULT", json.dumps({"alive": alive(), "parts": numbers.barrier().mapPartitions(part).collect()}))
 """
-STOCATOR = """
-import json
-from pyspark.sql import SparkSession
-
-spark = SparkSession.builder.getOrCreate()
-jvm, conf = spark._jvm, spark.sparkContext._jsc.hadoopConfiguration()
-found = {"class": jvm.org.apache.hadoop.fs.FileSystem.getFileSystemClass("swift2d", conf).getName()}
-try:
-    spark.read.text("swift2d://container.nowhere/object").count()
-except Exception as error:
-    found["error"] = str(error)
-print("RESULT", json.dumps(found))
-"""
 
 
 @pytest.fixture
@@ -65,6 +52,7 @@ def result(printed: str) -> dict[str, Any]:
     return answer
 
 
+@needs_time
 def test_every_worker_takes_part(installation: Installation) -> None:
     (installation.workspace / "program.py").write_text(CLUSTER)
     description = document("spark-submit")
@@ -82,18 +70,3 @@ def test_every_worker_takes_part(installation: Installation) -> None:
     assert {uid for _, _, uid in found["parts"]} == {5001}
     assert sum(total for _, total, _ in found["parts"]) == sum(range(1000 * WORKERS))
     assert len({service.node for service in ended.services}) == 3
-
-
-def test_swift_is_read_and_written_by_stocator(installation: Installation) -> None:
-    (installation.workspace / "program.py").write_text(STOCATOR)
-    main = {
-        "name": "main", "image": "zoe/spark", "ends_application": True,
-        "command": ["spark-submit", "--master", "local[1]", "--driver-memory", "512m", "{workspace}/program.py"],
-        "environment": {"SPARK_LOCAL_HOSTNAME": "{host:self}"},
-        "resources": {"memory": "1GiB", "cores": 0.5, "limits": {"cores": 2}},
-    }  # fmt: skip
-    ended = installation.succeed({"version": 4, "name": "stocator", "components": [main]}, 120)
-    found = result(installation.output(ended, "main"))
-    assert found["class"] == "com.ibm.stocator.fs.ObjectStoreFileSystem"
-    # Stocator's own complaint: nothing says where that service is.
-    assert "com.ibm.stocator.fs.common.exception.ConfigurationParseException" in found["error"]

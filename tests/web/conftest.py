@@ -9,7 +9,7 @@ from playwright.sync_api import Browser
 
 from tests.support.postgres import postgres_server, postgres_url, store
 from tests.support.stack import running_stack
-from tests.support.web import Visitor, cancel_all, chromium
+from tests.support.web import UserBrowser, Visitor, cancel_all, chromium
 from zoe_client import Client
 from zoe_embedded.stack import Stack
 
@@ -40,11 +40,17 @@ def client(stack: Stack) -> Iterator[Client]:
         cancel_all(made)
 
 
+@pytest.fixture(scope="module")
+def browser_of_admin(browser: Browser, stack: Stack) -> Iterator[UserBrowser]:
+    made = UserBrowser(browser, stack.url, "admin", stack.password)
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def admin(browser: Browser, stack: Stack) -> Iterator[Visitor]:
-    """The admin, signed in; a page that broke on the way fails the test."""
-    visitor = Visitor.of(browser, stack.url)
-    visitor.sign_in("admin", stack.password)
+def admin(browser_of_admin: UserBrowser) -> Iterator[Visitor]:
+    """The admin, signed in, with a page that shows nothing yet; one that broke on the way fails the test."""
+    visitor = browser_of_admin.visitor()
     yield visitor
-    visitor.close()
+    visitor.page.close()
     assert visitor.errors == []

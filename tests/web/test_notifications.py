@@ -44,11 +44,12 @@ def test_a_target_is_set_tested_and_removed(admin: Visitor, client: Client) -> N
 
 def test_the_browser_tells_of_own_ends_once(admin: Visitor, client: Client) -> None:
     admin.context.grant_permissions(["notifications"])
-    admin.context.add_init_script(_NOTE)
+    admin.page.add_init_script(_NOTE)
     page = admin.open("/account")
     page.get_by_label("Notify me here").click()  # the browser is asked before it is checked
     expect(page.get_by_label("Notify me here")).to_be_checked()
     other = admin.context.new_page()
+    other.add_init_script(_NOTE)
     with other.expect_request(lambda request: "/api/v1/status" in request.url):
         other.goto(f"{admin.url}/catalogue")
     told = []

@@ -175,7 +175,7 @@ def test_a_program_on_a_raw_port_gets_the_cookie_and_can_do_nothing_with_it(
 
 
 def test_a_page_with_the_cookie_and_without_the_proof_asks_to_sign_in_again(admin: Visitor, stack: Stack) -> None:
-    page = admin.page
+    page = admin.home()
     page.evaluate("localStorage.clear()")
     admin.open("/executions")
     expect(page.get_by_role("alert")).to_contain_text("Sign in again")
@@ -189,6 +189,7 @@ def test_a_page_with_the_cookie_and_without_the_proof_asks_to_sign_in_again(admi
 
 def test_other_tabs_and_reloads_go_on_with_the_session(admin: Visitor, client: Client, stack: Stack) -> None:
     execution = client.submit(sized(0.1, "sleep", "600", name="cancelled in a second tab"))
+    admin.home()
     second = admin.context.new_page()
     second.goto(f"{admin.url}/executions/{execution.id}")
     second.reload()
@@ -211,7 +212,7 @@ def test_other_tabs_and_reloads_go_on_with_the_session(admin: Visitor, client: C
 
 
 def test_an_address_that_somebody_wrote_takes_no_proof_away(admin: Visitor) -> None:
-    page = admin.page
+    page = admin.home()
     before = proof_of(page)
     page.goto("about:blank")
     page.goto(f"{admin.url}/#csrf_token=somebody-elses&next=//elsewhere.example/")
@@ -221,7 +222,7 @@ def test_an_address_that_somebody_wrote_takes_no_proof_away(admin: Visitor) -> N
 
 def test_a_proof_and_a_cookie_of_somebody_else_sign_nobody_in(admin: Visitor, stack: Stack) -> None:
     """A page on another port of this host can set the cookie, and write the address; the user would work as another."""
-    page = admin.page
+    page = admin.home()
     with httpx.Client(base_url=stack.url, trust_env=False) as attacker:
         begun = attacker.post("/api/v1/session", json={"user": "admin", "password": stack.password}).json()
         cookie = attacker.cookies["zoe-session"]

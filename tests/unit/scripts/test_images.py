@@ -31,7 +31,7 @@ def changed(before: dict[str, str]) -> set[str]:
 
 
 def test_an_image_is_asked_for_with_what_it_is_built_upon() -> None:
-    assert with_bases(["jupyter-spark"]) == ["base", "spark", "jupyter-spark"]
+    assert with_bases(["jupyter-spark"]) == ["base", "spark", "jupyter", "jupyter-spark"]
     assert with_bases(["tiny"]) == ["tiny"]
     assert with_bases(RECIPES) == list(RECIPES)
 
@@ -52,7 +52,7 @@ def test_a_changed_file_changes_its_image_and_those_built_upon_it(folder: Path) 
     before = keys()
     assert keys() == before
     (folder / "spark" / "spark-defaults.conf").write_text("spark.ui.enabled false\n")
-    assert changed(before) == {"spark", "jupyter-spark"}
+    assert changed(before) == {"spark", "jupyter", "jupyter-spark"}
 
 
 def test_the_mode_of_a_file_counts(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TypedDict
 
 from zoe_lib.domain.execution import Cause, ExecutionId, ServiceId
@@ -22,6 +23,9 @@ _PASSES = (
     # When a node joins a network, Swarm checks tasks that it was just given again, and rejects those with devices.
     "assigned node no longer meets constraints",
 )
+# Of services that begin at the same moment with the same new volume, each container copies the image's directory into
+# it, and the engine stops at what another one has just made. A moment later the volume is not new any more.
+_COPIED_AT_ONCE = re.compile(r"/volumes/[^/\s]+/_data\b.*: file exists", re.DOTALL)
 
 
 class _Which(TypedDict):
@@ -169,4 +173,5 @@ def _why_never(message: str) -> Cause:
     lowered = message.lower()
     if "no such image" in lowered:
         return Cause.IMAGE_UNAVAILABLE
-    return Cause.ENGINE_FAULT if any(words in lowered for words in _PASSES) else Cause.START_FAILED
+    passes = any(words in lowered for words in _PASSES) or _COPIED_AT_ONCE.search(lowered)
+    return Cause.ENGINE_FAULT if passes else Cause.START_FAILED

@@ -91,13 +91,18 @@ def test_ends_are_told_apart(changes: dict[str, object], cause: Cause) -> None:
         ("invalid mount config", Cause.START_FAILED),
         ("starting container failed: unable to remount dir as readonly: device or resource busy", Cause.ENGINE_FAULT),
         ("failed to create task: Context deadline exceeded: unknown", Cause.ENGINE_FAULT),
+        (
+            "failed to create symlink: symlink busybox /var/lib/docker/volumes/zoe-1-data/_data/[: file exists",
+            Cause.ENGINE_FAULT,
+        ),
+        ("mkdir /srv/data: file exists", Cause.START_FAILED),
     ],
 )
 def test_a_rejected_task_never_ran(message: str, cause: Cause) -> None:
     rejected = replace(TASK, state="rejected", message=message, container_id="")
     seen = observed(record(container=None, task=rejected))
     assert (seen.cause, seen.exit_code, seen.started_at_s) == (cause, None, None)
-    assert message in seen.message
+    assert message in f"{seen.message} {seen.detail}"
 
 
 def test_the_managers_list_may_be_ahead_of_the_engines_events() -> None:
