@@ -8,11 +8,17 @@ from typing import NamedTuple
 from urllib.parse import unquote_plus
 from xml.etree import ElementTree
 
-_OBJECT = re.compile(
-    r"<Contents>\s*<Key>([^<&]*)</Key>\s*<LastModified>([^<&]*)</LastModified>\s*"
-    r'<ETag>(?:"|&quot;|&#34;)?([^<&"]*)(?:"|&quot;|&#34;)?</ETag>\s*(?:<Checksum\w+>[^<]*</Checksum\w+>\s*)*'
-    r"<Size>([0-9]+)</Size>"
+_KEY, _MODIFIED, _SIZE = (
+    rf"<{tag}>(?P<{tag}>{text})</{tag}>\s*"
+    for tag, text in (("Key", "[^<&]*"), ("LastModified", "[^<&]*"), ("Size", "[0-9]+"))
 )
+_ETAG = r'<ETag>(?:"|&quot;|&#34;)?(?P<ETag>[^<&"]*)(?:"|&quot;|&#34;)?</ETag>\s*'
+_MORE = r"(?:</?Owner>\s*|<(?:ID|DisplayName|StorageClass|Checksum\w+)>[^<]*</\w+>\s*)*"
+_OBJECTS = (
+    re.compile(rf"<Contents>\s*{_KEY}{_MODIFIED}{_ETAG}{_MORE}{_SIZE}"),
+    re.compile(rf"<Contents>\s*{_KEY}{_ETAG}{_SIZE}{_MORE}{_MODIFIED}"),
+)
+"""As S3 writes an object, and as SeaweedFS does."""
 _ABOUT = re.compile(r"<(IsTruncated|EncodingType|NextMarker)>([^<&]*)</")
 _BEGIN, _END = "<Contents>", "</Contents>"
 _UNUSUAL = ("<!", "<CommonPrefixes")
@@ -68,10 +74,12 @@ def _plain_page(body: str) -> Page | None:
     about = dict(_ABOUT.findall(body[:begin] + body[end:]))
     if not 0 <= begin < end or about.get("EncodingType") != "url" or any(one in body for one in _UNUSUAL):
         return None
-    found = _OBJECT.findall(body)
-    if any(body.count(one) != len(found) for one in (_BEGIN, *_ONCE)):
+    pattern = next((one for one in _OBJECTS if one.match(body, begin)), None)
+    found = pattern.findall(body) if pattern is not None else []
+    if pattern is None or any(body.count(one) != len(found) for one in (_BEGIN, *_ONCE)):
         return None
-    items = [Item(_unquoted(name), etag, int(size), modified.removesuffix("Z")) for name, modified, etag, size in found]
+    key, etag, size, modified = (pattern.groupindex[tag] - 1 for tag in ("Key", "ETag", "Size", "LastModified"))
+    items = [Item(_unquoted(one[key]), one[etag], int(one[size]), one[modified].removesuffix("Z")) for one in found]
     return _page(items, about)
 
 

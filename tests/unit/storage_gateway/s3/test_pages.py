@@ -11,13 +11,16 @@ from hypothesis import strategies as st
 from storage_gateway.s3.pages import Item, _parsed_page, _plain_page, page_of
 
 OWNER = "<Owner><ID>a&#34;b</ID><DisplayName></DisplayName></Owner><StorageClass>STANDARD</StorageClass>"
+MODIFIED = "<LastModified>2026-01-31T12:00:00.000Z</LastModified>"
 objects = st.tuples(st.text(min_size=1, max_size=6).filter(lambda name: name.isprintable()), st.integers(0, 10**12))
 
 
-def written(found: list[tuple[str, int]], quote: str = "&quot;", more: str = "", about: str = "") -> str:
+def written(
+    found: list[tuple[str, int]], quote: str = "&quot;", more: str = "", about: str = "", last: bool = False
+) -> str:
     entries = "".join(
-        f"<Contents><Key>{quote_plus(name)}</Key><LastModified>2026-01-31T12:00:00.000Z</LastModified>"
-        f"<ETag>{quote}{number:032x}{quote}</ETag><Size>{number}</Size>{OWNER}</Contents>"
+        f"<Contents><Key>{quote_plus(name)}</Key>{'' if last else MODIFIED}"
+        f"<ETag>{quote}{number:032x}{quote}</ETag><Size>{number}</Size>{OWNER}{MODIFIED if last else ''}</Contents>"
         for name, number in found
     )
     space = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
@@ -35,7 +38,8 @@ def written(found: list[tuple[str, int]], quote: str = "&quot;", more: str = "",
 )
 def test_both_readers_find_the_same(found: list[tuple[str, int]], quote: str, truncated: bool, marker: str) -> None:
     about = f"<IsTruncated>{str(truncated).lower()}</IsTruncated>{marker}"
-    for body in (written(found, quote, about=about), written(found, quote, more=about)):
+    bodies = [written(found, quote, about=about), written(found, quote, more=about)]
+    for body in (*bodies, written(found, quote, about=about, last=True)):
         plain = _plain_page(body)
         assert plain == _parsed_page(body.encode())
         assert plain is not None
