@@ -57,7 +57,7 @@ class _Deadline:
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self._timer.cancel()
         if self._over and isinstance(error, httpx.HTTPError):
-            raise httpx.ReadTimeout("the answer takes too long") from None
+            raise httpx.ReadTimeout("the answer takes too long: look whether it was done before repeating it") from None
 
     def follow(self, event: str, info: Mapping[str, Any]) -> None:
         """Follow the client's trace to learn the connection that it makes."""

@@ -13,7 +13,7 @@ from storage_bridge.model import StorageUnavailableError
 _FIELDS = ("id", "target", "rule", "enforced", "author", "created_s", "removed_by", "removed_s")
 _OF_CONTROLLERS = ("name", "kind", "what", "mode", "active", "last", "last_s", "runs", "failures", "problem", "waits_s")
 _OF_SWITCHES = ("at_s", "active", "dry", "metrics")
-_UPLOAD_S = 20.0  # the controller compiles it
+_UPLOAD_S = 20.0  # the controller compiles it, and tries modules of rules
 Document = Mapping[str, Any]
 
 
@@ -38,7 +38,7 @@ class RuleClient:
         judged, and no proxy gets them.
         """
         wanted = {"text": text, "tenant": tenant} | ({"dry_run": True} if dry_run else {})
-        rows = self._http.ask("POST", "/v1/rules", wanted, headers=_by(author))
+        rows = self._uploads.ask("POST", "/v1/rules", wanted, headers=_by(author))
         return understood(lambda: [_rule(row) for row in rows])
 
     def remove(self, number: int, author: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Awaitable, Callable
+from urllib.parse import unquote
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
@@ -66,6 +67,8 @@ def make_app(
             return JSONResponse({"error": STANDBY}, 503)
         if dialect.hides(request.url.path):
             return JSONResponse({"error": f"this controller answers the {dialect.value} dialect of Crystal only"}, 404)
+        if "\0" in f"{request.url.path}{unquote(request.url.query)}":  # no text of the database has one
+            return JSONResponse({"error": "a name has no NUL character"}, 400)
         return await answer(request)
 
     rules, modules = RuleLedger(ledger, hosted=works.hosted), ModuleLedger(ledger)

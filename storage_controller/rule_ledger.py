@@ -103,10 +103,17 @@ class RuleLedger:
                 added[target] += kept
             if crowded := [target for target, count in added.items() if count > TARGET_RULES_MAX]:
                 raise Refused(409, f"at most {TARGET_RULES_MAX} rules are kept for {crowded[0]}: remove some first")
-            return [self._add(connection, rule, promised, author, mode) for rule, promised in rules]
+            insert_all = sa.insert(policies).returning(policies.c.id, sort_by_parameter_order=True)
+            rows = [self._row(rule, author, mode) for rule, _ in rules]
+            ids = [int(number) for number in connection.execute(insert_all, rows).scalars()]
+            for number, (rule, promised) in zip(ids, rules, strict=True):
+                if promised is not None:
+                    rates = dict.fromkeys((READ, WRITE), promised)
+                    set_rates(connection, rule.target.tenant, rule_policy(number), rates, None)
+            return ids
 
-    def _add(self, connection: sa.Connection, rule: Rule, promised: int | None, author: str | None, mode: Mode) -> int:
-        row = {
+    def _row(self, rule: Rule, author: str | None, mode: Mode) -> dict[str, Any]:
+        return {
             "target": str(rule.target),
             "rule": show_rule(rule),
             "actions": [action_document(action) for action in rule.actions],
@@ -114,11 +121,6 @@ class RuleLedger:
             "created_s": self._clock(),
             "mode": mode,
         }
-        number = int(connection.execute(sa.insert(policies).returning(policies.c.id), row).scalar_one())
-        if promised is not None:
-            rates = dict.fromkeys((READ, WRITE), promised)
-            set_rates(connection, rule.target.tenant, rule_policy(number), rates, None)
-        return number
 
     def remove(self, number: int, author: str | None, target: str | None = None) -> bool:
         """Remove a rule and its promise, if its target is this one; return whether it was there."""

@@ -23,6 +23,7 @@ from storage_controller.traffic import Traffic
 from storage_controller.word_ledger import expanded
 from storage_filters.chains import Chain, ObjectRequest, Outcome, Verdict, chain_of
 from storage_filters.module_filters import MODULE
+from storage_filters.records import STEPS_MAX
 from storage_filters.rule_documents import SHARED, RuleBook, action_document
 from storage_filters.rules import BANDWIDTH, Rule, TargetKind, metrics_of
 
@@ -116,7 +117,7 @@ def own_rule_routes(
     @routes.post("", status_code=201)
     def add(wanted: NewRules, response: Response, author: Author = None) -> list[dict[str, Any]]:
         mode = Mode.DRY if wanted.dry_run else Mode.ON
-        ids = keep(rules, promisable, parsed(wanted.text.encode(), wanted.tenant), author, response, mode)
+        ids = set(keep(rules, promisable, parsed(wanted.text.encode(), wanted.tenant), author, response, mode))
         idle = idle_by(rules)
         return [_document(one, idle) for one in rules.rules() if one.id in ids]
 
@@ -321,7 +322,12 @@ def _dropped_by_number(rules: RuleLedger) -> Callable[..., Response]:
 def _told(book: RuleBook, wanted: ObjectToTry, idle: Idle) -> dict[str, Any]:
     request = ObjectRequest(wanted.tenant, wanted.container, wanted.object, wanted.size, frozenset(wanted.tags))
     chain = chain_of(book, request)
-    return {"filters": _names(chain, idle), "verdicts": [_verdict(one, idle) for one in chain.verdicts]}
+    names, verdicts = _names(chain, idle), [_verdict(one, idle) for one in chain.verdicts]
+    if len(names) > STEPS_MAX:
+        for one in verdicts:
+            if one["outcome"] == str(Outcome.APPLIES):
+                one["sentence"] += f"; it is one of {len(names)}, and at most {STEPS_MAX} run: a PUT is refused"
+    return {"filters": names, "verdicts": verdicts}
 
 
 def _names(chain: Chain, idle: Idle) -> Collection[str]:

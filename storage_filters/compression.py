@@ -72,7 +72,8 @@ class Compression:
     def reverse(self, chunks: Iterable[bytes], first: int, to_end: bool) -> Iterator[bytes]:  # noqa: ARG002
         """Yield the bytes that were compressed, in pieces of 64 KiB at most; `first` is where a frame begins."""
         try:
-            yield from _DECOMPRESS[self._kind](chunks)
+            pieces = _DECOMPRESS[self._kind](chunks)
+            yield from _checked(pieces) if self._kind in _FRAME else pieces
         except _DAMAGES as error:
             raise DamagedObjectError(f"{self._kind.lower()} cannot be unpacked: {error}") from error
 
@@ -105,6 +106,22 @@ def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
             empty = False
     if held or empty:
         yield bytes(held)
+
+
+def _checked(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the bytes of a frame once its checksum was looked at, which is when one of the next comes, or none."""
+    held = bytearray()
+    for piece in pieces:
+        held += piece
+        while len(held) > FRAME_BYTES:
+            yield from _cut(bytes(held[:FRAME_BYTES]))
+            del held[:FRAME_BYTES]
+    yield from _cut(bytes(held))
+
+
+def _cut(frame: bytes) -> Iterator[bytes]:
+    for first in range(0, len(frame), PIECE_BYTES):
+        yield frame[first : first + PIECE_BYTES]
 
 
 def _zstd_frame(level: int) -> Callable[[bytes], bytes]:

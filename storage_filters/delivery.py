@@ -36,8 +36,8 @@ def packed(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def begun(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Return the same with its first piece already computed: until then, an error can still replace the answer."""
-    first = next(pieces, b"")
+    """Return the same with its first bytes already computed: until then, an error can still replace the answer."""
+    first = next((piece for piece in pieces if piece), b"")
     return chain([first], pieces)
 
 

@@ -55,13 +55,15 @@ from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import DamagedRulesError, RuleFile, operations_file, rules_file
 from storage_filters.rule_metrics import counted_for, counter_name
 from storage_filters.second_look import WITHOUT_BODY, answer_of
-from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused
+from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused, ObjectReplaced
 from storage_filters.transformed_read import may_be_transformed, transformed
 from storage_filters.use_counters import UseCounters, uses_file
+from storage_filters.wsgi_names import object_of, tags_of
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 _OBJECT_PATH_PARTS = 4
+_TRIES = 5
 _MANIFESTS = ("X-Object-Manifest", "X-Static-Large-Object", "X-Symlink-Target", "X-Object-Sysmeta-Slo-Etag")
 _OWN = (DONE, PUT_ETAG, PUT_SIZE)
 _OVERRIDES = (get_container_update_override_key("etag"), get_container_update_override_key("size"))
@@ -115,11 +117,22 @@ class FilterHost:
             for name in _OWN:  # nobody else says what was done
                 request.headers.pop(name, None)
         try:
-            answer = self._answer(request, ObjectRequest(parts[2].removeprefix(self._prefix), parts[3], parts[4]))
-            answered: Iterable[bytes] = answer(env, start_response)  # reads the begin of a range, so it may fail
+            answered = self._answered(request, object_of(parts, self._prefix), start_response)
         except (FilterRefused, DamagedObjectError, DamagedRulesError) as error:
             answered = _refusal(request, error)(env, start_response)
         return answered
+
+    def _answered(self, request: Request, place: ObjectRequest, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer, and read the beginning of a range, which fails if a client stores another object meanwhile."""
+        before = request.environ.copy()
+        for _ in range(_TRIES - 1):
+            with suppress(ObjectReplaced):
+                answered: Iterable[bytes] = self._answer(request, place)(request.environ, start_response)
+                return answered
+            request.environ.clear()
+            request.environ.update(before)
+        last: Iterable[bytes] = self._answer(request, place)(request.environ, start_response)
+        return last
 
     def _answer(self, request: Request, place: ObjectRequest) -> Response:
         if request.method == "PUT":
@@ -144,8 +157,7 @@ class FilterHost:
         unsaid = length is None and "chunked" not in request.headers.get("Transfer-Encoding", "").lower()
         if unsaid or any(header in request.headers for header in _MANIFESTS) or (length or 0) > self._size_max:
             return request.get_response(self._app)
-        tags = frozenset(tag.strip() for tag in request.headers.get("X-Object-Meta-Tag", "").split(",") if tag.strip())
-        book, place = self._book(), replace(place, size=length, tags=tags)
+        book, place = self._book(), replace(place, size=length, tags=tags_of(request.headers))
         chain, tenant = chain_of(book, place), place.tenant
         modules, seen = Modules(book, self._files, sleep), metadata_of(place, request.headers)
         if not stored_by(chain.steps, tenant, modules):

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage_filters.stream_filters import FilterRefused
+from storage_filters.stream_filters import FilterAway, FilterRefused
 
 _SECRET = re.compile(r"[0-9a-fA-F]{64}")
 _NAME = re.compile(r"[\w.-]{1,64}")
@@ -71,7 +71,8 @@ class Keyring:
                 self._version = version
         except (OSError, ValueError) as error:
             self._version = None
-            raise FilterRefused(f"the keyring of this proxy cannot be read: {error}") from None
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            raise FilterAway(f"the keyring of this proxy cannot be read: {why}") from None
         return self._tenants.get(tenant) or self._tenants.get(_ANY)
 
 
@@ -81,7 +82,7 @@ def _read(text: bytes) -> Mapping[str, _Keys]:
         document = json.loads(text)
         return {str(tenant): _keys(str(tenant), told["current"], told["keys"]) for tenant, told in document.items()}
     except (TypeError, KeyError, AttributeError, RecursionError, json.JSONDecodeError) as error:
-        raise ValueError(f"it is no keyring ({type(error).__name__})") from None
+        raise ValueError("it is no keyring") from error
 
 
 def _keys(tenant: str, current: str, told: Mapping[str, str]) -> _Keys:

@@ -53,7 +53,7 @@ SETTLED_MAX = 200
 """Counters of ended executions that are asked for at a time."""
 _REPORTS_A_LIST = 4  # requests are reported each second
 _SILENCE_S = 5.0  # a controller that runs sends limits four times a second
-_REPORTS_OF_ALL = 240  # all counters of requests are told each minute, for a controller that lost some
+_REPORTS_OF_ALL = 240  # all counters are told again each minute, for a controller that lost some
 Uses = Mapping[tuple[str, Direction], Use]
 
 
@@ -94,6 +94,8 @@ class LimitsAgent:
         self._epoch = time.time_ns()
         self._newest = NewestMessage(_SILENCE_S)
         self._told_by: int | None = None
+        self._told_all = True
+        """Whether no report was lost, as far as is known."""
         self._heard_s = self._known_s = time.monotonic()
 
     def run(self) -> None:
@@ -177,7 +179,7 @@ class LimitsAgent:
             for address in addresses(self._conf["limits_from"]):
                 _connect_again(limits, address)
         if now_s - self._known_s > _SILENCE_S:
-            self._known_s = now_s
+            self._known_s, self._told_all = now_s, False
             for address, usage in usages.items():
                 usage.close(linger=0)
                 usages[address] = self._usage(context, address)
@@ -197,8 +199,8 @@ class LimitsAgent:
             sleep(REPORT_INTERVAL_S)
             number, now_s, asked = number + 1, time.monotonic(), self._asked
             self._connected_again(context, usages, limits, now_s)
-            if told_to != self._told_by or number % _REPORTS_OF_ALL == 0:
-                told_to = self._told_by
+            if told_to != self._told_by or not self._told_all or number % _REPORTS_OF_ALL == 0:
+                told_to, self._told_all, told = self._told_by, True, {}
                 requests_told.clear()
                 uses_told.clear()
             now, clients, counts = self._table.uses(now_s), self._clients.uses(now_s), self._counters.counts()
@@ -226,6 +228,7 @@ class LimitsAgent:
                 try:
                     usage.send_string(json.dumps(report), flags=zmq.NOBLOCK)
                 except zmq.Again:
+                    self._told_all = False
                     self._logger.warning("the storage controller does not accept reports")
             before, clients_before, at_s, told = now, clients, now_s, counts
             operations_before = operations

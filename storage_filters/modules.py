@@ -13,6 +13,7 @@ from storage_filters.module_run import Pause
 from storage_filters.rule_documents import ModuleVersion, RuleBook
 from storage_filters.rules import Action
 from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused
+from storage_filters.wsgi_names import text_of
 
 
 class Modules:
@@ -84,7 +85,7 @@ def metadata_of(place: ObjectRequest, headers: Mapping[str, str]) -> dict[str, s
         found["size"] = str(place.size)
     for name, value in headers.items():
         if (small := name.lower()) == "content-type" or small.startswith("x-object-meta-"):
-            found[small] = value
+            found[small] = text_of(value)
     return found
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -27,11 +27,12 @@ from swift.proxy.controllers.base import get_container_info
 from storage_filters.cache_entry import DamagedEntryError, Entry
 from storage_filters.cache_fence import Fence, name_of
 from storage_filters.cache_files import CacheFiles, Fill
-from storage_filters.chains import ObjectRequest, chain_of
+from storage_filters.chains import chain_of
 from storage_filters.headers import PUT_SIZE
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import DamagedRulesError
 from storage_filters.rules import CACHING
+from storage_filters.wsgi_names import object_of, tags_of
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -120,7 +121,8 @@ class ObjectCache:
         if query and not {name for name, _ in parse_qsl(query, keep_blank_values=True)} <= _QUERY:
             return False
         try:
-            rules = self._book().rules_for(parts[2].removeprefix(self._prefix), parts[3], parts[4])
+            place = object_of(parts, self._prefix)
+            rules = self._book().rules_for(place.tenant, place.container, place.object)
         except DamagedRulesError:
             return False
         return any(action.kind == CACHING and action.verb == "SET" for _, rule in rules for action in rule.actions)
@@ -218,10 +220,8 @@ class ObjectCache:
         if any(header in headers for header in _OTHERS):
             return False
         size = headers.get(PUT_SIZE, headers.get("Content-Length"))
-        tags = frozenset(tag.strip() for tag in headers.get("X-Object-Meta-Tag", "").split(",") if tag.strip())
-        wanted = ObjectRequest(
-            parts[2].removeprefix(self._prefix), parts[3], parts[4], int(size) if size else None, tags
-        )
+        place = object_of(parts, self._prefix)
+        wanted = replace(place, size=int(size) if size else None, tags=tags_of(headers))
         try:
             return chain_of(self._book(), wanted).cached
         except DamagedRulesError:

@@ -20,6 +20,7 @@ from storage_filters.seek_table import FRAME_BYTES
 from storage_filters.stream_filters import (
     DamagedObjectError,
     FilterAway,
+    ObjectReplaced,
     Span,
     StreamFilter,
     exactly,
@@ -132,7 +133,7 @@ class PutBytes:
             if answer.headers.get("Etag", "") == self._now.stored_etag:
                 raise DamagedObjectError(f"its size is not what was stored: {answer.status}")
             if self._etag_of(answer) != self._etag:
-                raise FilterAway("the object was replaced while it was read: try again")
+                raise ObjectReplaced("the object was replaced while it was read: try again")
             self._now = self._form(answer)
         raise FilterAway(f"the store answers {answer.status} while the object is read: try again")
 

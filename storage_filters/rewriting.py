@@ -36,6 +36,7 @@ from storage_filters.records import Step, filters_of, parsed, steps_of
 from storage_filters.rule_documents import RuleBook, digest_of
 from storage_filters.second_look import answer_of
 from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused, exactly, read_back
+from storage_filters.wsgi_names import tags_of
 
 _STORED_AT = "X-Backend-Data-Timestamp"
 # Who has one of these has no bytes of its own at this path.
@@ -194,8 +195,7 @@ class _Stored:
         self._etag = self._headers.get(PUT_ETAG if self._done else "Etag", "").strip('"')
         told = self._headers.get(PUT_SIZE if self._done else "Content-Length", "")
         self.size = int(told) if told.isdecimal() else -1
-        tags = frozenset(one.strip() for one in self._headers.get("X-Object-Meta-Tag", "").split(",") if one.strip())
-        self._place = replace(place, size=self.size, tags=tags)
+        self._place = replace(place, size=self.size, tags=tags_of(self._headers))
 
     def why_not(self) -> _Done | None:
         """Return why the object is not to be stored again; None if it may be."""

@@ -22,6 +22,10 @@ class FilterAway(FilterRefused):
     """A filter cannot run yet; trying again helps."""
 
 
+class ObjectReplaced(FilterAway):
+    """A client stored another object while one was read; nothing of it was sent yet, or the connection ends."""
+
+
 class DamagedObjectError(Exception):
     """What is stored cannot be what was put."""
 

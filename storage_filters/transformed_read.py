@@ -23,13 +23,13 @@ from storage_filters.headers import SELECTION, environ_key
 from storage_filters.module_filters import ReadModule
 from storage_filters.modules import Modules, metadata_of
 from storage_filters.rule_documents import RuleBook
-from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused, exactly
+from storage_filters.stream_filters import DamagedObjectError, FilterRefused, ObjectReplaced, exactly
+from storage_filters.wsgi_names import tags_of
 
 _JUDGED = ("Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since")
 _OWN = ("content-length", "content-range", "etag", "accept-ranges")
 _OF_A_COPY = "SSC"  # what the middleware of copies calls its requests
 _MANIFESTS = ("X-Object-Manifest", "X-Static-Large-Object")
-_META = "X-Object-Meta-"
 Read = Callable[[Request], Response]
 
 
@@ -55,7 +55,7 @@ def transformed(request: Request, place: ObjectRequest, book: RuleBook, modules:
     answer = read(request)
     if one.readers_of(answer):
         close_if_possible(answer.app_iter)
-        raise FilterAway("the object was replaced while it was read: try again")
+        raise ObjectReplaced("the object was replaced while it was read: try again")
     return answer
 
 
@@ -79,8 +79,7 @@ class _Object:
         """Return the modules for an answer, none for one without an object; FilterRefused, with the answer closed."""
         if not answer.is_success:
             return []
-        tags = frozenset(one.strip() for one in answer.headers.get(f"{_META}Tag", "").split(",") if one.strip())
-        place = replace(self._place, size=answer.content_length, tags=tags)
+        place = replace(self._place, size=answer.content_length, tags=tags_of(answer.headers))
         steps = chain_of(self._book, place).steps
         try:
             found = self._modules.readers(steps, place.tenant, metadata_of(place, answer.headers))

@@ -67,16 +67,16 @@ class Ledger:
             return None
         return Count(Amount(kept[0], kept[1]), kept[2], kept[3], kept[4])
 
-    def used(self, count: Count) -> Amount:
-        """Return what there is at most, with what is on its way."""
-        found = count.amount + self._read("on-way")
+    def used(self, count: Count, on_way: Amount) -> Amount:
+        """Return what there is at most, with what was on its way before. What was stored since then counts twice."""
+        found = count.amount + on_way
         for generation in range(count.generation, self._added("generation", 0) + 1):
             found += self._read(f"done/{generation}")
         return found
 
-    def take(self, amount: Amount) -> None:
-        """Note what is on its way."""
-        self._add("on-way", amount)
+    def take(self, amount: Amount) -> Amount:
+        """Note what is on its way, and return all that is, up to this: those who take later are not in it."""
+        return self._add("on-way", amount)
 
     def give_back(self, amount: Amount) -> None:
         """Note that what was on its way is not stored."""
@@ -87,12 +87,11 @@ class Ledger:
         self._add(f"done/{self._added('generation', 0)}", amount)
         self.give_back(amount)
 
-    def _add(self, name: str, amount: Amount) -> None:
-        self._added(f"{name}/bytes", amount.size)
-        self._added(f"{name}/objects", amount.objects)
+    def _add(self, name: str, amount: Amount) -> Amount:
+        return Amount(self._added(f"{name}/bytes", amount.size), self._added(f"{name}/objects", amount.objects))
 
     def _read(self, name: str) -> Amount:
-        return Amount(self._added(f"{name}/bytes", 0), self._added(f"{name}/objects", 0))
+        return self._add(name, NOTHING)
 
     def _added(self, name: str, number: int) -> int:
         return int(self._cache.incr(f"{self._name}/{name}", delta=number, time=_LIFE_S))

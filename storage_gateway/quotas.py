@@ -16,9 +16,11 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import random
 from typing import Any
 from urllib.parse import quote
 
+from eventlet import sleep
 from swift.common.exceptions import ChunkReadError
 from swift.common.http import is_success
 from swift.common.middleware.account_quotas import AccountQuotaMiddleware
@@ -34,6 +36,7 @@ from storage_gateway.quota_ledger import NOTHING, Amount, Count, Ledger, is_stal
 _STEP_BYTES = 1 << 20
 """Taken ahead by an upload that does not say its length, where they fit."""
 _PAGES_MAX = 1000
+_TRIES, _PAUSE_S = 6, 0.05
 _SOURCE = "ZQ"
 
 
@@ -125,14 +128,14 @@ class Quotas:
         if size is not None or objects is not None:
             yield Quota((account,), Ledger(cache, account), size, objects)
 
-    def fits(self, req: Request, quota: Quota) -> bool:
+    def fits(self, req: Request, quota: Quota, on_way: Amount) -> bool:
         """Return whether all that is there and on its way fits; Uncountable."""
         count = quota.ledger.counted() or self._counted(req, quota)
-        if quota.allows(quota.ledger.used(count)):
+        if quota.allows(quota.ledger.used(count, on_way)):
             return True
         if not is_stale(count):
             return False
-        return quota.allows(quota.ledger.used(self._counted(req, quota)))  # something may have been removed
+        return quota.allows(quota.ledger.used(self._counted(req, quota), on_way))  # something may have been removed
 
     def _counted(self, req: Request, quota: Quota) -> Count:
         generation, began_s = quota.ledger.begin_count(), time.time()
@@ -182,12 +185,22 @@ class _Upload:
         self.exceeded = False
 
     def take(self, amount: Amount) -> bool:
-        """Take more, and return whether it fits everywhere; Uncountable."""
-        self._taken += amount
-        for one in self._limits:
-            one.ledger.take(amount)
-        self.exceeded = not all(self._quotas.fits(self._req, one) for one in self._limits)
-        return not self.exceeded
+        """Take more if it fits everywhere, and return whether it does; Uncountable. Others that are on their way may
+        not be stored, so it is tried again while there are some.
+        """
+        wanted = self._taken + amount
+        for number in range(_TRIES):
+            on_way = [one.ledger.take(amount) for one in self._limits]
+            self._taken = wanted
+            if all(self._quotas.fits(self._req, *pair) for pair in zip(self._limits, on_way, strict=True)):
+                self.exceeded = False
+                return True
+            self._give_back(amount)
+            if all(one == wanted for one in on_way):
+                break
+            sleep(_PAUSE_S * (number + random()))
+        self.exceeded = True
+        return False
 
     def read(self, size: int) -> bool:
         """Take what was read, if it was not taken ahead, and return whether it fits everywhere; Uncountable."""
@@ -199,18 +212,16 @@ class _Upload:
         if self.take(Amount(lacking + _STEP_BYTES, 0)):
             self._ahead_bytes = _STEP_BYTES
             return True
-        self._give_back(_STEP_BYTES + lacking)
         return self.take(Amount(lacking, 0))
 
     def end(self, stored: bool) -> None:
         """Note what became of it."""
-        self._give_back(self._ahead_bytes)
+        self._give_back(Amount(self._ahead_bytes, 0))
         for one in self._limits:
             (one.ledger.done if stored else one.ledger.give_back)(self._taken)
 
-    def _give_back(self, size: int) -> None:
-        amount = Amount(size, 0)
-        self._taken = Amount(self._taken.size - size, self._taken.objects)
+    def _give_back(self, amount: Amount) -> None:
+        self._taken += Amount(-amount.size, -amount.objects)
         for one in self._limits:
             one.ledger.give_back(amount)
 

@@ -406,3 +406,18 @@ def test_rules_that_every_request_judges_are_few(served: Served) -> None:
         long = "FOR TENANT t DO " + ", ".join(["SET NOOP"] * 17)
         refused = http.post("/v1/rules", json={"text": long})
         assert (refused.status_code, "at most 16 actions" in refused.text) == (400, True)
+
+
+def test_more_filters_than_run_are_told_beforehand(served: Served) -> None:
+    with served.http() as http:
+        rules = "\n".join(f"FOR TENANT t WHEN OBJECT_SIZE>{size} DO SET NOOP" for size in range(9))
+        wanted = {"tenant": "t", "container": "c", "object": "o", "size": 100, "text": rules}
+        told = http.post("/v1/rules/try", json=wanted).json()["then"]["verdicts"]
+        assert all("it is one of 9, and at most 8 run: a PUT is refused" in one["sentence"] for one in told)
+
+
+def test_a_name_with_a_nul_is_refused_before_the_database(served: Served) -> None:
+    with served.http() as http:
+        for path in ("/v1/rules/why?tenant=a%00b&container=c&object=o", "/v1/slos/%00"):
+            answer = http.get(path)
+            assert (answer.status_code, answer.json()["error"]) == (400, "a name has no NUL character")

@@ -224,3 +224,35 @@ def test_a_keyring_that_makes_no_sense_is_said_without_its_keys(tmp_path: Path, 
 def test_records_that_make_no_sense_are_damage(text: str) -> None:
     with pytest.raises(DamagedObjectError):
         parsed(text)
+
+
+@given(
+    st.sampled_from(["ZSTD", "LZ4"]),
+    st.integers(0, 10**6),
+    st.integers(0, 7),
+    st.integers(0, 3 * FRAME_BYTES),
+    st.integers(1, FRAME_BYTES),
+)
+def test_a_flipped_bit_never_gives_other_bytes_in_a_range(
+    kind: str, place: int, bit: int, first: int, length: int
+) -> None:
+    """A frame is looked at before any of it is given: it is what was put, or an error."""
+    damaged = bytearray(_KEPT[kind])
+    damaged[place % len(damaged)] ^= 1 << bit
+    end = min(first + length, len(_TEXT))
+    chain = _again(_COMPRESSED[kind])
+    given_bytes = b""
+    try:
+        if first >= FRAME_BYTES:
+            learn(chain, lambda start, stop: cut(bytes(damaged[start:stop]), 10_000))
+        [span] = spans(chain, first, end)
+        for piece in read_back(chain, cut(bytes(damaged[span.first : span.end]), 10_000), first, end):
+            given_bytes += piece
+    except DamagedObjectError:
+        pass
+    assert _TEXT[first:end].startswith(given_bytes)
+
+
+_TEXT = b"".join(b"%d: some words of %d\n" % (number, number % 97) for number in range(40_000))
+_COMPRESSED: dict[str, list[StreamFilter]] = {kind: [Compression(kind, 1)] for kind in ("ZSTD", "LZ4")}
+_KEPT = {kind: b"".join(stored(chain, cut(_TEXT, 50_000))) for kind, chain in _COMPRESSED.items()}

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
@@ -126,6 +126,25 @@ def test_a_rule_is_carried_out_and_everybody_reads_what_was_put(
     ann.call("POST", "docs/notes.txt", headers={"X-Object-Meta-Colour": "blue"})
     changed = ann.call("GET", "docs/notes.txt")
     assert (changed.content, changed.headers["X-Object-Meta-Colour"]) == (TEXT, "blue")
+
+
+def test_rules_reach_names_in_any_script(whole: Whole, ann: Person, controller: httpx.Client) -> None:
+    rules = (
+        "FOR CONTAINER acme/größe DO SET COMPRESSION",
+        "FOR OBJECT acme/日本/ünï.txt DO SET NOOP",
+        "FOR CONTAINER acme/日本 WHEN OBJECT_TAG=groß DO SET ENCRYPTION",
+    )
+    with applied(controller, whole, *rules) as ids:
+        done = []
+        for path, tags in (("größe/a", ""), ("日本/ünï.txt", ""), ("日本/b", "klein, groß"), ("日本/c", "klein")):
+            container, name = path.split("/")
+            ann.put(quote(container))
+            headers = {"X-Object-Meta-Tag": tags.encode()} if tags else {}
+            assert ann.call("PUT", quote(path), content=TEXT, headers=headers).status_code == 201
+            assert ann.call("GET", quote(path)).content == TEXT
+            asked = {"tenant": "acme", "container": container, "object": name}
+            done.append([one["rule"] for one in controller.get("/v1/rules/why", params=asked).json()["done"]])
+    assert done == [[ids[0]], [ids[1]], [ids[2]], []]
 
 
 def seen(answer: httpx.Response) -> tuple[Any, ...]:

@@ -77,7 +77,8 @@ def storage_history(
 
 
 def _span(from_s: float, to_s: float) -> dict[str, float]:
-    return {"from_s": from_s - stretch_of(from_s, to_s), "to_s": to_s, "stretch_s": stretch_of(from_s, to_s)}
+    stretch_s = stretch_of(from_s, max(from_s, to_s))
+    return {"from_s": max(0.0, from_s - stretch_s), "to_s": to_s, "stretch_s": stretch_s}
 
 
 def _began(one: ExecutionStorageView) -> tuple[float, str]:

@@ -60,7 +60,7 @@ def test_it_never_says_less_than_there_is(steps: list[str]) -> None:
                 ledger.keep(listed.pop(0))
         count = ledger.counted()
         if count is not None:
-            used = ledger.used(count)
+            used = ledger.used(count, ledger.take(NOTHING))
             wanted = sum(on_way, there)
             assert used.size >= wanted.size
             assert used.objects >= wanted.objects
@@ -76,7 +76,7 @@ def test_it_says_what_there_is_when_nothing_crosses() -> None:
     ledger.give_back(Amount(5, 1))
     count = ledger.counted()
     assert count is not None
-    assert ledger.used(count) == Amount(110, 3)
+    assert ledger.used(count, ledger.take(NOTHING)) == Amount(110, 3)
     for _ in range(9):
         ledger.begin_count()
     assert ledger.counted() is None, "counts that many have begun since are not kept"

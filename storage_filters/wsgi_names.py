@@ -1,0 +1,26 @@
+"""Names and values of requests as they were meant: WSGI hands UTF-8 on as if it were Latin-1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from storage_filters.chains import ObjectRequest
+
+_TAG = "X-Object-Meta-Tag"
+
+
+def text_of(value: str) -> str:
+    """Return a value of a request as it was meant. What is no UTF-8 belongs to nothing that anybody can name."""
+    return value.encode("latin-1", "replace").decode("utf-8", "replace")
+
+
+def object_of(parts: Sequence[str], account_prefix: str) -> ObjectRequest:
+    """Return the object of a path that was split: version, account, container and object behind an empty part."""
+    account, container, name = (text_of(part) for part in parts[2:5])
+    return ObjectRequest(account.removeprefix(account_prefix), container, name)
+
+
+def tags_of(headers: Mapping[str, str]) -> frozenset[str]:
+    """Return the words of the header that has an object's tags."""
+    words = (word.strip() for word in text_of(headers.get(_TAG, "")).split(","))
+    return frozenset(word for word in words if word)
