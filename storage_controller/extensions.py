@@ -103,6 +103,7 @@ class Works:
         active: Active = dict,
         readings: Readings = dict,
         prometheus_url: str | None = None,
+        hosted_by: Callable[[], Mapping[str, Collection[str]]] = dict,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -123,6 +124,7 @@ class Works:
         self.active = active
         self.readings = readings
         self.prometheus_url = prometheus_url
+        self.hosted_by = hosted_by
         self.objects = objects
         self.rewrite_bytes_per_s = rewrite_bytes_per_s
 
@@ -156,6 +158,11 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
     @routes.get("/reports")
     def reports() -> dict[str, float | None]:
         return {name: None if math.isinf(one) else round(one, 2) for name, one in works.silent_s().items()}
+
+    @routes.get("/hosting")
+    def hosting() -> dict[str, dict[str, Any]]:
+        silent, hosted = reports(), works.hosted_by()
+        return {name: {"silent_s": silent[name], "filters": sorted(hosted.get(name, ()))} for name in sorted(silent)}
 
     @routes.post("/feasible")
     def feasible(demand: Demand) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from storage_bridge.http import ControllerSettings
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, View, ViewSample
 from storage_controller.answers import Promisable, Refused
 from storage_controller.app import make_app
+from storage_controller.controller_ledger import ControllerLedger
 from storage_controller.dialects import SpokenDialect
 from storage_controller.executions import ExecutionKeys
 from storage_controller.extensions import Works
@@ -47,6 +48,9 @@ class Served:
     strangers: set[str] = field(default_factory=set)
     proxies: dict[str, int] = field(default_factory=dict)
     """What each proxy can move; told before the first request."""
+    hosted_by: dict[str, frozenset[str]] = field(default_factory=dict)
+    silent_s: dict[str, float] = field(default_factory=dict)
+    """By proxy, its filters, and for how long it has not reported."""
     keeps: set[str] = field(default_factory=set)
     """Ids of views that Swift does not remove."""
     making: threading.Event | None = None
@@ -103,7 +107,12 @@ def served_controller(
     capacity = BandwidthSlo(100 * MB, 100 * MB)
     served.views = KeptViews(ledger, served.make, served.remove)
     works = Works(
-        Promisable(capacity, lambda tenant: tenant not in served.strangers, served.proxies),
+        Promisable(
+            capacity,
+            lambda tenant: tenant not in served.strangers,
+            served.proxies,
+            ControllerLedger(ledger).unkept,
+        ),
         lambda: served.achieved,
         lambda: served.missed,
         served.views,
@@ -112,6 +121,8 @@ def served_controller(
         counts_transfers=served.counts,
         traffic=served.traffic,
         prometheus_url=prometheus_url,
+        hosted_by=lambda: served.hosted_by,
+        silent_s=lambda: served.silent_s,
         objects=SwiftObjects(SwiftHttp(SwiftAdmin("http://127.0.0.1:1/auth/v1.0", "admin", "key"))),
     )
     app = serving.Served(make_app(ledger, works, TOKEN, keys=keys, dialect=dialect), http="h11", loop="asyncio")
