@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, type Schemas, told } from "../../../api/client";
-import { ErrorBox } from "../../../components/feedback";
+import { ErrorBox, ProblemBox } from "../../../components/feedback";
 import { type MetricFields, NO_METRIC, programOf, wantedMetric } from "./wanted-metric";
 
 /** Adds a metric: an expression that a Prometheus is asked, or a program in Python. */
@@ -83,15 +83,15 @@ function Expression({ fields, put }: PartProps) {
 }
 
 function Program({ fields, put }: PartProps) {
-  const [fault, setFault] = useState<unknown>(null);
+  const [fault, setFault] = useState("");
   const read = (file: File | undefined) => {
     if (!file) return;
     programOf(file).then(
       (program) => {
-        setFault(null);
+        setFault("");
         put({ program });
       },
-      (error: unknown) => setFault(error),
+      (error: Error) => setFault(error.message),
     );
   };
   return (
@@ -107,7 +107,7 @@ function Program({ fields, put }: PartProps) {
           }}
         />
       </label>
-      <ErrorBox error={fault} />
+      {fault && <ProblemBox title={fault} />}
       <label>
         Program with a class Metric
         <textarea
