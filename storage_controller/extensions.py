@@ -159,6 +159,10 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
     def reports() -> dict[str, float | None]:
         return {name: None if math.isinf(one) else round(one, 2) for name, one in works.silent_s().items()}
 
+    @routes.get("/unkept")
+    def unkept() -> list[str]:
+        return list(works.promisable.unkept())
+
     @routes.get("/hosting")
     def hosting() -> dict[str, dict[str, Any]]:
         silent, hosted = reports(), works.hosted_by()

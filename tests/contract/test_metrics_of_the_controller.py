@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from storage_bridge.connect import connect
 from storage_controller.controller_ledger import SWITCHES_MAX, ControllerLedger, Switch
 from storage_controller.metric_ledger import METRICS_MAX
 from storage_controller.rule_ledger import RuleLedger
@@ -210,7 +211,9 @@ def test_a_dry_run_is_for_rules_with_a_metric_and_proxies_do_not_get_it(served: 
     assert http.put("/v1/controllers/bandwidth", json={"mode": "dry"}).json()["mode"] == "dry"
 
 
-def test_while_bandwidth_is_not_shared_each_promise_and_the_controller_say_so(http: httpx.Client) -> None:
+def test_while_bandwidth_is_not_shared_each_promise_and_the_controller_say_so(
+    served: Served, http: httpx.Client
+) -> None:
     assert http.get("/v1/controllers/bandwidth").json()["warning"] == ""
     for mode, how in (("off", "off"), ("dry", "in a dry run")):
         sentence = f"the controller bandwidth is {how}: no limit and no SLO is kept"
@@ -218,8 +221,10 @@ def test_while_bandwidth_is_not_shared_each_promise_and_the_controller_say_so(ht
         assert http.put("/v1/slos/acme", json={"read_bytes_per_s": MB}).json()["notes"] == [sentence]
         promised = http.post("/bw/slas", json={"project_id": "beta", "policy_id": "gold", "bandwidth": 1})
         assert (promised.status_code, sentence in promised.headers["Warning"]) == (201, True)
+        assert connect(served.settings()).capacity().unkept == (sentence,)
     assert http.put("/v1/controllers/bandwidth", json={"mode": "on"}).json()["warning"] == ""
     assert http.put("/v1/slos/acme", json={"read_bytes_per_s": MB}).json()["notes"] == []
+    assert connect(served.settings()).capacity().unkept == ()
 
 
 def test_the_filters_of_each_proxy_are_told(served: Served, http: httpx.Client) -> None:
