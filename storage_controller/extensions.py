@@ -134,7 +134,7 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
     routes = APIRouter(prefix="/v1")
 
     @routes.get("/capacity")
-    def capacity() -> dict[str, int]:
+    def capacity() -> dict[str, Any]:
         promised = ledger.by_tenant().values()
         return {
             "read_bytes_per_s": works.promisable.capacity.read_bytes_per_s or 0,
