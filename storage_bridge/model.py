@@ -30,7 +30,7 @@ class StorageCapacity:
     """Bytes per second that the store can move in all, and how much of it is promised.
 
     one_proxy_bytes_per_s: what the largest of its proxies moves, both ways together; proxies_bytes_per_s: what all of
-    them move. None: not reported.
+    them move. None: not reported. unkept: sentences that say why no promise is kept at present.
     """
 
     read_bytes_per_s: int
@@ -39,6 +39,7 @@ class StorageCapacity:
     promised_write_bytes_per_s: int = 0
     one_proxy_bytes_per_s: int | None = None
     proxies_bytes_per_s: int | None = None
+    unkept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,6 +126,18 @@ class RuleClient:
         rows = self._http.ask("GET", "/v1/controllers")
         return understood(lambda: [_controller(row) for row in rows])
 
+    def proxies(self) -> Sequence[Document]:
+        """Return the proxies, the filters that each has, and for how long it has not reported (None: it never did);
+        nothing for an older controller.
+        """
+        answer = self._http.ask("GET", "/v1/hosting", absent={})
+        return understood(
+            lambda: [
+                {"name": name, "silent_s": one["silent_s"], "filters": list(one["filters"])}
+                for name, one in answer.items()
+            ]
+        )
+
     def controller(self, name: str) -> Document:
         """Return a controller, with its last switches."""
         answer = self._http.ask("GET", f"/v1/controllers/{quote(name)}")
@@ -164,7 +176,8 @@ def _rule(row: Document) -> Document:
 
 def _controller(row: Document) -> Document:
     switches = [{name: one[name] for name in _OF_SWITCHES} for one in row.get("switches", ())]
-    return {name: row[name] for name in _OF_CONTROLLERS} | {"switches": switches}
+    later = {"switches": switches, "warning": row.get("warning", "")}
+    return {name: row[name] for name in _OF_CONTROLLERS} | later
 
 
 def _by(author: str) -> Mapping[str, str]:

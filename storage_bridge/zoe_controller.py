@@ -41,8 +41,10 @@ class ZoeController:
     def capacity(self) -> StorageCapacity:
         """Return how much it can move and has promised."""
         capacity = understood(lambda: dict(self._http.ask("GET", "/v1/capacity")))
-        # A controller without this route reports nothing of its proxies.
-        return understood(lambda: StorageCapacity(**capacity, **self._http.ask("GET", "/v1/proxies", absent={})))
+        # A controller without these routes reports nothing of its proxies, and nothing that it does not keep.
+        capacity |= understood(lambda: dict(self._http.ask("GET", "/v1/proxies", absent={})))
+        unkept = understood(lambda: tuple(map(str, self._http.ask("GET", "/v1/unkept", absent=[]))))
+        return understood(lambda: StorageCapacity(**capacity, unkept=unkept))
 
     def feasible(self, demand: BandwidthDemand) -> DemandFeasibility:
         """Return whether the demand would fit."""

@@ -20,6 +20,7 @@ from storage_bridge.bandwidth.regulator import RateSettings
 from storage_bridge.model import BandwidthSlo, View, ViewSample
 from storage_controller.answers import Promisable, Refused, bounded
 from storage_controller.app import make_app
+from storage_controller.controller_ledger import ControllerLedger
 from storage_controller.executions import ExecutionKeys
 from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
@@ -99,7 +100,8 @@ def main() -> int:
         lambda: lead.epoch is not None,
     )
     regulation.judge.added = metrics.values_for
-    promisable = promisable_by(settings, views.has_account if views else lambda _: True)
+    has_account = views.has_account if views else lambda _: True
+    promisable = replace(promisable_by(settings, has_account), unkept=ControllerLedger(ledger).unkept)
     kept_views = KeptViews(ledger, views.make if views else _no_views, views.remove if views else lambda _: None)
     objects = SwiftObjects(views.line) if views else None
     works = Works(
@@ -121,6 +123,7 @@ def main() -> int:
         active=regulation.judge.active,
         readings=metrics.readings,
         prometheus_url=settings.prometheus_url,
+        hosted_by=regulation.hosted_by,
         objects=objects,
         rewrite_bytes_per_s=settings.rewrite_bytes_per_s,
         **({"done": done_at(views.line)} if views else {}),

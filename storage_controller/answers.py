@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fastapi import FastAPI, Request
@@ -42,12 +42,13 @@ def both_ways(slo: BandwidthSlo) -> int:
 class Promisable:
     """How much may be promised at most, and to which tenants: those that the store does not report as missing.
 
-    proxies: bytes per second that each proxy can move, both ways together.
+    proxies: bytes per second that each proxy can move, both ways together. unkept: why no promise is kept at present.
     """
 
     capacity: BandwidthSlo
     has_account: Callable[[str], bool] = lambda _: True
     proxies: Mapping[str, int] = field(default_factory=dict)
+    unkept: Callable[[], Sequence[str]] = tuple
 
     def check(self, tenant: str, slo: BandwidthSlo) -> Mapping[str, str]:
         """Return the headers that say what the proxies may not be able to keep of a promise.
@@ -66,9 +67,10 @@ class Promisable:
 
     def caveats(self, slo: BandwidthSlo) -> list[str]:
         """Return the caveats of a promise: a proxy moves no more than it can, and its reads and writes share that."""
+        found = list(self.unkept())
         if not self.proxies:
-            return []
-        found, one, all_of_them = [], max(self.proxies.values()), sum(self.proxies.values())
+            return found
+        one, all_of_them = max(self.proxies.values()), sum(self.proxies.values())
         if max(slo.read_bytes_per_s or 0, slo.write_bytes_per_s or 0) > one:
             found.append(f"one proxy moves {one} bytes/s: more is kept only for requests through several proxies")
         if both_ways(slo) > all_of_them:

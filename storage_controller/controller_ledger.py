@@ -30,6 +30,12 @@ class Switch:
     metrics: Mapping[str, float]
 
 
+def unkept(mode: Mode) -> list[str]:
+    """Return what is to be said while the bandwidth controller has this mode; nothing while it is on."""
+    how = {Mode.OFF: "off", Mode.DRY: "in a dry run"}.get(mode)
+    return [] if how is None else [f"the controller {BANDWIDTH_CONTROLLER} is {how}: no limit and no SLO is kept"]
+
+
 def rule_controller(number: int) -> str:
     """Return the name of a rule's loop among controllers."""
     return f"rule-{number}"
@@ -46,6 +52,10 @@ class ControllerLedger:
         with self._begin() as connection:
             found = connection.execute(sa.select(controllers.c.mode).where(controllers.c.name == name)).scalar()
             return Mode(found or Mode.ON)
+
+    def unkept(self) -> list[str]:
+        """Return why no promise of bandwidth is kept at present."""
+        return unkept(self.mode(BANDWIDTH_CONTROLLER))
 
     def set_mode(self, name: str, mode: Mode) -> None:
         """Set the mode of a controller. Refused if there is none of that name."""

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from storage_controller.answers import Refused
-from storage_controller.controller_ledger import BANDWIDTH_CONTROLLER, ControllerLedger, rule_controller
+from storage_controller.controller_ledger import BANDWIDTH_CONTROLLER, ControllerLedger, rule_controller, unkept
 from storage_controller.metric_ledger import MetricLedger, MetricSource
 from storage_controller.rule_ledger import RuleLedger
 from storage_controller.supervision import ControllerState, Mode, Supervisor
@@ -44,6 +44,7 @@ class Controllers:
         return [
             {**asdict(states.get(name) or ControllerState(name)), "kind": kind, "what": what, "mode": str(mode)}
             | {"active": active.get(name) if mode is not Mode.OFF else None}
+            | {"warning": "; ".join(unkept(mode)) if name == BANDWIDTH_CONTROLLER else ""}
             for name, kind, what, mode in self._known()
         ]
 

@@ -103,6 +103,7 @@ class Works:
         active: Active = dict,
         readings: Readings = dict,
         prometheus_url: str | None = None,
+        hosted_by: Callable[[], Mapping[str, Collection[str]]] = dict,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -123,6 +124,7 @@ class Works:
         self.active = active
         self.readings = readings
         self.prometheus_url = prometheus_url
+        self.hosted_by = hosted_by
         self.objects = objects
         self.rewrite_bytes_per_s = rewrite_bytes_per_s
 
@@ -132,7 +134,7 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
     routes = APIRouter(prefix="/v1")
 
     @routes.get("/capacity")
-    def capacity() -> dict[str, int]:
+    def capacity() -> dict[str, Any]:
         promised = ledger.by_tenant().values()
         return {
             "read_bytes_per_s": works.promisable.capacity.read_bytes_per_s or 0,
@@ -156,6 +158,15 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
     @routes.get("/reports")
     def reports() -> dict[str, float | None]:
         return {name: None if math.isinf(one) else round(one, 2) for name, one in works.silent_s().items()}
+
+    @routes.get("/unkept")
+    def unkept() -> list[str]:
+        return list(works.promisable.unkept())
+
+    @routes.get("/hosting")
+    def hosting() -> dict[str, dict[str, Any]]:
+        silent, hosted = reports(), works.hosted_by()
+        return {name: {"silent_s": silent[name], "filters": sorted(hosted.get(name, ()))} for name in sorted(silent)}
 
     @routes.post("/feasible")
     def feasible(demand: Demand) -> dict[str, Any]:

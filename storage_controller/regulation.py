@@ -156,6 +156,10 @@ class Regulation:
         """
         return frozenset((*KINDS, CACHING)).intersection(*self._hosted.values())
 
+    def hosted_by(self) -> Mapping[str, frozenset[str]]:
+        """Return the filters of objects that each proxy has, of those that ever reported."""
+        return dict(self._hosted)
+
     def metrics(self) -> Mapping[int, Mapping[str, float]]:
         """Return the values of metrics that the proxies know, by rule, and of rules that are only tried."""
         return self.judge.values()

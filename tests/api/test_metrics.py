@@ -8,6 +8,8 @@ from pathlib import Path
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
+from storage_controller.controller_metrics import ControllerCollector
+from storage_controller.supervision import Supervisor
 from tests.support.api import Api
 from tests.support.documents import document, job, part
 from tests.support.waiting import until
@@ -15,6 +17,7 @@ from zoe_lib.domain.execution import ExecutionState
 from zoe_master.background import metrics
 from zoe_master.notifications import metrics as of_notifications
 
+OF_CONTROLLERS = list(ControllerCollector(Supervisor(), dict, dict).collect())
 # What the master registers when it imports them.
 OF_THE_MASTER = (metrics, of_notifications)
 REFERENCE = Path(__file__).parents[2] / "docs/reference/metrics.md"
@@ -35,6 +38,7 @@ def told(api: Api) -> str:
 def test_the_reference_lists_what_there_is() -> None:
     documented = {name: (kind, labels.strip()) for name, kind, labels, _, _ in ROW.findall(REFERENCE.read_text())}
     families = {family.name: family for family in REGISTRY.collect() if family.name.startswith("zoe_")}
+    families |= {family.name: family for family in OF_CONTROLLERS}
     assert documented.keys() == families.keys()
     for name, (kind, _) in documented.items():
         assert families[name].type == kind, name

@@ -36,6 +36,8 @@ def expressions() -> Iterator[Expressions]:
 def admin(api: Api, postgres_url: str, expressions: Expressions) -> Iterator[Client]:
     """The API asks a controller by way of the master's answers."""
     with served_controller(postgres_url, prometheus_url=expressions.url) as controller:
+        controller.silent_s["p1"] = 2.0
+        controller.hosted_by["p1"] = frozenset({"NOOP"})
         answers = RuleAnswers(RuleClient(ControllerSettings(controller.url, TOKEN, "zoe", timeout_s=30.0)))
 
         def ask(kind: str, body: dict[str, Any], *_: object) -> dict[str, Any]:
@@ -66,6 +68,8 @@ def test_an_admin_adds_metrics_and_sets_controllers(api: Api, admin: Client) -> 
         ("metric-SEVEN", "on"),
         (name, "dry"),
     ]
+    [proxy] = admin.storage_controllers().proxies
+    assert (proxy.name, proxy.silent_s, proxy.filters) == ("p1", 2.0, ["NOOP"])
     assert admin.set_storage_controller(name, "on").mode == "on"
     assert admin.storage_controller(name).switches == []
     assert [(one.mode, one.enforced) for one in admin.storage_rules().rules] == [("on", True)]
@@ -129,7 +133,9 @@ def test_the_command_line(api: Api, admin: Client, tmp_path: Path, monkeypatch: 
         (["controllers"], "metric-SEVEN", 0),
         (["policy", "rm", "1"], "1", 0),
         (["policy", "restore", "1"], "dry run", 0),
-        (["controllers", "bandwidth", "--mode", "off"], "off", 0),
+        (["controllers"], "2.0s ago", 0),
+        (["controllers", "bandwidth", "--mode", "off"], "warning: the controller bandwidth is off: no limit", 0),
+        (["slo", "set", "red", "--read", "1MB/s"], "note: the controller bandwidth is off: no limit", 0),
         (["controllers", "--mode", "off"], "needs the name", 2),
     ):
         done = run.invoke(app, ["storage", *arguments])

@@ -35,6 +35,8 @@ def test_what_proxies_cannot_keep_is_told_to_operators_and_to_the_tenant(server:
     assert zoe("storage", "status").err == "note: lab is granted too much\nnote: other is granted too much\n"
     assert zoe("storage", "status", token=OTHER).err == "note: other is granted too much\n"
     assert zoe("storage", "status", "-o", "json").json()["caveats"] == told
+    server.master.storage = {"configured": True, "warnings": ["no SLO is kept"]}
+    assert zoe("storage", "status", token=OTHER).err == "warning: no SLO is kept\n"
 
 
 def test_others_may_not_and_what_makes_no_sense_is_told(server: Server, zoe: Zoe, tmp_path: Path) -> None:

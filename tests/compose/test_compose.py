@@ -17,8 +17,14 @@ from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.roles import Role
 
 SERVICES = {"postgres", "setup", "master", "api", "prometheus", "storage"}
-# Panels that show nothing while nothing waits and no tenant has bandwidth.
+# Panels that show nothing while nothing waits and no tenant has bandwidth, and those of zoe-storage, which this
+# Prometheus does not read.
 EMPTY_AT_REST = {"Moved by executions", "Waiting, by reason", "Granted and achieved", "Missed"}
+EMPTY_AT_REST |= {
+    "Runs of the store's controllers (5 min)",
+    "Rules with metrics that hold",
+    "Values of added metrics",
+}
 DASHBOARD = ROOT / "deploy" / "grafana" / "dashboards" / "zoe.json"
 BATCH = json.loads((ROOT / "app_descriptions" / "batch.json").read_text())
 

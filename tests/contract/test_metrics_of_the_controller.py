@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import httpx
 import pytest
 
+from storage_bridge.connect import connect
 from storage_controller.controller_ledger import SWITCHES_MAX, ControllerLedger, Switch
 from storage_controller.metric_ledger import METRICS_MAX
 from storage_controller.rule_ledger import RuleLedger
 from tests.support.prometheus import Expressions, prometheus
-from tests.support.storage_controller import Served, served_controller
+from tests.support.storage_controller import MB, Served, served_controller
 
 PROGRAM = b"class Metric:\n    def evaluate(self, counters):\n        return 7\n"
 
@@ -207,6 +209,32 @@ def test_a_dry_run_is_for_rules_with_a_metric_and_proxies_do_not_get_it(served: 
     for absent in ("rule-999", "metric-none", "else", "rule-x"):
         refused(http.put(f"/v1/controllers/{absent}", json={"mode": "on"}), 404, "there is no controller")
     assert http.put("/v1/controllers/bandwidth", json={"mode": "dry"}).json()["mode"] == "dry"
+
+
+def test_while_bandwidth_is_not_shared_each_promise_and_the_controller_say_so(
+    served: Served, http: httpx.Client
+) -> None:
+    assert http.get("/v1/controllers/bandwidth").json()["warning"] == ""
+    for mode, how in (("off", "off"), ("dry", "in a dry run")):
+        sentence = f"the controller bandwidth is {how}: no limit and no SLO is kept"
+        assert http.put("/v1/controllers/bandwidth", json={"mode": mode}).json()["warning"] == sentence
+        assert http.put("/v1/slos/acme", json={"read_bytes_per_s": MB}).json()["notes"] == [sentence]
+        promised = http.post("/bw/slas", json={"project_id": "beta", "policy_id": "gold", "bandwidth": 1})
+        assert (promised.status_code, sentence in promised.headers["Warning"]) == (201, True)
+        assert connect(served.settings()).capacity().unkept == (sentence,)
+    assert http.put("/v1/controllers/bandwidth", json={"mode": "on"}).json()["warning"] == ""
+    assert http.put("/v1/slos/acme", json={"read_bytes_per_s": MB}).json()["notes"] == []
+    assert connect(served.settings()).capacity().unkept == ()
+
+
+def test_the_filters_of_each_proxy_are_told(served: Served, http: httpx.Client) -> None:
+    assert http.get("/v1/hosting").json() == {}
+    served.silent_s |= {"p2": math.inf, "p1": 0.25}
+    served.hosted_by["p1"] = frozenset({"NOOP", "ENCRYPTION"})
+    assert http.get("/v1/hosting").json() == {
+        "p1": {"silent_s": 0.25, "filters": ["ENCRYPTION", "NOOP"]},
+        "p2": {"silent_s": None, "filters": []},
+    }
 
 
 def test_switches_are_kept_the_newest_of_each(served: Served, http: httpx.Client) -> None:

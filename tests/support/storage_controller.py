@@ -14,11 +14,14 @@ from storage_bridge.http import ControllerSettings
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, View, ViewSample
 from storage_controller.answers import Promisable, Refused
 from storage_controller.app import make_app
+from storage_controller.controller_ledger import ControllerLedger
 from storage_controller.dialects import SpokenDialect
 from storage_controller.executions import ExecutionKeys
 from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import Ledger
+from storage_controller.own_metrics import Reading
+from storage_controller.supervision import Supervisor
 from storage_controller.swift_http import SwiftAdmin, SwiftHttp
 from storage_controller.swift_objects import SwiftObjects
 from storage_controller.traffic import Traffic
@@ -47,6 +50,14 @@ class Served:
     strangers: set[str] = field(default_factory=set)
     proxies: dict[str, int] = field(default_factory=dict)
     """What each proxy can move; told before the first request."""
+    hosted_by: dict[str, frozenset[str]] = field(default_factory=dict)
+    silent_s: dict[str, float] = field(default_factory=dict)
+    """By proxy, its filters, and for how long it has not reported."""
+    supervisor: Supervisor = field(default_factory=Supervisor)
+    readings: dict[str, Reading] = field(default_factory=dict)
+    active: dict[str, bool] = field(default_factory=dict)
+    rule_metrics: dict[int, dict[str, float]] = field(default_factory=dict)
+    """What controllers did, values of added metrics, which rules hold, and by which values."""
     keeps: set[str] = field(default_factory=set)
     """Ids of views that Swift does not remove."""
     making: threading.Event | None = None
@@ -103,7 +114,12 @@ def served_controller(
     capacity = BandwidthSlo(100 * MB, 100 * MB)
     served.views = KeptViews(ledger, served.make, served.remove)
     works = Works(
-        Promisable(capacity, lambda tenant: tenant not in served.strangers, served.proxies),
+        Promisable(
+            capacity,
+            lambda tenant: tenant not in served.strangers,
+            served.proxies,
+            ControllerLedger(ledger).unkept,
+        ),
         lambda: served.achieved,
         lambda: served.missed,
         served.views,
@@ -112,6 +128,12 @@ def served_controller(
         counts_transfers=served.counts,
         traffic=served.traffic,
         prometheus_url=prometheus_url,
+        hosted_by=lambda: served.hosted_by,
+        silent_s=lambda: served.silent_s,
+        supervisor=served.supervisor,
+        readings=lambda: served.readings,
+        active=lambda: served.active,
+        metrics=lambda: served.rule_metrics,
         objects=SwiftObjects(SwiftHttp(SwiftAdmin("http://127.0.0.1:1/auth/v1.0", "admin", "key"))),
     )
     app = serving.Served(make_app(ledger, works, TOKEN, keys=keys, dialect=dialect), http="h11", loop="asyncio")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections.abc import Iterator
@@ -12,17 +13,21 @@ import pytest
 from playwright.sync_api import expect
 
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, StoreExecution
+from storage_controller.controller_ledger import ControllerLedger, Switch
 from storage_controller.executions import ExecutionKeys
+from storage_controller.own_metrics import Reading
 from storage_controller.rewrite_ledger import Counts, RewriteLedger
+from storage_controller.supervision import Failure, Mode
 from storage_controller.use_rows import HeardUse, add_spans, add_uses
 from storage_filters.request_counters import request_name
 from tests.support.documents import job
 from tests.support.object_store import object_store
 from tests.support.postgres import PostgresServer
+from tests.support.prometheus import prometheus
 from tests.support.stack import running_stack
 from tests.support.storage_controller import MB, TOKEN, Served, served_controller
 from tests.support.web import Visitor
-from tests.web.test_everyone import PICTURES
+from tests.web.test_everyone import PICTURES, wrong
 from zoe_client import Client
 from zoe_client.wire import CredentialRequest
 from zoe_embedded.stack import Stack
@@ -40,7 +45,8 @@ ACHIEVED = r"Latest: read: 7\.0 MB/s, read granted: {granted} MB/s, written: 2\.
 def controller(postgres_server: PostgresServer) -> Iterator[Served]:
     """A real one, which is told of tenants that read and write all the time."""
     url = postgres_server.create_database()
-    with served_controller(url, ExecutionKeys(b"s" * 32, "AUTH_")) as served:
+    keys = ExecutionKeys(b"s" * 32, "AUTH_")
+    with prometheus() as source, served_controller(url, keys, prometheus_url=source.url) as served:
         served.achieved |= {FIRST_TENANT: AchievedBandwidth(7 * MB, 2 * MB), "another": AchievedBandwidth(3 * MB, 0)}
         yield served
     postgres_server.drop_database(url)
@@ -158,6 +164,109 @@ def test_an_admin_writes_tries_removes_and_restores_rules(admin: Visitor) -> Non
     expect(again).to_be_visible()
     assert admin.violations() == []
     again.click()
+    expect(page.get_by_text("There is no rule")).to_be_visible()
+
+
+def test_an_admin_adds_metrics_by_expression_and_by_program_and_removes_them(
+    admin: Visitor, controller: Served, tmp_path: Path
+) -> None:
+    page = admin.open("/cluster/rules/metrics")
+    expect(page.get_by_text("No metric was added")).to_be_visible()
+    add = page.get_by_label("Add a metric")
+    submit = add.get_by_role("button", name="Add")
+    expect(submit).to_be_disabled()
+    add.get_by_label("Name in rules").fill("load")
+    expression = add.get_by_role("textbox", name="Expression", exact=True)
+    expression.fill("sum(up")
+    submit.click()
+    expect(add.get_by_role("alert")).to_contain_text("Prometheus refuses the expression")
+    expression.fill("sum(up)")
+    submit.click()
+    row = page.get_by_role("row").filter(has_text="LOAD")
+    expect(row).to_contain_text("not known")
+    places = {("acme", ""): 2.5} | {("acme", f"c{number}"): float(number) for number in range(6)}
+    controller.readings["LOAD"] = Reading(time.monotonic() - 3, 0.01, places, True)
+    with controller.supervisor.run("metric-LOAD"):
+        raise Failure("3 seconds are over without an answer")
+    expect(row).to_contain_text("acme 2.5")
+    expect(row).to_contain_text("2 more")
+    expect(row).to_contain_text("failed 3 seconds are over without an answer")
+    (tmp_path / "binary.py").write_bytes(b"\xff")
+    (tmp_path / "busy.py").write_text("class Metric:\n    def evaluate(self, counters):\n        return 7\n")
+    add.get_by_label("Name in rules").fill("busy")
+    add.get_by_label("Measured by").select_option("program")
+    program = add.get_by_role("textbox", name="Program with a class Metric")
+    add.get_by_label("File with the program").set_input_files(tmp_path / "binary.py")
+    expect(add.get_by_role("alert")).to_contain_text("binary.py is not text in UTF-8")
+    add.get_by_label("File with the program").set_input_files(tmp_path / "busy.py")
+    expect(program).to_have_value(re.compile("return 7"))
+    submit.click()
+    expect(page.get_by_role("row").filter(has_text="BUSY")).to_contain_text("program")
+    assert wrong(admin, "metrics", PICTURES) == []
+    with controller.http() as http:
+        [rule] = http.post("/v1/rules", json={"text": "FOR TENANT acme WHEN busy > 5 DO SET NOOP"}).json()
+        remove = page.get_by_role("button", name="Remove BUSY")
+        remove.click()
+        expect(page.get_by_role("alert")).to_contain_text(f"rule {rule['id']} uses BUSY: remove it first")
+        page.get_by_role("link", name="Rules of objects").click()
+        standing = page.get_by_role("row").filter(has_text="WHEN busy")
+        expect(standing).to_contain_text("off now: it waits for BUSY (not measured yet)")
+        assert http.delete(f"/v1/rules/{rule['id']}").status_code == 204
+    page.get_by_role("link", name="Metrics").click()
+    for name in ("BUSY", "LOAD"):
+        page.get_by_role("button", name=f"Remove {name}").click()
+    expect(page.get_by_text("No metric was added")).to_be_visible()
+
+
+def test_an_admin_sees_what_is_active_where_and_sets_controllers(admin: Visitor, controller: Served) -> None:
+    ledger = ControllerLedger(controller.ledger)
+    text = "FOR CONTAINER acme/hot WHEN GETS_SEC > 5 DO SET NOOP"
+    with controller.http() as http:
+        [rule] = http.post("/v1/rules", json={"text": text}).json()
+    name = f"rule-{rule['id']}"
+    ledger.keep_switches([Switch(name, time.time(), True, False, {"GETS_SEC": 6.0})])
+    controller.active[name] = True
+    controller.silent_s |= {"p1": 0.2, "p2": math.inf}
+    controller.hosted_by["p1"] = frozenset({"NOOP", "ENCRYPTION"})
+    page = admin.open("/cluster/rules/controllers")
+    proxies = page.get_by_label("Proxies")
+    expect(proxies.get_by_role("row").filter(has_text="p1")).to_contain_text("ENCRYPTION, NOOP")
+    expect(proxies.get_by_role("row").filter(has_text="p2")).to_contain_text("never silent")
+    row = page.get_by_role("row").filter(has_text=name)
+    expect(row).to_contain_text("holds: it is on")
+    row.get_by_text("Last switches").click()
+    expect(row).to_contain_text("on (GETS_SEC 6)")
+    row.get_by_role("button", name="Dry run").focus()
+    page.keyboard.press("Enter")  # and nothing is asked
+    expect(row.get_by_role("button", name="Dry run")).to_have_attribute("aria-pressed", "true")
+    expect(row).to_contain_text("it would be on")
+    bandwidth = page.get_by_role("row").filter(has_text="Algorithm 1")
+    off, dialog = bandwidth.get_by_role("button", name="Off"), page.get_by_role("dialog")
+    off.click()
+    expect(dialog).to_contain_text("All limits are lifted")
+    dialog.get_by_role("button", name="Leave it as it is").click()
+    expect(dialog).to_have_count(0)
+    assert ledger.mode("bandwidth") is Mode.ON
+    off.click()
+    dialog.get_by_role("button", name="Off").click()
+    expect(page.get_by_role("alert")).to_contain_text("the controller bandwidth is off: no limit and no SLO is kept")
+    assert ledger.mode("bandwidth") is Mode.OFF
+    assert wrong(admin, "controllers", PICTURES) == []
+    admin.open("/cluster/storage")
+    expect(page.get_by_role("alert")).to_contain_text("no limit and no SLO is kept")
+    admin.open("/cluster/rules/controllers")
+    bandwidth.get_by_role("button", name="On").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    assert ledger.mode("bandwidth") is Mode.ON
+    page.get_by_role("link", name="Rules of objects").click()
+    standing = page.get_by_role("row").filter(has_text="GETS_SEC")
+    expect(standing).to_contain_text("dry run, so no proxy has it; it would be on now")
+    controller.active[name] = False
+    ledger.set_mode(name, Mode.ON)
+    expect(standing).to_contain_text("it waits for its metric, which is not known")
+    controller.rule_metrics[rule["id"]] = {"GETS_SEC": 2.0}
+    expect(standing).to_contain_text("off now: its condition does not hold")
+    page.get_by_role("button", name=f"Remove rule {rule['id']}").click()
     expect(page.get_by_text("There is no rule")).to_be_visible()
 
 

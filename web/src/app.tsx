@@ -62,7 +62,7 @@ function Pages() {
       <Route path="/usage" element={<UsagePage key={whose} />} />
       <Route path="/account" element={<AccountPage />} />
       <Route path="/machine" element={<MachinePage />} />
-      {operates && <Route path="/cluster/:tab?" element={<ClusterPage />} />}
+      {operates && <Route path="/cluster/:tab?/:part?" element={<ClusterPage />} />}
       {administers && <Route path="/admin/:tab?" element={<AdminPage />} />}
       <Route
         path="*"

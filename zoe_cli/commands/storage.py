@@ -66,6 +66,8 @@ def status(context: typer.Context) -> None:
     if answer.executions:
         moved = [(e.execution_id, e.tenant, e.user, both(e.granted), both(e.achieved)) for e in answer.executions]
         write("\n" + table(Rows(("execution", "tenant", "user", "granted", "achieved"), moved)))
+    for warning in answer.warnings:
+        note(f"warning: {warning}")
     for caveat in answer.caveats:
         note(f"note: {caveat.sentence}")
     if answer.waiting:

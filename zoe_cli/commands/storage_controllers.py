@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from zoe_cli.context import options
-from zoe_cli.output import Format, emit, table, write
+from zoe_cli.output import Format, emit, note, table, write
 from zoe_cli.rows import Rows
 from zoe_cli.units import clock, duration
-from zoe_client.wire import StorageControllerView, StorageSwitchView
+from zoe_client.wire import StorageControllerView, StorageProxyView, StorageSwitchView
 
 
 class Mode(StrEnum):
@@ -38,9 +38,13 @@ def controllers(
     with options(context).client() as client:
         if name is None:
             answer = client.storage_controllers()
+            _warn(answer.controllers)
             emit(answer, form, _rows(answer.controllers))
+            if form is Format.TABLE and answer.proxies:
+                write("\n" + table(_proxies(answer.proxies)))
             return
         one = client.storage_controller(name) if mode is None else client.set_storage_controller(name, mode)
+    _warn([one])
     if form is not Format.TABLE:
         emit(one, form, _switches(one.switches))
         return
@@ -63,6 +67,20 @@ def _rows(found: list[StorageControllerView]) -> Rows:
         for one in found
     ]
     return Rows(("name", "mode", "active", "last", "at", "failures", "problem"), rows)
+
+
+def _warn(controllers: list[StorageControllerView]) -> None:
+    for one in controllers:
+        if one.warning:
+            note(f"warning: {one.warning}")
+
+
+def _proxies(proxies: list[StorageProxyView]) -> Rows:
+    rows = [
+        (one.name, "never" if one.silent_s is None else f"{duration(one.silent_s)} ago", ", ".join(one.filters))
+        for one in proxies
+    ]
+    return Rows(("proxy", "reported", "filters"), rows)
 
 
 def _switches(switches: list[StorageSwitchView]) -> Rows:

@@ -224,6 +224,7 @@ __getattr__ = lazy_names(
             "StorageMetricRequest",
             "StorageMetricValue",
             "StorageMetricView",
+            "StorageProxyView",
             "StorageSwitchView",
         ),
         "storage_filters": ("StorageFilterList", "StorageFilterRequest", "StorageFilterView"),

@@ -89,5 +89,8 @@ class StorageView(Wire):
     executions: list[ExecutionBandwidthView] = Field(
         default=[], description="Those that you see of the executions with credentials of their own."
     )
+    warnings: list[str] = Field(
+        default=[], description="Why no guarantee is kept at present; empty while the controller keeps them."
+    )
     caveats: list[StorageCaveatView] = Field(default=[], description="Of your tenant, or of all tenants for operators.")
     waiting: list[StorageWaitView] = Field(default=[], description="Of your tenant, or of all tenants for operators.")

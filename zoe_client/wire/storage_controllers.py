@@ -88,14 +88,24 @@ class StorageControllerView(Wire):
     runs: int = Field(description="That went well, since the storage controller began.")
     failures: int
     problem: str = Field(description="Why the last run failed; empty if it went well.")
+    warning: str = Field(default="", description="What does not hold while it has this mode; empty: nothing to say.")
     waits_s: float = Field(description="Until it is begun again after a failure; 0 while it runs.")
     switches: list[StorageSwitchView] = Field(default=[], description="Of a rule, the newest first; 100 at most.")
 
 
+class StorageProxyView(Wire):
+    """A proxy of the object store, or a gateway."""
+
+    name: str
+    silent_s: float | None = Field(description="For how long it has not reported; null: it never did.")
+    filters: list[str] = Field(description="That it has; empty before its first report.")
+
+
 class StorageControllerList(Wire):
-    """Controllers, without their switches."""
+    """Controllers, without their switches, and the proxies that carry out what they decide."""
 
     controllers: list[StorageControllerView]
+    proxies: list[StorageProxyView] = Field(default=[], description="Empty for an older storage controller.")
 
 
 class StorageControllerRequest(Wire):

@@ -319,6 +319,7 @@ class RpcHandlers:
             "at_s": report.at_s or None,
             "tenants": tenants,
             "executions": self._of_executions(report),
+            "warnings": list(report.unkept),
             "caveats": [{"tenant": tenant, "sentence": text} for tenant, text in report.caveats.items()],
             **amounts,
         }

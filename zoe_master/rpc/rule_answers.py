@@ -148,7 +148,7 @@ def _about_metrics(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
 
 def _about_controllers(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
     if asked.do == "controllers":
-        return {"controllers": list(client.controllers())}
+        return {"controllers": list(client.controllers()), "proxies": list(client.proxies())}
     if asked.do == "controller":
         return dict(client.controller(asked.name))
     return dict(client.set_controller(asked.name, asked.mode))

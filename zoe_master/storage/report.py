@@ -29,7 +29,8 @@ class BandwidthReport:
     `resting`: requests are paused for some seconds after several failures. `measured`: whether the controller reports
     what tenants move; if not, `achieved` and `missed` are None. `moved`: bytes per second to and from each address.
     `caveats`: by tenant, which of its guarantees the proxies cannot always move. `executions`: what
-    those with credentials of their own are guaranteed and move, by id.
+    those with credentials of their own are guaranteed and move, by id. `unkept`: why the controller keeps no promise at
+    present.
     """
 
     at_s: float = 0.0
@@ -42,6 +43,7 @@ class BandwidthReport:
     moved: Mapping[str, float] | None = None
     caveats: Mapping[str, str] = field(default_factory=dict)
     executions: Mapping[str, ExecutionBandwidth] = field(default_factory=dict)
+    unkept: tuple[str, ...] = ()
 
 
 def report(controller: StorageController, granted: Mapping[str, Rates], capacity: StorageCapacity) -> BandwidthReport:
@@ -64,6 +66,7 @@ def report(controller: StorageController, granted: Mapping[str, Rates], capacity
         moved=None if clients is None else {host: sum(_both(one)) for host, one in clients.items()},
         at_s=time.time(),
         measured=measured,
+        unkept=capacity.unkept,
         capacity=Rates(capacity.read_bytes_per_s, capacity.write_bytes_per_s),
         promised=Rates(capacity.promised_read_bytes_per_s, capacity.promised_write_bytes_per_s),
         tenants=tenants,

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 import yaml
-from prometheus_client import REGISTRY, Counter, Gauge, Histogram
+from prometheus_client import REGISTRY, Counter, Gauge, Histogram, Metric
 
 import zoe_api.metrics
 import zoe_lib.store.sql.latency
 import zoe_master.background.metrics
 import zoe_master.notifications.metrics
+from storage_controller.controller_metrics import ControllerCollector
+from storage_controller.supervision import Supervisor
 
 DEPLOY = Path(__file__).resolve().parents[3] / "deploy"
 DASHBOARD: dict[str, Any] = json.loads((DEPLOY / "grafana" / "dashboards" / "zoe.json").read_text())
@@ -25,6 +27,8 @@ MODULES = (
     zoe_master.background.metrics,
     zoe_master.notifications.metrics,
 )
+OF_CONTROLLERS = list(ControllerCollector(Supervisor(), dict, dict).collect())
+"""Families that zoe-storage makes anew whenever it is asked."""
 EVERYWHERE = {"job", "instance"}
 FUNCTIONS = {"sum", "max", "by", "increase", "rate", "deriv", "histogram_quantile", "clamp_min"}
 
@@ -37,7 +41,13 @@ def told() -> dict[str, set[str]]:
             for suffix in SUFFIXES.get(type(metric), ()):
                 labels = {*metric._labelnames, *EVERYWHERE, *({"le"} if suffix == "_bucket" else ())}
                 found[metric._name + suffix] = labels
-    return found
+    suffixes = {"counter": "_total", "gauge": ""}
+    return found | {one.name + suffixes[one.type]: {*_labels(one), *EVERYWHERE} for one in OF_CONTROLLERS}
+
+
+def _labels(family: Metric) -> tuple[str, ...]:
+    labels: tuple[str, ...] = family._labelnames  # type: ignore[attr-defined]
+    return labels
 
 
 def panels() -> list[dict[str, Any]]:
@@ -83,6 +93,7 @@ def test_the_check_sees_wrong_names_and_labels() -> None:
 def test_all_of_our_metrics_are_shown() -> None:
     shown = " ".join(expression for expression, _ in expressions())
     families = {metric.name for metric in REGISTRY.collect() if metric.name.startswith("zoe_")}
+    families |= {metric.name for metric in OF_CONTROLLERS}
     assert families
     assert {name for name in families if name not in shown} == set()
 

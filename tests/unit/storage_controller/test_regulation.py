@@ -105,7 +105,9 @@ def test_reports_that_make_no_sense_are_told_and_the_next_one_counts(
 def test_what_the_proxies_host_is_known_by_their_reports(loop: Loop) -> None:
     """Until one reports, all is taken to be there; a proxy of an older version says nothing, and has no host."""
     assert loop.regulation.hosted() == {*KINDS, CACHING}
+    assert loop.regulation.hosted_by() == {}
     loop.proxy.send(report(time.monotonic_ns(), filters=["NOOP", "COMPRESSION"]))
     until(lambda: loop.regulation.hosted() == {"NOOP", "COMPRESSION"})
+    assert set(loop.regulation.hosted_by().values()) == {frozenset({"NOOP", "COMPRESSION"})}
     loop.proxy.send(report(time.monotonic_ns()))
     until(lambda: loop.regulation.hosted() == set())

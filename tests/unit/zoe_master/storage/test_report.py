@@ -57,6 +57,13 @@ def test_what_one_proxy_cannot_keep_of_the_sum_of_a_tenants_grants_is_told() -> 
     assert report(one, granted, one.capacity()).caveats == {}
 
 
+def test_that_the_controller_keeps_nothing_is_told() -> None:
+    one = controller()
+    capacity = replace(one.capacity(), unkept=("the controller bandwidth is off",))
+    assert report(one, {}, capacity).unkept == ("the controller bandwidth is off",)
+    assert report(one, {}, one.capacity()).unkept == ()
+
+
 def test_a_controller_that_is_away_is_told_with_nothing_that_was_known_before() -> None:
     one = controller()
     reconciler = keeper_of(one)

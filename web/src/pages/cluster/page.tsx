@@ -5,7 +5,7 @@ import { NodesTab } from "./nodes";
 import { PolicyTab } from "./policy";
 import { QueueTab } from "./queue";
 import { ReplayTab } from "./replay";
-import { RulesTab } from "./rules/rules";
+import { RulesTab } from "./rules/parts";
 import { StorageTab } from "./storage";
 
 const TABS = ["nodes", "queue", "storage", "rules", "policy", "replay"];
@@ -24,6 +24,7 @@ export default function ClusterPage() {
         tabs={TABS.filter((name) => administers || !OF_ADMINS.has(name)).map((name) => ({
           to: name === "nodes" ? "/cluster" : `/cluster/${name}`,
           text: name.charAt(0).toUpperCase() + name.slice(1),
+          parts: name === "rules",
         }))}
       />
       {tab === "nodes" && <NodesTab />}

@@ -25,6 +25,9 @@ export function StorageTab() {
   return (
     <>
       {data.problem && <ProblemBox title="The storage controller does not answer" text={data.problem} />}
+      {data.warnings?.map((text) => (
+        <ProblemBox key={text} title={text} />
+      ))}
       {data.capacity && data.promised && (
         <section className="card" aria-label="Capacity">
           <Meter

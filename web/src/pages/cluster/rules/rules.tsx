@@ -1,23 +1,22 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, type Schemas, told } from "../../../api/client";
-import { Empty, ErrorBox, Loading } from "../../../components/feedback";
+import { Empty, ErrorBox, Loading, ProblemBox } from "../../../components/feedback";
 import { Table } from "../../../components/table";
 import { moment } from "../../../format";
 import { AddRule } from "./add-rule";
 import { Applying } from "./applying";
+import { warningsOf } from "./modes";
+import { useControllers, useMetrics } from "./queries";
+import { standingOf } from "./standing";
 
 type Rule = Schemas["StorageRuleView"];
 const ASK_AGAIN_MS = 5_000;
 
-function carriedOut(rule: Rule) {
-  if (rule.mode === "dry") return "dry run: no proxy has it";
-  if (rule.mode === "off") return "off";
-  return rule.enforced ? "yes" : "no: proxies do not have all of its filters";
-}
-
 /** For admins: the object store's rules, who wrote them, and what they did before. */
-export function RulesTab() {
+export function RulesPart() {
   const queries = useQueryClient();
+  const controllers = useControllers().data?.controllers ?? [];
+  const metrics = useMetrics().data?.metrics ?? [];
   const rules = useQuery({
     queryKey: ["storage-rules"],
     queryFn: () => told(api.GET("/api/v1/storage/rules")),
@@ -44,6 +43,9 @@ export function RulesTab() {
   if (rules.error) return <ErrorBox error={rules.error} />;
   return (
     <>
+      {warningsOf(controllers).map((text) => (
+        <ProblemBox key={text} title={text} />
+      ))}
       <ErrorBox error={remove.error ?? restore.error} />
       {rules.data?.rules.length === 0 && (
         <Empty>There is no rule: all objects are stored as they are put.</Empty>
@@ -57,7 +59,7 @@ export function RulesTab() {
                 <td>{rule.author}</td>
                 <td>{rule.created_s != null && moment(rule.created_s)}</td>
                 <td>
-                  {carriedOut(rule)}
+                  {standingOf(rule, controllers, metrics)}
                   {Object.entries(rule.metrics).map(([name, value]) => (
                     <div key={name}>
                       {name} {value.toPrecision(3)}
