@@ -26,6 +26,8 @@ from storage_controller.controller_routes import Active
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import READ, WRITE, Ledger
 from storage_controller.metric_routes import Readings
+from storage_controller.node_restarts import NodeRestarts
+from storage_controller.node_routes import StoreNodes
 from storage_controller.rule_routes import Done
 from storage_controller.supervision import Supervisor
 from storage_controller.swift_objects import SwiftObjects
@@ -103,6 +105,7 @@ class Works:
         active: Active = dict,
         readings: Readings = dict,
         prometheus_url: str | None = None,
+        nodes: StoreNodes | None = None,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -124,6 +127,7 @@ class Works:
         self.readings = readings
         self.prometheus_url = prometheus_url
         self.objects = objects
+        self.nodes = nodes or StoreNodes(list, NodeRestarts({}, 1.0))
         self.rewrite_bytes_per_s = rewrite_bytes_per_s
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import httpx
 import sqlalchemy as sa
@@ -19,6 +20,11 @@ from storage_controller.executions import ExecutionKeys
 from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import Ledger
+from storage_controller.node_restarts import NodeRestarts
+from storage_controller.node_routes import StoreNodes
+from storage_controller.node_watch import NodeWatch
+from storage_controller.settings import NodeSettings
+from storage_controller.supervision import Mode, Supervisor
 from storage_controller.swift_http import SwiftAdmin, SwiftHttp
 from storage_controller.swift_objects import SwiftObjects
 from storage_controller.traffic import Traffic
@@ -95,6 +101,7 @@ def served_controller(
     keys: ExecutionKeys | None = None,
     dialect: SpokenDialect = SpokenDialect.BOTH,
     prometheus_url: str | None = None,
+    nodes: Mapping[str, NodeSettings] = MappingProxyType({}),
 ) -> Iterator[Served]:
     engine = sa.create_engine(database_url)
     now_s = [1000.0]
@@ -102,6 +109,10 @@ def served_controller(
     served = Served("", engine, ledger, now_s)
     capacity = BandwidthSlo(100 * MB, 100 * MB)
     served.views = KeptViews(ledger, served.make, served.remove)
+    supervisor = Supervisor()
+    watch = NodeWatch(nodes, supervisor, lambda: Mode.ON, timeout_s=PATIENCE_S)
+    if nodes:
+        watch.look()
     works = Works(
         Promisable(capacity, lambda tenant: tenant not in served.strangers, served.proxies),
         lambda: served.achieved,
@@ -112,6 +123,8 @@ def served_controller(
         counts_transfers=served.counts,
         traffic=served.traffic,
         prometheus_url=prometheus_url,
+        supervisor=supervisor,
+        nodes=StoreNodes(watch.nodes, NodeRestarts(nodes, PATIENCE_S)),
         objects=SwiftObjects(SwiftHttp(SwiftAdmin("http://127.0.0.1:1/auth/v1.0", "admin", "key"))),
     )
     app = serving.Served(make_app(ledger, works, TOKEN, keys=keys, dialect=dialect), http="h11", loop="asyncio")
@@ -120,4 +133,5 @@ def served_controller(
         yield served
     finally:
         app.close()
+        watch.close()
         engine.dispose()

@@ -37,6 +37,11 @@ pipeline = {pipeline}
 [app:{kind}-server]
 use = egg:swift#{kind}
 {options}
+[filter:healthcheck]
+use = egg:swift#healthcheck
+[filter:recon]
+use = egg:swift#recon
+recon_cache_path = {swift_dir}/recon-{node}
 [filter:zoe_pushdown]
 paste.filter_factory = storage_filters.object_pushdown:filter_factory
 """
@@ -281,7 +286,8 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
                 user=user,
                 # By default up to 512 MB of an object are written to the disk when it ends, which stops all writers.
                 options="mb_per_sync = 2" if kind == "object" else "",
-                pipeline=f"{filters}{kind}-server",
+                node=node,
+                pipeline=f"healthcheck recon {filters}{kind}-server",
             )
             (directory / f"{kind}-{node}.conf").write_text(text)
     for name, port in zip(configuration.proxy_names, (ports.proxy, *ports.further), strict=True):

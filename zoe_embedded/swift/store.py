@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -43,6 +44,8 @@ class ObjectStore:
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._ports: Ports | None = None
         self._held: HeldPorts | None = None
+        self._restarting: str | None = None
+        self._restarts = threading.Lock()
 
     @property
     def auth_url(self) -> str:
@@ -54,6 +57,17 @@ class ObjectStore:
         """Return the URLs of all proxies."""
         ports = self._known_ports()
         return [f"http://127.0.0.1:{port}" for port in (ports.proxy, *ports.further)]
+
+    @property
+    def servers(self) -> dict[str, tuple[str, str]]:
+        """Return kind and URL of each server of Swift by name: `proxy`, `object-1`, ..."""
+        proxies = zip(self.configuration.proxy_names, self.proxy_urls, strict=True)
+        nodes = (
+            (f"{kind}-{n}", (kind, f"http://{self.configuration.host(n)}:{port}"))
+            for kind in KINDS
+            for n, port in enumerate(self._known_ports().servers[kind], start=1)
+        )
+        return {name: ("proxy", url) for name, url in proxies} | dict(nodes)
 
     @property
     def memcached_port(self) -> int:
@@ -71,7 +85,9 @@ class ObjectStore:
 
     def ended(self) -> str | None:
         """Return the name of a server that ended by itself; None if all run."""
-        return next((name for name, process in self._processes.items() if process.poll() is not None), None)
+        return next(
+            (name for name, one in self._processes.items() if one.poll() is not None and name != self._restarting), None
+        )
 
     def log_of(self, name: str) -> str:
         """Return the log of a server."""
@@ -118,16 +134,20 @@ class ObjectStore:
             self._held = None
 
     def restart(self, name: str) -> None:
-        """Restart a server, whether it runs or was killed."""
-        process = self._processes[name]
-        process.terminate()  # with its workers, which a kill would leave behind
-        try:
-            process.wait(_STOP_S_MAX)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        self._begin(self._home.runtime / "swift", name, name.partition("-")[0])
-        self._wait_until_healthy()
+        """Restart a server, whether it runs or was killed. Other restarts wait for it."""
+        with self._restarts:
+            process, self._restarting = self._processes[name], name
+            try:
+                process.terminate()  # with its workers, which a kill would leave behind
+                try:
+                    process.wait(_STOP_S_MAX)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+                self._begin(self._home.runtime / "swift", name, name.partition("-")[0])
+                self._wait_until_healthy()
+            finally:
+                self._restarting = None
 
     def signal(self, name: str, number: int) -> None:
         """Send a server a signal; do nothing if it has ended."""
@@ -143,7 +163,9 @@ class ObjectStore:
         make_directory(self.directory, 0o700, account)
         nodes = range(1, self.configuration.own_nodes + 1)
         for node in nodes:
-            (self.directory / "devices" / f"node{node}" / f"d{node}").mkdir(parents=True, exist_ok=True)
+            device = self.directory / "devices" / f"node{node}" / f"d{node}"
+            device.mkdir(parents=True, exist_ok=True)
+            (device / ".ismount").touch()  # recon tells nothing of a disk that is not mounted
         self._held = HeldPorts(1 + self.configuration.proxies + len(KINDS) * len(nodes))
         numbers = iter(self._held.numbers)
         servers = {kind: [next(numbers) for _ in nodes] for kind in KINDS}
