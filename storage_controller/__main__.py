@@ -94,6 +94,7 @@ def main() -> int:
         lambda: lead.epoch,
         keys is not None,
         supervisor,
+        settings.replication_bytes_per_s,
     )
     metrics = OwnMetrics(
         MetricLedger(ledger),
@@ -129,6 +130,7 @@ def main() -> int:
         prometheus_url=settings.prometheus_url,
         objects=objects,
         rewrite_bytes_per_s=settings.rewrite_bytes_per_s,
+        replication_bytes_per_s=settings.replication_bytes_per_s,
         nodes=StoreNodes(
             watch.nodes, NodeRestarts(settings.swift_nodes, settings.nodes_restart_s, after=watch.look_soon)
         ),

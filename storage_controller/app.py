@@ -73,7 +73,8 @@ def make_app(
     metrics = MetricLedger(ledger)
     added = AddedMetrics(metrics, rules, works.prometheus_url)
     nodes = len(works.nodes.all())
-    controllers = Controllers(ControllerLedger(ledger), rules, metrics, works.supervisor, works.active, nodes)
+    kept, pace = ControllerLedger(ledger), works.replication_bytes_per_s
+    controllers = Controllers(kept, rules, metrics, works.supervisor, works.active, nodes, pace)
     collectors = ControllerCollector(works.supervisor, works.active, works.readings), NodeCollector(works.nodes)
     for routes in (
         appendix_routes(ledger, works.promisable),

@@ -17,7 +17,9 @@ BANDWIDTH_CONTROLLER = "bandwidth"
 """Algorithm 1 at the proxies."""
 HEALTH_CONTROLLER = "health"
 """Asks the store's nodes how they are."""
-_STANDING = (BANDWIDTH_CONTROLLER, HEALTH_CONTROLLER)
+REPLICATION_CONTROLLER = "replication"
+"""Holds how fast object servers are sent objects by others."""
+_STANDING = (BANDWIDTH_CONTROLLER, HEALTH_CONTROLLER, REPLICATION_CONTROLLER)
 SWITCHES_MAX = 100
 """Of each controller, the newest."""
 

@@ -13,6 +13,7 @@ from storage_controller.answers import Refused
 from storage_controller.controller_ledger import (
     BANDWIDTH_CONTROLLER,
     HEALTH_CONTROLLER,
+    REPLICATION_CONTROLLER,
     ControllerLedger,
     rule_controller,
 )
@@ -31,7 +32,9 @@ class WantedMode(BaseModel):
 
 
 class Controllers:
-    """All controllers, by the ledgers that know of them. nodes: how many of the store's there are to ask."""
+    """All controllers, by the ledgers that know of them. nodes: how many of the store's there are to ask;
+    replication_bytes_per_s: at which replication is held, if it is.
+    """
 
     def __init__(
         self,
@@ -41,6 +44,7 @@ class Controllers:
         supervisor: Supervisor,
         active: Active,
         nodes: int = 0,
+        replication_bytes_per_s: int | None = None,
     ) -> None:
         self.kept = kept
         self._rules = rules
@@ -48,6 +52,7 @@ class Controllers:
         self._supervisor = supervisor
         self._active = active
         self._nodes = nodes
+        self._replication_bytes_per_s = replication_bytes_per_s
 
     def all(self) -> list[dict[str, Any]]:
         """Return what is known of each."""
@@ -71,6 +76,9 @@ class Controllers:
         if self._nodes:
             what = f"asks {self._nodes} nodes of the store how they are"
             yield HEALTH_CONTROLLER, "health", what, self.kept.mode(HEALTH_CONTROLLER)
+        if self._replication_bytes_per_s is not None:
+            what = f"holds replication at {self._replication_bytes_per_s / 1e6:g} MB/s at each object server"
+            yield REPLICATION_CONTROLLER, "replication", what, self.kept.mode(REPLICATION_CONTROLLER)
         for metric in self._metrics.metrics():
             if metric.source is not MetricSource.NONE:
                 yield metric.controller, "metric", f"measures by {metric.source}", metric.mode

@@ -106,6 +106,7 @@ class Works:
         readings: Readings = dict,
         prometheus_url: str | None = None,
         nodes: StoreNodes | None = None,
+        replication_bytes_per_s: int | None = None,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -127,6 +128,7 @@ class Works:
         self.readings = readings
         self.prometheus_url = prometheus_url
         self.objects = objects
+        self.replication_bytes_per_s = replication_bytes_per_s
         self.nodes = nodes or StoreNodes(list, NodeRestarts({}, 1.0))
         self.rewrite_bytes_per_s = rewrite_bytes_per_s
 

@@ -95,6 +95,11 @@ class ControllerSettings(FileSettings):
         ge=100_000,
         description="Bytes per second of jobs that store objects again, unless the job says another rate.",
     )
+    replication_bytes_per_s: int | None = Field(
+        default=None,
+        ge=1_000_000,
+        description="Bytes per second that each object server is sent by replicators, by ssync (default: no limit).",
+    )
     prometheus_url: str | None = Field(
         default=None,
         description="URL of a Prometheus, which metrics of rules may ask by expressions; without it, there are none.",

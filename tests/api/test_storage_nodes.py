@@ -96,7 +96,7 @@ def test_the_command_line(api: Api, admin: Client, monkeypatch: pytest.MonkeyPat
         (["nodes"], "connection refused", 0),
         (["restart", "object-1"], "began", 0),
         (["restart", "object-2"], "ended with 5", 5),
-        (["restart", "object-1", "--no-wait"], "zoe storage nodes", 0),
+        (["restart", "object-1", "--no-wait"], "object-1", 0),
     ):
         done = run.invoke(app, ["storage", *arguments])
         assert (done.exit_code, said in done.output) == (code, True), (arguments, done.output)

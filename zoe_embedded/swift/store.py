@@ -99,7 +99,7 @@ class ObjectStore:
             raise StoreError(f"the object store needs memcached; install it:  {PROGRAMS[MEMCACHED]}")
         environment = ensure_swift(self._home)
         try:
-            self._prepare(environment)
+            self._prepare()
             ports = self._known_ports()
             self._spawn("memcached", [memcached, "-l", "127.0.0.1", "-p", str(ports.memcached), "-U", "0", "-m", "64"])
             for kind in KINDS:
@@ -149,6 +149,17 @@ class ObjectStore:
             finally:
                 self._restarting = None
 
+    def build_rings(self) -> None:
+        """Build the rings of `rings.json`, which servers read again by themselves."""
+        environment = self._home.runtime / "swift"
+        self._run([*_script(environment, "rings.py"), str(self.directory / "rings.json")])
+
+    def replicate(self, node: int) -> None:
+        """Run one pass of the replicator of a node's objects, to its end; none runs by itself."""
+        environment = self._home.runtime / "swift"
+        program, file = environment / "bin" / "swift-object-replicator", self.directory / f"object-{node}.conf"
+        self._run([*_script(environment, "launch.py"), str(program), str(file), "once", "-v"])
+
     def signal(self, name: str, number: int) -> None:
         """Send a server a signal; do nothing if it has ended."""
         self._processes[name].send_signal(number)
@@ -158,13 +169,14 @@ class ObjectStore:
             raise StoreError("the object store does not run")
         return self._ports
 
-    def _prepare(self, environment: Path) -> None:
+    def _prepare(self) -> None:
         account = self._home.server_account
         make_directory(self.directory, 0o700, account)
         nodes = range(1, self.configuration.own_nodes + 1)
         for node in nodes:
             device = self.directory / "devices" / f"node{node}" / f"d{node}"
             device.mkdir(parents=True, exist_ok=True)
+            (self.directory / f"recon-{node}").mkdir(exist_ok=True)
             (device / ".ismount").touch()  # recon tells nothing of a disk that is not mounted
         self._held = HeldPorts(1 + self.configuration.proxies + len(KINDS) * len(nodes))
         numbers = iter(self._held.numbers)
@@ -172,11 +184,12 @@ class ObjectStore:
         self._ports = Ports(next(numbers), next(numbers), servers, list(numbers))
         write(self.directory, self.configuration, self._ports, self._home.secret("swift-hash-prefix"))
         if account is not None:
-            for path in [self.directory, *self.directory.glob("*.*"), *self.directory.glob("devices/**/")]:
+            own = "*.*", "recon-*", "devices/**/"
+            for path in [self.directory, *(path for pattern in own for path in self.directory.glob(pattern))]:
                 os.chown(path, account.uid, account.gid)
         if not nodes:
             return
-        self._run([*_script(environment, "rings.py"), str(self.directory / "rings.json")])
+        self.build_rings()
 
     def _run(self, command: list[str]) -> None:
         subprocess.run(command, check=True, user=self._uid, group=self._gid)
