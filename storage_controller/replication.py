@@ -9,7 +9,9 @@ NO_LIMIT = 0
 
 
 class ReplicationPace:
-    """bytes_per_s: of each object server, for all that others send it; None: there is no such controller."""
+    """Tells the rate by the mode. bytes_per_s: of each object server, for all that others send it; None: there is no
+    such controller.
+    """
 
     def __init__(self, kept: ControllerLedger, supervisor: Supervisor, bytes_per_s: int | None) -> None:
         self._kept = kept
