@@ -148,6 +148,18 @@ class RuleClient:
         answer = self._http.ask("PUT", f"/v1/controllers/{quote(name)}", {"mode": mode})
         return understood(lambda: _controller(answer))
 
+    def nodes(self) -> Sequence[Document]:
+        """Return how each of the store's nodes is."""
+        rows = self._http.ask("GET", "/v1/nodes", absent=None)
+        if rows is None:
+            raise StorageUnavailableError("this storage controller watches no nodes: Zoe's own one is needed")
+        return understood(lambda: [dict(row) for row in rows])
+
+    def restart_node(self, name: str, author: str) -> Document:
+        """Begin to restart a node of the store."""
+        answer = self._http.ask("POST", f"/v1/nodes/{quote(name, safe='')}/restart", headers=_by(author))
+        return understood(lambda: dict(answer))
+
     def history(self, wanted: Document) -> Document:
         """Return the requests, rules and bytes over time of this Zoe's executions. wanted: `execution` or `tenant`, and
         `from_s`, `to_s`, `stretch_s`.

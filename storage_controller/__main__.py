@@ -20,13 +20,17 @@ from storage_bridge.bandwidth.regulator import RateSettings
 from storage_bridge.model import BandwidthSlo, View, ViewSample
 from storage_controller.answers import Promisable, Refused, bounded
 from storage_controller.app import make_app
-from storage_controller.controller_ledger import ControllerLedger
+from storage_controller.controller_ledger import HEALTH_CONTROLLER, ControllerLedger
 from storage_controller.executions import ExecutionKeys
 from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
 from storage_controller.lead import Lead
 from storage_controller.ledger import Ledger
 from storage_controller.metric_ledger import MetricLedger
+from storage_controller.node_health import Bounds
+from storage_controller.node_restarts import NodeRestarts
+from storage_controller.node_routes import StoreNodes
+from storage_controller.node_watch import NodeWatch
 from storage_controller.own_metrics import OwnMetrics
 from storage_controller.regulation import Endpoints, Regulation
 from storage_controller.rewrite_ledger import RewriteLedger
@@ -90,6 +94,7 @@ def main() -> int:
         lambda: lead.epoch,
         keys is not None,
         supervisor,
+        settings.replication_bytes_per_s,
     )
     metrics = OwnMetrics(
         MetricLedger(ledger),
@@ -104,6 +109,7 @@ def main() -> int:
     promisable = replace(promisable_by(settings, has_account), unkept=ControllerLedger(ledger).unkept)
     kept_views = KeptViews(ledger, views.make if views else _no_views, views.remove if views else lambda _: None)
     objects = SwiftObjects(views.line) if views else None
+    watch = _watch(settings, supervisor, ledger, lambda: lead.epoch is not None)
     works = Works(
         promisable,
         regulation.achieved,
@@ -126,6 +132,10 @@ def main() -> int:
         hosted_by=regulation.hosted_by,
         objects=objects,
         rewrite_bytes_per_s=settings.rewrite_bytes_per_s,
+        replication_bytes_per_s=settings.replication_bytes_per_s,
+        nodes=StoreNodes(
+            watch.nodes, NodeRestarts(settings.swift_nodes, settings.nodes_restart_s, after=watch.look_soon)
+        ),
         **({"done": done_at(views.line)} if views else {}),
     )
     rewriter = None
@@ -134,6 +144,7 @@ def main() -> int:
         rewriter = Rewriter(RewriteLedger(ledger), book, objects, lambda: lead.epoch is not None, patience_s=patience_s)
     sweeper = ViewSweeper(lambda: kept_views.sweep() if lead.epoch is not None else None)
     loops: list[_Loop] = [lead, regulation, metrics, sweeper, *([rewriter] if rewriter is not None else [])]
+    loops += [watch] if settings.swift_nodes else []
     for one in loops:
         one.begin()
     try:
@@ -195,6 +206,20 @@ def _views(settings: ControllerSettings) -> SwiftViews | None:
         raise ValueError("swift_auth_url also needs swift_key_file")
     key = settings.swift_key_file.read_text().strip()
     return SwiftViews(SwiftAdmin(settings.swift_auth_url, settings.swift_user, key, settings.account_prefix))
+
+
+def _watch(
+    settings: ControllerSettings, supervisor: Supervisor, ledger: Ledger, leads: Callable[[], bool]
+) -> NodeWatch:
+    bounds = Bounds(
+        settings.nodes_slow_s,
+        settings.nodes_full_percent / 100,
+        settings.nodes_replication_s,
+        settings.nodes_pending_max,
+    )
+    mode = partial(ControllerLedger(ledger).mode, HEALTH_CONTROLLER)
+    interval_s, timeout_s = settings.nodes_interval_s, settings.nodes_timeout_s
+    return NodeWatch(settings.swift_nodes, supervisor, mode, bounds, interval_s, timeout_s, leads)
 
 
 def _places(settings: ControllerSettings, views: SwiftViews, ledger: Ledger) -> SwiftPlaces:

@@ -26,6 +26,7 @@ from storage_controller.metric_module_routes import metric_module_routes
 from storage_controller.metric_routes import AddedMetrics, metric_routes, metric_word_routes
 from storage_controller.module_ledger import ModuleLedger
 from storage_controller.module_routes import module_routes
+from storage_controller.node_routes import NodeCollector, node_routes
 from storage_controller.rewrite_ledger import RewriteLedger
 from storage_controller.rewrite_routes import rewrite_routes
 from storage_controller.rule_ledger import RuleLedger
@@ -74,7 +75,10 @@ def make_app(
     rules, modules = RuleLedger(ledger, hosted=works.hosted), ModuleLedger(ledger)
     metrics = MetricLedger(ledger)
     added = AddedMetrics(metrics, rules, works.prometheus_url)
-    controllers = Controllers(ControllerLedger(ledger), rules, metrics, works.supervisor, works.active)
+    nodes = len(works.nodes.all())
+    kept, pace = ControllerLedger(ledger), works.replication_bytes_per_s
+    controllers = Controllers(kept, rules, metrics, works.supervisor, works.active, nodes, pace)
+    collectors = ControllerCollector(works.supervisor, works.active, works.readings), NodeCollector(works.nodes)
     for routes in (
         appendix_routes(ledger, works.promisable),
         rule_routes(rules, works.promisable),
@@ -92,7 +96,8 @@ def make_app(
         locality_routes(works),
         storage_policy_routes(works),
         extension_routes(ledger, works),
-        traffic_routes(works.traffic, ControllerCollector(works.supervisor, works.active, works.readings)),
+        traffic_routes(works.traffic, *collectors),
+        node_routes(works.nodes),
         standing_slo_routes(ledger, works.promisable),
         rewrite_routes(RewriteLedger(ledger), works.objects, works.rewrite_bytes_per_s),
     ):

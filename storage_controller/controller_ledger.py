@@ -15,6 +15,11 @@ from storage_controller.tables import controllers, metrics, policies, switches
 
 BANDWIDTH_CONTROLLER = "bandwidth"
 """Algorithm 1 at the proxies."""
+HEALTH_CONTROLLER = "health"
+"""Asks the store's nodes how they are."""
+REPLICATION_CONTROLLER = "replication"
+"""Holds how fast object servers are sent objects by others."""
+_STANDING = (BANDWIDTH_CONTROLLER, HEALTH_CONTROLLER, REPLICATION_CONTROLLER)
 SWITCHES_MAX = 100
 """Of each controller, the newest."""
 
@@ -61,7 +66,7 @@ class ControllerLedger:
         """Set the mode of a controller. Refused if there is none of that name."""
         kind, _, which = name.partition("-")
         with self._begin() as connection:
-            if name == BANDWIDTH_CONTROLLER:
+            if name in _STANDING:
                 upsert = insert(controllers).values(name=name, mode=mode)
                 connection.execute(upsert.on_conflict_do_update(index_elements=["name"], set_={"mode": mode}))
                 return

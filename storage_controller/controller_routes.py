@@ -10,7 +10,14 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from storage_controller.answers import Refused
-from storage_controller.controller_ledger import BANDWIDTH_CONTROLLER, ControllerLedger, rule_controller, unkept
+from storage_controller.controller_ledger import (
+    BANDWIDTH_CONTROLLER,
+    HEALTH_CONTROLLER,
+    REPLICATION_CONTROLLER,
+    ControllerLedger,
+    rule_controller,
+    unkept,
+)
 from storage_controller.metric_ledger import MetricLedger, MetricSource
 from storage_controller.rule_ledger import RuleLedger
 from storage_controller.supervision import ControllerState, Mode, Supervisor
@@ -26,16 +33,27 @@ class WantedMode(BaseModel):
 
 
 class Controllers:
-    """All controllers, by the ledgers that know of them."""
+    """All controllers, by the ledgers that know of them. nodes: how many of the store's there are to ask;
+    replication_bytes_per_s: at which replication is held, if it is.
+    """
 
     def __init__(
-        self, kept: ControllerLedger, rules: RuleLedger, metrics: MetricLedger, supervisor: Supervisor, active: Active
+        self,
+        kept: ControllerLedger,
+        rules: RuleLedger,
+        metrics: MetricLedger,
+        supervisor: Supervisor,
+        active: Active,
+        nodes: int = 0,
+        replication_bytes_per_s: int | None = None,
     ) -> None:
         self.kept = kept
         self._rules = rules
         self._metrics = metrics
         self._supervisor = supervisor
         self._active = active
+        self._nodes = nodes
+        self._replication_bytes_per_s = replication_bytes_per_s
 
     def all(self) -> list[dict[str, Any]]:
         """Return what is known of each."""
@@ -57,6 +75,12 @@ class Controllers:
 
     def _known(self) -> Iterator[tuple[str, str, str, Mode]]:
         yield BANDWIDTH_CONTROLLER, "bandwidth", "shares bandwidth by Algorithm 1", self.kept.mode(BANDWIDTH_CONTROLLER)
+        if self._nodes:
+            what = f"asks {self._nodes} nodes of the store how they are"
+            yield HEALTH_CONTROLLER, "health", what, self.kept.mode(HEALTH_CONTROLLER)
+        if self._replication_bytes_per_s is not None:
+            what = f"holds replication at {self._replication_bytes_per_s / 1e6:g} MB/s at each object server"
+            yield REPLICATION_CONTROLLER, "replication", what, self.kept.mode(REPLICATION_CONTROLLER)
         for metric in self._metrics.metrics():
             if metric.source is not MetricSource.NONE:
                 yield metric.controller, "metric", f"measures by {metric.source}", metric.mode

@@ -26,6 +26,8 @@ from storage_controller.controller_routes import Active
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import READ, WRITE, Ledger
 from storage_controller.metric_routes import Readings
+from storage_controller.node_restarts import NodeRestarts
+from storage_controller.node_routes import StoreNodes
 from storage_controller.rule_routes import Done
 from storage_controller.supervision import Supervisor
 from storage_controller.swift_objects import SwiftObjects
@@ -104,6 +106,8 @@ class Works:
         readings: Readings = dict,
         prometheus_url: str | None = None,
         hosted_by: Callable[[], Mapping[str, Collection[str]]] = dict,
+        nodes: StoreNodes | None = None,
+        replication_bytes_per_s: int | None = None,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -126,6 +130,8 @@ class Works:
         self.prometheus_url = prometheus_url
         self.hosted_by = hosted_by
         self.objects = objects
+        self.replication_bytes_per_s = replication_bytes_per_s
+        self.nodes = nodes or StoreNodes(list, NodeRestarts({}, 1.0))
         self.rewrite_bytes_per_s = rewrite_bytes_per_s
 
 

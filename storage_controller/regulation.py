@@ -26,6 +26,7 @@ from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidt
 from storage_controller.controller_ledger import BANDWIDTH_CONTROLLER, ControllerLedger
 from storage_controller.ledger import Ledger
 from storage_controller.module_ledger import ModuleLedger
+from storage_controller.replication import ReplicationPace
 from storage_controller.rule_judge import RuleJudge
 from storage_controller.rule_ledger import RuleLedger
 from storage_controller.supervision import Mode, Supervisor
@@ -82,10 +83,12 @@ class Regulation:
         epoch: Callable[[], int | None],
         executions: bool = False,
         supervisor: Supervisor | None = None,
+        replication_bytes_per_s: int | None = None,
     ) -> None:
         self._ledger = ledger
         self._supervisor = supervisor or Supervisor()
         self._controllers = ControllerLedger(ledger)
+        self._replication = ReplicationPace(self._controllers, self._supervisor, replication_bytes_per_s)
         self._mode = Mode.ON
         self._regulator = RateRegulator(capacity, settings)
         self._hold_s = settings.hold_s
@@ -289,6 +292,7 @@ class Regulation:
             executions, newest = self._ledger.alive() if self._executions else ([], 0)
             books = self._rules.books()
             self._mode = self._controllers.mode(BANDWIDTH_CONTROLLER)
+            self._replication.look()
         except Exception as error:
             _log.warning("cannot read the promises: %s", error)
             return
@@ -319,6 +323,7 @@ class Regulation:
             proxies, others = {proxy: {} for proxy in self._meters}, {}
         self._number += 1
         message: dict[str, Any] = {"epoch": epoch, "seq": self._number, "proxies": proxies, "others": others}
+        message["replication"] = self._replication.rate()
         message["settle"] = self._book.asked
         message["heard"] = sorted(name for name, silent_s in self.silent_s().items() if silent_s <= _HEARD_S)
         if self._alive is not None and (self._alive != self._told or self._number % _EPOCHS_A_LIST == 0):

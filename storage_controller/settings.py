@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from storage_controller.dialects import SpokenDialect
+from storage_controller.node_health import NodeKind
 from zoe_lib.file_settings import FileSettings
 from zoe_lib.settings.database_url import DEFAULT_URL, DatabaseUrl
+
+NodeName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9._-]+$")]
+
+
+class NodeSettings(BaseModel):
+    """A server of Swift."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: NodeKind = Field(description="`proxy`, `account`, `container` or `object`.")
+    url: Annotated[str, StringConstraints(max_length=2048, pattern=r"^https?://")] = Field(
+        description="Where it listens, such as http://10.0.0.3:6200."
+    )
+    restart: list[Annotated[str, StringConstraints(max_length=4096)]] = Field(
+        default=[],
+        max_length=100,
+        description="Program and arguments that restart it, run without a shell by the controller's user; without "
+        "them, nobody can restart it from here.",
+    )
 
 
 class ControllerSettings(FileSettings):
@@ -75,6 +95,11 @@ class ControllerSettings(FileSettings):
         ge=100_000,
         description="Bytes per second of jobs that store objects again, unless the job says another rate.",
     )
+    replication_bytes_per_s: int | None = Field(
+        default=None,
+        ge=1_000_000,
+        description="Bytes per second that each object server is sent by replicators, by ssync (default: no limit).",
+    )
     prometheus_url: str | None = Field(
         default=None,
         description="URL of a Prometheus, which metrics of rules may ask by expressions; without it, there are none.",
@@ -95,6 +120,24 @@ class ControllerSettings(FileSettings):
     )
     swift_fragmented_policies: list[int] = Field(
         default=[], description="Indexes of Swift's erasure-coded storage policies: no host holds their objects."
+    )
+    swift_nodes: dict[NodeName, NodeSettings] = Field(
+        default={}, max_length=1000, description="Servers of Swift whose health is asked, by name."
+    )
+    nodes_interval_s: float = Field(default=10.0, ge=1, le=3600, description="How often they are asked.")
+    nodes_timeout_s: float = Field(default=5.0, gt=0, le=60, description="How long each may take to answer.")
+    nodes_slow_s: float = Field(default=1.0, gt=0, description="From how many seconds on an answer is slow.")
+    nodes_full_percent: float = Field(
+        default=95.0, gt=0, le=100, description="From which used part of a disk on its node is failing."
+    )
+    nodes_replication_s: float = Field(
+        default=7200.0, gt=0, description="How long ago the last replication pass of a node may have ended."
+    )
+    nodes_pending_max: int = Field(
+        default=10_000, ge=0, description="How many updates of listings may wait at an object server."
+    )
+    nodes_restart_s: float = Field(
+        default=60.0, gt=0, le=3600, description="How long a restart of a node may take; then its program is killed."
     )
 
     @model_validator(mode="after")

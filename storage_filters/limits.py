@@ -62,6 +62,15 @@ def addresses(text: str) -> list[str]:
     return [address.strip() for address in text.split(",") if address.strip()]
 
 
+def secured(one: Any, key_file: str) -> Any:
+    """Return a socket with the keys of a file: the controller's public key, then the own public and secret ones."""
+    lines = Path(key_file).read_text().split()
+    if len(lines) != _KEY_LINES:
+        raise ValueError(f"{key_file} needs three lines: two public keys and a secret key")
+    one.curve_serverkey, one.curve_publickey, one.curve_secretkey = (line.encode() for line in lines)
+    return one
+
+
 class LimitsAgent:
     """Runs in the worker that holds the lock; another one takes over when that worker ends."""
 
@@ -103,7 +112,7 @@ class LimitsAgent:
         while not self._has_lock():
             sleep(_TRY_AGAIN_S)
         context = zmq.Context()
-        limits = self._secured(context.socket(zmq.SUB))
+        limits = secured(context.socket(zmq.SUB), self._conf["key_file"])
         limits.setsockopt(zmq.SUBSCRIBE, b"")
         for address in addresses(self._conf["limits_from"]):
             limits.connect(address)
@@ -121,17 +130,10 @@ class LimitsAgent:
         return True
 
     def _usage(self, context: Any, address: str) -> Any:
-        usage = self._secured(context.socket(zmq.PUSH))
+        usage = secured(context.socket(zmq.PUSH), self._conf["key_file"])
         usage.setsockopt(zmq.SNDHWM, _QUEUE_MAX)
         usage.connect(address)
         return usage
-
-    def _secured(self, one: Any) -> Any:
-        lines = Path(self._conf["key_file"]).read_text().split()
-        if len(lines) != _KEY_LINES:
-            raise ValueError(f"{self._conf['key_file']} needs three lines: two public keys and a secret key")
-        one.curve_serverkey, one.curve_publickey, one.curve_secretkey = (line.encode() for line in lines)
-        return one
 
     def _listen(self, limits: Any) -> None:
         while True:

@@ -274,6 +274,8 @@ class AsyncClient(AsyncTransport):
     storage_controllers = awaited(Calls.storage_controllers)
     storage_controller = awaited(Calls.storage_controller)
     set_storage_controller = awaited(Calls.set_storage_controller)
+    storage_nodes = awaited(Calls.storage_nodes)
+    restart_storage_node = awaited(Calls.restart_storage_node)
     storage_filters = awaited(Calls.storage_filters)
     upload_storage_filter = awaited(Calls.upload_storage_filter)
     remove_storage_filter = awaited(Calls.remove_storage_filter)

@@ -62,6 +62,14 @@ class StorageCalls(Transport):
         body = wire.StorageControllerRequest.model_validate({"mode": mode})
         return self.call(wire.StorageControllerView, "PUT", f"/storage/controllers/{path_part(name)}", body=body)
 
+    def storage_nodes(self) -> wire.StorageNodeList:
+        """List the object store's servers: how each is, since when and why; for admins."""
+        return self.call(wire.StorageNodeList, "GET", "/storage/nodes")
+
+    def restart_storage_node(self, name: str) -> wire.StorageNodeView:
+        """Begin to restart a server of the object store; `storage_nodes` tells how it ended."""
+        return self.call(wire.StorageNodeView, "POST", f"/storage/nodes/{path_part(name)}/restart")
+
     def storage_filters(self, everyone: bool = False) -> wire.StorageFilterList:
         """List the filters that rules for your tenant may set, or those of all tenants, for admins."""
         parameters = {"everyone": "true" if everyone else None}

@@ -47,6 +47,7 @@ ADMIN |= {("POST", "/storage/rewrites/{number}/resume")}
 ADMIN |= {("GET", "/storage/slos"), ("PUT", "/storage/slos/{tenant}"), ("DELETE", "/storage/slos/{tenant}")}
 ADMIN |= {("GET", "/storage/metrics"), ("POST", "/storage/metrics/{name}"), ("DELETE", "/storage/metrics/{name}")}
 ADMIN |= {("GET", "/storage/controllers"), *((method, "/storage/controllers/{name}") for method in ("GET", "PUT"))}
+ADMIN |= {("GET", "/storage/nodes"), ("POST", "/storage/nodes/{name}/restart")}
 OPERATE = {("PUT", "/policy"), ("POST", "/policy/dry-run"), ("POST", "/replays"), ("GET", "/usage/over-time")}
 OPEN = {
     ("POST", "/session"), ("DELETE", "/session"), ("GET", "/session/providers"), ("GET", "/session/oidc/start"),
@@ -467,6 +468,7 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         *(operation for operation in never if " /storage/slos" in operation),
         *(operation for operation in never if " /storage/rewrites" in operation),
         *(operation for operation in never if " /storage/metrics" in operation or " /storage/controllers" in operation),
+        *(operation for operation in never if " /storage/nodes" in operation),
         *(operation for operation in never if " /storage/rules" in operation or " /storage/filters" in operation),
         "POST /storage/try", "GET /storage/why",
         # The simulated back-end has no files; tests/api/test_files.py does these.

@@ -14,11 +14,13 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
+from typer.testing import CliRunner
 
 from tests.support.needs import need_program
 from tests.support.postgres import make_home, remove_leftovers
 from tests.support.runtimes import lend_swift
 from tests.support.waiting import until
+from zoe_cli.main import app
 from zoe_client import Client
 from zoe_embedded.binaries import find_wheel
 from zoe_embedded.home import Home
@@ -30,6 +32,7 @@ from zoe_embedded import serve, stack
 stack.ensure_runtime = lambda _: None
 sys.exit(serve.main())
 """
+SERVERS = {"proxy", "account-1", "container-1", "object-1"}
 
 
 @pytest.fixture
@@ -42,6 +45,10 @@ def home() -> Iterator[Path]:
     lend_swift(Home(directory, by_root=os.geteuid() == 0))
     yield directory
     shutil.rmtree(directory)
+
+
+def _environment(commands: dict[str, str]) -> dict[str, str]:
+    return {name: commands[name] for name in ("ZOE_URL", "ZOE_TOKEN_FILE")}
 
 
 def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> None:
@@ -72,6 +79,10 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
             assert httpx.get(f"{root}/docs/one", headers=token).content == b"text " * 2000
             done = client.why_stored("docs", "one").done
             assert [one.filter for one in done] == ["COMPRESSION", "ENCRYPTION"]
+            restarted = CliRunner().invoke(app, ["storage", "restart", "object-1"], env=_environment(commands))
+            assert (restarted.exit_code, "it was restarted" in restarted.output) == (0, True), restarted
+            until(lambda: {one.name for one in client.storage_nodes().nodes if one.latency_s is not None} == SERVERS)
+            assert httpx.get(f"{root}/docs/one", headers=token).content == b"text " * 2000
             second = subprocess.run(
                 [sys.executable, "-c", WITHOUT_SPARK, "--storage"],
                 env={**os.environ, "ZOE_HOME": str(home)},

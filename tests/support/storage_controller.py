@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import httpx
 import sqlalchemy as sa
@@ -20,8 +21,12 @@ from storage_controller.executions import ExecutionKeys
 from storage_controller.extensions import Works
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import Ledger
+from storage_controller.node_restarts import NodeRestarts
+from storage_controller.node_routes import StoreNodes
+from storage_controller.node_watch import NodeWatch
 from storage_controller.own_metrics import Reading
-from storage_controller.supervision import Supervisor
+from storage_controller.settings import NodeSettings
+from storage_controller.supervision import Mode, Supervisor
 from storage_controller.swift_http import SwiftAdmin, SwiftHttp
 from storage_controller.swift_objects import SwiftObjects
 from storage_controller.traffic import Traffic
@@ -106,6 +111,7 @@ def served_controller(
     keys: ExecutionKeys | None = None,
     dialect: SpokenDialect = SpokenDialect.BOTH,
     prometheus_url: str | None = None,
+    nodes: Mapping[str, NodeSettings] = MappingProxyType({}),
 ) -> Iterator[Served]:
     engine = sa.create_engine(database_url)
     now_s = [1000.0]
@@ -113,6 +119,9 @@ def served_controller(
     served = Served("", engine, ledger, now_s)
     capacity = BandwidthSlo(100 * MB, 100 * MB)
     served.views = KeptViews(ledger, served.make, served.remove)
+    watch = NodeWatch(nodes, served.supervisor, lambda: Mode.ON, timeout_s=PATIENCE_S)
+    if nodes:
+        watch.look()
     works = Works(
         Promisable(
             capacity,
@@ -134,6 +143,7 @@ def served_controller(
         readings=lambda: served.readings,
         active=lambda: served.active,
         metrics=lambda: served.rule_metrics,
+        nodes=StoreNodes(watch.nodes, NodeRestarts(nodes, PATIENCE_S)),
         objects=SwiftObjects(SwiftHttp(SwiftAdmin("http://127.0.0.1:1/auth/v1.0", "admin", "key"))),
     )
     app = serving.Served(make_app(ledger, works, TOKEN, keys=keys, dialect=dialect), http="h11", loop="asyncio")
@@ -142,4 +152,5 @@ def served_controller(
         yield served
     finally:
         app.close()
+        watch.close()
         engine.dispose()

@@ -12,6 +12,7 @@ from zoe_cli.commands import (
     storage_filters,
     storage_history,
     storage_metrics,
+    storage_nodes,
     storage_policies,
     storage_slos,
     storage_top,
@@ -42,6 +43,8 @@ add(
     storage_controllers.controllers,
     ("zoe storage controllers", "zoe storage controllers rule-7 --mode on"),
 )
+add(app, "nodes", storage_nodes.nodes, ("zoe storage nodes", "zoe storage nodes -o json"))
+add(app, "restart", storage_nodes.restart, ("zoe storage restart object-1",))
 _LABEL_WIDTH = 12
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.storage_controllers import *  # noqa: F403
     from zoe_client.wire.storage_filters import *  # noqa: F403
     from zoe_client.wire.storage_history import *  # noqa: F403
+    from zoe_client.wire.storage_nodes import *  # noqa: F403
     from zoe_client.wire.storage_rewrites import *  # noqa: F403
     from zoe_client.wire.storage_rules import *  # noqa: F403
     from zoe_client.wire.storage_slos import *  # noqa: F403
@@ -235,6 +236,7 @@ __getattr__ = lazy_names(
             "StorageRequestsView",
             "StorageRuleMetView",
         ),
+        "storage_nodes": ("StorageDiskView", "StorageNodeList", "StorageNodeView", "StorageRestartView"),
         "storage_rewrites": ("StorageRewriteList", "StorageRewriteRequest", "StorageRewriteView"),
         "storage_rules": (
             "StorageChainView",

@@ -78,8 +78,8 @@ class StorageSwitchView(Wire):
 class StorageControllerView(Wire):
     """A controller: a loop from metrics to the store."""
 
-    name: str = Field(description="`bandwidth`, `rule-<number>` or `metric-<name>`.")
-    kind: Literal["bandwidth", "rule", "metric"]
+    name: str = Field(description="`bandwidth`, `health`, `replication`, `rule-<number>` or `metric-<name>`.")
+    kind: Literal["bandwidth", "health", "replication", "rule", "metric"]
     what: str = Field(description="What it does, or the text of the rule.")
     mode: ControllerMode = Field(description="`dry`: it decides, and nothing is pushed to proxies.")
     active: bool | None = Field(default=None, description="Of a rule: whether its condition holds for some object.")

@@ -37,8 +37,24 @@ pipeline = {pipeline}
 [app:{kind}-server]
 use = egg:swift#{kind}
 {options}
+[filter:healthcheck]
+use = egg:swift#healthcheck
+[filter:recon]
+use = egg:swift#recon
+recon_cache_path = {recon}
+{replication}
 [filter:zoe_pushdown]
 paste.filter_factory = storage_filters.object_pushdown:filter_factory
+"""
+
+_REPLICATION = """\
+[filter:zoe_replication]
+paste.filter_factory = storage_filters.replication:filter_factory
+rates_file = {rates}
+{line}
+[object-replicator]
+sync_method = ssync
+recon_cache_path = {recon}
 """
 
 _SWIFTS_OWN = "use = egg:swift#proxy"
@@ -269,7 +285,10 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
         filters = (
             "zoe_pushdown " if kind == "object" and configuration.filters and configuration.filter_at_nodes else ""
         )
+        if kind == "object" and configuration.filters:
+            filters = f"zoe_replication {filters}"
         for node, port in enumerate(ports.servers[kind], start=1):
+            recon = directory / f"recon-{node}"
             text = _SERVER.format(
                 host=configuration.host(node),
                 port=port,
@@ -281,13 +300,22 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
                 user=user,
                 # By default up to 512 MB of an object are written to the disk when it ends, which stops all writers.
                 options="mb_per_sync = 2" if kind == "object" else "",
-                pipeline=f"{filters}{kind}-server",
+                recon=recon,
+                replication=_replication(directory, configuration, node, recon) if kind == "object" else "",
+                pipeline=f"healthcheck recon {filters}{kind}-server",
             )
             (directory / f"{kind}-{node}.conf").write_text(text)
     for name, port in zip(configuration.proxy_names, (ports.proxy, *ports.further), strict=True):
         _write_proxy(directory, configuration, replace(ports, proxy=port), user, hash_prefix, name)
     if configuration.behind is None:
         _write_rings(directory, configuration, ports)
+
+
+def _replication(directory: Path, configuration: StoreConfiguration, node: int, recon: Path) -> str:
+    """Return the sections of replication in the file of an object server."""
+    line = configuration.controller
+    told = f"limits_from = {line.limits_from}\nkey_file = {line.key_file}" if line else ""
+    return _REPLICATION.format(rates=directory / f"replication-{node}", line=told, recon=recon)
 
 
 def _write_rings(directory: Path, configuration: StoreConfiguration, ports: Ports) -> None:

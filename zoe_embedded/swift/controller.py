@@ -7,7 +7,7 @@ import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +70,8 @@ class ControllerSite:
         self.token = token
         self.further: dict[str, object] = {}
         """Settings beside those that follow from the store; to be set before it is configured."""
+        self.restart_command: Callable[[str], list[str]] = lambda _: []
+        """What restarts a server of the store; to be set before it is configured."""
         self.token_file = self._private("token", token)
         self.urls = [f"http://127.0.0.1:{place.web}" for place in self._places]
         self.url = ",".join(self.urls)
@@ -98,6 +100,10 @@ class ControllerSite:
             "swift_auth_url": store.auth_url,
             "swift_user": admin.login,
             "swift_key_file": str(self._private("swift.key", admin.key)),
+            "swift_nodes": {
+                name: {"kind": kind, "url": url, "restart": self.restart_command(name)}
+                for name, (kind, url) in store.servers.items()
+            },
             **self.further,
         }
         for number, place in enumerate(self._places):

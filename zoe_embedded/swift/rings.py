@@ -26,7 +26,7 @@ def build(plan: Path) -> None:
         builder = RingBuilder(_PART_POWER, wanted["replicas"][kind], 1)
         for number, device in enumerate(devices):
             place = {"region": 1, "zone": number + 1, "ip": device["ip"], "weight": 100}
-            builder.add_dev({"id": number, "port": device["port"], "device": device["device"], **place})
+            builder.add_dev({"id": number, **device, **place})
         builder.rebalance(seed=_SEED)
         builder.get_ring().save(str(Path(wanted["directory"]) / f"{kind}.ring.gz"))
 

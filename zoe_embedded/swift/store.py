@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -43,6 +44,8 @@ class ObjectStore:
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._ports: Ports | None = None
         self._held: HeldPorts | None = None
+        self._restarting: str | None = None
+        self._restarts = threading.Lock()
 
     @property
     def auth_url(self) -> str:
@@ -54,6 +57,17 @@ class ObjectStore:
         """Return the URLs of all proxies."""
         ports = self._known_ports()
         return [f"http://127.0.0.1:{port}" for port in (ports.proxy, *ports.further)]
+
+    @property
+    def servers(self) -> dict[str, tuple[str, str]]:
+        """Return kind and URL of each server of Swift by name: `proxy`, `object-1`, ..."""
+        proxies = zip(self.configuration.proxy_names, self.proxy_urls, strict=True)
+        nodes = (
+            (f"{kind}-{n}", (kind, f"http://{self.configuration.host(n)}:{port}"))
+            for kind in KINDS
+            for n, port in enumerate(self._known_ports().servers[kind], start=1)
+        )
+        return {name: ("proxy", url) for name, url in proxies} | dict(nodes)
 
     @property
     def memcached_port(self) -> int:
@@ -71,7 +85,9 @@ class ObjectStore:
 
     def ended(self) -> str | None:
         """Return the name of a server that ended by itself; None if all run."""
-        return next((name for name, process in self._processes.items() if process.poll() is not None), None)
+        return next(
+            (name for name, one in self._processes.items() if one.poll() is not None and name != self._restarting), None
+        )
 
     def log_of(self, name: str) -> str:
         """Return the log of a server."""
@@ -83,7 +99,7 @@ class ObjectStore:
             raise StoreError(f"the object store needs memcached; install it:  {PROGRAMS[MEMCACHED]}")
         environment = ensure_swift(self._home)
         try:
-            self._prepare(environment)
+            self._prepare()
             ports = self._known_ports()
             self._spawn("memcached", [memcached, "-l", "127.0.0.1", "-p", str(ports.memcached), "-U", "0", "-m", "64"])
             for kind in KINDS:
@@ -118,16 +134,31 @@ class ObjectStore:
             self._held = None
 
     def restart(self, name: str) -> None:
-        """Restart a server, whether it runs or was killed."""
-        process = self._processes[name]
-        process.terminate()  # with its workers, which a kill would leave behind
-        try:
-            process.wait(_STOP_S_MAX)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        self._begin(self._home.runtime / "swift", name, name.partition("-")[0])
-        self._wait_until_healthy()
+        """Restart a server, whether it runs or was killed. Other restarts wait for it."""
+        with self._restarts:
+            process, self._restarting = self._processes[name], name
+            try:
+                process.terminate()  # with its workers, which a kill would leave behind
+                try:
+                    process.wait(_STOP_S_MAX)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+                self._begin(self._home.runtime / "swift", name, name.partition("-")[0])
+                self._wait_until_healthy()
+            finally:
+                self._restarting = None
+
+    def build_rings(self) -> None:
+        """Build the rings of `rings.json`, which servers read again by themselves."""
+        environment = self._home.runtime / "swift"
+        self._run([*_script(environment, "rings.py"), str(self.directory / "rings.json")])
+
+    def replicate(self, node: int) -> None:
+        """Run one pass of the replicator of a node's objects, to its end; none runs by itself."""
+        environment = self._home.runtime / "swift"
+        program, file = environment / "bin" / "swift-object-replicator", self.directory / f"object-{node}.conf"
+        self._run([*_script(environment, "launch.py"), str(program), str(file), "once", "-v"])
 
     def signal(self, name: str, number: int) -> None:
         """Send a server a signal; do nothing if it has ended."""
@@ -138,23 +169,27 @@ class ObjectStore:
             raise StoreError("the object store does not run")
         return self._ports
 
-    def _prepare(self, environment: Path) -> None:
+    def _prepare(self) -> None:
         account = self._home.server_account
         make_directory(self.directory, 0o700, account)
         nodes = range(1, self.configuration.own_nodes + 1)
         for node in nodes:
-            (self.directory / "devices" / f"node{node}" / f"d{node}").mkdir(parents=True, exist_ok=True)
+            device = self.directory / "devices" / f"node{node}" / f"d{node}"
+            device.mkdir(parents=True, exist_ok=True)
+            (self.directory / f"recon-{node}").mkdir(exist_ok=True)
+            (device / ".ismount").touch()  # recon tells nothing of a disk that is not mounted
         self._held = HeldPorts(1 + self.configuration.proxies + len(KINDS) * len(nodes))
         numbers = iter(self._held.numbers)
         servers = {kind: [next(numbers) for _ in nodes] for kind in KINDS}
         self._ports = Ports(next(numbers), next(numbers), servers, list(numbers))
         write(self.directory, self.configuration, self._ports, self._home.secret("swift-hash-prefix"))
         if account is not None:
-            for path in [self.directory, *self.directory.glob("*.*"), *self.directory.glob("devices/**/")]:
+            own = "*.*", "recon-*", "devices/**/"
+            for path in [self.directory, *(path for pattern in own for path in self.directory.glob(pattern))]:
                 os.chown(path, account.uid, account.gid)
         if not nodes:
             return
-        self._run([*_script(environment, "rings.py"), str(self.directory / "rings.json")])
+        self.build_rings()
 
     def _run(self, command: list[str]) -> None:
         subprocess.run(command, check=True, user=self._uid, group=self._gid)

@@ -42,6 +42,8 @@ class _RuleQuestion(BaseModel):
         "controllers",
         "controller",
         "set_controller",
+        "nodes",
+        "restart_node",
     ]
     removed: bool = False
     text: str = ""
@@ -154,6 +156,12 @@ def _about_controllers(client: RuleClient, asked: _RuleQuestion) -> dict[str, An
     return dict(client.set_controller(asked.name, asked.mode))
 
 
+def _about_nodes(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
+    if asked.do == "nodes":
+        return {"nodes": list(client.nodes())}
+    return dict(client.restart_node(asked.name, asked.author))
+
+
 def _about_requests(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
     if asked.do == "history":
         return dict(client.history(asked.model_dump(include={"execution", "tenant", "from_s", "to_s", "stretch_s"})))
@@ -178,6 +186,7 @@ _FURTHER = (
     (("rewrites", "rewrite", "resume_rewrite", "cancel_rewrite"), _about_rewrites),
     (("metrics", "add_metric", "drop_metric"), _about_metrics),
     (("controllers", "controller", "set_controller"), _about_controllers),
+    (("nodes", "restart_node"), _about_nodes),
     (("history", "traffic"), _about_requests),
     (("filters", "upload", "drop"), _about_filters),
 )

@@ -1,0 +1,103 @@
+"""The store's nodes from command line and SDK to a storage controller: their health, and a restart; admins only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from storage_bridge.http import ControllerSettings
+from storage_bridge.rules import RuleClient
+from storage_controller.node_health import NodeKind
+from storage_controller.settings import NodeSettings
+from tests.support.api import Api, problem
+from tests.support.people import make_token
+from tests.support.storage_controller import TOKEN, served_controller
+from tests.support.waiting import until
+from zoe_cli.main import app
+from zoe_client import Client
+from zoe_lib.messaging.client import MasterRefused
+from zoe_lib.messaging.server import Refusal
+from zoe_master.rpc.rule_answers import RuleAnswers
+
+NOWHERE = "http://127.0.0.1:1"
+NODES = {
+    "object-1": NodeSettings(kind=NodeKind.OBJECT, url=NOWHERE, restart=["/bin/echo", "began"]),
+    "object-2": NodeSettings(kind=NodeKind.OBJECT, url=NOWHERE, restart=["/bin/sh", "-c", "echo no unit; exit 5"]),
+    "proxy": NodeSettings(kind=NodeKind.PROXY, url=NOWHERE),
+}
+
+
+@pytest.fixture
+def admin(api: Api, postgres_url: str) -> Iterator[Client]:
+    """The API asks a controller by way of the master's answers."""
+    with served_controller(postgres_url, nodes=NODES) as controller:
+        answers = RuleAnswers(RuleClient(ControllerSettings(controller.url, TOKEN, "zoe", timeout_s=30.0)))
+
+        def ask(kind: str, body: dict[str, Any], *_: object) -> dict[str, Any]:
+            assert kind == "storage_rules"
+            try:
+                return answers.answer(json.loads(json.dumps(body)))
+            except Refusal as refusal:
+                raise MasterRefused(refusal.code, str(refusal)) from None
+
+        api.master_client.ask = ask  # type: ignore[method-assign]
+        yield api.client(api.admin)
+
+
+def test_an_admin_sees_the_nodes_and_restarts_one(api: Api, admin: Client) -> None:
+    found = admin.storage_nodes().nodes
+    assert [(one.name, one.kind, one.state, one.reason, one.restartable) for one in found] == [
+        ("object-1", "object", "away", "no answer for 0 s: connection refused", True),
+        ("object-2", "object", "away", "no answer for 0 s: connection refused", True),
+        ("proxy", "proxy", "away", "no answer for 0 s: connection refused", False),
+    ]
+    assert [(one.name, one.kind) for one in admin.storage_controllers().controllers] == [
+        ("bandwidth", "bandwidth"),
+        ("health", "health"),
+    ]
+    assert admin.set_storage_controller("health", "dry").mode == "dry"
+    assert admin.restart_storage_node("object-1").restart is not None
+    until(lambda: (one := admin.storage_nodes().nodes[0].restart) is not None and one.ended_s is not None)
+    done = admin.storage_nodes().nodes[0].restart
+    assert done is not None
+    assert (done.author, done.code, done.output) == ("root", 0, "began")
+    [entry] = [one for one in api.store.accounts.audit(None, 100) if one.action == "restart_storage_node"]
+    assert (entry.user, entry.status) == ("root", 202)
+    assert "object-1" in str(entry)
+
+
+def test_what_cannot_be_restarted_has_the_controllers_sentence(api: Api, admin: Client) -> None:
+    http = api.http(api.admin)
+    for name, sentence in (("proxy", "set swift_nodes.proxy.restart"), ("absent", "no node absent")):
+        answer = http.post(f"/api/v1/storage/nodes/{name}/restart")
+        assert problem(answer)["code"] == "storage_rule_refused"
+        assert sentence in problem(answer)["detail"]
+    assert http.post("/api/v1/storage/nodes/a%20b/restart").status_code == 422
+
+
+def test_others_than_admins_see_and_restart_nothing(api: Api, admin: Client) -> None:
+    operator = api.http(make_token(api.store, tenant="red", user="olga", scopes=("read", "submit", "operate")))
+    for http in (api.http(), operator):
+        assert http.get("/api/v1/storage/nodes").status_code == 403
+        assert http.post("/api/v1/storage/nodes/object-1/restart").status_code == 403
+    assert admin.storage_nodes().nodes[0].restart is None
+
+
+def test_the_command_line(api: Api, admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ZOE_URL", api.url)
+    monkeypatch.setenv("ZOE_TOKEN", api.admin)
+    monkeypatch.setenv("COLUMNS", "200")
+    run = CliRunner()
+    for arguments, said, code in (
+        (["nodes"], "connection refused", 0),
+        (["restart", "object-1"], "began", 0),
+        (["restart", "object-2"], "ended with 5", 5),
+        (["restart", "object-1", "--no-wait"], "object-1", 0),
+    ):
+        done = run.invoke(app, ["storage", *arguments])
+        assert (done.exit_code, said in done.output) == (code, True), (arguments, done.output)
+    assert "set swift_nodes.proxy.restart" in str(run.invoke(app, ["storage", "restart", "proxy"]).exception)

@@ -1,0 +1,133 @@
+"""The health of a real Swift's servers with its reason, and the restart of one."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from storage_controller.node_health import Bounds, NodeState
+from storage_controller.node_restarts import NodeRestarts
+from storage_controller.node_watch import NodeHealth, NodeWatch
+from storage_controller.settings import NodeSettings
+from storage_controller.supervision import Mode, Supervisor
+from tests.support.object_store import object_store
+from tests.support.waiting import until
+from zoe_embedded.swift.restart_socket import RestartSocket
+from zoe_embedded.swift.store import ObjectStore
+
+ROOMY = Bounds(slow_s=30.0, full=1.0)
+PATIENT_S = 60.0
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[ObjectStore]:
+    with object_store(nodes=1, replicas=1) as made:
+        yield made
+
+
+def nodes_of(store: ObjectStore, restart: Callable[[str], list[str]] = lambda _: []) -> dict[str, NodeSettings]:
+    return {
+        name: NodeSettings.model_validate({"kind": kind, "url": url, "restart": restart(name)})
+        for name, (kind, url) in store.servers.items()
+    }
+
+
+@contextmanager
+def watch(store: ObjectStore, **further: Any) -> Iterator[NodeWatch]:
+    """Asks when it is told to."""
+    settings: dict[str, Any] = {"bounds": ROOMY, "timeout_s": PATIENT_S} | further
+    made = NodeWatch(nodes_of(store), Supervisor(), lambda: Mode.ON, **settings)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def looked(watch: NodeWatch) -> dict[str, NodeHealth]:
+    watch.look()
+    return {one.name: one for one in watch.nodes()}
+
+
+def test_all_servers_are_up_and_tell_of_their_disks(store: ObjectStore) -> None:
+    with watch(store) as all_nodes:
+        found = looked(all_nodes)
+    assert {name: (str(one.kind), one.state, one.reason) for name, one in found.items()} == {
+        "proxy": ("proxy", NodeState.UP, ""),
+        "account-1": ("account", NodeState.UP, ""),
+        "container-1": ("container", NodeState.UP, ""),
+        "object-1": ("object", NodeState.UP, ""),
+    }
+    [disk] = found["object-1"].found.disks
+    room = os.statvfs(store.directory)
+    used = 1 - room.f_bavail / room.f_blocks
+    assert disk.name == "d1"
+    assert disk.used == pytest.approx(used, abs=0.02)
+
+
+def test_what_is_wrong_with_a_node_is_told(store: ObjectStore) -> None:
+    device = store.directory / "devices" / "node1" / "d1"
+    apart = [device / "quarantined" / "objects" / name for name in "abc"]
+    with watch(store, bounds=Bounds(slow_s=30.0, full=0.0)) as strict:
+        [reason] = {one.reason for one in looked(strict).values() if one.kind != "proxy"}
+        assert reason.startswith("disk d1 ")
+        assert reason.endswith(" % full")
+    with watch(store) as all_nodes:
+        for one in apart:
+            one.mkdir(parents=True)
+        found = looked(all_nodes)
+        assert (found["object-1"].state, found["object-1"].reason) == (NodeState.FAILING, "3 objects quarantined")
+        assert found["container-1"].state is NodeState.UP
+        for one in apart:
+            one.rmdir()
+        (device / ".ismount").rename(device / "ismount")
+        assert looked(all_nodes)["account-1"].reason == "disk d1 is not mounted"
+        (device / "ismount").rename(device / ".ismount")
+        assert looked(all_nodes)["account-1"].state is NodeState.UP
+
+
+def test_a_server_that_hangs_is_away_and_holds_up_no_other(store: ObjectStore) -> None:
+    with watch(store, timeout_s=2.0) as all_nodes:
+        store.signal("object-1", signal.SIGSTOP)
+        try:
+            found = looked(all_nodes)
+        finally:
+            store.signal("object-1", signal.SIGCONT)
+        assert found["object-1"].state is NodeState.AWAY
+        assert found["object-1"].reason == "no answer for 0 s: nothing within 2 s"
+        until(lambda: looked(all_nodes)["object-1"].state is NodeState.UP)
+        assert found["container-1"].state is NodeState.UP
+
+
+def test_a_server_that_was_killed_is_away_until_an_admin_restarts_it(store: ObjectStore) -> None:
+    with RestartSocket(store) as socket, watch(store) as all_nodes:
+        restarts = NodeRestarts(nodes_of(store, socket.command), 120.0, all_nodes.look_soon)
+        store.signal("container-1", signal.SIGKILL)
+        until(lambda: store.ended() == "container-1")
+        gone = looked(all_nodes)["container-1"]
+        all_nodes.begin()
+        assert (gone.state, gone.reason) == (NodeState.AWAY, "no answer for 0 s: connection refused")
+        before = store.processes["container-1"]
+        restarts.begin("container-1", "root")
+
+        def ended() -> bool:
+            last = restarts.last("container-1")
+            return last is not None and last.ended_s is not None
+
+        until(ended)
+        last = restarts.last("container-1")
+        assert last is not None
+        assert (last.code, last.output, last.author) == (0, "it was restarted", "root")
+        assert store.processes["container-1"] != before
+        until(lambda: {one.state for one in all_nodes.nodes()} == {NodeState.UP})
+        assert store.ended() is None
+        strange = NodeRestarts(nodes_of(store, lambda _: socket.command("object-9")), 120.0)
+        strange.begin("object-1", None)
+        until(lambda: (one := strange.last("object-1")) is not None and one.code == 1)
+        one = strange.last("object-1")
+        assert one is not None
+        assert one.output == "the store has no server 'object-9'"

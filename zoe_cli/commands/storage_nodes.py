@@ -1,0 +1,75 @@
+"""storage nodes, restart: how each of the store's servers is, and a restart of one."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from zoe_cli.context import options
+from zoe_cli.exits import Exit
+from zoe_cli.output import emit, note
+from zoe_cli.rows import Rows
+from zoe_cli.units import duration
+from zoe_client import Client
+from zoe_client.wire import StorageNodeView
+
+_LOOK_S = 0.5
+_WAIT_S_MAX = 3700.0  # no controller lets a restart take longer than an hour
+
+
+def nodes(context: typer.Context) -> None:
+    """Show how each of the store's servers is, since when and why; for admins."""
+    with options(context).client() as client:
+        answer = client.storage_nodes()
+    emit(answer, options(context).output, _rows(answer.nodes))
+    if not answer.nodes:
+        note("No nodes are watched: set swift_nodes of the storage controller.")
+
+
+def restart(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NODE", help="Name of the node, as in zoe storage nodes.")],
+    wait: Annotated[bool, typer.Option(help="Wait until its program has ended.")] = True,
+) -> None:
+    """Restart a server of the object store, by the command in the storage controller's settings; for admins."""
+    with options(context).client() as client:
+        one = client.restart_storage_node(name)
+        if wait:
+            one = _ended(client, one)
+    emit(one, options(context).output, _rows([one]))
+    if one.restart is None or one.restart.ended_s is None:
+        note("It is being restarted; see zoe storage nodes.")
+        return
+    if one.restart.output:
+        note(one.restart.output)
+    if one.restart.code != 0:
+        how = "did not start, or was killed" if one.restart.code is None else f"ended with {one.restart.code}"
+        note(f"The program that restarts {name} {how}.")
+        raise typer.Exit(Exit.CONFLICT)
+
+
+def _ended(client: Client, begun: StorageNodeView) -> StorageNodeView:
+    give_up_s, one = time.monotonic() + _WAIT_S_MAX, begun
+    while one.restart is not None and one.restart.ended_s is None and time.monotonic() < give_up_s:
+        time.sleep(_LOOK_S)
+        one = next((found for found in client.storage_nodes().nodes if found.name == begun.name), one)
+    return one
+
+
+def _rows(found: list[StorageNodeView]) -> Rows:
+    return Rows(("node", "kind", "state", "since", "restart", "reason"), [_row(one) for one in found])
+
+
+def _row(one: StorageNodeView) -> tuple[str, ...]:
+    since = "" if one.since_s is None else duration(time.time() - one.since_s)
+    return one.name, one.kind, one.state, since, _restart(one), one.reason
+
+
+def _restart(one: StorageNodeView) -> str:
+    if one.restart is None:
+        return "possible" if one.restartable else "no command"
+    if one.restart.ended_s is None:
+        return "runs"
+    return "done" if one.restart.code == 0 else "failed"
