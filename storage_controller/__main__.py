@@ -27,7 +27,7 @@ from storage_controller.lead import Lead
 from storage_controller.ledger import Ledger
 from storage_controller.metric_ledger import MetricLedger
 from storage_controller.own_metrics import OwnMetrics
-from storage_controller.regulation import Endpoints, Regulation
+from storage_controller.regulation import CpuBounds, Endpoints, Regulation
 from storage_controller.rewrite_ledger import RewriteLedger
 from storage_controller.rewriter import Rewriter
 from storage_controller.rule_ledger import RuleLedger
@@ -89,6 +89,7 @@ def main() -> int:
         lambda: lead.epoch,
         keys is not None,
         supervisor,
+        CpuBounds(settings.filter_cores_of, settings.filter_cores),
     )
     metrics = OwnMetrics(
         MetricLedger(ledger),

@@ -86,11 +86,11 @@ class ObjectPushdown:
         return Request(wanted).get_response(self._app)
 
 
-def cooperative(blocks: Iterator[bytes]) -> Iterator[bytes]:
+def cooperative(blocks: Iterator[bytes], rest: Callable[[], Any] = sleep) -> Iterator[bytes]:
     """Yield the same; other requests of this process run after each block."""
     for block in blocks:
         yield block
-        sleep()
+        rest()
 
 
 def closing(chunks: Iterator[bytes], source: Any) -> Iterator[bytes]:

@@ -47,6 +47,7 @@ from storage_filters.headers import (
 )
 from storage_filters.media import why_not_csv
 from storage_filters.object_pushdown import closing, cooperative
+from storage_filters.request_computing import computing_of
 from storage_filters.selection import HEADER_BYTES_MAX, Selection, SelectionError
 from storage_filters.view import Part, ViewDefinition, shown
 from storage_filters.view_listing import LIMIT, page
@@ -210,13 +211,17 @@ class _Source:
         """Return the records, filtered by the object server if possible, else here; and the source's answer for
         them.
         """
-        selection = self._definition.selection(part)
+        selection, computing = self._definition.selection(part), computing_of(self._request.environ)
+        computing.wait()
         answer = self._of_listed("GET", path, part, {SELECTION: selection.to_json()})
         if answer.headers.get(SELECTED) == "yes":
             return iter(answer.app_iter), answer
         close_if_possible(answer.app_iter)
         answer = self._of_listed("GET", path, part, {"Range": f"bytes={first_byte(selection)}-"})
-        return begun(packed(cooperative(selected(answer.app_iter, selection)))), answer
+        made = computing.pieces(
+            lambda chunks: packed(cooperative(selected(chunks, selection), computing.rest)), answer.app_iter
+        )
+        return begun(made), answer
 
     def _of_listed(self, method: str, path: str, part: Part, headers: dict[str, str] | None = None) -> Response:
         """Return the answer of the object that was listed; Refusal with 409 if it has been replaced."""
