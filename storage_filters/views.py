@@ -33,11 +33,14 @@ from swift.common.wsgi import make_subrequest
 from swift.proxy.controllers.base import get_container_info
 
 from storage_bridge.model import VIEW_PREFIX
+from storage_filters.computing import Computing
+from storage_filters.cpu_frames import unframed
 from storage_filters.csv_header import header_names
 from storage_filters.csv_parser import UnreadableRecordError
 from storage_filters.csv_stream import first_byte, selected
 from storage_filters.delivery import MEDIA_TYPE, begun, packed, part_of
 from storage_filters.headers import (
+    FRAMED,
     SELECTED,
     SELECTION,
     VIEW,
@@ -213,9 +216,10 @@ class _Source:
         """
         selection, computing = self._definition.selection(part), computing_of(self._request.environ)
         computing.wait()
-        answer = self._of_listed("GET", path, part, {SELECTION: selection.to_json()})
+        answer = self._of_listed("GET", path, part, {SELECTION: selection.to_json(), FRAMED: "yes"})
         if answer.headers.get(SELECTED) == "yes":
-            return iter(answer.app_iter), answer
+            framed = answer.headers.get(FRAMED) == "yes"
+            return _counted(answer.app_iter, computing) if framed else iter(answer.app_iter), answer
         close_if_possible(answer.app_iter)
         answer = self._of_listed("GET", path, part, {"Range": f"bytes={first_byte(selection)}-"})
         made = computing.pieces(
@@ -268,6 +272,13 @@ class _Source:
             text = answer.body.decode(errors="replace")  # our own words
         close_if_possible(answer.app_iter)
         raise Refusal(Response(status=answer.status_int, body=text, request=self._request))
+
+
+def _counted(frames: Iterable[bytes], computing: Computing) -> Iterator[bytes]:
+    """Yield what an object server delivers, no faster than the tenant may let it compute."""
+    for piece in unframed(frames, computing.add):
+        yield piece
+        computing.wait()
 
 
 def filter_factory(_global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], Views]:

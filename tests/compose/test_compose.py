@@ -18,7 +18,13 @@ from zoe_lib.domain.roles import Role
 
 SERVICES = {"postgres", "setup", "master", "api", "prometheus", "storage"}
 # Panels that show nothing while nothing waits and no tenant has bandwidth.
-EMPTY_AT_REST = {"Moved by executions", "Waiting, by reason", "Granted and achieved", "Missed"}
+EMPTY_AT_REST = {
+    "CPU of filters and views",
+    "Moved by executions",
+    "Waiting, by reason",
+    "Granted and achieved",
+    "Missed",
+}
 DASHBOARD = ROOT / "deploy" / "grafana" / "dashboards" / "zoe.json"
 BATCH = json.loads((ROOT / "app_descriptions" / "batch.json").read_text())
 

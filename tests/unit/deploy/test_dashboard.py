@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 import yaml
 from prometheus_client import REGISTRY, Counter, Gauge, Histogram
+from prometheus_client.core import CounterMetricFamily
 
 import zoe_api.metrics
 import zoe_lib.store.sql.latency
 import zoe_master.background.metrics
 import zoe_master.notifications.metrics
+from storage_controller.traffic import Traffic
+from storage_controller.traffic_routes import TrafficCollector
 
 DEPLOY = Path(__file__).resolve().parents[3] / "deploy"
 DASHBOARD: dict[str, Any] = json.loads((DEPLOY / "grafana" / "dashboards" / "zoe.json").read_text())
@@ -37,6 +40,9 @@ def told() -> dict[str, set[str]]:
             for suffix in SUFFIXES.get(type(metric), ()):
                 labels = {*metric._labelnames, *EVERYWHERE, *({"le"} if suffix == "_bucket" else ())}
                 found[metric._name + suffix] = labels
+    for family in TrafficCollector(Traffic(str)).collect():  # the storage controller makes its own at each question
+        if isinstance(family, CounterMetricFamily):
+            found[f"{family.name}_total"] = {*family._labelnames, *EVERYWHERE}
     return found
 
 
