@@ -53,11 +53,12 @@ class Computing:
         if self._spending is None:
             yield from make(iter(source))
             return
-        made = iter(make(self._asked(source)))
+        made, booked = iter(make(self._asked(source))), True
         while True:
-            self.wait()
+            if booked:  # if not, it has computed little since it waited
+                self.wait()
             piece = self.run(lambda: next(made, None))
-            self._settle()
+            booked = self._settle()
             if piece is None:
                 return
             yield piece
@@ -127,7 +128,10 @@ class Computing:
             self._open_ns += self._cpu_ns() - self._since_ns
             self._since_ns = None
 
-    def _settle(self) -> None:
-        if self._open_ns >= SLICE_NS:
-            self.close()
-            self._pause(0)
+    def _settle(self) -> bool:
+        """Book a slice and let others run; return whether there was one."""
+        if self._open_ns < SLICE_NS:
+            return False
+        self.close()
+        self._pause(0)
+        return True
