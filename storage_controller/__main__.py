@@ -32,7 +32,7 @@ from storage_controller.node_restarts import NodeRestarts
 from storage_controller.node_routes import StoreNodes
 from storage_controller.node_watch import NodeWatch
 from storage_controller.own_metrics import OwnMetrics
-from storage_controller.regulation import Endpoints, Regulation
+from storage_controller.regulation import CpuBounds, Endpoints, Regulation
 from storage_controller.rewrite_ledger import RewriteLedger
 from storage_controller.rewriter import Rewriter
 from storage_controller.rule_ledger import RuleLedger
@@ -95,6 +95,7 @@ def main() -> int:
         keys is not None,
         supervisor,
         settings.replication_bytes_per_s,
+        CpuBounds(settings.filter_cores_of, settings.filter_cores),
     )
     metrics = OwnMetrics(
         MetricLedger(ledger),

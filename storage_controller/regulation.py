@@ -13,7 +13,7 @@ import threading
 import time
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import zmq
@@ -63,6 +63,14 @@ class Endpoints:
     proxies: frozenset[bytes]
 
 
+@dataclass(frozen=True, slots=True)
+class CpuBounds:
+    """Cores that filters and views of a tenant may take at each proxy. others: of all other tenants; None: no bound."""
+
+    of_tenants: Mapping[str, float] = field(default_factory=dict)
+    others: float | None = None
+
+
 CacheCounts = Mapping[str, tuple[int, int]]
 """How often, and bytes, by name: `hit`, `unasked`, `miss`, `stale`, `evicted`."""
 
@@ -84,8 +92,10 @@ class Regulation:
         executions: bool = False,
         supervisor: Supervisor | None = None,
         replication_bytes_per_s: int | None = None,
+        cpu: CpuBounds | None = None,
     ) -> None:
         self._ledger = ledger
+        self._cpu = cpu or CpuBounds()
         self._supervisor = supervisor or Supervisor()
         self._controllers = ControllerLedger(ledger)
         self._replication = ReplicationPace(self._controllers, self._supervisor, replication_bytes_per_s)
@@ -266,7 +276,7 @@ class Regulation:
             hosted = frozenset(map(str, fields.get("filters", ())))
             lacks = set(map(str, fields.get("lacks", ())))
             waiting = frozenset((self._tenant(one), _DIRECTIONS[way]) for one, way in fields.get("waiting", []))
-            self.traffic.hear(proxy, fields.get("requests", {}))
+            self.traffic.hear(proxy, fields.get("requests", {}), fields.get("computed", {}))
             cache = {str(name): (int(counts[0]), int(counts[1])) for name, counts in fields.get("cache", {}).items()}
             self._book.hear(proxy, fields.get("moved"), fields.get("settled", ()), fields.get("uses", {}))
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
@@ -325,6 +335,8 @@ class Regulation:
         message: dict[str, Any] = {"epoch": epoch, "seq": self._number, "proxies": proxies, "others": others}
         message["replication"] = self._replication.rate()
         message["settle"] = self._book.asked
+        cores = {self._prefix + tenant: one for tenant, one in self._cpu.of_tenants.items()}
+        message["cpu"] = {"accounts": cores, "others": self._cpu.others}
         message["heard"] = sorted(name for name, silent_s in self.silent_s().items() if silent_s <= _HEARD_S)
         if self._alive is not None and (self._alive != self._told or self._number % _EPOCHS_A_LIST == 0):
             self._told, message["executions"] = self._alive, asdict(self._alive)

@@ -13,6 +13,9 @@ from storage_controller.node_health import NodeKind
 from zoe_lib.file_settings import FileSettings
 from zoe_lib.settings.database_url import DEFAULT_URL, DatabaseUrl
 
+CORES_LEAST = 0.01
+"""Of a tenant's filters and views: with less, one piece would wait for longer than clients do."""
+
 NodeName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9._-]+$")]
 
 
@@ -90,6 +93,15 @@ class ControllerSettings(FileSettings):
     )
     swift_user: str = Field(default="", description="User name of the reseller admin.")
     swift_key_file: Path | None = Field(default=None, description="File with the key of the reseller admin.")
+    filter_cores: float | None = Field(
+        default=None,
+        ge=CORES_LEAST,
+        description="Cores that filters and views of a tenant may take at each proxy: CPU seconds per second, over all "
+        "of its requests (default: no bound).",
+    )
+    filter_cores_of: dict[str, Annotated[float, Field(ge=CORES_LEAST)]] = Field(
+        default={}, description="The same for tenants by name, instead of `filter_cores`."
+    )
     rewrite_bytes_per_s: int = Field(
         default=20_000_000,
         ge=100_000,

@@ -11,16 +11,19 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import MappingProxyType
 from typing import Literal
 
 from storage_controller.last_hour import HourOfRequests, LastHour
+from storage_filters.cpu_budget import CPU_FIELDS
 from storage_filters.request_counters import FIELDS, LATENCY_CLASSES, parts_of
 from storage_filters.rules import Rule
 
 COUNTERS_MAX = 10_000
 SPAN_S, WINDOW_S_MAX = 1.0, 60.0
-_NUMBERS = len(FIELDS) + LATENCY_CLASSES
+_COUNTED = len(FIELDS)
 Dimension = Literal["tenant", "container", "method", "proxy"]
 DIMENSIONS: tuple[Dimension, ...] = ("tenant", "container", "method", "proxy")
 
@@ -37,7 +40,9 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """Amounts of requests, as `FIELDS` without the birth, and numbers by class of latency."""
+    """Amounts of requests, as `FIELDS` without the birth; CPU time of filters and views for them, as `CPU_FIELDS`; and
+    numbers by class of latency.
+    """
 
     answered: int
     refused: int
@@ -45,13 +50,15 @@ class Requests:
     read_bytes: int
     written_bytes: int
     latency_us: int
+    cpu_us: int
+    waited_us: int
     by_latency: tuple[int, ...]
 
     @classmethod
     def of(cls, numbers: Sequence[int]) -> Requests:
-        """Return the amounts of a report's numbers, after the birth."""
-        answered, refused, failed, read, written, latency_us, *by_latency = numbers
-        return cls(answered, refused, failed, read, written, latency_us, tuple(by_latency))
+        """Return the amounts in their order."""
+        answered, refused, failed, read, written, latency_us, cpu_us, waited_us, *by_latency = numbers
+        return cls(answered, refused, failed, read, written, latency_us, cpu_us, waited_us, tuple(by_latency))
 
     def __add__(self, other: Requests) -> Requests:
         return Requests.of([a + b for a, b in zip(self.numbers(), other.numbers(), strict=True)])
@@ -60,7 +67,7 @@ class Requests:
         """Return the amounts in their order."""
         return (
             self.answered, self.refused, self.failed, self.read_bytes, self.written_bytes, self.latency_us,
-            *self.by_latency,
+            self.cpu_us, self.waited_us, *self.by_latency,
         )  # fmt: skip
 
     @property
@@ -69,7 +76,15 @@ class Requests:
         return self.answered + self.refused + self.failed
 
 
-NO_REQUESTS = Requests.of((0,) * (_NUMBERS - 1))
+_NO_CPU = (0,) * (len(CPU_FIELDS) - 1)
+NO_REQUESTS = Requests.of((0,) * (_COUNTED - 1 + LATENCY_CLASSES) + _NO_CPU)
+
+
+class _Source(StrEnum):
+    """A proxy has a counter of either for a subject."""
+
+    REQUESTS = "requests"
+    CPU = "cpu"
 
 
 class Traffic:
@@ -84,22 +99,34 @@ class Traffic:
         self._tenant = tenant_of_account
         self._clock = clock
         self._began_s, self._began_ns = clock(), now_ns()
-        self._known: dict[Subject, tuple[int, Requests]] = {}
+        self._known: dict[tuple[_Source, Subject], tuple[int, Requests]] = {}
         self._spans: deque[tuple[float, dict[Subject, Requests]]] = deque()
         self._hour = LastHour(clock)
         self._lock = threading.Lock()
 
-    def hear(self, proxy: str, requests: Mapping[str, Sequence[int]]) -> None:
+    def hear(
+        self,
+        proxy: str,
+        requests: Mapping[str, Sequence[int]],
+        computed: Mapping[str, Sequence[int]] = MappingProxyType({}),
+    ) -> None:
         """Take in a report. ValueError or TypeError, and nothing is taken in, if it is none."""
-        heard = [self._read(proxy, name, numbers) for name, numbers in requests.items()]
+        heard = [
+            (source, self._subject(proxy, name), *read(name, numbers))
+            for source, counters, read in ((_Source.REQUESTS, requests, _requests), (_Source.CPU, computed, _cpu))
+            for name, numbers in counters.items()
+        ]
         with self._lock:
-            for subject, born, now in heard:
-                self._add(subject, born, now)
+            for source, subject, born, now in heard:
+                self._add(source, subject, born, now)
 
     def totals(self) -> Mapping[Subject, Requests]:
         """Return what was counted since each counter began."""
         with self._lock:
-            return {subject: now for subject, (_, now) in self._known.items()}
+            found: dict[Subject, Requests] = {}
+            for (_, subject), (_, now) in self._known.items():
+                found[subject] = found[subject] + now if subject in found else now
+            return found
 
     def recent(self, seconds: float) -> tuple[float, Mapping[Subject, Requests]]:
         """Return the seconds that the answer covers, at most the last minute, and what was reported within them."""
@@ -118,15 +145,12 @@ class Traffic:
         with self._lock:
             return self._hour.under(rules, groups, tenant)
 
-    def _read(self, proxy: str, name: str, numbers: Sequence[int]) -> tuple[Subject, int, Requests]:
+    def _subject(self, proxy: str, name: str) -> Subject:
         method, account, container = parts_of(name)
-        whole = [int(number) for number in numbers]
-        if len(whole) != _NUMBERS or min(whole) < 0:
-            raise ValueError(f"the counter {name} is {whole}")
-        return Subject(self._tenant(account), container, method, proxy), whole[0], Requests.of(whole[1:])
+        return Subject(self._tenant(account), container, method, proxy)
 
-    def _add(self, subject: Subject, born: int, now: Requests) -> None:
-        before = self._known.pop(subject, None)  # what is heard last is forgotten last
+    def _add(self, source: _Source, subject: Subject, born: int, now: Requests) -> None:
+        before = self._known.pop((source, subject), None)  # what is heard last is forgotten last
         if before is not None and before[0] == born:
             added = [a - b for a, b in zip(now.numbers(), before[1].numbers(), strict=True)]
         elif before is not None or born >= self._began_ns:
@@ -135,13 +159,15 @@ class Traffic:
             added = []  # counted before anybody here listened
         if added and min(added) < 0:
             added = []  # an older report
-        self._known[subject] = born, now
+        self._known[source, subject] = born, now
         while len(self._known) > COUNTERS_MAX:
             del self._known[next(iter(self._known))]
         if any(added):
             span = self._span()
             new = Requests.of(added)
             span[subject] = span.get(subject, NO_REQUESTS) + new
+            if source is _Source.CPU:
+                return
             moved = new.read_bytes + new.written_bytes
             self._hour.add(subject.tenant, subject.container, subject.method, new.answered, moved)
 
@@ -153,6 +179,23 @@ class Traffic:
         while self._spans[0][0] <= now_s - WINDOW_S_MAX:
             self._spans.popleft()
         return self._spans[-1][1]
+
+
+def _requests(name: str, numbers: Sequence[int]) -> tuple[int, Requests]:
+    whole = _whole(name, numbers, _COUNTED + LATENCY_CLASSES)
+    return whole[0], Requests.of([*whole[1:_COUNTED], *_NO_CPU, *whole[_COUNTED:]])
+
+
+def _cpu(name: str, numbers: Sequence[int]) -> tuple[int, Requests]:
+    born, cpu_us, waited_us = _whole(name, numbers, len(CPU_FIELDS))
+    return born, replace(NO_REQUESTS, cpu_us=cpu_us, waited_us=waited_us)
+
+
+def _whole(name: str, numbers: Sequence[int], length: int) -> list[int]:
+    whole = [int(number) for number in numbers]
+    if len(whole) != length or min(whole) < 0:
+        raise ValueError(f"the counter {name} is {whole}")
+    return whole
 
 
 def grouped(requests: Mapping[Subject, Requests], by: Iterable[Dimension]) -> Mapping[tuple[str, ...], Requests]:

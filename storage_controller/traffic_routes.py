@@ -50,8 +50,8 @@ def traffic_routes(traffic: Traffic, *further: Collector) -> APIRouter:
     return routes
 
 
-def _weight(requests: Requests) -> tuple[int, int]:
-    return -(requests.read_bytes + requests.written_bytes), -requests.count
+def _weight(requests: Requests) -> tuple[int, int, int]:
+    return -(requests.read_bytes + requests.written_bytes), -requests.count, -requests.cpu_us
 
 
 def _rates(one: Requests, seconds: float) -> Mapping[str, float | None]:
@@ -61,6 +61,8 @@ def _rates(one: Requests, seconds: float) -> Mapping[str, float | None]:
         "failed_per_s": one.failed / seconds,
         "read_bytes_per_s": one.read_bytes / seconds,
         "write_bytes_per_s": one.written_bytes / seconds,
+        "cpu_s_per_s": one.cpu_us / 1e6 / seconds,
+        "cpu_wait_s_per_s": one.waited_us / 1e6 / seconds,
         "mean_latency_s": one.latency_us / 1e6 / one.count if one.count else None,
     }
 
@@ -77,6 +79,12 @@ class TrafficCollector(Collector):
         labels = [*map(str, DIMENSIONS)]
         requests = CounterMetricFamily("zoe_object_store_requests", "Requests.", labels=[*labels, "result"])
         moved = CounterMetricFamily("zoe_object_store_bytes", "Bytes of bodies.", labels=[*labels, "direction"])
+        cpu = CounterMetricFamily("zoe_object_store_cpu_seconds", "CPU time of filters and views.", labels=labels)
+        waited = CounterMetricFamily(
+            "zoe_object_store_cpu_wait_seconds",
+            "Time in which requests waited for their tenant's bound.",
+            labels=labels,
+        )
         named = sorted(grouped(totals, DIMENSIONS).items(), key=lambda row: _weight(row[1]))
         rest: dict[tuple[str, ...], Requests] = {}
         for key, one in named[_SERIES_MAX:]:
@@ -88,12 +96,15 @@ class TrafficCollector(Collector):
                 requests.add_metric([*key, result], count)
             for direction, amount in (("read", one.read_bytes), ("write", one.written_bytes)):
                 moved.add_metric([*key, direction], amount)
+            if one.cpu_us + one.waited_us:
+                cpu.add_metric(list(key), one.cpu_us / 1e6)
+                waited.add_metric(list(key), one.waited_us / 1e6)
         latency = HistogramMetricFamily(
             "zoe_object_store_latency_seconds", "Time to the head of an answer.", labels=["tenant", "method"]
         )
         for latency_key, one in grouped(totals, ("tenant", "method")).items():
             latency.add_metric([*latency_key], _buckets(one), one.latency_us / 1e6)
-        yield from (requests, moved, latency)
+        yield from (requests, moved, cpu, waited, latency)
 
 
 def _buckets(one: Requests) -> list[tuple[str, float]]:

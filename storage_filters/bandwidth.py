@@ -37,10 +37,13 @@ from eventlet import sleep, spawn_n
 from swift.common.swob import wsgi_to_str
 from swift.common.utils import close_if_possible, config_true_value, get_logger
 
+from storage_filters.computing import Computing
+from storage_filters.cpu_budget import CpuBudget, Took
 from storage_filters.execution_auth import caller_of, credential_of, execution_of
 from storage_filters.execution_names import ExecutionUser
 from storage_filters.limits import LimitsAgent
 from storage_filters.rate_table import Direction, RateTable, belonging_to, name_in_table
+from storage_filters.request_computing import attached
 from storage_filters.request_counters import Also, CountedRequest, RequestCounters, request_name, requests_file
 from storage_filters.transfer_counters import StoreWait, TransferCounters, counters_file, name_of
 from storage_filters.use_counters import UseCounters, uses_file
@@ -72,8 +75,9 @@ class Bandwidth:
         self._counters = TransferCounters(counters_file(rates_file))
         self._requests = RequestCounters(requests_file(rates_file))
         self._uses = UseCounters(uses_file(rates_file))
+        self._budget = CpuBudget(rates_file)
         if config_true_value(conf.get("connected", "limits_from" in conf)):
-            counted = self._counters, self._requests, self._uses
+            counted = self._counters, self._requests, self._uses, self._budget
             agent = LimitsAgent(self._table, self._clients, *counted, conf, self._logger)
             spawn_n(agent.run)
 
@@ -85,9 +89,12 @@ class Bandwidth:
         account, client = name_in_table(parts[2], execution_of(env)), str(env.get("REMOTE_ADDR", ""))
         user = credential_of(env)
         waited: list[bool] = []
+        name = _counter_of(env["REQUEST_METHOD"], parts[2:])
+        took = None if user is None else self._took_by(user, env["REQUEST_METHOD"], parts[3:])
+        computing = attached(env, self._budget.of_request(name, parts[2], took))
         request = CountedRequest(
             self._requests,
-            _counter_of(env["REQUEST_METHOD"], parts[2:]),
+            name,
             None if user is None else self._by_execution(user, env["REQUEST_METHOD"], parts[3:], waited),
         )
         counted = StoreWait(self._counters, name_of(user) if user is not None else "", request)
@@ -109,8 +116,9 @@ class Bandwidth:
             body = self._app(env, started)
         except BaseException:
             request.ended()
+            computing.close()
             raise
-        return self._paced(body, account, client, waited, statuses, counted, request)
+        return self._paced(body, account, client, waited, statuses, counted, request, computing)
 
     def _unpaced(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Pass on a request that names no account, such as a health check."""
@@ -131,6 +139,7 @@ class Bandwidth:
         statuses: list[str],
         counted: StoreWait,
         request: CountedRequest,
+        computing: Computing,
     ) -> Iterator[bytes]:
         """Pace a body. Only successful requests count, so that invented names get no place in the table."""
         whole = False
@@ -150,12 +159,17 @@ class Bandwidth:
             whole = True
         finally:
             request.ended(whole)
+            computing.close()
             close_if_possible(body)
 
     def _by_execution(self, user: ExecutionUser, method: str, parts: Sequence[str], waited: list[bool]) -> Also:
         """Return what counts a request by its execution. waited: not empty if a limit held it up."""
-        container = wsgi_to_str("".join(parts[:1]).partition("/")[0])
+        container = _container_of(parts)
         return lambda served, moved: self._uses.request(user, method, container, served, moved, bool(waited))
+
+    def _took_by(self, user: ExecutionUser, method: str, parts: Sequence[str]) -> Took:
+        container = _container_of(parts)
+        return lambda cpu_us: self._uses.computed(user, method, container, cpu_us)
 
     def _wait(
         self,
@@ -227,6 +241,11 @@ class PacedInput:
                 self._server_input.get_socket().setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _AHEAD_BYTES)
                 self._server_input = None
         return data
+
+
+def _container_of(parts: Sequence[str]) -> str:
+    """Return the container of what follows an account in a path, as WSGI has it."""
+    return str(wsgi_to_str("".join(parts[:1]).partition("/")[0]))
 
 
 def _counter_of(method: str, parts: Sequence[str]) -> str:

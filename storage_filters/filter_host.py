@@ -24,7 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from eventlet import sleep, tpool
+from eventlet import tpool
 from swift.common.http import HTTP_REQUESTED_RANGE_NOT_SATISFIABLE
 from swift.common.request_helpers import get_container_update_override_key, update_etag_is_at_header
 from swift.common.swob import (
@@ -50,6 +50,7 @@ from storage_filters.modules import Modules, metadata_of
 from storage_filters.put_bytes import Form, PutBytes, again
 from storage_filters.rate_table import Direction, RateTable, belonging_to
 from storage_filters.records import KINDS, filters_of, hosted, met_by, steps_of, stored_by, told
+from storage_filters.request_computing import computing_of
 from storage_filters.rewriting import Rewriting
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import DamagedRulesError, RuleFile, operations_file, rules_file
@@ -147,6 +148,9 @@ class FilterHost:
             self._count("get" if request.method == "GET" else "put", place)
         return answer
 
+    def _modules(self, book: RuleBook, request: Request) -> Modules:
+        return Modules(book, self._files, computing_of(request.environ).rest)
+
     def _count(self, direction: Direction, place: ObjectRequest) -> None:
         with suppress(DamagedRulesError):
             for rule in counted_for(self._book(), place):
@@ -159,7 +163,7 @@ class FilterHost:
             return request.get_response(self._app)
         book, place = self._book(), replace(place, size=length, tags=tags_of(request.headers))
         chain, tenant = chain_of(book, place), place.tenant
-        modules, seen = Modules(book, self._files, sleep), metadata_of(place, request.headers)
+        modules, seen = self._modules(book, request), metadata_of(place, request.headers)
         if not stored_by(chain.steps, tenant, modules):
             return request.get_response(self._app)
         body = FilteredBody(
@@ -183,7 +187,7 @@ class FilterHost:
         if not request.environ.get("reseller_request"):
             return HTTPForbidden(body="only a reseller admin can have objects stored again\n", request=request)
         book = self._book()
-        return self._rewriting.answer(request, place, book, Modules(book, self._files, sleep))
+        return self._rewriting.answer(request, place, book, self._modules(book, request))
 
     def _read(self, request: Request, place: ObjectRequest) -> Response:
         try:
@@ -192,7 +196,7 @@ class FilterHost:
             if self._files.any():  # what a module would hide from readers is not known
                 raise
             book = RuleBook()
-        modules = Modules(book, self._files, sleep)
+        modules = self._modules(book, request)
         if may_be_transformed(book, place):
             return transformed(request, place, book, modules, lambda one: self._stored(one, place.tenant, modules))
         return self._stored(request, place.tenant, modules)

@@ -8,13 +8,14 @@ of it (`swift.callback.update_footers`), as for its own encryption.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from swift.common.swob import HTTPClientDisconnect, HTTPRequestEntityTooLarge, HTTPUnprocessableEntity, Request
 
 from storage_filters.headers import DONE, PUT_ETAG, PUT_SIZE
 from storage_filters.records import Step, written
+from storage_filters.request_computing import computing_of
 from storage_filters.stream_filters import PIECE_BYTES, FilterRefused, stored
 
 _FOOTERS = "swift.callback.update_footers"
@@ -68,14 +69,17 @@ class FilteredBody:
     def _filtered(self) -> Iterator[bytes]:
         try:
             self._steps = self._make()
-            yield from filter(None, stored([step.filter for step in self._steps], self._sent()))
+            filters = [step.filter for step in self._steps]
+            computing = computing_of(self._request.environ)
+            received = iter(lambda: self._stream.read(PIECE_BYTES), b"")
+            yield from filter(None, computing.pieces(lambda sent: stored(filters, self._judged(sent)), received))
         except FilterRefused as error:
             self.refused = error
             raise
 
-    def _sent(self) -> Iterator[bytes]:
+    def _judged(self, sent: Iterable[bytes]) -> Iterator[bytes]:
         """Yield what the client sends. swob's HTTPException if it hangs up, or sends too much."""
-        while chunk := self._stream.read(PIECE_BYTES):
+        for chunk in sent:
             self._size += len(chunk)
             if self._size > self._size_max:
                 raise HTTPRequestEntityTooLarge(request=self._request)

@@ -5,6 +5,8 @@ from __future__ import annotations
 # Clients cannot send it: Swift's gatekeeper removes X-Backend headers from requests and answers.
 SELECTION = "X-Backend-Zoe-Selection"
 SELECTED = "X-Backend-Zoe-Selected"
+# Asks for `cpu_frames`, and says that the answer has them.
+FRAMED = "X-Backend-Zoe-Framed"
 # The definition of a view, stored with its container; a reseller admin sends it to create the view.
 VIEW = "X-Zoe-View"
 VIEW_SYSMETA = "X-Container-Sysmeta-Zoe-View"

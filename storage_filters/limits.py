@@ -7,7 +7,8 @@ the store, and with the rules of the object store.
 
 What executions moved is reported as counters that never fall (`moved`): those that have changed, and those that the
 controller asks for, since their executions have ended (`settle`, answered by `settled`). Requests of clients are
-reported in the same way once a second (`requests`), so many counters at a time.
+reported in the same way once a second (`requests`), so many counters at a time. So is the CPU time of filters and views
+(`computed`), which the controller bounds by cores of accounts (`cpu`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from eventlet import sleep, spawn_n, tpool
 from eventlet.green import zmq
 
 from storage_filters.alive_executions import AliveFile, alive_file, read_alive
+from storage_filters.cpu_budget import CpuBudget
 from storage_filters.module_files import ModuleFiles, modules_directory
 from storage_filters.newest import NewestMessage
 from storage_filters.rate_table import DIRECTIONS, Direction, RateTable, Use
@@ -81,6 +83,7 @@ class LimitsAgent:
         counters: TransferCounters,
         requests: RequestCounters,
         uses: UseCounters,
+        budget: CpuBudget,
         conf: Mapping[str, str],
         logger: Any,
     ) -> None:
@@ -89,6 +92,7 @@ class LimitsAgent:
         self._counters = counters
         self._requests = requests
         self._uses = uses
+        self._budget = budget
         self._asked: Collection[str] = ()
         self._conf = conf
         self._logger = logger
@@ -169,6 +173,8 @@ class LimitsAgent:
         }
         others = _rates(message.get("others", {}).get(self._name, {}), "others")
         self._table.set_rates(rates, now_s, others)
+        if (cpu := message.get("cpu")) is not None:
+            self._budget.bound({str(one): float(cores) for one, cores in cpu["accounts"].items()}, cpu["others"])
         self._newest.heard(order, now_s)
 
     def _connected_again(self, context: Any, usages: dict[str, Any], limits: Any, now_s: float) -> None:
@@ -196,6 +202,7 @@ class LimitsAgent:
         told: Mapping[str, Any] = {}
         requests_told: dict[str, Any] = {}
         uses_told: dict[str, Any] = {}
+        computed_told: dict[str, Any] = {}
         told_to: int | None = None
         while True:
             sleep(REPORT_INTERVAL_S)
@@ -205,6 +212,7 @@ class LimitsAgent:
                 told_to, self._told_all, told = self._told_by, True, {}
                 requests_told.clear()
                 uses_told.clear()
+                computed_told.clear()
             now, clients, counts = self._table.uses(now_s), self._clients.uses(now_s), self._counters.counts()
             operations = self._operations.uses(now_s)
             changed = {name for name, count in counts.items() if told.get(name) != count}
@@ -226,6 +234,7 @@ class LimitsAgent:
             if number % _REPORTS_A_LIST == 0:
                 report["requests"] = changed_counts(requests_told, self._requests.counts())
                 report["uses"] = changed_counts(uses_told, self._uses.counts())
+                report["computed"] = changed_counts(computed_told, self._budget.counts())
             for usage in usages.values():
                 try:
                     usage.send_string(json.dumps(report), flags=zmq.NOBLOCK)

@@ -28,7 +28,9 @@ from storage_filters.cache_entry import DamagedEntryError, Entry
 from storage_filters.cache_fence import Fence, name_of
 from storage_filters.cache_files import CacheFiles, Fill
 from storage_filters.chains import chain_of
+from storage_filters.computing import Computing
 from storage_filters.headers import PUT_SIZE
+from storage_filters.request_computing import computing_of
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import DamagedRulesError
 from storage_filters.rules import CACHING
@@ -211,7 +213,7 @@ class ObjectCache:
         if fill is None:
             return answer
         made = Response(request=request, headers=answer.headers)  # swob would close what it replaces
-        made.app_iter = _Filling(answer.app_iter, fill)
+        made.app_iter = _Filling(answer.app_iter, fill, computing_of(request.environ))
         made.content_length = length
         return made
 
@@ -261,7 +263,7 @@ class _EntryBytes:
         """Yield the bytes from `first` to before `end`; from the store if the entry is damaged."""
         at = first
         try:
-            for piece in self._entry.read(first, end):
+            for piece in computing_of(self._request.environ).pieces(lambda _: self._entry.read(first, end)):
                 at += len(piece)
                 yield piece
         except (DamagedEntryError, OSError):
@@ -283,14 +285,15 @@ class _EntryBytes:
 class _Filling:
     """What the store sends, which is kept on its way. A client that goes away ends the fill."""
 
-    def __init__(self, chunks: Iterable[bytes], fill: Fill) -> None:
+    def __init__(self, chunks: Iterable[bytes], fill: Fill, computing: Computing) -> None:
         self._chunks = chunks
         self._fill = fill
+        self._computing = computing
 
     def __iter__(self) -> Iterator[bytes]:
         try:
             for chunk in self._chunks:
-                self._fill.write(chunk)
+                self._computing.run(lambda one=chunk: self._fill.write(one))  # type: ignore[misc]
                 yield chunk
         finally:
             self._fill.end()

@@ -18,10 +18,12 @@ from eventlet import sleep
 from swift.common.swob import HTTPBadRequest, HTTPServiceUnavailable, HTTPUnprocessableEntity, Request, Response
 from swift.common.utils import close_if_possible, get_logger
 
+from storage_filters.computing import Computing
+from storage_filters.cpu_frames import CpuRecord, framed
 from storage_filters.csv_parser import UnreadableRecordError
 from storage_filters.csv_stream import first_byte, selected
 from storage_filters.delivery import MEDIA_TYPE, begun, packed
-from storage_filters.headers import DONE, SELECTED, SELECTION, environ_key
+from storage_filters.headers import DONE, FRAMED, SELECTED, SELECTION, environ_key
 from storage_filters.selection import Selection, SelectionError
 
 Environ = dict[str, Any]
@@ -47,14 +49,14 @@ class ObjectPushdown:
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Handle a request of the proxy."""
-        selection = env.pop(environ_key(SELECTION), None)
+        selection, frames = env.pop(environ_key(SELECTION), None), env.pop(environ_key(FRAMED), None) is not None
         if selection is None or env["REQUEST_METHOD"] != "GET":
             answer: Iterable[bytes] = self._app(env, start_response)
             return answer
-        answered: Iterable[bytes] = self._answer(env, selection)(env, start_response)
+        answered: Iterable[bytes] = self._answer(env, selection, frames)(env, start_response)
         return answered
 
-    def _answer(self, env: Environ, selection_json: str) -> Response:
+    def _answer(self, env: Environ, selection_json: str, frames: bool) -> Response:
         if "HTTP_RANGE" in env:
             # After a failure the proxy continues on another server, with a range of the filtered bytes: the reader
             # starts again.
@@ -70,14 +72,13 @@ class ObjectPushdown:
         if plain.status_int not in (200, 206):
             return plain
         try:
-            body = begun(packed(cooperative(selected(plain.app_iter, selection))))
+            body = begun(_framed(plain.app_iter, selection) if frames else _selected(plain.app_iter, selection))
         except UnreadableRecordError as error:
             close_if_possible(plain.app_iter)
             return HTTPUnprocessableEntity(body=str(error))
         headers = {name: value for name, value in plain.headers.items() if not _of_length(name)}
-        return Response(
-            app_iter=closing(body, plain.app_iter), headers={**headers, SELECTED: "yes", "Content-Type": MEDIA_TYPE}
-        )
+        told = {SELECTED: "yes", "Content-Type": MEDIA_TYPE, **({FRAMED: "yes"} if frames else {})}
+        return Response(app_iter=closing(body, plain.app_iter), headers={**headers, **told})
 
     def _read(self, env: Environ, first: int) -> Response:
         wanted = dict(env)
@@ -86,11 +87,26 @@ class ObjectPushdown:
         return Request(wanted).get_response(self._app)
 
 
-def cooperative(blocks: Iterator[bytes]) -> Iterator[bytes]:
+def _selected(chunks: Iterable[bytes], selection: Selection, rest: Callable[[], Any] = sleep) -> Iterator[bytes]:
+    return packed(cooperative(selected(chunks, selection), rest))
+
+
+def _framed(chunks: Iterable[bytes], selection: Selection) -> Iterator[bytes]:
+    record = CpuRecord()
+    computing = Computing(record, sleep)
+
+    def told_us() -> int:
+        computing.close()
+        return record.told_us()
+
+    return framed(computing.pieces(lambda one: _selected(one, selection, computing.rest), chunks), told_us)
+
+
+def cooperative(blocks: Iterator[bytes], rest: Callable[[], Any] = sleep) -> Iterator[bytes]:
     """Yield the same; other requests of this process run after each block."""
     for block in blocks:
         yield block
-        sleep()
+        rest()
 
 
 def closing(chunks: Iterator[bytes], source: Any) -> Iterator[bytes]:

@@ -16,6 +16,7 @@ from swift.common.utils import close_if_possible
 
 from storage_filters.delivery import begun
 from storage_filters.headers import DONE, PUT_ETAG
+from storage_filters.request_computing import computing_of
 from storage_filters.seek_table import FRAME_BYTES
 from storage_filters.stream_filters import (
     DamagedObjectError,
@@ -96,7 +97,7 @@ class PutBytes:
 
     def _all(self) -> Iterator[bytes]:
         try:
-            yield from exactly(read_back(self._now.filters, self._whole, 0, None), self._size)
+            yield from exactly(self._computed(self._whole, 0, None), self._size)
         finally:
             close_if_possible(self._whole)
 
@@ -109,10 +110,13 @@ class PutBytes:
         wanted = None if end == self._size else end
         answer = self._answer(first, wanted)
         try:
-            chunks: Iterable[bytes] = answer.app_iter
-            yield from exactly(read_back(self._now.filters, chunks, first, wanted), end - first)
+            yield from exactly(self._computed(answer.app_iter, first, wanted), end - first)
         finally:
             close_if_possible(answer.app_iter)
+
+    def _computed(self, chunks: Iterable[bytes], first: int, end: int | None) -> Iterator[bytes]:
+        filters = self._now.filters
+        return computing_of(self._request.environ).pieces(lambda one: read_back(filters, one, first, end), chunks)
 
     def _answer(self, first: int, end: int | None) -> Response:
         """Return the store's answer with the bytes that contain a range, and note in which form they are."""

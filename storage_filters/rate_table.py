@@ -122,6 +122,15 @@ class RateTable:
             _, rate, until_s, total, _ = self._read(slot)
         return until_s - now_s - (total - place) / rate if rate > 0 else 0.0
 
+    def ahead_s(self, account: str, direction: Direction, now_s: float) -> float:
+        """Return in how many seconds all that is booked is over, whoever waits for it; 0 without a limit."""
+        slot = self._slot_of(account, direction)
+        if self._read(slot)[1] <= 0:
+            return 0.0
+        with self._locked(slot):
+            _, rate, until_s, _, _ = self._read(slot)
+        return max(until_s - now_s, 0.0) if rate > 0 else 0.0
+
     def set_rates(
         self,
         rates: Mapping[tuple[str, Direction], float],

@@ -26,7 +26,8 @@ FURTHER = "*"
 REQUESTS_A_REPORT = 400
 """Counters that a proxy reports at a time."""
 _METHODS = frozenset({"GET", "HEAD", "PUT", "POST", "DELETE", "COPY", "OPTIONS"})
-_NAME_BYTES = 200
+NAME_BYTES = 200
+"""Of the name of a counter."""
 _SEPARATOR = "/"  # neither accounts nor containers have it in their names
 _STATUS_OF_FAILURE, _STATUS_OF_REFUSAL = "5", "4"
 _GONE = "499"  # Swift's status for a client that went away while it sent a body
@@ -42,7 +43,7 @@ def request_name(method: str, account: str, container: str) -> str:
     method = method if method in _METHODS else "other"
     for names in ((account, container), (account, FURTHER), (FURTHER, FURTHER)):
         name = _SEPARATOR.join((method, *names)).encode(errors="replace")
-        if len(name) <= _NAME_BYTES:
+        if len(name) <= NAME_BYTES:
             break
     return name.decode()
 
@@ -57,7 +58,7 @@ class RequestCounters:
     """The counters. A request that is refused makes none, so that invented names take nobody's place."""
 
     def __init__(self, path: Path) -> None:
-        self._table = CounterTable(path, len(FIELDS) - 1 + LATENCY_CLASSES, _NAME_BYTES)
+        self._table = CounterTable(path, len(FIELDS) - 1 + LATENCY_CLASSES, NAME_BYTES)
 
     def close(self) -> None:
         """Close the file for this process; others continue to use it."""

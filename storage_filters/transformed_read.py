@@ -22,6 +22,7 @@ from storage_filters.delivery import begun, part_of
 from storage_filters.headers import SELECTION, environ_key
 from storage_filters.module_filters import ReadModule
 from storage_filters.modules import Modules, metadata_of
+from storage_filters.request_computing import computing_of
 from storage_filters.rule_documents import RuleBook
 from storage_filters.stream_filters import DamagedObjectError, FilterRefused, ObjectReplaced, exactly
 from storage_filters.wsgi_names import tags_of
@@ -68,6 +69,7 @@ class _Object:
         self._book = book
         self._modules = modules
         self._read = read
+        self.computing = computing_of(plain.environ)
 
     def read(self, method: str = "") -> Response:
         """Return the object, whole. method: that of the request, or GET."""
@@ -142,13 +144,16 @@ class _Transformed:
             raise
 
     def _all(self, body: Any) -> Iterator[bytes]:
-        chunks: Iterable[bytes] = body
         try:
-            for reader in self._readers:
-                chunks = reader.transform(chunks)
+            chunks = self._object.computing.pieces(self._transformed, body)
             yield from chunks if self._size is None else exactly(chunks, self._size)
         finally:
             close_if_possible(body)
+
+    def _transformed(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        for reader in self._readers:
+            chunks = reader.transform(chunks)
+        yield from chunks
 
     def __iter__(self) -> Iterator[bytes]:
         return self._whole()

@@ -2,7 +2,8 @@
 
 A counter belongs to a credential of an execution, like those of its bytes (`transfer_counters.py`), and to a subject:
 `request/<method>/<container>`, `rule/<number>/<filter>/<get or put>`, or `limit/<get or put>` for requests that had to
-wait for their turn. The controller stores them for each execution.
+wait for their turn. What is done of `cpu/<method>/<container>` are microseconds of CPU time that filters and views
+took. The controller stores them for each execution.
 """
 
 from __future__ import annotations
@@ -49,26 +50,32 @@ class UseCounters:
         self, user: ExecutionUser, method: str, container: str, served: bool, moved: tuple[int, int], waited: bool
     ) -> None:
         """Add a request, with the bytes that it read and wrote. waited: a limit held it up."""
-        subject = f"request/{method}/{container}"
-        if len(self._name(user, subject).encode(errors="replace")) > _NAME_BYTES:
-            subject = f"request/{method}/{FURTHER}"
-        self._add(user, subject, served, moved)
+        done = served, not served, *moved
+        self._add(user, self._of_container(user, "request", method, container), done)
         if waited:
-            self._add(user, f"limit/{'put' if moved[1] > moved[0] else 'get'}", served, moved)
+            self._add(user, f"limit/{'put' if moved[1] > moved[0] else 'get'}", done)
+
+    def computed(self, user: ExecutionUser, method: str, container: str, cpu_us: int) -> None:
+        """Add CPU time of filters and views for a request."""
+        self._add(user, self._of_container(user, "cpu", method, container), (cpu_us, 0, 0, 0))
 
     def rules(self, user: ExecutionUser, met: Iterable[tuple[int, str]], direction: Direction) -> None:
         """Add a request for each rule and filter that it met."""
         for rule, kind in met:
-            self._add(user, f"rule/{rule}/{kind}/{direction}", True, (0, 0))
+            self._add(user, f"rule/{rule}/{kind}/{direction}", (1, 0, 0, 0))
 
     def counts(self) -> Mapping[str, tuple[int, ...]]:
         """Return the numbers of `USE_FIELDS` by names of counters."""
         return self._table.counts()
 
-    def _add(self, user: ExecutionUser, subject: str, served: bool, moved: tuple[int, int]) -> None:
+    def _of_container(self, user: ExecutionUser, kind: str, method: str, container: str) -> str:
+        subject = f"{kind}/{method}/{container}"
+        fits = len(self._name(user, subject).encode(errors="replace")) <= _NAME_BYTES
+        return subject if fits else f"{kind}/{method}/{FURTHER}"
+
+    def _add(self, user: ExecutionUser, subject: str, more: Amounts) -> None:
         def added(amounts: Amounts, _: float) -> Amounts:
-            done, refused, read, written = amounts
-            return done + served, refused + (not served), read + moved[0], written + moved[1]
+            return [now + one for now, one in zip(amounts, more, strict=True)]
 
         self._table.change(self._name(user, subject), added, time.monotonic())
 

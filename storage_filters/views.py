@@ -33,11 +33,14 @@ from swift.common.wsgi import make_subrequest
 from swift.proxy.controllers.base import get_container_info
 
 from storage_bridge.model import VIEW_PREFIX
+from storage_filters.computing import Computing
+from storage_filters.cpu_frames import unframed
 from storage_filters.csv_header import header_names
 from storage_filters.csv_parser import UnreadableRecordError
 from storage_filters.csv_stream import first_byte, selected
 from storage_filters.delivery import MEDIA_TYPE, begun, packed, part_of
 from storage_filters.headers import (
+    FRAMED,
     SELECTED,
     SELECTION,
     VIEW,
@@ -47,6 +50,7 @@ from storage_filters.headers import (
 )
 from storage_filters.media import why_not_csv
 from storage_filters.object_pushdown import closing, cooperative
+from storage_filters.request_computing import computing_of
 from storage_filters.selection import HEADER_BYTES_MAX, Selection, SelectionError
 from storage_filters.view import Part, ViewDefinition, shown
 from storage_filters.view_listing import LIMIT, page
@@ -210,13 +214,18 @@ class _Source:
         """Return the records, filtered by the object server if possible, else here; and the source's answer for
         them.
         """
-        selection = self._definition.selection(part)
-        answer = self._of_listed("GET", path, part, {SELECTION: selection.to_json()})
+        selection, computing = self._definition.selection(part), computing_of(self._request.environ)
+        computing.wait()
+        answer = self._of_listed("GET", path, part, {SELECTION: selection.to_json(), FRAMED: "yes"})
         if answer.headers.get(SELECTED) == "yes":
-            return iter(answer.app_iter), answer
+            framed = answer.headers.get(FRAMED) == "yes"
+            return _counted(answer.app_iter, computing) if framed else iter(answer.app_iter), answer
         close_if_possible(answer.app_iter)
         answer = self._of_listed("GET", path, part, {"Range": f"bytes={first_byte(selection)}-"})
-        return begun(packed(cooperative(selected(answer.app_iter, selection)))), answer
+        made = computing.pieces(
+            lambda chunks: packed(cooperative(selected(chunks, selection), computing.rest)), answer.app_iter
+        )
+        return begun(made), answer
 
     def _of_listed(self, method: str, path: str, part: Part, headers: dict[str, str] | None = None) -> Response:
         """Return the answer of the object that was listed; Refusal with 409 if it has been replaced."""
@@ -263,6 +272,13 @@ class _Source:
             text = answer.body.decode(errors="replace")  # our own words
         close_if_possible(answer.app_iter)
         raise Refusal(Response(status=answer.status_int, body=text, request=self._request))
+
+
+def _counted(frames: Iterable[bytes], computing: Computing) -> Iterator[bytes]:
+    """Yield what an object server delivers, no faster than the tenant may let it compute."""
+    for piece in unframed(frames, computing.add):
+        yield piece
+        computing.wait()
 
 
 def filter_factory(_global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], Views]:

@@ -18,6 +18,7 @@ from zoe_client import Client, NotAllowed, NotFound
 USES = [
     {"subject": "request/GET/meters", "done": 4, "refused": 1, "read_bytes": 90_000_000, "written_bytes": 0},
     {"subject": "request/HEAD/", "done": 1, "refused": 0, "read_bytes": 0, "written_bytes": 0},
+    {"subject": "cpu/GET/meters", "done": 2_500_000, "refused": 0, "read_bytes": 0, "written_bytes": 0},
     {"subject": "rule/7/COMPRESSION/get", "done": 4, "refused": 0, "read_bytes": 0, "written_bytes": 0},
     {"subject": "limit/get", "done": 2, "refused": 0, "read_bytes": 60, "written_bytes": 0},
 ]
@@ -57,6 +58,7 @@ def test_an_execution_has_its_requests_its_rules_and_its_bytes_over_time(api: Ap
         ("GET", "meters", 4, 1),
         ("HEAD", "", 1, 0),
     ]
+    assert [one.cpu_s for one in told.requests] == [2.5, 0.0]
     assert [(one.rule, one.filter, one.way, one.requests) for one in told.rules] == [
         (None, "BANDWIDTH", "read", 2),
         (7, "COMPRESSION", "read", 4),

@@ -21,6 +21,7 @@ SERVICES = {"postgres", "setup", "master", "api", "prometheus", "storage"}
 # Prometheus does not read.
 EMPTY_AT_REST = {"Moved by executions", "Waiting, by reason", "Granted and achieved", "Missed"}
 EMPTY_AT_REST |= {
+    "CPU of filters and views",
     "Runs of the store's controllers (5 min)",
     "Rules with metrics that hold",
     "Values of added metrics",

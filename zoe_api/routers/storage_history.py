@@ -88,11 +88,14 @@ def _began(one: ExecutionStorageView) -> tuple[float, str]:
 def _view(execution: Execution, answer: Mapping[str, Any], stretch_s: float) -> ExecutionStorageView:
     requests: list[StorageRequestsView] = []
     rules: list[StorageRuleMetView] = []
+    cpu_s: dict[tuple[str, str], float] = {}
     for use in answer["uses"]:
         kind, *parts = use["subject"].split("/", 3)
         if kind == "request":
             amounts = {name: use[name] for name in ("done", "refused", "read_bytes", "written_bytes")}
             requests.append(StorageRequestsView(method=parts[0], container="/".join(parts[1:]), **amounts))
+        elif kind == "cpu":
+            cpu_s[parts[0], "/".join(parts[1:])] = use["done"] / 1e6
         else:  # rule/<number>/<filter>/<way> or limit/<way>
             number = int(parts[0]) if kind == "rule" else None
             of = parts[1] if kind == "rule" else "BANDWIDTH"
@@ -107,7 +110,7 @@ def _view(execution: Execution, answer: Mapping[str, Any], stretch_s: float) -> 
         placed_s=execution.marks.get(Mark.PLACED),
         ended_s=execution.marks.get(Mark.ENDED),
         stretch_s=stretch_s,
-        requests=requests,
+        requests=[one.model_copy(update={"cpu_s": cpu_s.get((one.method, one.container), 0.0)}) for one in requests],
         rules=sorted(rules, key=lambda one: (one.rule or 0, one.filter, one.way)),
         points=[StoragePointView(**point) for point in answer["points"]],
     )

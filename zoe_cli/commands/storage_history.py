@@ -62,9 +62,12 @@ def _show(one: ExecutionStorageView) -> None:
 
 
 def _requests(one: ExecutionStorageView) -> Rows:
-    heads = ("method", "container", "requests", "refused", "read", "written")
+    heads = ("method", "container", "requests", "refused", "read", "written", "cpu")
     rows = [
-        (r.method, r.container, str(r.done + r.refused), str(r.refused), _size(r.read_bytes), _size(r.written_bytes))
+        (
+            *(r.method, r.container, str(r.done + r.refused), str(r.refused)),
+            *(_size(r.read_bytes), _size(r.written_bytes), f"{r.cpu_s:.2f} s" if r.cpu_s else ""),
+        )
         for r in one.requests
     ]
     return Rows(heads, rows)

@@ -35,6 +35,7 @@ class Order(StrEnum):
     REQUESTS = "requests"
     FAILED = "failed"
     LATENCY = "latency"
+    CPU = "cpu"
 
 
 _WEIGHTS = {
@@ -42,6 +43,7 @@ _WEIGHTS = {
     Order.REQUESTS: lambda row: row.requests_per_s,
     Order.FAILED: lambda row: row.failed_per_s + row.refused_per_s,
     Order.LATENCY: lambda row: row.mean_latency_s or 0.0,
+    Order.CPU: lambda row: row.cpu_s_per_s,
 }
 
 
@@ -62,7 +64,8 @@ def top(
     """Show requests, bytes and latency at the object store's proxies; only operators see other tenants.
 
     FAILED: answers of 5xx, and connections that ended early. REFUSED: answers of 4xx. LATENCY: mean time to the head of
-    an answer; for PUT, with the time in which the client sent the object.
+    an answer; for PUT, with the time in which the client sent the object. CPU: cores that filters and views take; WAIT:
+    seconds per second that requests wait since their tenant may take no more.
     """
     dimensions = [one for one in Dimension if one in (by or (Dimension.TENANT, Dimension.CONTAINER, Dimension.METHOD))]
     with options(context).client() as client:
@@ -89,7 +92,7 @@ def _say_how_much(answer: StorageTrafficView, left_out: int) -> None:
 
 
 def _rows(answer: StorageTrafficView, dimensions: list[Dimension]) -> Rows:
-    figures = ("requests/s", "refused/s", "failed/s", "read", "write", "latency")
+    figures = ("requests/s", "refused/s", "failed/s", "read", "write", "latency", "cpu", "wait")
     return Rows(
         (*dimensions, *figures),
         [(*(getattr(row, one) or "" for one in dimensions), *_figures(row)) for row in answer.rows],
@@ -98,5 +101,6 @@ def _rows(answer: StorageTrafficView, dimensions: list[Dimension]) -> Rows:
 
 def _figures(row: StorageTrafficRow) -> tuple[str, ...]:
     counts = (f"{one:.1f}" for one in (row.requests_per_s, row.refused_per_s, row.failed_per_s))
+    cpu = (f"{one:.2f}" if one else "" for one in (row.cpu_s_per_s, row.cpu_wait_s_per_s))
     latency = "" if row.mean_latency_s is None else f"{row.mean_latency_s * 1000:.1f} ms"
-    return (*counts, rate(row.read_bytes_per_s), rate(row.write_bytes_per_s), latency)
+    return (*counts, rate(row.read_bytes_per_s), rate(row.write_bytes_per_s), latency, *cpu)

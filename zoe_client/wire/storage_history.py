@@ -18,6 +18,7 @@ class StorageRequestsView(Wire):
     refused: int = Field(description="Refused, failed, or ended early.")
     read_bytes: int
     written_bytes: int
+    cpu_s: float = Field(default=0.0, description="CPU seconds that filters and views took for them.")
 
 
 class StorageRuleMetView(Wire):

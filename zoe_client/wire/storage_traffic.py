@@ -21,6 +21,10 @@ class StorageTrafficRow(Wire):
     failed_per_s: float = Field(description="Answered with 5xx, or ended early.")
     read_bytes_per_s: float
     write_bytes_per_s: float
+    cpu_s_per_s: float = Field(default=0.0, description="CPU seconds per second, cores, of filters and views.")
+    cpu_wait_s_per_s: float = Field(
+        default=0.0, description="Seconds per second that requests waited for the bound of their tenant's CPU time."
+    )
     mean_latency_s: float | None = Field(description="Time to the head of the answer; null without requests.")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from prometheus_client import REGISTRY, Counter, Gauge, Histogram, Metric
+from prometheus_client.core import CounterMetricFamily
 
 import zoe_api.metrics
 import zoe_lib.store.sql.latency
@@ -17,6 +18,8 @@ import zoe_master.background.metrics
 import zoe_master.notifications.metrics
 from storage_controller.controller_metrics import ControllerCollector
 from storage_controller.supervision import Supervisor
+from storage_controller.traffic import Traffic
+from storage_controller.traffic_routes import TrafficCollector
 
 DEPLOY = Path(__file__).resolve().parents[3] / "deploy"
 DASHBOARD: dict[str, Any] = json.loads((DEPLOY / "grafana" / "dashboards" / "zoe.json").read_text())
@@ -42,7 +45,11 @@ def told() -> dict[str, set[str]]:
                 labels = {*metric._labelnames, *EVERYWHERE, *({"le"} if suffix == "_bucket" else ())}
                 found[metric._name + suffix] = labels
     suffixes = {"counter": "_total", "gauge": ""}
-    return found | {one.name + suffixes[one.type]: {*_labels(one), *EVERYWHERE} for one in OF_CONTROLLERS}
+    found |= {one.name + suffixes[one.type]: {*_labels(one), *EVERYWHERE} for one in OF_CONTROLLERS}
+    for family in TrafficCollector(Traffic(str)).collect():  # the storage controller makes its own at each question
+        if isinstance(family, CounterMetricFamily):
+            found[f"{family.name}_total"] = {*_labels(family), *EVERYWHERE}
+    return found
 
 
 def _labels(family: Metric) -> tuple[str, ...]:

@@ -114,6 +114,24 @@ def test_a_flood_of_containers_is_bounded_and_the_rest_is_added_up(traffic: Traf
     assert (last.labels["le"], last.value) == ("+Inf", COUNTERS_MAX)
 
 
+def test_cpu_time_grows_beside_the_requests_it_was_taken_for(traffic: Traffic, now_s: list[float]) -> None:
+    now_s[0] += 5
+    traffic.hear("p1", {GET: numbers(BEGAN_NS + 5, 2, 600)}, {GET: [BEGAN_NS + 9, 1_500_000, 250_000]})
+    now_s[0] += 2
+    traffic.hear("p1", {}, {GET: [BEGAN_NS + 9, 4_000_000, 250_000]})
+    traffic.hear("p1", {GET: numbers(BEGAN_NS + 5, 3, 900)})
+    for total in (traffic.totals()[SUBJECT], traffic.recent(10)[1][SUBJECT]):
+        assert (total.answered, total.read_bytes, total.cpu_us, total.waited_us) == (3, 900, 4_000_000, 250_000)
+    assert traffic.recent(1)[1][SUBJECT].cpu_us == 2_500_000
+    families = {one.name: one for one in TrafficCollector(traffic).collect()}
+    [cpu] = families["zoe_object_store_cpu_seconds"].samples
+    [waited] = families["zoe_object_store_cpu_wait_seconds"].samples
+    assert (cpu.labels["tenant"], cpu.value, waited.value) == ("acme", 4.0, 0.25)
+    for wrong in ([1, 2], [1, -2, 0], [1, 2, 3, 4]):
+        with pytest.raises(ValueError, match="counter"):
+            traffic.hear("p1", {}, {GET: wrong})
+
+
 def test_sums_by_each_dimension(traffic: Traffic) -> None:
     for proxy in ("p1", "p2"):
         for method in ("GET", "PUT"):

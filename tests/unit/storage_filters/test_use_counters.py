@@ -28,9 +28,12 @@ def test_requests_are_counted_by_method_and_container_and_rules_by_way(counters:
     counters.request(ANN, "PUT", "out", True, (0, 5), True)
     counters.rules(ANN, [(3, "COMPRESSION"), (4, "ENCRYPTION")], "put")
     counters.rules(ANN, [(3, "COMPRESSION")], "get")
+    counters.computed(ANN, "PUT", "out", 1500)
+    counters.computed(ANN, "PUT", "out", 20)
     assert amounts(counters) == {
         ("x1", 7, "request/GET/meters"): (1, 1, 120, 0),
         ("x1", 7, "request/PUT/out"): (1, 0, 0, 5),
+        ("x1", 7, "cpu/PUT/out"): (1520, 0, 0, 0),
         ("x1", 7, "limit/get"): (0, 1, 20, 0),
         ("x1", 7, "limit/put"): (1, 0, 0, 5),
         ("x1", 7, "rule/3/COMPRESSION/put"): (1, 0, 0, 0),
