@@ -147,6 +147,21 @@ def test_rules_reach_names_in_any_script(whole: Whole, ann: Person, controller: 
     assert done == [[ids[0]], [ids[1]], [ids[2]], []]
 
 
+def test_metadata_that_the_disk_cannot_take_are_refused_and_the_store_stays(
+    whole: Whole, ann: Person, controller: httpx.Client
+) -> None:
+    """An object server that stores them nowhere says that its disk is full, and is left alone for a minute."""
+    ann.put("noted")
+    with applied(controller, whole, "FOR CONTAINER acme/noted DO SET COMPRESSION, SET ENCRYPTION"):
+        cases = (24, 76, {201}), (85, 1, {201, 400}), (13, 243, {201, 400}), (16, 250, {400})
+        for number, length, allowed in cases:
+            headers = {f"X-Object-Meta-K{place:02}": "v" * length for place in range(number)}
+            put = ann.call("PUT", "noted/a", content=TEXT, headers=headers)
+            assert put.status_code in allowed, (number, length, put.text)
+            ann.put("noted/plain", TEXT)
+            assert ann.call("GET", "noted/plain").content == TEXT
+
+
 def seen(answer: httpx.Response) -> tuple[Any, ...]:
     headers = ("Content-Length", "Content-Range", "Etag", "Accept-Ranges")
     content = answer.content

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -74,6 +76,16 @@ _GATEWAY_LIMITS = """\
 max_meta_count = 60
 max_meta_overall_size = 2048
 """
+
+# Of objects, in extended attributes. Some file systems, such as ext4, have 4 KB for all of an object's: its name, which
+# may be long, what the filters note of it, and what clients say. An object server that cannot store them says that its
+# disk is full, and the proxy then asks it nothing for a minute.
+_SHORT_ATTRIBUTES = """\
+[swift-constraints]
+max_meta_count = 24
+max_meta_overall_size = 1900
+"""
+_ATTRIBUTES_BYTES = 16384
 
 _FRAGMENTS = 3
 _ERASURE_CODED = """\
@@ -272,13 +284,24 @@ class StoreConfiguration:
         return self.hosts[node - 1] if self.hosts else LOOPBACK
 
 
+def _limits(directory: Path, configuration: StoreConfiguration) -> str:
+    if configuration.behind:
+        return _GATEWAY_LIMITS
+    with tempfile.NamedTemporaryFile(dir=directory) as file:
+        try:
+            os.setxattr(file.name, "user.swift.metadata", bytes(_ATTRIBUTES_BYTES))
+        except OSError:
+            return _SHORT_ATTRIBUTES
+    return ""
+
+
 def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash_prefix: str) -> None:
     """Write all files into `directory`; rings are built from `rings.json`."""
     (directory / "swift.conf").write_text(
         f"[swift-hash]\nswift_hash_path_prefix = {hash_prefix}\nswift_hash_path_suffix = zoe\n"
         "[storage-policy:0]\nname = standard\ndefault = yes\n"
         + (_ERASURE_CODED if configuration.erasure_coded else "")
-        + (_GATEWAY_LIMITS if configuration.behind else "")
+        + _limits(directory, configuration)
     )
     user = f"user = {configuration.run_as}" if configuration.run_as else ""
     for kind in KINDS:

@@ -1,6 +1,7 @@
 """Run a server of Swift with the interpreter of its environment: `<program> <configuration> ...`.
 
-Swift reads storage policies from /etc/swift when it is imported; those of another directory have to be read again.
+Swift reads storage policies and limits from /etc/swift when it is imported; those of another directory have to be read
+again.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ import runpy
 import sys
 from pathlib import Path
 
-from swift.common import storage_policy, utils
+from swift.common import constraints, storage_policy, utils
 
 
 def launch(program: str, configuration: str) -> None:
-    """Run the program itself, with the policies beside its configuration."""
+    """Run the program itself, with the policies and limits beside its configuration."""
     utils.set_swift_dir(str(Path(configuration).parent))
     storage_policy.reload_storage_policies()
+    constraints.reload_constraints()
     runpy.run_path(program, run_name="__main__")
 
 
