@@ -89,7 +89,7 @@ AWAY = """
 import logging, os, sys, time
 from pathlib import Path
 import eventlet
-from storage_filters import limits, rate_table, request_counters, transfer_counters, use_counters
+from storage_filters import cpu_budget, limits, rate_table, request_counters, transfer_counters, use_counters
 limits._SILENCE_S, limits.REPORT_INTERVAL_S = 0.2, 0.02
 listener = eventlet.listen(("127.0.0.1", 0))
 attempts = []
@@ -104,9 +104,9 @@ directory = Path(sys.argv[1])
 tables = [rate_table.RateTable(directory / name) for name in ("rates", "clients")]
 moved = transfer_counters.TransferCounters(directory / "moved")
 asked = request_counters.RequestCounters(directory / "asked")
-uses = use_counters.UseCounters(directory / "uses")
+uses, budget = use_counters.UseCounters(directory / "uses"), cpu_budget.CpuBudget(directory / "rates")
 conf = {"rates_file": str(directory / "rates"), "key_file": sys.argv[2], "limits_from": address, "usage_to": address}
-eventlet.spawn_n(limits.LimitsAgent(*tables, moved, asked, uses, conf, logging.getLogger()).run)
+eventlet.spawn_n(limits.LimitsAgent(*tables, moved, asked, uses, budget, conf, logging.getLogger()).run)
 eventlet.sleep(2)
 early = len(attempts)
 eventlet.sleep(6)
