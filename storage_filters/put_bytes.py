@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eventlet import sleep
 from swift.common.swob import Request, Response, multi_range_iterator
 from swift.common.utils import close_if_possible
 
 from storage_filters.delivery import begun
 from storage_filters.headers import DONE, PUT_ETAG
 from storage_filters.request_computing import computing_of
+from storage_filters.second_look import answer_of
 from storage_filters.seek_table import FRAME_BYTES
 from storage_filters.stream_filters import (
     DamagedObjectError,
@@ -34,7 +34,6 @@ _CONDITIONS = ("If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-
 _OF_BYTES = (200, 206)
 _NOT_FOUND, _ERRORS_FROM = 404, 500
 _TRIES = 5
-_PAUSE_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ class PutBytes:
 
     def _answer(self, first: int, end: int | None) -> Response:
         """Return the store's answer with the bytes that contain a range, and note in which form they are."""
-        for number in range(_TRIES):
+        for _ in range(_TRIES):
             try:
                 if first >= FRAME_BYTES:
                     learn(self._now.filters, self._pieces)
@@ -131,21 +130,19 @@ class PutBytes:
                 answer = other.answer
             close_if_possible(answer.app_iter)
             if answer.status_int == _NOT_FOUND or answer.status_int >= _ERRORS_FROM:
-                # A server that looks twice while the file is replaced finds none of the two.
-                sleep(_PAUSE_S * number)
-                continue
+                raise FilterAway(f"the store answers {answer.status} while the object is read: try again")
             if answer.headers.get("Etag", "") == self._now.stored_etag:
                 raise DamagedObjectError(f"its size is not what was stored: {answer.status}")
             if self._etag_of(answer) != self._etag:
                 raise ObjectReplaced("the object was replaced while it was read: try again")
             self._now = self._form(answer)
-        raise FilterAway(f"the store answers {answer.status} while the object is read: try again")
+        raise FilterAway("the object was stored again and again while it was read: try again")
 
     def _asked(self, first: int, end: int | None) -> Response:
         """Return the store's answer with a range of what it has; _Unlike."""
         subrequest = again(self._request, "GET")
         subrequest.headers["Range"] = f"bytes={first}-{'' if end is None else end - 1}"
-        answer = subrequest.get_response(self._app)
+        answer = answer_of(subrequest, self._app)
         if answer.headers.get("Etag", "") != self._now.stored_etag or answer.status_int not in _OF_BYTES:
             raise _Unlike(answer)
         return answer

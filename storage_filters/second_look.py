@@ -8,6 +8,7 @@ other, the proxy may also find too few of a kind, and says 500.
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from eventlet import sleep
@@ -17,14 +18,18 @@ from swift.common.utils import close_if_possible
 WITHOUT_BODY = ("GET", "HEAD", "POST", "DELETE")
 _FOR_A_MOMENT = (500, 503)
 _PAUSES_S = (0.05, 0.15)
+_SOON_S = 1.0
+"""An answer that took longer is that of a store that is away."""
 
 
 def answer_of(request: Request, app: Any) -> Response:
-    """Return the answer to a request without a body, to the third try if the store was away at those before."""
-    before = request.environ.copy()
+    """Return the answer to a request without a body, to the third try if the store was soon to say at those before that
+    it cannot.
+    """
+    before, began_s = request.environ.copy(), time.monotonic()
     for pause_s in _PAUSES_S:
         answer = request.get_response(app)
-        if answer.status_int not in _FOR_A_MOMENT:
+        if answer.status_int not in _FOR_A_MOMENT or time.monotonic() - began_s > _SOON_S:
             return answer
         close_if_possible(answer.app_iter)
         sleep(pause_s)

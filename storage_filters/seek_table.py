@@ -42,7 +42,11 @@ class SeekTable:
             whole = False
         if not whole or (magic, descriptor, seekable) != (_SKIPPABLE, 0, _SEEKABLE):
             raise DamagedObjectError("its seek table cannot be read")
-        return cls(list(_ENTRY.iter_unpack(entries)))
+        frames = list(_ENTRY.iter_unpack(entries))
+        put = [put for _, put in frames]
+        if not put or set(put[:-1]) - {FRAME_BYTES} or not 0 < put[-1] <= FRAME_BYTES:
+            raise DamagedObjectError("its seek table has frames of other lengths")
+        return cls(frames)
 
     def written(self) -> bytes:
         """Return the skippable frame."""

@@ -247,7 +247,7 @@ def test_a_store_that_is_away_for_a_moment_is_asked_again(ask: Ask) -> None:
         assert not behind["broken"]
         return behind["status"][:3], base64.b64decode(behind["body"])
 
-    for away in ([True], [False, True], [False, True, True, True]):
+    for away in ([True], [False, True], [False, True, True]):
         assert answers(away, get("a", ranged)) == ("206", content[1000:2000]), away
     status, told = answers([False, *[True] * 50], get("a", ranged))
     assert (status, b"the store answers 503 Service Unavailable while the object is read: try again" in told) == (
