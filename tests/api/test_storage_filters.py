@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,18 +11,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from storage_bridge.http import ControllerSettings
-from storage_bridge.rules import RuleClient
+from tests.support.answered_rules import answered_by
 from tests.support.api import Api, problem
 from tests.support.modules import FLIPPING, READING, module
 from tests.support.people import make_token
-from tests.support.storage_controller import TOKEN, served_controller
+from tests.support.storage_controller import served_controller
 from zoe_cli.main import app
 from zoe_client import Client
 from zoe_client.wire import StorageFilterRequest
-from zoe_lib.messaging.client import MasterRefused
-from zoe_lib.messaging.server import Refusal
-from zoe_master.rpc.rule_answers import RuleAnswers
 
 FLIP = module(*FLIPPING)
 
@@ -36,16 +31,7 @@ def wanted(content: bytes = FLIP, **more: Any) -> StorageFilterRequest:
 def red(api: Api, postgres_url: str) -> Iterator[Client]:
     """A user of the tenant red; the API asks a controller by way of the master's answers."""
     with served_controller(postgres_url) as controller:
-        answers = RuleAnswers(RuleClient(ControllerSettings(controller.url, TOKEN, "zoe", timeout_s=30.0)))
-
-        def ask(kind: str, body: dict[str, Any], *_: object) -> dict[str, Any]:
-            assert kind == "storage_rules"
-            try:
-                return answers.answer(json.loads(json.dumps(body)))
-            except Refusal as refusal:
-                raise MasterRefused(refusal.code, str(refusal)) from None
-
-        api.master_client.ask = ask  # type: ignore[method-assign]
+        answered_by(api, controller)
         yield api.client()
 
 

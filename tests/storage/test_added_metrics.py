@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,14 +10,13 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.api import Api
 from tests.support.object_store import Person, logged_in
 from tests.support.people import make_token
 from tests.support.postgres import PostgresServer
 from tests.support.prometheus import Expressions, prometheus
+from tests.support.typed_storage import typed_storage
 from tests.support.waiting import until
-from tests.support.whole_storage import TOKEN, Whole, installation_with, whole_storage
-from zoe_embedded.runtime import CLONE
+from tests.support.whole_storage import TOKEN, Whole, whole_storage
 
 BODY = b"all work and no play makes jack a dull boy\n" * 100
 EXPRESSION = "sum by (tenant, container) (rate(zoe_object_store_requests_total[1m]))"
@@ -235,44 +232,32 @@ def test_the_command_line_adds_lists_tries_and_removes(
     expressions.answers["up"] = {("acme", ""): 3.0}
     program = tmp_path / "seven.py"
     program.write_text("class Metric:\n    def evaluate(self, counters):\n        return 7\n")
-    with installation_with(whole, database, tmp_path) as installation:
-        api = Api(database, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint, master_timeout_s=4.0)
-        try:
-            installation.start_master()
-            installation.until_leading()
+    with typed_storage(whole, database, tmp_path) as (zoe, installation):
 
-            def zoe(*arguments: str, token: str = api.admin) -> tuple[int, str]:
-                environment = {"ZOE_URL": api.url, "ZOE_TOKEN": token, "HOME": str(tmp_path), "COLUMNS": "200"}
-                command = [sys.executable, "-c", "from zoe_cli.main import main; main()", "storage", *arguments]
-                done = subprocess.run(command, env=environment, cwd=CLONE, capture_output=True, text=True, check=False)
-                return done.returncode, done.stdout + done.stderr
+        def ok(*arguments: str) -> str:
+            code, printed = zoe(*arguments)
+            assert code == 0, printed
+            return printed
 
-            def ok(*arguments: str) -> str:
-                code, printed = zoe(*arguments)
-                assert code == 0, printed
-                return printed
-
-            anns = make_token(installation.store, "ann", "acme")
-            assert zoe("metric", "ls", token=anns)[0] == zoe("controllers", token=anns)[0] == 4
-            assert zoe("metric", "add", "load")[0] == 2
-            code, printed = zoe("metric", "add", "load", "--promql", "sum(")
-            assert (code != 0, "unclosed left parenthesis" in printed) == (True, True), printed
-            assert "LOAD" in ok("metric", "add", "load", "--promql", "up")
-            assert "python" in ok("metric", "add", "seven", "--python", str(program))
-            until(lambda: "acme 3" in (listed := ok("metric", "ls")) and "all 7" in listed)
-            rule = "FOR TENANT acme WHEN load > 2 AND seven = 7 DO SET CACHING"
-            [made] = json.loads(ok("policy", "add", rule, "--dry-run", "-o", "json"))["rules"]
-            name = f"rule-{made['id']}"
-            assert "dry run" in ok("policy", "ls")
-            until(lambda: "would be on" in ok("controllers", name))
-            assert "LOAD 3, SEVEN 7" in ok("controllers", name)
-            assert "shares bandwidth" in ok("controllers", "-o", "json")
-            assert " on " in ok("controllers", name, "--mode", "on")
-            assert zoe("controllers", "rule-999999")[0] != 0
-            code, printed = zoe("metric", "rm", "load")
-            assert (code != 0, f"rule {made['id']} uses load" in printed) == (True, True), printed
-            ok("policy", "rm", str(made["id"]))
-            ok("metric", "rm", "load")
-            ok("metric", "rm", "seven")
-        finally:
-            api.close()
+        anns = make_token(installation.store, "ann", "acme")
+        assert zoe("metric", "ls", token=anns)[0] == zoe("controllers", token=anns)[0] == 4
+        assert zoe("metric", "add", "load")[0] == 2
+        code, printed = zoe("metric", "add", "load", "--promql", "sum(")
+        assert (code != 0, "unclosed left parenthesis" in printed) == (True, True), printed
+        assert "LOAD" in ok("metric", "add", "load", "--promql", "up")
+        assert "python" in ok("metric", "add", "seven", "--python", str(program))
+        until(lambda: "acme 3" in (listed := ok("metric", "ls")) and "all 7" in listed)
+        rule = "FOR TENANT acme WHEN load > 2 AND seven = 7 DO SET CACHING"
+        [made] = json.loads(ok("policy", "add", rule, "--dry-run", "-o", "json"))["rules"]
+        name = f"rule-{made['id']}"
+        assert "dry run" in ok("policy", "ls")
+        until(lambda: "would be on" in ok("controllers", name))
+        assert "LOAD 3, SEVEN 7" in ok("controllers", name)
+        assert "shares bandwidth" in ok("controllers", "-o", "json")
+        assert " on " in ok("controllers", name, "--mode", "on")
+        assert zoe("controllers", "rule-999999")[0] != 0
+        code, printed = zoe("metric", "rm", "load")
+        assert (code != 0, f"rule {made['id']} uses load" in printed) == (True, True), printed
+        ok("policy", "rm", str(made["id"]))
+        ok("metric", "rm", "load")
+        ok("metric", "rm", "seven")

@@ -6,8 +6,6 @@ import hashlib
 import json
 import os
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,14 +22,13 @@ from storage_filters.rule_documents import RuleBook, written
 from storage_filters.rule_file import RuleFile
 from storage_filters.rule_metrics import WINDOW_S
 from tests.storage.test_views import WANTED, meters
-from tests.support.api import Api
 from tests.support.object_store import Person, definition, logged_in
 from tests.support.people import make_token
 from tests.support.pusher import pushed_store
 from tests.support.s3 import s3_client
+from tests.support.typed_storage import typed_storage
 from tests.support.waiting import until
-from tests.support.whole_storage import TOKEN, Whole, installation_with
-from zoe_embedded.runtime import CLONE
+from tests.support.whole_storage import TOKEN, Whole
 from zoe_embedded.swift.store import ObjectStore
 
 RULE = "FOR TENANT acme WHEN OBJECT_TYPE=DOCS DO SET COMPRESSION WITH TYPE=LZ4, SET ENCRYPTION"
@@ -173,55 +170,42 @@ def seen(answer: httpx.Response) -> tuple[Any, ...]:
 
 def test_an_admin_writes_a_rule_with_the_command_line(whole: Whole, ann: Person, database: str, tmp_path: Path) -> None:
     """From `zoe storage policy add` through API, master and controller to the proxy, and back by `zoe storage why`."""
-    with installation_with(whole, database, tmp_path) as installation:
-        api = Api(database, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint, master_timeout_s=4.0)
-        try:
-            installation.start_master()
-            installation.until_leading()
-
-            def zoe(*arguments: str, token: str = api.admin) -> tuple[int, str]:
-                environment = {"ZOE_URL": api.url, "ZOE_TOKEN": token, "HOME": str(tmp_path), "COLUMNS": "200"}
-                command = [sys.executable, "-c", "from zoe_cli.main import main; main()", "storage", *arguments]
-                done = subprocess.run(command, env=environment, cwd=CLONE, capture_output=True, text=True, check=False)
-                return done.returncode, done.stdout + done.stderr
-
-            refused = zoe("policy", "add", "FOR TENANT acme DO SET COMPRESSION WITH TYPE")
-            assert refused[0] == 2, refused
-            assert "character 45: the end where the rule needs =" in refused[1]
-            anns = make_token(installation.store, "ann", "acme")
-            assert zoe("policy", "add", RULE, token=anns)[0] == 4  # not allowed
-            code, printed = zoe("policy", "add", RULE, "-o", "json")
-            assert code == 0, printed
-            [made] = json.loads(printed)["rules"]
-            assert (made["author"], made["enforced"]) == ("root", True)
-            until(lambda: made["id"] in _ids_at(whole))
-            ann.put("typed")
-            ann.put("typed/a.txt", TEXT)
-            code, printed = zoe("why", "typed/a.txt", "-o", "json", token=anns)
-            assert [one["filter"] for one in json.loads(printed)["done"]] == ["COMPRESSION", "ENCRYPTION"]
-            rule = "FOR CONTAINER typed DO DELETE COMPRESSION"
-            code, printed = zoe("policy", "try", "typed/b.txt", "--rule", rule, token=anns)
-            assert (code, "then  ENCRYPTION\n" in printed, "is more specific" in printed) == (0, True, True), printed
-            assert zoe("policy", "apply", "acme/typed", "--undo", token=anns)[0] == 4
-            code, printed = zoe("policy", "apply", "acme/typed", "--undo")
-            assert (code, "acme/typed" in printed) == (0, True), printed
-            until(lambda: "done " in zoe("policy", "applying")[1])
-            assert "1 of 1" in zoe("policy", "applying")[1]
-            assert "no filter: it is stored as it was put" in zoe("why", "typed/a.txt", token=anns)[1]
-            hot = zoe("policy", "add", "FOR CONTAINER acme/typed WHEN PUTS_SEC > 9 DO SET NOOP", "-o", "json")
-            until(lambda: "PUTS_SEC 0" in zoe("policy", "ls")[1])
-            assert zoe("policy", "rm", str(json.loads(hot[1])["rules"][0]["id"]))[0] == 0
-            assert zoe("policy", "rm", str(made["id"]))[0] == 0
-            assert f"{made['id']} " in zoe("policy", "ls", "--removed")[1]
-            assert zoe("policy", "rm", str(made["id"]))[0] != 0
-            assert zoe("policy", "restore", "999999")[0] == 2
-            code, printed = zoe("policy", "restore", str(made["id"]), "-o", "json")
-            [again] = json.loads(printed)["rules"]
-            assert (again["rule"], again["id"] > made["id"]) == (made["rule"], True)
-            assert zoe("policy", "rm", str(again["id"]))[0] == 0
-            until(lambda: made["id"] not in _ids_at(whole))
-        finally:
-            api.close()
+    with typed_storage(whole, database, tmp_path) as (zoe, installation):
+        refused = zoe("policy", "add", "FOR TENANT acme DO SET COMPRESSION WITH TYPE")
+        assert refused[0] == 2, refused
+        assert "character 45: the end where the rule needs =" in refused[1]
+        anns = make_token(installation.store, "ann", "acme")
+        assert zoe("policy", "add", RULE, token=anns)[0] == 4  # not allowed
+        code, printed = zoe("policy", "add", RULE, "-o", "json")
+        assert code == 0, printed
+        [made] = json.loads(printed)["rules"]
+        assert (made["author"], made["enforced"]) == ("root", True)
+        until(lambda: made["id"] in _ids_at(whole))
+        ann.put("typed")
+        ann.put("typed/a.txt", TEXT)
+        code, printed = zoe("why", "typed/a.txt", "-o", "json", token=anns)
+        assert [one["filter"] for one in json.loads(printed)["done"]] == ["COMPRESSION", "ENCRYPTION"]
+        rule = "FOR CONTAINER typed DO DELETE COMPRESSION"
+        code, printed = zoe("policy", "try", "typed/b.txt", "--rule", rule, token=anns)
+        assert (code, "then  ENCRYPTION\n" in printed, "is more specific" in printed) == (0, True, True), printed
+        assert zoe("policy", "apply", "acme/typed", "--undo", token=anns)[0] == 4
+        code, printed = zoe("policy", "apply", "acme/typed", "--undo")
+        assert (code, "acme/typed" in printed) == (0, True), printed
+        until(lambda: "done " in zoe("policy", "applying")[1])
+        assert "1 of 1" in zoe("policy", "applying")[1]
+        assert "no filter: it is stored as it was put" in zoe("why", "typed/a.txt", token=anns)[1]
+        hot = zoe("policy", "add", "FOR CONTAINER acme/typed WHEN PUTS_SEC > 9 DO SET NOOP", "-o", "json")
+        until(lambda: "PUTS_SEC 0" in zoe("policy", "ls")[1])
+        assert zoe("policy", "rm", str(json.loads(hot[1])["rules"][0]["id"]))[0] == 0
+        assert zoe("policy", "rm", str(made["id"]))[0] == 0
+        assert f"{made['id']} " in zoe("policy", "ls", "--removed")[1]
+        assert zoe("policy", "rm", str(made["id"]))[0] != 0
+        assert zoe("policy", "restore", "999999")[0] == 2
+        code, printed = zoe("policy", "restore", str(made["id"]), "-o", "json")
+        [again] = json.loads(printed)["rules"]
+        assert (again["rule"], again["id"] > made["id"]) == (made["rule"], True)
+        assert zoe("policy", "rm", str(again["id"]))[0] == 0
+        until(lambda: made["id"] not in _ids_at(whole))
 
 
 def test_copies_segments_and_views_are_of_what_was_put(whole: Whole, ann: Person, controller: httpx.Client) -> None:

@@ -1,0 +1,36 @@
+"""`zoe storage`, as it is typed, from API, master and controller to the proxy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.support.api import Api
+from tests.support.installation import Installation
+from tests.support.whole_storage import Whole, installation_with
+from zoe_embedded.runtime import CLONE
+
+Typed = Callable[..., tuple[int, str]]
+
+
+@contextmanager
+def typed_storage(whole: Whole, database: str, home: Path) -> Iterator[tuple[Typed, Installation]]:
+    """What runs the command, as an admin unless `token` is given, and returns its exit code and all that it printed."""
+    with installation_with(whole, database, home) as installation:
+        api = Api(database, keys_dir=installation.keys_dir, master_endpoint=installation.endpoint, master_timeout_s=4.0)
+        try:
+            installation.start_master()
+            installation.until_leading()
+
+            def zoe(*arguments: str, token: str = api.admin) -> tuple[int, str]:
+                environment = {"ZOE_URL": api.url, "ZOE_TOKEN": token, "HOME": str(home), "COLUMNS": "200"}
+                command = [sys.executable, "-c", "from zoe_cli.main import main; main()", "storage", *arguments]
+                done = subprocess.run(command, env=environment, cwd=CLONE, capture_output=True, text=True, check=False)
+                return done.returncode, done.stdout + done.stderr
+
+            yield zoe, installation
+        finally:
+            api.close()
