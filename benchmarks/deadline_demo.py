@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -38,6 +39,8 @@ from zoe_embedded.preparing import prepared
 
 QUIET, NOISY = "quiet", "noisy"
 FURTHER = 1
+_OTHERS = "readings-without"
+"""What runs without a promise beside a noisy neighbour is another kind: it is no guide to what is promised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=ROWS, help=f"readings in the store [{ROWS}]")
     parser.add_argument("--out", type=Path, help="CSV file for all runs")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is stopped in that case, too
     console, rows = Console(soft_wrap=True), []
     print(machine())
     began_s = time.monotonic()
@@ -135,7 +139,7 @@ def _without_levers(running: DeadlineStage, number: int, choices: dict[str, Dead
         ("no bandwidth", workers, None),
         ("one worker", 1, rate),
     ):
-        yield _row(number, name, "tight", tight.in_s, running.runs.unpromised(used, given))
+        yield _row(number, name, "tight", tight.in_s, running.runs.unpromised(used, given, _OTHERS))
 
 
 def _row(number: int, surroundings: str, deadline: str, in_s: float, outcome: RunOutcome) -> DemoRow:

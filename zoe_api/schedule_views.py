@@ -27,15 +27,14 @@ def facts(schedule: Schedule) -> dict[str, Any]:
     """Return the fields of a view that a schedule has by itself."""
     options = schedule.run_options
     same = ("name", "tenant", "user", "expression", "zone", "application", "version", "missed", "overlap", "jitter_s")
-    times = ("end_at_s", "held", "held_by_operator", "due_s", "next_at_s", "made_at_s")
+    times = ("end_at_s", "held", "held_by_operator", "due_s", "made_at_s", "ahead_s")
+    wished = ("deadline_s", "deadline", "finish_by", "confidence", "budget", "indices", "priority")
     return {
         **{name: getattr(schedule, name) for name in (*same, *times)},
+        **{name: getattr(options, name) for name in wished},
+        "next_at_s": None if schedule.next_at_s is None else schedule.next_at_s + schedule.ahead_s,
         "parameters": dict(schedule.parameters),
         "run_name": options.name,
-        "priority": options.priority,
-        "deadline_s": options.deadline_s,
-        "deadline": options.deadline,
-        "indices": options.indices,
     }
 
 

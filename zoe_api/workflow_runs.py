@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -23,7 +22,7 @@ from zoe_api.whole_promises import planned_promise
 from zoe_api.workflow_views import has_ended, step_state
 from zoe_client.wire import PromisePlan, StepState, WorkflowRequest
 from zoe_lib.domain.execution import Execution
-from zoe_lib.domain.finish_times import CONFIDENCE, PromiseWish
+from zoe_lib.domain.finish_times import CONFIDENCE, PromiseWish, budget_text
 from zoe_lib.store.errors import BatchRefused, NotFound
 from zoe_lib.store.people import Principal
 from zoe_lib.store.quotas import check_owner
@@ -103,8 +102,7 @@ def _made(
             for execution_id, step, fit in zip(ids, whole.steps, fits, strict=True)
         ]
     if body.finish_by is not None:
-        budget = None if body.budget is None else f"{Decimal(str(body.budget)):f}"
-        wish = PromiseWish(body.confidence or CONFIDENCE, budget)
+        wish = PromiseWish(body.confidence or CONFIDENCE, budget_text(body.budget))
         with as_problems():
             executions = making.promised(executions, workflow_id, wish, body.finish_by, now_s)
     elif body.confidence is not None or body.budget is not None:

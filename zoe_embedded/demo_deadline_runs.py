@@ -121,11 +121,14 @@ class DeadlineRuns:
         found = next((one for one in told if one.elastic == elastic), None)
         return None if found is None else ExpectedRun(found.p50_s, found.p90_s, found.samples)
 
-    def unpromised(self, workers: int, rate: int | None) -> RunOutcome:
-        """Run it with so many essential workers and this bandwidth, without a promise."""
+    def unpromised(self, workers: int, rate: int | None, kind: str | None = None) -> RunOutcome:
+        """Run it with so many essential workers and this bandwidth, without a promise; `kind`: under another name, so
+        that nothing is learned from it about the job.
+        """
         expected = self.expected(workers - 1, rate)
         result = self._next_result()
-        execution = self.client.submit(self._described(result, workers, rate))
+        described = self._described(result, workers, rate)
+        execution = self.client.submit(described if kind is None else {**described, "name": kind})
         return self._ended(execution.id, workers, rate, expected, result)
 
     def would_be(self, in_s: float) -> FinishTermsView | None:

@@ -13,6 +13,7 @@ from zoe_lib.domain.finish_times import PromiseWish
 from zoe_lib.domain.policy import Policy
 from zoe_lib.run_times.samples import sample_of
 from zoe_simulator.promises.applications import ApplicationWork, StudyApplication
+from zoe_simulator.promises.outcomes import StudyEnd, StudyOutcome
 from zoe_simulator.promises.run import RunRules, StoreRun, WhenRefused
 from zoe_simulator.promises.store import GuaranteedStore
 from zoe_simulator.promises.workload import CAPACITY, CORES, NodeFailure, StudyCase, workload
@@ -159,6 +160,17 @@ def test_a_seed_draws_the_same_at_all_loads_and_loads_are_reached() -> None:
         assert sum(one.read_bytes for one in found.applications) <= load * CAPACITY * span_s * 1.01
         assert all(1.19 <= _slack(one) <= 5.01 for one in found.applications if one.asks)
     assert len(heavy.failures) == 4
+
+
+def test_a_warning_counts_as_early_by_the_share_of_the_run_time_that_was_left() -> None:
+    """Of three broken promises two were announced, one of them with less than a fifth of its run time to go."""
+    one = app(1, in_s=1000.0)
+    outcome = StudyOutcome(CORES)
+    outcome.ends = [StudyEnd(one, 600.0, 1100.0, promised=True, name=name) for name in ("early", "late", "silent")]
+    outcome.noticed = {"early": 900.0, "late": 901.0}
+    assert outcome.kept() == (0, 3)
+    assert outcome.announced() == 2
+    assert outcome.announced(0.2) == 1
 
 
 def _slack(one: StudyApplication) -> float:

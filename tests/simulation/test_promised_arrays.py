@@ -10,6 +10,7 @@ from tests.simulation.world import check_invariants
 from tests.support.limits import Quota, set_quota
 from zoe_client.vocabulary import Cause, ExecutionState, IndexState
 from zoe_lib.domain.arrays import Array, ArrayEventKind, again
+from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.execution import ACTIVE_STATES, Execution, Mark
 from zoe_lib.domain.finish_times import PromiseWish
 from zoe_lib.domain.indices import parse_array
@@ -17,7 +18,15 @@ from zoe_lib.domain.values import changed
 from zoe_lib.store.values import ArrayChange, ExecutionQuery
 
 
-def submit(world: Promising, indices: str, cores: int, run_s: float, in_s: float, **wish: Any) -> Array:
+def submit(
+    world: Promising,
+    indices: str,
+    cores: int,
+    run_s: float,
+    in_s: float,
+    conditions: Conditions = NO_CONDITIONS,
+    **wish: Any,
+) -> Array:
     numbers, at_once = parse_array(indices, 1000)
     fresh = Array(
         id=f"a{random.Random(f'{indices}{world.clock()}').randrange(10**14):014}",
@@ -29,6 +38,7 @@ def submit(world: Promising, indices: str, cores: int, run_s: float, in_s: float
         indices=numbers,
         at_once=at_once,
         deadline_s=world.clock() + in_s,
+        conditions=conditions,
     )
     return world.store.submit_array(fresh, "request")
 

@@ -11,7 +11,11 @@ from zoe_client.wire import ScheduleRequest
 
 
 def test_a_schedule_is_held_run_and_removed(admin: Visitor, client: Client) -> None:
-    client.schedules.put("yearly", ScheduleRequest(expression="@yearly", zone="Europe/Paris", document=job("true")))
+    document = {**job("true"), "size": {"run_time_s": 1}}
+    given = ScheduleRequest(
+        expression="@yearly", zone="Europe/Paris", document=document, finish_by="+3h", ahead_s=7200.0
+    )
+    client.schedules.put("yearly", given)
     page = admin.open("/schedules")
     row = page.get_by_role("row", name="yearly")
     expect(row).to_contain_text("Europe/Paris")
@@ -22,6 +26,9 @@ def test_a_schedule_is_held_run_and_removed(admin: Visitor, client: Client) -> N
     expect(row.get_by_role("link", name="succeeded")).to_be_visible(timeout=30_000)
     row.get_by_role("button", name="yearly", exact=True).click()
     expect(page.get_by_role("region", name="Schedule yearly")).to_contain_text("by hand")
+    expect(page.get_by_role("region", name="Schedule yearly")).to_contain_text(
+        "90% confidence. It is submitted 2 h 0 min before"
+    )
     assert admin.violations() == []
     page.once("dialog", lambda dialog: dialog.accept())
     row.get_by_role("button", name="Remove yearly").click()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Annotated
 
 from fastapi import Path, Query, Request, Response
@@ -18,9 +20,11 @@ from zoe_api.routers.submissions import IdempotencyKey
 from zoe_api.routing import api_router
 from zoe_api.schedule_views import facts, next_times, run_views, schedule_view
 from zoe_api.visibility import note_look
+from zoe_client.vocabulary import OverlapPolicy
 from zoe_client.wire import Diagnostic, RunView, ScheduleDetail, ScheduleList, ScheduleRequest, ScheduleView
 from zoe_client.wire.schedules import NAME_PATTERN
 from zoe_lib.descriptions import DescriptionError
+from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.roles import Scope
 from zoe_lib.domain.values import changed
 from zoe_lib.schedules.times import BadTimes
@@ -37,6 +41,8 @@ Name = Annotated[str, Path(pattern=NAME_PATTERN, description="Name of the schedu
 OfUser = Annotated[str | None, Query(max_length=256, description="Another user's; for operators.")]
 _LISTED_MAX = 1000
 _ID_BYTES = 12
+AHEAD_RUNS_MAX = 10
+"""Runs of a schedule that are submitted ahead of their times and wait."""
 # What may be otherwise when its time comes.
 _MAY_PASS = ("never_fits", "quota_exceeded", "budget_exceeded", "storage_guarantee_unavailable")
 
@@ -87,7 +93,7 @@ def put_schedule(name: Name, body: ScheduleRequest, principal: Submitter, servic
     now_s = time.time()
     schedule = _schedule(name, body, principal, now_s)
     due_s = first_after(schedule, now_s)
-    schedule = changed(schedule, due_s=due_s, next_at_s=schedule.after_jitter(due_s))
+    schedule = changed(schedule, due_s=due_s, next_at_s=schedule.made_s(due_s))
     with checking(services, principal):
         notes = _checked(schedule, services, principal)
     kept = services.store.schedules.put(schedule, services.settings.schedules_max)
@@ -119,7 +125,7 @@ def release_schedule(
     now_s = time.time()
     due_s = first_after(found, now_s)
     after = changed(
-        found, held=False, held_by_operator=False, due_s=due_s, next_at_s=found.after_jitter(due_s), planned_at_s=now_s
+        found, held=False, held_by_operator=False, due_s=due_s, next_at_s=found.made_s(due_s), planned_at_s=now_s
     )
     return schedule_view(services.store.schedules.change(found, after), None)
 
@@ -159,8 +165,8 @@ def _found(services: Services, principal: Principal, request: Request, name: str
 
 
 def _schedule(name: str, body: ScheduleRequest, principal: Principal, now_s: float) -> Schedule:
-    given = RunOptions(body.run_name, body.priority, body.deadline_s, body.indices, body.deadline)
-    options = asdict(given)
+    same = ("priority", "deadline_s", "indices", "deadline", "finish_by", "confidence", "budget", "ahead_s")
+    options = asdict(RunOptions(body.run_name, **{name: getattr(body, name) for name in same}))
     schedule = Schedule(
         id=f"s{secrets.token_hex(_ID_BYTES)}",
         tenant=principal.tenant,
@@ -172,7 +178,7 @@ def _schedule(name: str, body: ScheduleRequest, principal: Principal, now_s: flo
         version=body.version,
         document=body.document,
         parameters=body.parameters,
-        options={key: one for key, one in options.items() if one is not None},
+        options={key: one for key, one in options.items() if one},
         missed=body.missed.value,
         overlap=body.overlap.value,
         jitter_s=body.jitter_s,
@@ -190,7 +196,30 @@ def _schedule(name: str, body: ScheduleRequest, principal: Principal, now_s: flo
     except BadTimes as error:
         wrong = Diagnostic(pointer=f"/{error.field}", code="invalid", message=str(error))
         raise ApiProblem(Code.INVALID_SCHEDULE, str(error), errors=[wrong]) from None
+    _check_ahead(schedule, now_s)
     return schedule
+
+
+def _check_ahead(schedule: Schedule, now_s: float) -> None:
+    """Raise ApiProblem for a schedule of which an earlier run could not have ended when the next one is submitted, if
+    that matters to it; or of which many runs would wait at once.
+    """
+    times: list[float] = []
+    at_s = first_after(schedule, now_s)
+    while at_s is not None and len(times) <= AHEAD_RUNS_MAX:
+        times.append(at_s)
+        at_s = first_after(schedule, at_s)
+    least_s = min((later - one for one, later in pairwise(times)), default=math.inf)
+    why = ""
+    if schedule.ahead_s >= least_s and schedule.overlap_policy is not OverlapPolicy.ALLOW:
+        why = (
+            f"its times are {least_s:g} s apart, so an earlier run never has ended so long before: let overlap be allow"
+        )
+    if len(times) > AHEAD_RUNS_MAX and times[-1] - times[0] < schedule.ahead_s:
+        why = f"more than {AHEAD_RUNS_MAX} of its runs would wait at once"
+    if why:
+        wrong = Diagnostic(pointer="/ahead_s", code="invalid", message=why)
+        raise ApiProblem(Code.INVALID_SCHEDULE, why, errors=[wrong])
 
 
 def _checked(schedule: Schedule, services: Services, principal: Principal) -> list[str]:
@@ -199,7 +228,11 @@ def _checked(schedule: Schedule, services: Services, principal: Principal) -> li
     try:
         if schedule.document is not None:
             check_stored(dict(document))
-        run = making.prepare(document, schedule.parameters, schedule.run_options, services, principal)
+        begins_s = None if schedule.due_s is None or not schedule.ahead_s else schedule.begins_s(schedule.due_s)
+        under = NO_CONDITIONS if begins_s is None else Conditions(begin_at_s=begins_s)
+        run = making.prepare(
+            document, schedule.parameters, schedule.run_options, services, principal, under, from_s=begins_s
+        )
     except DescriptionError as error:
         raise from_description(error) from None
     except SubmissionRefused as refused:

@@ -15,7 +15,7 @@ from zoe_cli.commands.views import rows_of
 from zoe_cli.context import options
 from zoe_cli.output import emit, note
 from zoe_cli.registry import add
-from zoe_client.plain import Execution
+from zoe_client.plain import Conditions, Execution
 from zoe_client.vocabulary import TERMINAL_STATES
 
 if TYPE_CHECKING:
@@ -119,11 +119,16 @@ def decided(client: QuickClient, execution: Execution) -> Execution:
     return execution
 
 
+def _decides_now(conditions: Conditions | None) -> bool:
+    """Return whether a promise is decided under these conditions: a time to begin is part of the decision."""
+    return conditions is None or (conditions["held"] is None and not conditions["after"])
+
+
 def is_refused(execution: Execution) -> bool:
     """Return whether no promise was made, of an execution that asked for one."""
     return execution.get("promise") is None and bool(execution.get("offers") or execution["state"] in TERMINAL_STATES)
 
 
 def _undecided(execution: Execution) -> bool:
-    waits = execution["state"] == "submitted" and execution["conditions"] is None
+    waits = execution["state"] == "submitted" and _decides_now(execution["conditions"])
     return waits and execution.get("promise") is None and execution.get("offers") is None

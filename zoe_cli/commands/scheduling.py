@@ -12,6 +12,7 @@ import typer
 from zoe_cli.commands.dates import coming
 from zoe_cli.commands.dates import duration as seconds_of
 from zoe_cli.commands.dispatching import show_run
+from zoe_cli.commands.promising import Budget, Confidence, FinishBy, checked_budget, share_of
 from zoe_cli.commands.stored_applications import Version
 from zoe_cli.commands.submitting import Array, Wait
 from zoe_cli.commands.workflows import Key, Parameters, Timeout, given_parameters, read_document, refuse_with_places
@@ -19,7 +20,7 @@ from zoe_cli.context import options
 from zoe_cli.output import Format, emit, note
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
-from zoe_cli.units import clock
+from zoe_cli.units import clock, duration
 from zoe_client.errors import Refused
 from zoe_client.vocabulary import MissedPolicy, OverlapPolicy
 
@@ -58,6 +59,13 @@ def add_one(
             metavar="TIME", help="When each run should have ended: +3h from its submission, or 08:00 in the zone."
         ),
     ] = None,
+    finish_by: FinishBy = None,
+    confidence: Confidence = None,
+    budget: Budget = None,
+    ahead: Annotated[
+        str | None,
+        typer.Option(metavar="DURATION", help="Submit each run so long before its time, such as 6h; it begins then."),
+    ] = None,
     array: Array = None,
     missed: Annotated[
         MissedPolicy, typer.Option(help="Times that passed while no master ran: skip them, run the latest, or all.")
@@ -77,8 +85,18 @@ def add_one(
     file = Path(what) if what == "-" or what.endswith(_FILES) or "/" in what else None
     read: LocatedDocument | None = None if file is None else read_document(file)
     given: dict[str, Any] = {"application": what} if read is None else {"document": read.document}
-    options_of = {"version": version, "run_name": run_name, "priority": priority, "deadline": _in_zone(deadline, zone)}
-    given |= {option: one for option, one in {**options_of, "indices": array}.items() if one is not None}
+    options_of = {
+        "version": version,
+        "run_name": run_name,
+        "priority": priority,
+        "deadline": _in_zone(deadline, zone),
+        "finish_by": _in_zone(finish_by, zone),
+        "confidence": None if confidence is None else share_of(confidence),
+        "budget": None if budget is None else checked_budget(budget),
+        "indices": array,
+        "ahead_s": None if ahead is None else seconds_of(ahead),
+    }
+    given |= {option: one for option, one in options_of.items() if one is not None}
     body = ScheduleRequest(
         expression=expression,
         zone=zone,
@@ -122,6 +140,11 @@ def show(context: typer.Context, name: Name, user: OfUser = None) -> None:
         found = client.schedules.one(name, user)
     if options(context).output is Format.TABLE:
         note(f"{found.name}: {found.expression} ({found.zone}), missed: {found.missed}, overlap: {found.overlap}")
+        if found.ahead_s:
+            note(f"Each run is submitted {duration(found.ahead_s)} before its time.")
+        if found.finish_by is not None:
+            sure = f"{found.confidence or 0.9:.0%}"
+            note(f"Each run is to be promised to end by {found.finish_by}, with {sure} confidence.")
         note("next: " + (", ".join(map(clock, found.next_times_s)) or "none") + (" (held)" if found.held else ""))
     rows = [(clock(one.due_s) if one.due_s else "by hand", clock(one.at_s), _came(one)) for one in found.runs]
     emit(found, options(context).output, Rows(("due", "at", "outcome"), rows))
@@ -185,6 +208,7 @@ add(
     (
         "zoe schedule add nightly '30 2 * * *' report --zone Europe/Paris --param day=today",
         "zoe schedule add hourly @hourly check.json --overlap queue",
+        "zoe schedule add nightly '30 2 * * *' nightly.yaml --zone Europe/Paris --finish-by 08:00 --ahead 6h",
     ),
 )
 add(app, "ls", show_list, ("zoe schedule ls",))

@@ -29,6 +29,19 @@ def _readable(text: str) -> str:
 DeadlineText = Annotated[str, Field(min_length=1, max_length=TEXT_MAX), AfterValidator(_readable)]
 
 
+FinishByText = Annotated[
+    str,
+    Field(
+        max_length=TEXT_MAX,
+        description="Run it if all of it is promised to end by then: `+3h`, `08:00 Europe/Paris` or ISO 8601.",
+    ),
+]
+ConfidenceShare = Annotated[float, Field(ge=0.5, le=0.99, description="How sure the promise must be; without, 0.9.")]
+PromiseBudget = Annotated[
+    float, Field(gt=0, lt=1e12, description="What it may cost at most, as of descriptions with a promise.")
+]
+
+
 def check_one_deadline(text: str | None, after_s: float | None) -> None:
     """Raise PydanticCustomError if a deadline is given in both ways."""
     if text is not None and after_s is not None:

@@ -9,11 +9,19 @@ from pydantic_core import PydanticCustomError
 
 from zoe_client.vocabulary import MissedPolicy, OverlapPolicy, RunKind, ScheduleOutcome
 from zoe_client.wire.base import SECONDS_MAX, Numbers, PrintableName, Wire
-from zoe_client.wire.deadlines import DEADLINE, DeadlineText, check_one_deadline
+from zoe_client.wire.deadlines import (
+    DEADLINE,
+    ConfidenceShare,
+    DeadlineText,
+    FinishByText,
+    PromiseBudget,
+    check_one_deadline,
+)
 from zoe_client.wire.executions import AFTER_LENGTH_MAX, AFTER_PATTERN, DEPENDENCIES_MAX
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$"
 JITTER_S_MAX = 86400.0
+AHEAD_S_MAX = 7 * 86400.0
 _VERSION_MAX = 2**31 - 1
 Parameters = Annotated[dict[str, Any], Field(max_length=64, description="Values of its parameters, by name.")]
 Indices = Annotated[
@@ -104,7 +112,17 @@ class ScheduleRequest(Numbers):
     priority: int | None = Field(default=None, ge=-1000, le=1000)
     deadline_s: float | None = Field(default=None, gt=0, le=SECONDS_MAX)
     deadline: DeadlineText | None = Field(default=None, description=DEADLINE)
+    finish_by: FinishByText | None = None
+    confidence: ConfidenceShare | None = None
+    budget: PromiseBudget | None = None
     indices: Indices = None
+    ahead_s: float = Field(
+        default=0.0,
+        ge=0,
+        le=AHEAD_S_MAX,
+        description="Submit each run so many seconds before its time, at which it begins. Deadlines count from its "
+        "time. A promise is decided when it is submitted.",
+    )
     missed: MissedPolicy = Field(
         default=MissedPolicy.LATEST,
         description="What becomes of times that passed while no master ran: `skip` them, run the `latest`, or `all`, "
@@ -126,6 +144,10 @@ class ScheduleRequest(Numbers):
             raise PydanticCustomError("what", "give application or document")
         if self.version is not None and self.application is None:
             raise PydanticCustomError("version", "version belongs to application")
+        if self.finish_by is None and (self.confidence is not None or self.budget is not None):
+            raise PydanticCustomError("promise", "confidence and budget belong to finish_by")
+        if self.finish_by is not None and (self.deadline is not None or self.deadline_s is not None):
+            raise PydanticCustomError("promise", "give finish_by or a deadline, not both")
         return self
 
 
@@ -146,7 +168,9 @@ class ScheduleRunView(Wire):
 
 
 class ScheduleView(Wire):
-    """A schedule. `due_s`: the time that comes next; `next_at_s`: with its jitter; null: there is none any more."""
+    """A schedule. `due_s`: the time that comes next; `next_at_s`: when its run begins, with its jitter; null: there is
+    none any more.
+    """
 
     name: str
     tenant: str
@@ -160,6 +184,10 @@ class ScheduleView(Wire):
     priority: int | None
     deadline_s: float | None
     deadline: str | None = None
+    finish_by: str | None = None
+    confidence: float | None = None
+    budget: float | None = None
+    ahead_s: float = 0.0
     indices: str | None
     missed: MissedPolicy
     overlap: OverlapPolicy

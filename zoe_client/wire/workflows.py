@@ -9,6 +9,7 @@ from pydantic import Field
 
 from zoe_client.vocabulary import Cause, DeadlineStatus, OfferKind, PromiseRisk
 from zoe_client.wire.base import Numbers, Wire
+from zoe_client.wire.deadlines import ConfidenceShare, FinishByText, PromiseBudget
 
 
 class WorkflowState(StrEnum):
@@ -39,17 +40,9 @@ class WorkflowRequest(Numbers):
 
     document: dict[str, Any] = Field(description="The workflow, format version 1.")
     parameters: dict[str, Any] = Field(default={}, max_length=64, description="Values by name.")
-    finish_by: str | None = Field(
-        default=None,
-        max_length=100,
-        description="Run it if all of it is promised to end by then: `+3h`, `08:00 Europe/Paris` or ISO 8601.",
-    )
-    confidence: float | None = Field(
-        default=None, ge=0.5, le=0.99, description="How sure the promise must be; without, 0.9."
-    )
-    budget: float | None = Field(
-        default=None, gt=0, lt=1e12, description="What it may cost at most, as of descriptions with a promise."
-    )
+    finish_by: FinishByText | None = None
+    confidence: ConfidenceShare | None = None
+    budget: PromiseBudget | None = None
 
 
 class StepPlan(Wire):

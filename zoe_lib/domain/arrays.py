@@ -134,6 +134,13 @@ def asks_as_whole(array: Array) -> bool:
     return array.application.promise is not None and array.deadline_s is not None and array.run == 1
 
 
+def may_be_made(array: Array, now_s: float) -> bool:
+    """Return whether its indices may become executions. Those that are promised together need not wait for the time at
+    which they may begin, since that is a part of the promise.
+    """
+    return array.conditions.met_but_for_time if asks_as_whole(array) else array.conditions.met(now_s)
+
+
 def execution_of(array: Array, position: int, now_s: float, corr: tuple[Dependency, ...] = ()) -> Execution:
     """Return the fresh execution for the index at a position; `corr`: the executions that it runs after."""
     index = array.indices.at(position)
@@ -162,7 +169,8 @@ def _conditions_in_whole(array: Array, position: int) -> Conditions:
     after: tuple[Dependency, ...] = ()
     if lanes is not None and position >= lanes:
         after = (Dependency(DependencyKind.ANY, member_id(array.id, array.indices.at(position - lanes))),)
-    return Conditions(after=after, whole=array.id if count > 1 else "", members=count)
+    whole = array.id if count > 1 else ""
+    return Conditions(begin_at_s=array.conditions.begin_at_s, after=after, whole=whole, members=count)
 
 
 def application_of(array: Array, index: int) -> Application:

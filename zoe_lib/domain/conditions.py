@@ -68,9 +68,17 @@ class Conditions:
 
     def met(self, now_s: float) -> bool:
         """Return whether nothing keeps it from the queue any more."""
-        if self.held is not None or not self._dependencies_met():
-            return False
-        return self.begin_at_s is None or self.begin_at_s <= now_s
+        return self.met_but_for_time and self.begins_s <= now_s
+
+    @property
+    def met_but_for_time(self) -> bool:
+        """Return whether only the time before which it must not begin may still keep it from the queue."""
+        return self.held is None and self._dependencies_met()
+
+    @property
+    def begins_s(self) -> float:
+        """Return when it may begin at the earliest, in seconds since the epoch; 0 without such a time."""
+        return self.begin_at_s or 0.0
 
     def _dependencies_met(self) -> bool:
         if self.any_of and self.after:

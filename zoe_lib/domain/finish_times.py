@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from zoe_client.vocabulary import OfferKind, PromiseRisk
 from zoe_lib.domain.values import value
 
@@ -24,6 +26,11 @@ class PromiseWish:
 
     confidence: float = CONFIDENCE
     budget: str | None = None
+
+
+def budget_text(budget: float | None) -> str | None:
+    """Return a budget as a wish has it: all digits, without an exponent."""
+    return None if budget is None else f"{Decimal(str(budget)):f}"
 
 
 @value(frozen=True, slots=True)

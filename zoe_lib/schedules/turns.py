@@ -30,15 +30,17 @@ class ScheduleTurn:
 def turn_of(schedule: Schedule, now_s: float, since_s: float | None = None) -> ScheduleTurn:
     """Return what is to be done, one run at most: the next look finds the next one.
 
-    since_s: since when all that is due is worked off without a pause, seconds since the epoch; None: since now.
+    since_s: since when all that is due is worked off without a pause, seconds since the epoch; None: since now. What is
+    submitted ahead is due that long before its time.
     """
+    seen_s = now_s + schedule.ahead_s
     due_s = schedule.due_s
     if due_s is None:
         return ScheduleTurn(None, 0, None, None)
-    if due_s > now_s:
+    if due_s > seen_s:
         next_s = first_after(schedule, now_s) if schedule.planned_at_s > now_s + BACK_S else due_s
         return ScheduleTurn(None, 0, None, next_s)
-    until_s = max(due_s, now_s - schedule.jitter_s)
+    until_s = max(due_s, seen_s - schedule.jitter_s)
     if schedule.end_at_s is not None:
         until_s = min(until_s, schedule.end_at_s)
     passed = schedule.times.newest(due_s, until_s, COUNTED_MAX)
@@ -50,13 +52,20 @@ def turn_of(schedule: Schedule, now_s: float, since_s: float | None = None) -> S
 
 
 def _to_run(schedule: Schedule, passed: list[float], found_s: float) -> list[float]:
+    """Return the times of those that have passed which run: with what is ahead of its time, all that is not late."""
+    if schedule.ahead_s and (timely := [one for one in passed if not _is_late(schedule, one, found_s)]):
+        return passed[-MADE_UP_MAX:] if schedule.missed_policy is MissedPolicy.ALL else timely
     match schedule.missed_policy:
         case MissedPolicy.ALL:
             return passed[-MADE_UP_MAX:]
         case MissedPolicy.LATEST:
             return passed[-1:]
         case MissedPolicy.SKIP:
-            return [one for one in passed[-1:] if one + schedule.jitter_s + MISSED_AFTER_S >= found_s]
+            return [one for one in passed[-1:] if not _is_late(schedule, one, found_s)]
+
+
+def _is_late(schedule: Schedule, due_s: float, found_s: float) -> bool:
+    return due_s + schedule.jitter_s + MISSED_AFTER_S < found_s
 
 
 def first_after(schedule: Schedule, at_s: float) -> float | None:

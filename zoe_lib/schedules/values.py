@@ -27,13 +27,19 @@ class StoredApplication:
 @value(frozen=True, slots=True)
 class RunOptions:
     """What a run is given beside its parameters. `indices`: it runs as an array, such as `0-9%2`.
-    `deadline`: a time as people write it, read at each run."""
+    `deadline`: a time as people write it, read at each run. `finish_by`: the same, as a promise, `confidence` and
+    `budget`: as of descriptions. `ahead_s`: how long before its time it is submitted; it begins at its time, and these
+    times count from there."""
 
     name: str | None = None
     priority: int | None = None
     deadline_s: float | None = None
     indices: str | None = None
     deadline: str | None = None
+    finish_by: str | None = None
+    confidence: float | None = None
+    budget: float | None = None
+    ahead_s: float = 0.0
 
 
 @value(frozen=True, slots=True)
@@ -42,8 +48,9 @@ class Schedule:
     `version` (None: the newest).
 
     due_s: the time that comes next, of those that the expression has; None: there is none any more. next_at_s: when it
-    is made, which is later by the jitter. held_by_operator: only operators release it. planned_at_s: what the clock
-    showed when it was found. count: how often it was changed, so that of two writers one is refused.
+    is made, which is later by the jitter, and earlier by what it is submitted ahead. held_by_operator: only operators
+    release it. planned_at_s: what the clock showed when it was found. count: how often it was changed, so that of two
+    writers one is refused.
     """
 
     id: str
@@ -89,9 +96,18 @@ class Schedule:
         """Return what its runs are given."""
         return RunOptions(**self.options)
 
-    def after_jitter(self, due_s: float | None) -> float | None:
-        """Return when the run of a time is made: the same, however often it is asked."""
-        if due_s is None or not self.jitter_s:
+    @property
+    def ahead_s(self) -> float:
+        """Return how long before its time a run is submitted, in seconds."""
+        return float(self.options.get("ahead_s", 0.0))
+
+    def made_s(self, due_s: float | None) -> float | None:
+        """Return when the run of a time is submitted; None for no time."""
+        return None if due_s is None else self.begins_s(due_s) - self.ahead_s
+
+    def begins_s(self, due_s: float) -> float:
+        """Return when the run of a time may begin, after the jitter: the same, however often it is asked."""
+        if not self.jitter_s:
             return due_s
         digest = hashlib.sha256(f"{self.id} {due_s}".encode()).digest()
         return due_s + int.from_bytes(digest[:8]) / 2**64 * self.jitter_s

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from zoe_client.promises import asking
 from zoe_client.vocabulary import RunKind
 from zoe_client.wire import Diagnostic
 from zoe_lib.descriptions import DescriptionError
@@ -16,6 +17,7 @@ from zoe_lib.domain.application import Application
 from zoe_lib.domain.arrays import Array
 from zoe_lib.domain.conditions import NO_CONDITIONS, Conditions
 from zoe_lib.domain.execution import Execution
+from zoe_lib.domain.finish_times import CONFIDENCE, PromiseWish, budget_text
 from zoe_lib.domain.indices import IndicesError, parse_array
 from zoe_lib.domain.values import changed, value
 from zoe_lib.schedules.values import RunOptions
@@ -31,7 +33,7 @@ from zoe_lib.submission.ids import new_array_id, new_execution_id, new_workflow_
 from zoe_lib.submission.place import SubmissionPlace
 from zoe_lib.submission.pricing import price_notes
 from zoe_lib.submission.refusal import SubmissionRefused, from_description, from_limits
-from zoe_lib.submission.workflows import all_checked, compiled, execution_of, new_step, step_conditions
+from zoe_lib.submission.workflows import all_checked, compiled, execution_of, new_step, promised, step_conditions
 from zoe_lib.workflows import RunPlace
 from zoe_lib.workflows.applications import filled_application, is_workflow
 from zoe_lib.workflows.model import DEPENDENCIES_MAX
@@ -66,21 +68,26 @@ def prepare(
     place: SubmissionPlace,
     principal: Principal,
     conditions: Conditions = NO_CONDITIONS,
+    from_s: float | None = None,
 ) -> PreparedRun:
     """Return what a document runs as, checked like any submission; SubmissionRefused with all that is wrong with it.
 
-    The first steps of a workflow run under the conditions.
+    The first steps of a workflow run under the conditions. from_s: since when deadlines count, seconds since the epoch;
+    None: since now.
     """
+    since_s = time.time() if from_s is None else from_s
     warnings = tuple(budget_warnings(place, principal))
     if is_workflow(document):
-        made = _workflow(document, parameters, options, place, principal, conditions)
+        made = _workflow(document, parameters, options, place, principal, conditions, since_s)
     else:
         try:
             filled = filled_application(dict(document), parameters)
         except DescriptionError as error:
             raise from_description(error) from None
+        if options.finish_by is not None:
+            filled = asking(filled, options.confidence, options.budget)
         make = _execution if options.indices is None else _array
-        made = make(filled, options, place, principal, conditions)
+        made = make(filled, options, place, principal, conditions, since_s)
     return changed(made, notes=(*made.notes, *warnings, *price_notes(place, principal, made.priced)))
 
 
@@ -90,9 +97,10 @@ def _execution(
     place: SubmissionPlace,
     principal: Principal,
     conditions: Conditions,
+    since_s: float,
 ) -> PreparedRun:
     fit, now_s = checked(document, place, principal, options.priority), time.time()
-    deadline_s, warnings = deadline_of(options.deadline, options.deadline_s, fit.application, now_s)
+    deadline_s, warnings = _deadline_of(options, fit.application, since_s, conditions)
     execution = Execution(
         id=new_execution_id(),
         name=options.name or fit.application.name,
@@ -114,6 +122,7 @@ def _array(
     place: SubmissionPlace,
     principal: Principal,
     conditions: Conditions,
+    since_s: float,
 ) -> PreparedRun:
     try:
         indices, at_once = parse_array(options.indices or "", place.settings.array_indices_max)
@@ -123,7 +132,7 @@ def _array(
     fit, now_s = checked(document, place, principal, options.priority), time.time()
     limit = room_for(principal.tenant, principal.user, place.store.policy().limits, 0, 0)
     check_whole(fit.application, indices.count, limit)
-    deadline_s, warnings = deadline_of(options.deadline, options.deadline_s, fit.application, now_s)
+    deadline_s, warnings = _deadline_of(options, fit.application, since_s, conditions)
     array = Array(
         id=new_array_id(),
         name=options.name or fit.application.name,
@@ -141,6 +150,13 @@ def _array(
     return PreparedRun(RunKind.ARRAY, array.id, array.notes, array=array)
 
 
+def _deadline_of(
+    options: RunOptions, application: Application, since_s: float, conditions: Conditions
+) -> tuple[float | None, tuple[str, ...]]:
+    text = options.finish_by or options.deadline
+    return deadline_of(text, options.deadline_s, application, since_s, begin_at_s=conditions.begin_at_s)
+
+
 def _workflow(
     document: Mapping[str, Any],
     parameters: Mapping[str, Any],
@@ -148,6 +164,7 @@ def _workflow(
     place: SubmissionPlace,
     principal: Principal,
     conditions: Conditions,
+    since_s: float,
 ) -> PreparedRun:
     for name in ("indices", "deadline", "deadline_s", "priority"):
         if getattr(options, name) is not None:
@@ -162,13 +179,16 @@ def _workflow(
         raise SubmissionRefused("invalid_request", f"its {first} first steps would run after too many others")
     executions = []
     for execution_id, step, fit in zip(ids, whole.steps, fits, strict=True):
-        under = step_conditions(step, ids, now_s)
+        under = step_conditions(step, ids, since_s)
         if not step.after:
             under = changed(conditions, end_by_s=under.end_by_s)
         executions.append(execution_of(execution_id, step, fit, under, principal, now_s))
+    if options.finish_by is not None:
+        wish = PromiseWish(options.confidence or CONFIDENCE, budget_text(options.budget))
+        executions = promised(executions, workflow_id, wish, options.finish_by, since_s)
     name = options.name or whole.name
     new = NewWorkflow(workflow_id, name, principal.tenant, principal.user, document, whole.parameters, now_s)
-    steps = tuple(new_step(i, whole, one) for i, one in enumerate(ids))
+    steps = tuple(new_step(i, whole, one) for i, one in enumerate(executions))
     notes = tuple(dict.fromkeys(note for fit in fits for note in fit.notes))
     return PreparedRun(RunKind.WORKFLOW, workflow_id, notes, tuple(executions), None, new, steps)
 

@@ -102,7 +102,11 @@ def _made(
     assert turn.run_s is not None
     cause_id = f"schedule-{schedule.id}"
     principal = _principal(place, schedule)
-    run = _prepared(place, schedule, principal, _after_earlier(place, schedule, cause_id))
+    conditions, from_s = _after_earlier(place, schedule, cause_id), None
+    if schedule.ahead_s:
+        from_s = schedule.begins_s(turn.run_s)
+        conditions = changed(conditions, begin_at_s=from_s)
+    run = _prepared(place, schedule, principal, conditions, from_s)
     made = changed(_run(schedule, turn.run_s, now_s, ScheduleOutcome.MADE), kind=run.kind, run_id=run.id)
 
     def advance(connection: Connection) -> None:
@@ -116,9 +120,15 @@ def _made(
     return True
 
 
-def _prepared(place: SubmissionPlace, schedule: Schedule, principal: Principal, conditions: Conditions) -> PreparedRun:
+def _prepared(
+    place: SubmissionPlace,
+    schedule: Schedule,
+    principal: Principal,
+    conditions: Conditions,
+    from_s: float | None = None,
+) -> PreparedRun:
     document = document_of(place, schedule)
-    return prepare(document, schedule.parameters, schedule.run_options, place, principal, conditions)
+    return prepare(document, schedule.parameters, schedule.run_options, place, principal, conditions, from_s)
 
 
 def _principal(place: SubmissionPlace, schedule: Schedule) -> Principal:

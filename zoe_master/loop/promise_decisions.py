@@ -99,7 +99,7 @@ class PromiseDecisions:
             for one in PromiseAdjustments(self._run_times, self.expected_end_s).made_on(tick, progress)
         ]
         now_s = tick.snapshot.now_s
-        ready = [[one] for one in tick.asking if not one.conditions.whole and one.conditions.met(now_s)]
+        ready = [[one] for one in tick.asking if not one.conditions.whole and one.conditions.met_but_for_time]
         ready += wholes(tick.asking, now_s)
         if not tick.unplaced and not ready:
             return made
@@ -113,7 +113,7 @@ class PromiseDecisions:
                 later.with_bookings([booking])
                 made.append(PromiseDecision(execution, booking=booking))
             elif execution.promise is not None and execution.promise.notice is None:
-                end_s = self.expected_end_s(execution, max(now_s, execution.not_before_s))
+                end_s = self.expected_end_s(execution, _begins_s(execution, now_s))
                 made.append(PromiseDecision(execution, notice=_notice(execution, PromiseRisk.NO_ROOM, end_s, now_s)))
         open_offers = Counter(tick.offered)
         for number, members in enumerate(ready[:DECISIONS_MAX]):
@@ -216,7 +216,7 @@ class PromiseDecisions:
                 continue
             begins_s = snapshot.now_s
             if Mark.PLACED not in execution.marks:  # its room is booked until its services run
-                begins_s = max(begins.get(execution.id, begins_s), execution.not_before_s)
+                begins_s = _begins_s(execution, begins.get(execution.id, begins_s))
             end_s = self.expected_end_s(execution, begins_s, progress.get(execution.id))
             if end_s > promise.terms.finish_s:
                 yield execution, _notice(execution, _risk_of(execution), end_s, snapshot.now_s)
@@ -300,11 +300,16 @@ def _room_again(execution: Execution, later: NodesLater) -> Booking | None:
     assert execution.promise is not None
     terms = execution.promise.terms
     wanted = as_guaranteed(execution)
-    took_s = whole_s(terms.run_s)
-    booking = later.latest(wanted, max(terms.finish_s - took_s, later.now_s), took_s)
+    took_s, from_s = whole_s(terms.run_s), _begins_s(execution, later.now_s)
+    booking = later.latest(wanted, max(terms.finish_s - took_s, from_s), took_s, from_s)
     if booking is None:
-        booking = later.earliest(wanted, took_s)
+        booking = later.earliest(wanted, took_s, from_s)
     return None if booking is None else replace(booking, read_bytes_per_s=terms.read_bytes_per_s or 0)
+
+
+def _begins_s(execution: Execution, at_s: float) -> float:
+    """Return when one that waits may begin at the earliest, at this time or later."""
+    return max(at_s, execution.not_before_s, execution.conditions.begins_s)
 
 
 def _notice(execution: Execution, risk: PromiseRisk, end_s: float, now_s: float) -> PromiseNotice:

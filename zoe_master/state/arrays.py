@@ -13,6 +13,7 @@ from zoe_lib.domain.arrays import (
     ArrayId,
     asks_as_whole,
     corr_dependency,
+    may_be_made,
     member_id,
     member_of,
 )
@@ -189,7 +190,7 @@ class ArraysKept:
                 break
             del self._changed[array_id]
             kept = self._kept.get(array_id)
-            if kept is None or not kept.array.conditions.met(now_s) or (wanted := kept.wanted(window)) <= 0:
+            if kept is None or not may_be_made(kept.array, now_s) or (wanted := kept.wanted(window)) <= 0:
                 continue
             taken.append((kept, min(wanted, left)))
             left -= wanted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -34,6 +35,11 @@ class StudyEnd:
         return max(self.end_s - self.application.deadline_s, 0.0) / had_s
 
     @property
+    def ran_s(self) -> float:
+        """Return how long its last attempt ran; the time alone for what was given up."""
+        return self.end_s - self.start_s if self.end_s < math.inf else self.application.run_s
+
+    @property
     def bounded_slowdown(self) -> float:
         """Return turnaround over the run time alone with all services, both at least ten seconds; at least one."""
         alone_s = max(self.application.run_s, _SHORTEST_S)
@@ -47,14 +53,14 @@ class StudyOutcome:
     cores: of the cluster. ends: in order. refused: they did not run. failed: given up after lost attempts.
 
     held_s: core-seconds that were held while work arrived; arriving_s: that time. read_bytes: read in that time.
-    noticed: the names of those of which it was said that their promise is at risk.
+    noticed: when it was said of which that its promise is at risk, by name.
     """
 
     cores: int
     ends: list[StudyEnd] = field(default_factory=list)
     refused: list[StudyApplication] = field(default_factory=list)
     failed: list[StudyEnd] = field(default_factory=list)
-    noticed: set[str] = field(default_factory=set)
+    noticed: dict[str, float] = field(default_factory=dict)
     ticks: int = 0
     held_s: float = 0.0
     arriving_s: float = 0.0
@@ -91,7 +97,11 @@ class StudyOutcome:
         made = [one for one in (*self.ends, *self.failed) if one.promised]
         return sum(one.in_time for one in made), len(made)
 
-    def announced(self) -> int:
-        """Return of how many broken promises it was said before that they are at risk."""
+    def announced(self, ahead: float = 0.0) -> int:
+        """Return of how many broken promises it was said that they are at risk, this share of their run time or more
+        before the promised time.
+        """
         broken = [one for one in (*self.ends, *self.failed) if one.promised and not one.in_time]
-        return sum(one.name in self.noticed for one in broken)
+        return sum(
+            one.application.deadline_s - self.noticed.get(one.name, math.inf) >= ahead * one.ran_s for one in broken
+        )

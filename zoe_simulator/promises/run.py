@@ -207,7 +207,7 @@ class StoreRun:
             self._follow(tick)
             made = self._decisions.made_on(tick)
             self._master.tell_promises(made)
-            self.outcome.noticed |= {one.execution.id for one in made if one.notice is not None}
+            self.outcome.noticed |= {one.execution.id: one.notice.at_s for one in made if one.notice is not None}
             answered = self._answer_offers()
             submitted = any(one.offers is None for one in self._master.cache.backlog.submitted)
             if not (made or answered or submitted or tick.again or _moves(tick.plan)):

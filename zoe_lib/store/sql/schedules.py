@@ -104,7 +104,7 @@ def advance(
     """Note what came of times, and which comes next. AlreadyMade, so that the transaction changes nothing, if another
     writer was faster, or if something came of one of these times before.
     """
-    next_s = was.after_jitter(due_s)
+    next_s = was.made_s(due_s)
     found = (
         update(schedules)
         .where(_S.id == was.id, _S.count == was.count)

@@ -69,6 +69,8 @@ class PromiseSearch:
         self._run_time = run_time
         self._price = price
         self._later = later
+        self.begins_s = max(later.now_s, execution.conditions.begins_s)
+        """When it may begin at the earliest."""
         self._offers_end_s = later.now_s if offers_end_s is None else offers_end_s
         self._makes_offers = offers_end_s is not None
         self.budget = None if self.wish.budget is None else Decimal(self.wish.budget)
@@ -136,12 +138,12 @@ class PromiseSearch:
     def latest(
         self, one: PromiseCost, confidence: float, finish_s: float, not_before_s: float = 0.0
     ) -> tuple[FinishTerms, Booking] | None:
-        """Return terms and room with which it ends by then, and begins as late as it can."""
-        begin_by_s = finish_s - whole_s(one.run.seconds)
-        if begin_by_s < not_before_s:
+        """Return terms and room with which it ends by then, and begins as late as it can, but no earlier than that."""
+        begin_by_s, from_s = finish_s - whole_s(one.run.seconds), max(self.begins_s, not_before_s)
+        if begin_by_s < from_s:
             return None
         terms = self._terms(one, confidence, finish_s, begin_by_s)
-        booking = self._later.latest(self._wanted(terms), begin_by_s, whole_s(one.run.seconds))
+        booking = self._later.latest(self._wanted(terms), begin_by_s, whole_s(one.run.seconds), from_s)
         if booking is None:
             return None
         return changed(terms, begin_by_s=booking.begins_s), self._with_rate(booking, one.choice)
@@ -149,7 +151,7 @@ class PromiseSearch:
     def earliest(self, one: PromiseCost, confidence: float, from_s: float) -> tuple[FinishTerms, Booking] | None:
         """Return terms and room with which it ends as early as it can, if it begins no earlier than that."""
         terms = self._terms(one, confidence, 0.0, 0.0)
-        booking = self._later.earliest(self._wanted(terms), whole_s(one.run.seconds), from_s)
+        booking = self._later.earliest(self._wanted(terms), whole_s(one.run.seconds), max(self.begins_s, from_s))
         if booking is None:
             return None
         terms = changed(terms, finish_s=booking.ends_s, begin_by_s=booking.begins_s)
@@ -160,7 +162,7 @@ class PromiseSearch:
         best: tuple[FinishTerms, Booking] | None = None
         for one in sorted(costed, key=lambda one: one.run.seconds):
             takes_s = whole_s(one.run.seconds)
-            if best is not None and self._offers_end_s + takes_s >= best[0].finish_s:
+            if best is not None and max(self.begins_s, self._offers_end_s) + takes_s >= best[0].finish_s:
                 break
             # It may be accepted at the last moment.
             found = self.earliest(one, self.wish.confidence, self._offers_end_s)
@@ -224,7 +226,7 @@ class PromiseSearch:
         if any(kind is OfferKind.DEARER for kind, _, _ in found):
             return "What would make it end in time costs more than its budget"
         quickest = min(allowed, key=lambda one: one.run.seconds)
-        if self._later.now_s + whole_s(quickest.run.seconds) > self._asked_s:
+        if self.begins_s + whole_s(quickest.run.seconds) > self._asked_s:
             run_s = quickest.run.seconds
             return (
                 f"It takes {run_s:.0f} s with {self.wish.confidence:.0%} confidence and {quickest.choice.elastic} "

@@ -56,15 +56,16 @@ class NodesLater:
             if one.promise is not None
         ]
 
-    def latest(self, wanted: Execution, begin_by_s: float, run_s: float) -> Booking | None:
+    def latest(self, wanted: Execution, begin_by_s: float, run_s: float, from_s: float = 0.0) -> Booking | None:
         """Return a booking for this long that begins as late as possible, so that others are disturbed least, but by
-        then; None if there is no room for it.
+        then, and not before `from_s`; None if there is no room for it.
         """
-        if begin_by_s < self.now_s:
+        first_s = max(self.now_s, from_s)
+        if begin_by_s < first_s:
             return None
         before_others = {one.begins_s - run_s for one in self.bookings}
-        earlier = {at_s for at_s in before_others.union(self._turns()) if self.now_s < at_s < begin_by_s}
-        begins = _spread([begin_by_s, *sorted(earlier, reverse=True), self.now_s], _LATER_MAX)
+        earlier = {at_s for at_s in before_others.union(self._turns()) if first_s < at_s < begin_by_s}
+        begins = _spread([begin_by_s, *sorted(earlier, reverse=True), first_s], _LATER_MAX)
         return self._first(wanted, begins, lambda begins_s: begins_s + run_s)
 
     def earliest(self, wanted: Execution, run_s: float, from_s: float = 0.0) -> Booking | None:

@@ -232,7 +232,7 @@ class _WholeSearch:
         late: dict[float, str] = {}
         for search in self._searches:
             one, limits = search.execution, self._limits.get(search.execution.id, WholeLimits())
-            begins_s = max(now_s, limits.begin_s, *(ends_s[name] for name in self._before[one.id]), 0.0)
+            begins_s = max(search.begins_s, limits.begin_s, *(ends_s[name] for name in self._before[one.id]))
             quickest_s = min(each.run.seconds for each in search.allowed(self._each(confidence)))
             ends_s[one.id] = begins_s + whole_s(quickest_s)
             if ends_s[one.id] > min(one.deadline_s or 0.0, limits.end_s):

@@ -67,8 +67,48 @@ def test_a_clock_that_was_ahead_for_years_is_forgotten() -> None:
 
 def test_jitter_is_within_its_bound_and_differs_by_schedule_and_time() -> None:
     schedule = changed(HOURLY, jitter_s=600.0)
-    moments = {changed(schedule, id=f"s{n}").after_jitter(FIRST + t * HOUR) or 0.0 for n in range(9) for t in range(9)}
+    moments = {changed(schedule, id=f"s{n}").made_s(FIRST + t * HOUR) or 0.0 for n in range(9) for t in range(9)}
     assert len({one % HOUR for one in moments}) == 81
     assert all(0 <= one % HOUR < 600 for one in moments)
     # Its own time is made, not a later one, whenever it is looked at.
     assert turn_of(schedule, FIRST + 599).run_s == FIRST
+
+
+AHEAD = changed(HOURLY, options={"ahead_s": 6 * HOUR})
+
+
+@pytest.mark.parametrize("missed", ["skip", "latest", "all"])
+def test_what_is_submitted_ahead_runs_each_time_in_turn(missed: str) -> None:
+    """A schedule that is added has six times within its six hours: none of them was missed."""
+    schedule, made = changed(AHEAD, missed=missed), []
+    for _ in range(8):
+        turn = turn_of(schedule, FIRST - HOUR)
+        assert turn.missed == 0
+        if turn.run_s is None:
+            break
+        made.append(turn.run_s)
+        schedule = changed(schedule, due_s=turn.next_s)
+    assert made == [FIRST + n * HOUR for n in range(6)]
+    assert turn_of(schedule, FIRST - 1).run_s is None
+    assert turn_of(schedule, FIRST).run_s == FIRST + 6 * HOUR
+
+
+def test_a_master_that_comes_late_runs_ahead_what_is_still_to_come() -> None:
+    """Two hours after the first time: the first two were missed, the third is found in time."""
+    late = FIRST + 2 * HOUR
+    latest = turn_of(AHEAD, late)
+    assert (latest.run_s, latest.missed, latest.missed_s) == (FIRST + 2 * HOUR, 2, FIRST + HOUR)
+    assert turn_of(changed(AHEAD, missed="skip"), late).run_s == FIRST + 2 * HOUR
+    assert turn_of(changed(AHEAD, missed="all"), late).run_s == FIRST
+
+
+def test_what_is_submitted_ahead_is_made_that_long_before_it_begins() -> None:
+    schedule = changed(AHEAD, jitter_s=600.0)
+    assert FIRST <= schedule.begins_s(FIRST) < FIRST + 600.0
+    assert schedule.made_s(FIRST) == schedule.begins_s(FIRST) - 6 * HOUR
+    assert schedule.made_s(None) is None
+
+
+def test_what_is_submitted_ahead_ends_with_its_schedule() -> None:
+    schedule = changed(AHEAD, end_at_s=FIRST + 2 * HOUR)
+    assert turn_of(changed(schedule, due_s=FIRST + 2 * HOUR), FIRST).next_s is None

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Schemas } from "../../api/client";
-import { outcome, placeOf } from "./outcome";
+import { outcome, placeOf, wished } from "./outcome";
 
 const RUN: Schemas["ScheduleRunView"] = {
   due_s: 1,
@@ -26,4 +26,14 @@ test("what did not run says why", () => {
   expect(outcome({ ...none, outcome: "missed", number: 3 })).toBe("missed, 3 times");
   expect(outcome({ ...none, outcome: "refused", message: "too many" })).toBe("refused: too many");
   expect(placeOf(none)).toBe(null);
+});
+
+test("what is asked of a schedule's runs", () => {
+  expect(wished({ finish_by: null, confidence: null, ahead_s: 0 })).toBe("");
+  expect(wished({ finish_by: "08:00 Europe/Paris", confidence: null, ahead_s: 0 })).toBe(
+    "Each run is to be promised to end by 08:00 Europe/Paris, with 90% confidence.",
+  );
+  expect(wished({ finish_by: "+3h", confidence: 0.95, ahead_s: 21600 })).toContain(
+    "95% confidence. It is submitted 6 h",
+  );
 });

@@ -6,7 +6,7 @@ import { useMay } from "../../api/session";
 import { ErrorBox, Loading } from "../../components/feedback";
 import { Table } from "../../components/table";
 import { moment } from "../../format";
-import { outcome, placeOf } from "./outcome";
+import { outcome, placeOf, wished } from "./outcome";
 import { StoredApplications } from "./stored";
 
 const POLL_MS = 5000;
@@ -133,6 +133,7 @@ function Details({ name }: { name: string }) {
             Missed times: {data.missed}. While an earlier run goes on: {data.overlap}. Next:{" "}
             {data.next_times_s.map(moment).join(", ") || "none"}
           </p>
+          {wished(data) && <p>{wished(data)}</p>}
           <Table headings={["Due", "At", "Outcome"]}>
             {data.runs.map((run) => (
               <tr key={`${run.due_s}/${run.at_s}/${run.run_id}`}>
