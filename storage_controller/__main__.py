@@ -66,7 +66,9 @@ def main() -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     settings = read_settings(ControllerSettings, "zoe-storage")
     try:
-        token = settings.token_file.read_text().strip()
+        token, metrics_token = (
+            path.read_text().strip() if path else "" for path in (settings.token_file, settings.metrics_token_file)
+        )
         endpoints = _endpoints(settings)
         views = _views(settings)
         secret = settings.executions_secret_file
@@ -149,7 +151,7 @@ def main() -> int:
     for one in loops:
         one.begin()
     try:
-        app = make_app(ledger, works, token, lambda: lead.epoch is not None, keys, settings.dialect)
+        app = make_app(ledger, works, token, lambda: lead.epoch is not None, keys, settings.dialect, metrics_token)
         uvicorn.run(app, host=settings.host, port=settings.port, http="h11", loop="asyncio", log_level="warning")
     finally:
         for one in reversed(loops):

@@ -36,7 +36,7 @@ from storage_controller.slos import appendix_routes, later_routes
 from storage_controller.standing_slos import standing_slo_routes
 from storage_controller.traffic_routes import traffic_routes
 
-_OPEN = "/health"
+_OPEN, _METRICS = "/health", "/metrics"
 
 
 def make_app(
@@ -46,9 +46,10 @@ def make_app(
     leads: Callable[[], bool] = lambda: True,
     keys: ExecutionKeys | None = None,
     dialect: SpokenDialect = SpokenDialect.BOTH,
+    metrics_token: str = "",
 ) -> FastAPI:
     """Return all routes; only `/health` needs no token. Without a token, no body is read. Without keys, executions have
-    no credentials.
+    no credentials. metrics_token: opens `/metrics` and nothing else; empty: none does.
 
     A controller that stands by answers 503 to everything but `/health`.
     """
@@ -62,7 +63,8 @@ def make_app(
         # Prometheus sends the usual header, and no other one in all of its versions.
         bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")
         given = request.headers.get("X-Auth-Token") or bearer
-        if request.url.path != _OPEN and not hmac.compare_digest(given.encode(), token.encode()):
+        reads_metrics = request.url.path == _METRICS and metrics_token and _same(given, metrics_token)
+        if request.url.path != _OPEN and not reads_metrics and not _same(given, token):
             return JSONResponse("a valid X-Auth-Token is required", 401)  # a bare string, as Crystal answers
         if request.url.path != _OPEN and not leads():
             return JSONResponse({"error": STANDBY}, 503)
@@ -112,3 +114,8 @@ def make_app(
         return {"status": "up", "role": "leader" if leads() else "standby"}
 
     return app
+
+
+def _same(given: str, wanted: str) -> bool:
+    """Compare in a time that does not depend on the contents."""
+    return hmac.compare_digest(given.encode(), wanted.encode())
