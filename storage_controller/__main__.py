@@ -23,6 +23,7 @@ from storage_controller.app import make_app
 from storage_controller.controller_ledger import HEALTH_CONTROLLER, ControllerLedger
 from storage_controller.executions import ExecutionKeys
 from storage_controller.extensions import Works
+from storage_controller.filter_cores import CpuBounds
 from storage_controller.kept_views import KeptViews
 from storage_controller.lead import Lead
 from storage_controller.ledger import Ledger
@@ -32,7 +33,7 @@ from storage_controller.node_restarts import NodeRestarts
 from storage_controller.node_routes import StoreNodes
 from storage_controller.node_watch import NodeWatch
 from storage_controller.own_metrics import OwnMetrics
-from storage_controller.regulation import CpuBounds, Endpoints, Regulation
+from storage_controller.regulation import Endpoints, Regulation
 from storage_controller.rewrite_ledger import RewriteLedger
 from storage_controller.rewriter import Rewriter
 from storage_controller.rule_ledger import RuleLedger
@@ -87,6 +88,7 @@ def main() -> int:
     lead = Lead(engine, settings.name or f"{socket.gethostname()}:{settings.port}", settings.lead_lease_s)
     ledger = Ledger(engine, check=lead.check)
     supervisor = Supervisor()
+    bounds = CpuBounds(settings.filter_cores_of, settings.filter_cores)
     regulation = Regulation(
         ledger,
         Capacity(sum(settings.proxies.values()), settings.proxies),
@@ -97,7 +99,7 @@ def main() -> int:
         keys is not None,
         supervisor,
         settings.replication_bytes_per_s,
-        CpuBounds(settings.filter_cores_of, settings.filter_cores),
+        bounds,
     )
     metrics = OwnMetrics(
         MetricLedger(ledger),
@@ -136,6 +138,7 @@ def main() -> int:
         objects=objects,
         rewrite_bytes_per_s=settings.rewrite_bytes_per_s,
         replication_bytes_per_s=settings.replication_bytes_per_s,
+        cpu_bounds=bounds,
         nodes=StoreNodes(
             watch.nodes, NodeRestarts(settings.swift_nodes, settings.nodes_restart_s, after=watch.look_soon)
         ),

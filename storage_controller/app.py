@@ -16,6 +16,7 @@ from storage_controller.controller_routes import Controllers, controller_routes
 from storage_controller.dialects import SpokenDialect
 from storage_controller.executions import ExecutionKeys, execution_routes, transfer_routes
 from storage_controller.extensions import Works, extension_routes, locality_routes, storage_policy_routes
+from storage_controller.filter_core_routes import filter_cores_routes
 from storage_controller.filter_words import filter_word_routes
 from storage_controller.filters import BODY_BYTES_MAX, filter_routes, project_routes
 from storage_controller.history import history_routes
@@ -101,6 +102,7 @@ def make_app(
         traffic_routes(works.traffic, *collectors),
         node_routes(works.nodes),
         standing_slo_routes(ledger, works.promisable),
+        filter_cores_routes(ledger, works.cpu_bounds),
         rewrite_routes(RewriteLedger(ledger), works.objects, works.rewrite_bytes_per_s),
     ):
         app.include_router(routes)
