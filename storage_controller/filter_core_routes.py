@@ -21,7 +21,7 @@ CORES_MOST = 1024.0
 class _Wanted(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    cores: Annotated[float, Field(ge=CORES_LEAST, le=CORES_MOST, allow_inf_nan=False)]
+    cores: Annotated[float, Field(ge=CORES_LEAST, le=CORES_MOST, allow_inf_nan=False, strict=True)]
 
 
 def filter_cores_routes(ledger: Ledger, settings: CpuBounds) -> APIRouter:

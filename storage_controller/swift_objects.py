@@ -25,7 +25,7 @@ _NOT_HERE = {
 }
 _ANSWER_S = 60.0
 """How long an object takes beside what its rate says."""
-_LOOK_S = 10.0
+_LOOK_S = 5.0
 """After how long without an answer it is asked whether the proxies answer at all, and how long that may take."""
 _LOOKS_MAX, _SILENT_MAX = 10_000, 2
 T = TypeVar("T")
@@ -82,7 +82,7 @@ class SwiftObjects:
             answer = self._http.ask(REWRITE, self._http.account_of(job.tenant), path, headers, timeout_s)
             return answer, _body(answer)
 
-        answer, text = while_alive(asked, lambda: self._look(job.tenant, container))
+        answer, text = while_alive(asked, lambda: self._http.look(_LOOK_S))
         if (why := _NOT_HERE.get(answer.status_code)) is not None:
             raise Refused(409, why)
         if answer.status_code == _AWAY:  # not because of this object
@@ -96,11 +96,6 @@ class SwiftObjects:
         if found["outcome"] == RewriteOutcome.AWAY:
             raise Refused(_AWAY, str(found.get("sentence")))
         return found
-
-    def _look(self, tenant: str, container: str) -> None:
-        """Ask for something small. Refused if no proxy answers soon."""
-        path, account = quote(container, safe=""), self._http.account_of(tenant)
-        self._http.ask("HEAD", account, path, {}, _LOOK_S).close()
 
     def _listing(self, tenant: str, path: str) -> list[dict[str, Any]]:
         answer = self._http.ask("GET", self._http.account_of(tenant), path, {}, TIMEOUT_S)

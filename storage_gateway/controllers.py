@@ -221,9 +221,9 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
         with self._telling(req), ExitStack() as stack:
             new = "*" in (req.if_none_match or ())
             if version is None:
-                # Of several that want to be the first, one is, if writers lock; else if the store sees to it.
-                lock = self.app.locks.alone if new else self.app.locks.shared
-                stack.enter_context(lock(path, self.app.wait_s))
+                stack.enter_context(self.app.locks.shared(path, self.app.wait_s))
+            if new:  # of several at once one succeeds, if writers lock; else if the store sees to it
+                stack.enter_context(self.app.locks.first(path, self.app.wait_s))
             if new and self._is_there(req):  # some stores do not look
                 return HTTPPreconditionFailed(request=req)
             unsaid = self.app.store.needs_length and "Content-Length" not in headers

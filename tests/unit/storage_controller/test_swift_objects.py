@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 
@@ -106,3 +107,15 @@ def test_a_listing_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, stat
         with pytest.raises(Refused, match=f"Swift answers {status}"):
             call()
     assert at(monkeypatch, 404, "")[0].containers("acme", "") == []
+
+
+@pytest.mark.parametrize("listens", [True, False])
+def test_a_look_finds_whether_a_proxy_answers(listens: bool) -> None:
+    """As one that is stopped, its machine accepts connections."""
+    with socket.socket() as stopped:
+        stopped.bind(("127.0.0.1", 0))
+        if listens:
+            stopped.listen()
+        url = f"http://127.0.0.1:{stopped.getsockname()[1]}/auth/v1.0"
+        with pytest.raises(Refused, match="cannot reach Swift"):
+            SwiftHttp(SwiftAdmin(url, "admin", "key")).look(0.2)
