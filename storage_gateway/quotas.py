@@ -160,7 +160,8 @@ class Quotas:
         req.headers[key_quotas.NOTED] = key
         size, objects = key_quotas.quota_of(key, found["sysmeta"])
         if size is not None or objects is not None:
-            yield Quota((account,), Ledger(cache, f"{account}/ of {key}"), size, objects, key)
+            # No container has a name with a slash.
+            yield Quota((account,), Ledger(cache, f"{account}//{key}"), size, objects, key)
 
     def fits(self, req: Request, quota: Quota, on_way: Amount) -> bool:
         """Return whether all that is there and on its way fits; Uncountable."""
