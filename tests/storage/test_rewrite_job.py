@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 
 from storage_bridge.model import BandwidthSlo
@@ -154,11 +154,19 @@ def test_a_proxy_that_hangs_is_noticed_and_the_job_goes_on(whole: Whole, ann: Pe
     with applied(controller, whole, "FOR CONTAINER acme/hung DO SET COMPRESSION"):
         number = begun(controller, container="hung", bytes_per_s=200_000)  # one look is 64 KiB: 7 s in all
         until(lambda: job(controller, number)["looked"] > 0)
-        whole.store.signal(PROXY_NAME, signal.SIGSTOP)
+        parent = psutil.Process(whole.store.processes[PROXY_NAME])
+        stopped = [parent, *parent.children(recursive=True)]
+        for one in stopped:
+            one.suspend()
         try:
-            until(lambda: "cannot reach Swift" in job(controller, number)["waits"], deadline_s=150)
+            until(
+                lambda: "cannot reach Swift" in job(controller, number)["waits"],
+                lambda: job(controller, number),
+                deadline_s=240,
+            )
         finally:
-            whole.store.signal(PROXY_NAME, signal.SIGCONT)
+            for one in stopped:
+                one.resume()
         found = ended(controller, number)
         assert (found["state"], found["looked"], found["failed"], found["waits"]) == ("done", 20, 0, "")
         assert all(ann.call("GET", f"hung/{number}").content == b"x" * 1000 for number in range(20))
