@@ -101,7 +101,7 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
             ]
             controller.kill()
             until(lambda: "zoe-storage had ended with -9 and was restarted" in output.read_text(), output.read_text)
-            until(lambda: client.storage().problem is None, lambda: client.storage().problem)
+            until(lambda: not client.storage().problem, lambda: client.storage().problem)
         children = psutil.Process(running.pid).children(recursive=True)
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 0, output.read_text()
