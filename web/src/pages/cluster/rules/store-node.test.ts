@@ -39,7 +39,9 @@ test("a restart is under way, done or failed", () => {
   expect(restartText(restart)).toMatch(/^begun .* by ann; it is under way$/);
   expect(restartText({ ...restart, ended_s: 3, code: 0 })).toMatch(/^done .* by ann: exit code 0$/);
   expect(restartText({ ...restart, ended_s: 3, code: 7, author: null })).toMatch(/^failed .*: exit code 7$/);
-  expect(restartText({ ...restart, ended_s: 3 })).toMatch(/^failed .*: its program did not start, or was killed$/);
+  expect(restartText({ ...restart, ended_s: 3 })).toMatch(
+    /^failed .*: its program did not start, or was killed$/,
+  );
 });
 
 test("who restarts a proxy is told of its clients", () => {
