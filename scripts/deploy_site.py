@@ -25,13 +25,16 @@ TLS_FILES = ("ca.pem", "cert.pem", "key.pem")
 KEY_FILES = ("master.key", "master.key_secret", "api.key", "api.key_secret")
 
 
+METRICS_TOKEN = "storage_metrics_token"  # noqa: S105 - the name of a file
+
+
 class SiteError(Exception):
     """Something that only the admin can provide is missing; the message says what, and where to put it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The admin provides `zoe.toml` and `docker/`; `secrets/` is created; only the owner can read them."""
+    """The admin provides `zoe.toml` and `docker/`; `secrets/` is created; only the owner can enter it."""
 
     path: Path
 
@@ -63,6 +66,7 @@ class Site:
         self._secret("pgpass", f"postgres:5432:zoe:zoe:{password}\n")
         self._secret(CREDENTIALS_KEY, new_key())
         self._secret("storage_token", secrets.token_urlsafe(32))
+        self._secret(METRICS_TOKEN, secrets.token_urlsafe(32))
         self._secret("swift_key", secrets.token_urlsafe(32))
         self._make_storage_keys()
         missing = [name for name in KEY_FILES if not (self.path / "secrets" / name).exists()]
@@ -104,7 +108,9 @@ class Site:
 
     def _hand_over(self) -> None:
         """Give the files to the containers' user and no one else; root can always read them."""
+        (self.path / "secrets").chmod(0o700)
         for path in (*(self.path / "secrets").iterdir(), *(self.path / "docker" / name for name in TLS_FILES)):
             if os.geteuid() == 0:
                 os.chown(path, ROOTS_USER, ROOTS_USER)
-            path.chmod(0o400)
+            # Prometheus has a user of its own, whom nobody but root could make the owner. The directory is closed.
+            path.chmod(0o444 if path.name == METRICS_TOKEN else 0o400)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import socket
 import threading
 import time
@@ -15,6 +16,7 @@ import httpx
 from storage_bridge.model import BandwidthSlo, StorageRefusedError, StorageUnavailableError
 from zoe_client.tls import verification
 
+_log = logging.getLogger(__name__)
 _NOT_FOUND = 404
 _ANSWER_BYTES_MAX = 64 * 2**20
 _NEVER = object()
@@ -118,7 +120,8 @@ class ControllerHttp:
             try:
                 answer = self._whole(self._controllers[at], method, path, json, headers)
             except httpx.HTTPError as error:
-                story = f"{method} {path}: {error or type(error).__name__}"
+                story = f"the storage controller does not answer: {error or type(error).__name__}"
+                _log.info("%s %s%s: %r", method, self._controllers[at].base_url, path, error)
                 self._pass_by(at)
                 continue
             if answer.status_code == _NOT_FOUND and absent is not _NEVER:
@@ -131,6 +134,8 @@ class ControllerHttp:
             if answer.is_client_error:
                 self._failures = 0
                 raise StorageRefusedError(story, _said(answer) or f"it answers {answer.status_code}")
+            _log.info("%s", story)
+            story = f"the storage controller answers {answer.status_code}: {_said(answer)[:200]}"
             self._pass_by(at)
         self._failures += 1
         if self._failures >= self._settings.failures_max:
@@ -163,7 +168,8 @@ class ControllerHttp:
         try:
             return answer.json()
         except ValueError:
-            raise StorageUnavailableError(f"{answer.url} does not answer in JSON") from None
+            _log.info("%s does not answer in JSON", answer.url)
+            raise StorageUnavailableError("the storage controller does not answer in JSON") from None
 
 
 def _said(answer: httpx.Response) -> str:

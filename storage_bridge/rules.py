@@ -88,6 +88,22 @@ class RuleClient:
         """Remove what a tenant is guaranteed for good."""
         self._http.ask("DELETE", f"/v1/slos/{quote(tenant, safe='')}")
 
+    def cores(self) -> Sequence[Document]:
+        """Return the cores that filters and views of tenants may take at each proxy, and what set them."""
+        rows = self._http.ask("GET", "/v1/filter-cores")
+        return understood(lambda: [dict(row) for row in rows])
+
+    def set_cores(self, tenant: str, cores: float, author: str) -> Document:
+        """Bound the cores of a tenant, or by `*` of all others."""
+        answer = self._http.ask(
+            "PUT", f"/v1/filter-cores/{quote(tenant, safe='')}", {"cores": cores}, headers=_by(author)
+        )
+        return understood(lambda: dict(answer))
+
+    def clear_cores(self, tenant: str) -> None:
+        """Remove what was set for a tenant."""
+        self._http.ask("DELETE", f"/v1/filter-cores/{quote(tenant, safe='')}")
+
     def rewrites(self) -> Sequence[Document]:
         """Return the jobs that store objects again, the newest first."""
         rows = self._http.ask("GET", "/v1/rewrites")

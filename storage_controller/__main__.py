@@ -23,6 +23,7 @@ from storage_controller.app import make_app
 from storage_controller.controller_ledger import HEALTH_CONTROLLER, ControllerLedger
 from storage_controller.executions import ExecutionKeys
 from storage_controller.extensions import Works
+from storage_controller.filter_cores import CpuBounds
 from storage_controller.kept_views import KeptViews
 from storage_controller.lead import Lead
 from storage_controller.ledger import Ledger
@@ -32,7 +33,7 @@ from storage_controller.node_restarts import NodeRestarts
 from storage_controller.node_routes import StoreNodes
 from storage_controller.node_watch import NodeWatch
 from storage_controller.own_metrics import OwnMetrics
-from storage_controller.regulation import CpuBounds, Endpoints, Regulation
+from storage_controller.regulation import Endpoints, Regulation
 from storage_controller.rewrite_ledger import RewriteLedger
 from storage_controller.rewriter import Rewriter
 from storage_controller.rule_ledger import RuleLedger
@@ -66,7 +67,9 @@ def main() -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     settings = read_settings(ControllerSettings, "zoe-storage")
     try:
-        token = settings.token_file.read_text().strip()
+        token, metrics_token = (
+            path.read_text().strip() if path else "" for path in (settings.token_file, settings.metrics_token_file)
+        )
         endpoints = _endpoints(settings)
         views = _views(settings)
         secret = settings.executions_secret_file
@@ -85,6 +88,7 @@ def main() -> int:
     lead = Lead(engine, settings.name or f"{socket.gethostname()}:{settings.port}", settings.lead_lease_s)
     ledger = Ledger(engine, check=lead.check)
     supervisor = Supervisor()
+    bounds = CpuBounds(settings.filter_cores_of, settings.filter_cores)
     regulation = Regulation(
         ledger,
         Capacity(sum(settings.proxies.values()), settings.proxies),
@@ -95,7 +99,7 @@ def main() -> int:
         keys is not None,
         supervisor,
         settings.replication_bytes_per_s,
-        CpuBounds(settings.filter_cores_of, settings.filter_cores),
+        bounds,
     )
     metrics = OwnMetrics(
         MetricLedger(ledger),
@@ -134,6 +138,7 @@ def main() -> int:
         objects=objects,
         rewrite_bytes_per_s=settings.rewrite_bytes_per_s,
         replication_bytes_per_s=settings.replication_bytes_per_s,
+        cpu_bounds=bounds,
         nodes=StoreNodes(
             watch.nodes, NodeRestarts(settings.swift_nodes, settings.nodes_restart_s, after=watch.look_soon)
         ),
@@ -149,7 +154,7 @@ def main() -> int:
     for one in loops:
         one.begin()
     try:
-        app = make_app(ledger, works, token, lambda: lead.epoch is not None, keys, settings.dialect)
+        app = make_app(ledger, works, token, lambda: lead.epoch is not None, keys, settings.dialect, metrics_token)
         uvicorn.run(app, host=settings.host, port=settings.port, http="h11", loop="asyncio", log_level="warning")
     finally:
         for one in reversed(loops):

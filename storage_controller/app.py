@@ -16,6 +16,7 @@ from storage_controller.controller_routes import Controllers, controller_routes
 from storage_controller.dialects import SpokenDialect
 from storage_controller.executions import ExecutionKeys, execution_routes, transfer_routes
 from storage_controller.extensions import Works, extension_routes, locality_routes, storage_policy_routes
+from storage_controller.filter_core_routes import filter_cores_routes
 from storage_controller.filter_words import filter_word_routes
 from storage_controller.filters import BODY_BYTES_MAX, filter_routes, project_routes
 from storage_controller.history import history_routes
@@ -36,7 +37,7 @@ from storage_controller.slos import appendix_routes, later_routes
 from storage_controller.standing_slos import standing_slo_routes
 from storage_controller.traffic_routes import traffic_routes
 
-_OPEN = "/health"
+_OPEN, _METRICS = "/health", "/metrics"
 
 
 def make_app(
@@ -46,9 +47,10 @@ def make_app(
     leads: Callable[[], bool] = lambda: True,
     keys: ExecutionKeys | None = None,
     dialect: SpokenDialect = SpokenDialect.BOTH,
+    metrics_token: str = "",
 ) -> FastAPI:
     """Return all routes; only `/health` needs no token. Without a token, no body is read. Without keys, executions have
-    no credentials.
+    no credentials. metrics_token: opens `/metrics` and nothing else; empty: none does.
 
     A controller that stands by answers 503 to everything but `/health`.
     """
@@ -62,7 +64,8 @@ def make_app(
         # Prometheus sends the usual header, and no other one in all of its versions.
         bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")
         given = request.headers.get("X-Auth-Token") or bearer
-        if request.url.path != _OPEN and not hmac.compare_digest(given.encode(), token.encode()):
+        reads_metrics = request.url.path == _METRICS and metrics_token and _same(given, metrics_token)
+        if request.url.path != _OPEN and not reads_metrics and not _same(given, token):
             return JSONResponse("a valid X-Auth-Token is required", 401)  # a bare string, as Crystal answers
         if request.url.path != _OPEN and not leads():
             return JSONResponse({"error": STANDBY}, 503)
@@ -99,6 +102,7 @@ def make_app(
         traffic_routes(works.traffic, *collectors),
         node_routes(works.nodes),
         standing_slo_routes(ledger, works.promisable),
+        filter_cores_routes(ledger, works.cpu_bounds),
         rewrite_routes(RewriteLedger(ledger), works.objects, works.rewrite_bytes_per_s),
     ):
         app.include_router(routes)
@@ -112,3 +116,8 @@ def make_app(
         return {"status": "up", "role": "leader" if leads() else "standby"}
 
     return app
+
+
+def _same(given: str, wanted: str) -> bool:
+    """Compare in a time that does not depend on the contents."""
+    return hmac.compare_digest(given.encode(), wanted.encode())

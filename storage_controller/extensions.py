@@ -23,6 +23,7 @@ from storage_bridge.model import (
 )
 from storage_controller.answers import Promisable, Refused
 from storage_controller.controller_routes import Active
+from storage_controller.filter_cores import CpuBounds
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import READ, WRITE, Ledger
 from storage_controller.metric_routes import Readings
@@ -108,6 +109,7 @@ class Works:
         hosted_by: Callable[[], Mapping[str, Collection[str]]] = dict,
         nodes: StoreNodes | None = None,
         replication_bytes_per_s: int | None = None,
+        cpu_bounds: CpuBounds | None = None,
     ) -> None:
         self.promisable = promisable
         self.achieved = achieved
@@ -131,6 +133,7 @@ class Works:
         self.hosted_by = hosted_by
         self.objects = objects
         self.replication_bytes_per_s = replication_bytes_per_s
+        self.cpu_bounds = cpu_bounds or CpuBounds()
         self.nodes = nodes or StoreNodes(list, NodeRestarts({}, 1.0))
         self.rewrite_bytes_per_s = rewrite_bytes_per_s
 

@@ -1,7 +1,8 @@
 """Runs a metric's program: a process of its own, started by `metric_process.py`. Standard library only.
 
-Its source comes as the first line of standard input, as JSON; each further line is one question, the counters of the
-last seconds, and is answered by one line. What the program prints goes nowhere. The bounds keep mistakes of an admin
+Its source comes as the first line of standard input, as JSON, and is answered by two lines: when it begins, and when
+the class is made. Each further line is one question, the counters of the last seconds, and is answered by one line.
+What the program prints goes nowhere. The bounds keep mistakes of an admin
 from the machine; they are no wall against one who means harm.
 """
 
@@ -32,6 +33,8 @@ def main() -> None:
             os.dup2(nothing.fileno(), descriptor)
     source = json.loads(questions.readline())
     _bound()
+    answers.write('{"begun": true}\n')  # from here on, time is the program's own
+    answers.flush()
     evaluate = _told(answers, lambda: _load(source))
     if not callable(evaluate):
         return

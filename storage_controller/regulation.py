@@ -13,7 +13,7 @@ import threading
 import time
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import zmq
@@ -24,6 +24,7 @@ from storage_bridge.bandwidth.meter import Meter, TransferProgress
 from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, TransferReport
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, StoreExecution
 from storage_controller.controller_ledger import BANDWIDTH_CONTROLLER, ControllerLedger
+from storage_controller.filter_cores import CoresLedger, CpuBounds
 from storage_controller.ledger import Ledger
 from storage_controller.module_ledger import ModuleLedger
 from storage_controller.replication import ReplicationPace
@@ -63,14 +64,6 @@ class Endpoints:
     proxies: frozenset[bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class CpuBounds:
-    """Cores that filters and views of a tenant may take at each proxy. others: of all other tenants; None: no bound."""
-
-    of_tenants: Mapping[str, float] = field(default_factory=dict)
-    others: float | None = None
-
-
 CacheCounts = Mapping[str, tuple[int, int]]
 """How often, and bytes, by name: `hit`, `unasked`, `miss`, `stale`, `evicted`."""
 
@@ -96,6 +89,8 @@ class Regulation:
     ) -> None:
         self._ledger = ledger
         self._cpu = cpu or CpuBounds()
+        self._bounds: CpuBounds | None = None
+        self._cores = CoresLedger(ledger)
         self._supervisor = supervisor or Supervisor()
         self._controllers = ControllerLedger(ledger)
         self._replication = ReplicationPace(self._controllers, self._supervisor, replication_bytes_per_s)
@@ -302,6 +297,7 @@ class Regulation:
             executions, newest = self._ledger.alive() if self._executions else ([], 0)
             books = self._rules.books()
             self._mode = self._controllers.mode(BANDWIDTH_CONTROLLER)
+            self._bounds = self._cpu.replaced_by(self._cores.cores())
             self._replication.look()
         except Exception as error:
             _log.warning("cannot read the promises: %s", error)
@@ -335,8 +331,9 @@ class Regulation:
         message: dict[str, Any] = {"epoch": epoch, "seq": self._number, "proxies": proxies, "others": others}
         message["replication"] = self._replication.rate()
         message["settle"] = self._book.asked
-        cores = {self._prefix + tenant: one for tenant, one in self._cpu.of_tenants.items()}
-        message["cpu"] = {"accounts": cores, "others": self._cpu.others}
+        if self._bounds is not None:  # else those that proxies have hold on
+            cores = {self._prefix + tenant: one for tenant, one in self._bounds.of_tenants.items()}
+            message["cpu"] = {"accounts": cores, "others": self._bounds.others}
         message["heard"] = sorted(name for name, silent_s in self.silent_s().items() if silent_s <= _HEARD_S)
         if self._alive is not None and (self._alive != self._told or self._number % _EPOCHS_A_LIST == 0):
             self._told, message["executions"] = self._alive, asdict(self._alive)

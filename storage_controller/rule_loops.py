@@ -28,6 +28,7 @@ class RuleLoops:
         self._supervisor = supervisor
         self._now_s = now_s
         self._active: dict[str, bool] = {}
+        self._tried: dict[str, bool] = {}
         self._values: dict[int, Values] = {}
         self._waiting: deque[Switch] = deque(maxlen=_WAITING_MAX)
 
@@ -45,6 +46,7 @@ class RuleLoops:
         names = {rule_controller(rule.id) for rule in dynamic}
         self._supervisor.keep_only(rule_controller(0).removesuffix("0"), names)
         self._active = {name: state for name, state in self._active.items() if name in names}
+        self._tried = {name: tried for name, tried in self._tried.items() if name in names}
         self._values = dict(dry)
         for rule in dynamic:
             name, tried = rule_controller(rule.id), rule.id in dry
@@ -64,10 +66,13 @@ class RuleLoops:
 
     def _judge(self, name: str, rule: Rule, values: Values, tried: bool) -> None:
         now = rule.condition is None or may_hold(rule.condition, values)
-        before = self._active.get(name)
-        if before == now:
+        before, other_mode = self._active.get(name), self._tried.get(name, tried) != tried
+        self._active[name], self._tried[name] = now, tried
+        if before == now and not other_mode:
             return
-        self._active[name] = now
+        if other_mode and not now:
+            self._supervisor.did(name, "began a dry run: it would be off" if tried else "off, since its dry run ended")
+            return
         if before is None and not now:
             return  # it begins so
         known = {metric: values[metric] for metric in metrics_of(rule) if metric in values}

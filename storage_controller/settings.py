@@ -55,6 +55,9 @@ class ControllerSettings(FileSettings):
         description="How long a controller that does not renew its lease leads, until a standby takes over.",
     )
     token_file: Path = Field(description="File with the token that clients send as X-Auth-Token.")
+    metrics_token_file: Path | None = Field(
+        default=None, description="File with a token that opens `/metrics` alone, for Prometheus (default: none)."
+    )
     limits_endpoint: str = Field(
         default="tcp://127.0.0.1:5561", description="ZeroMQ endpoint from which proxies get limits."
     )

@@ -49,6 +49,13 @@ class SwiftHttp:
         parts = urlsplit(root)
         return f"{parts.scheme}://{parts.netloc}"
 
+    def look(self, timeout_s: float) -> None:
+        """Return if a proxy answers, whatever it says. Refused if none does in time."""
+        try:
+            self._http.get(f"{self.site(timeout_s)}/healthcheck", timeout=timeout_s)
+        except httpx.HTTPError as error:
+            raise _unreachable(error) from None
+
     def storage_policies(self) -> list[Mapping[str, Any]]:
         """Return the storage policies that Swift tells in `/info`. Refused."""
         try:

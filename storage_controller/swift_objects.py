@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 import httpx
@@ -23,6 +25,10 @@ _NOT_HERE = {
 }
 _ANSWER_S = 60.0
 """How long an object takes beside what its rate says."""
+_LOOK_S = 5.0
+"""After how long without an answer it is asked whether the proxies answer at all, and how long that may take."""
+_LOOKS_MAX, _SILENT_MAX = 10_000, 2
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +77,12 @@ class SwiftObjects:
             BOOK_HEADER: "" if job.plain else book,
         }
         timeout_s = _ANSWER_S + 2 * listed.size / job.bytes_per_s
-        answer = self._http.ask(REWRITE, self._http.account_of(job.tenant), path, headers, timeout_s)
-        text = _body(answer)
+
+        def asked() -> tuple[httpx.Response, bytes]:
+            answer = self._http.ask(REWRITE, self._http.account_of(job.tenant), path, headers, timeout_s)
+            return answer, _body(answer)
+
+        answer, text = while_alive(asked, lambda: self._http.look(_LOOK_S))
         if (why := _NOT_HERE.get(answer.status_code)) is not None:
             raise Refused(409, why)
         if answer.status_code == _AWAY:  # not because of this object
@@ -99,6 +109,33 @@ class SwiftObjects:
         if not isinstance(found, list):
             raise Refused(503, f"Swift answers {answer.status_code} to a listing")
         return found
+
+
+def while_alive(work: Callable[[], T], look: Callable[[], None], look_s: float = _LOOK_S) -> T:
+    """Return what the work returns, or raise what it does; Refused as soon as a look finds the proxies silent twice in
+    a row, however long the work may take. Then its thread is left behind, until its own time-out.
+    """
+    found: Future[T] = Future()
+    threading.Thread(target=lambda: _settle(found, work), name="zoe-rewrite", daemon=True).start()
+    silent = 0
+    for _ in range(_LOOKS_MAX):
+        if wait([found], look_s).done:
+            break
+        try:
+            look()
+            silent = 0
+        except Refused:
+            silent += 1
+            if silent == _SILENT_MAX and not found.done():
+                raise
+    return found.result(look_s)
+
+
+def _settle(found: Future[T], work: Callable[[], T]) -> None:
+    try:
+        found.set_result(work())
+    except BaseException as error:  # it is raised where it is waited for
+        found.set_exception(error)
 
 
 def _body(answer: httpx.Response) -> bytes:

@@ -100,6 +100,16 @@ controllers = sa.Table(
     sa.Column("mode", sa.Text, nullable=False),
     sa.CheckConstraint("mode IN ('on', 'dry', 'off')"),
 )
+# Cores that an admin lets filters and views of a tenant take at each proxy; *: all that are not named.
+filter_cores = sa.Table(
+    "filter_cores",
+    metadata,
+    sa.Column("tenant", sa.Text, primary_key=True),
+    sa.Column("cores", sa.Double, nullable=False),
+    sa.Column("author", sa.Text),
+    sa.Column("at_s", sa.Double, nullable=False),
+    sa.CheckConstraint("cores > 0"),
+)
 # When the condition of a rule with metrics began or ended to hold, and the values then.
 switches = sa.Table(
     "switches",

@@ -25,7 +25,8 @@ FURTHER = "*"
 """Stands for a container or an account whose name is too long for a counter."""
 REQUESTS_A_REPORT = 400
 """Counters that a proxy reports at a time."""
-_METHODS = frozenset({"GET", "HEAD", "PUT", "POST", "DELETE", "COPY", "OPTIONS"})
+_METHODS = frozenset({"GET", "HEAD", "PUT", "POST", "DELETE", "COPY", "OPTIONS", "REWRITE"})
+"""REWRITE is of jobs that apply rules to stored objects (`rewriting.py`)."""
 NAME_BYTES = 200
 """Of the name of a counter."""
 _SEPARATOR = "/"  # neither accounts nor containers have it in their names

@@ -20,7 +20,9 @@ OVERRIDE = "x-object-sysmeta-container-update-override-"
 _OURS = "zoe_gateway_"
 _PARAMETER = re.compile(rf"\s*;\s*({_OURS}|swift_)(\w+)=(\"[^\"]*\"|[^;]*)")
 _ZULU = re.compile(rb'("last_modified": ?"[-0-9T:.]{1,40})Z"')
-_OVERRIDDEN = ("etag", "size")
+_OVERRIDDEN = ("etag", "size", "key")
+KEY = "zoe_key"
+"""The name of an entry's key, which only the count of quotas is told."""
 
 
 def to_store(content_type: str, headers: Mapping[str, str]) -> str:
@@ -47,9 +49,9 @@ def carried(before: str, after: str) -> str:
     return _PARAMETER.sub("", after) + "".join(f";{_OURS}{name}={value}" for name, value in kept.items())
 
 
-def listing_from_store(body: bytes) -> bytes:
+def listing_from_store(body: bytes, keys: bool = False) -> bytes:
     """Return a listing in JSON with what its objects' content types say of them; as it is if none says anything, or if
-    it is no listing. Times are written as Swift does: Ceph puts a Z behind them.
+    it is no listing. Times are written as Swift does: Ceph puts a Z behind them. keys: with those that wrote them.
     """
     body = _ZULU.sub(rb'\1"', body)
     if _OURS.encode() not in body:
@@ -60,16 +62,18 @@ def listing_from_store(body: bytes) -> bytes:
         return body
     if not isinstance(entries, list):
         return body
-    return json.dumps([_entry(one) for one in entries]).encode("ascii")
+    return json.dumps([_entry(one, keys) for one in entries]).encode("ascii")
 
 
-def _entry(entry: Any) -> Any:
+def _entry(entry: Any, keys: bool) -> Any:
     if not isinstance(entry, dict) or _OURS not in str(entry.get("content_type", "")):
         return entry
     plain, kept = _split(entry["content_type"])
     changed: dict[str, Any] = {"content_type": plain}
     if "over_etag" in kept:
         changed["hash"] = unquote(kept["over_etag"], encoding="latin-1")
+    if keys and "over_key" in kept:
+        changed[KEY] = unquote(kept["over_key"], encoding="latin-1")
     # In Swift, too, what the content type says goes before what middleware says otherwise.
     size = kept.get("bytes", kept.get("over_size", ""))
     if size.isascii() and size.isdecimal():

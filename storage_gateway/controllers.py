@@ -219,9 +219,12 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
         pieces = self._whole(req, data_source)
         path, version = req.swift_entity_path, req.headers.get(REPLACES)
         with self._telling(req), ExitStack() as stack:
+            new = "*" in (req.if_none_match or ())
             if version is None:
                 stack.enter_context(self.app.locks.shared(path, self.app.wait_s))
-            if "*" in (req.if_none_match or ()) and self._is_there(req):  # some stores do not look
+            if new:  # of several at once one succeeds, if writers lock; else if the store sees to it
+                stack.enter_context(self.app.locks.first(path, self.app.wait_s))
+            if new and self._is_there(req):  # some stores do not look
                 return HTTPPreconditionFailed(request=req)
             unsaid = self.app.store.needs_length and "Content-Length" not in headers
             if _FOOTERS in req.environ or version is not None or unsaid:

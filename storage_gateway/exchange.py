@@ -26,6 +26,8 @@ _NOT_TAKEN = frozenset(
     ("connection", "date", "keep-alive", "transfer-encoding", "x-openstack-request-id", "x-trans-id")
 )
 _META = "x-object-meta-"
+COUNTS = "ZQ"
+"""Who asks for listings to count them for quotas, as Swift's logs have it."""
 _ON_ETAGS = ("If-Match", "If-None-Match")
 _ON_DATES = ("If-Modified-Since", "If-Unmodified-Since")
 
@@ -88,7 +90,7 @@ def response(req: Request, kind: str, answer: StoreAnswer, found: Mapping[str, s
     # Of an error without a text, Swift's own follows.
     has_text = answer.status < HTTP_BAD_REQUEST or answer.headers.get("Content-Length") != "0"
     if req.method == "GET" and kind == "container" and has_text:
-        made.body = content_types.listing_from_store(answer.body())
+        made.body = content_types.listing_from_store(answer.body(), req.environ.get("swift.source") == COUNTS)
     elif req.method == "GET" and has_text:
         made.app_iter = answer.pieces()
         made.content_length = answer.headers.get("Content-Length")

@@ -17,6 +17,8 @@ PART_LENGTH = 250
 PARTS_MAX = 16
 """Of one header; what is longer is refused."""
 MARK = "zoe-gateway-"
+EMPTY = "%"
+"""Stands for an empty value where a store would leave it out; of a value, each % is quoted."""
 _SAFE = "!\"#$&'()*+,/:;<=>?@[]^`{|}~"
 _KEPT = {
     "account": re.compile(r"x-account-sysmeta-.+"),
@@ -66,7 +68,7 @@ def from_store(kind: str, headers: Mapping[str, str]) -> dict[str, str]:
             parts.setdefault(f"x-{kept}", {})[int(number)] = value
     for name, values in parts.items():
         text = "".join(values[number] for number in sorted(values))
-        found[name.title()] = unquote(text, encoding="latin-1")
+        found[name.title()] = "" if text == EMPTY else unquote(text, encoding="latin-1")
     return found
 
 

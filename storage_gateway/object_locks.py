@@ -56,12 +56,20 @@ class ObjectLocks:
             yield
 
     @contextmanager
-    def _held(self, path: str, how: int, wait_s: float) -> Iterator[None]:
+    def first(self, path: str, wait_s: float) -> Iterator[None]:
+        """Hold the lock of those who want to be the first to write an object, without others of these; LockBusy after
+        that time. It is another one than that of writers, who may share theirs with a long upload of another object.
+        """
+        with self._held(path, fcntl.LOCK_EX, wait_s, "first-"):
+            yield
+
+    @contextmanager
+    def _held(self, path: str, how: int, wait_s: float, kind: str = "") -> Iterator[None]:
         if self._directory is None:
             yield
             return
         number = int.from_bytes(hashlib.sha256(path.encode(errors="surrogateescape")).digest()[:4], "big") % _FILES
-        descriptor = os.open(self._directory / str(number), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(self._directory / f"{kind}{number}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             give_up_s = time.monotonic() + wait_s
             while not _taken(descriptor, how):

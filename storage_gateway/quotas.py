@@ -1,4 +1,4 @@
-"""A filter of the proxy that refuses what exceeds a quota of bytes or objects, of a container or an account.
+"""A filter of the proxy that refuses what exceeds a quota of bytes or objects, of a container, an account or a key.
 
     [pipeline:main]
     pipeline = ... cache ... <authentication> copy zoe_bandwidth zoe_views zoe_quotas slo dlo ... proxy-server
@@ -26,28 +26,40 @@ from swift.common.http import is_success
 from swift.common.middleware.account_quotas import AccountQuotaMiddleware
 from swift.common.middleware.container_quotas import ContainerQuotaMiddleware
 from swift.common.registry import register_swift_info
-from swift.common.swob import HTTPRequestEntityTooLarge, HTTPServiceUnavailable, Request, Response
+from swift.common.swob import (
+    HTTPBadRequest,
+    HTTPForbidden,
+    HTTPRequestEntityTooLarge,
+    HTTPServiceUnavailable,
+    Request,
+    Response,
+)
 from swift.common.utils import cache_from_env, get_logger
 from swift.common.wsgi import make_pre_authed_request
 from swift.proxy.controllers.base import get_account_info, get_container_info
 
+from storage_gateway import key_quotas
+from storage_gateway.content_types import KEY
+from storage_gateway.exchange import COUNTS
 from storage_gateway.quota_ledger import NOTHING, Amount, Count, Ledger, is_stale
 
 _STEP_BYTES = 1 << 20
 """Taken ahead by an upload that does not say its length, where they fit."""
 _PAGES_MAX = 1000
 _TRIES, _PAUSE_S = 6, 0.05
-_SOURCE = "ZQ"
 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """The most that one place may hold; None: no limit. place: `(account,)` or `(account, container)`."""
+    """The most that one place may hold; None: no limit. place: `(account,)` or `(account, container)`. key: only what
+    it wrote counts.
+    """
 
     place: tuple[str, ...]
     ledger: Ledger
     size: int | None
     objects: int | None
+    key: str | None = None
 
     def allows(self, used: Amount) -> bool:
         """Return whether that much fits."""
@@ -74,15 +86,30 @@ class Quotas:
         except ValueError:
             return self.app(environ, start_response)
         if not container:
-            return self._of_accounts(environ, start_response)
+            return self._account(req)(environ, start_response)
         if not name:
             return self._of_containers(environ, start_response)
         if req.method != "PUT":
             return self.app(environ, start_response)
         return self._put(req, account, container)(environ, start_response)
 
+    def _account(self, req: Request) -> Any:
+        """Pass on a request of an account: quotas of keys are set as its own are, and told to the same people."""
+        if req.method in ("POST", "PUT") and key_quotas.asks(req.headers):
+            if req.environ.get("reseller_request") is not True:
+                return HTTPForbidden(request=req)
+            try:
+                kept = get_account_info(req.environ, self.app, swift_source=COUNTS)["sysmeta"]
+                req.headers.update(key_quotas.changes(req.headers, kept))
+            except key_quotas.WrongQuota as error:
+                return HTTPBadRequest(request=req, body=f"{error}\n")
+        answer: Response = req.get_response(self._of_accounts)
+        answer.headers.update(key_quotas.shown(answer.headers))
+        return answer
+
     def _put(self, req: Request, account: str, container: str) -> Any:
-        info = get_container_info(req.environ, self.app, swift_source=_SOURCE)
+        req.headers.pop(key_quotas.NOTED, None)  # of an object that is copied
+        info = get_container_info(req.environ, self.app, swift_source=COUNTS)
         quotas = list(self._quotas(req, account, container, info))
         if not quotas:
             return self.app
@@ -123,10 +150,18 @@ class Quotas:
                 yield Quota((account, container), Ledger(cache, f"{account}/{container}"), size, objects)
         if req.environ.get("reseller_request") is True:  # as in Swift, accounts' quotas do not concern them
             return
-        found = get_account_info(req.environ, self.app, swift_source=_SOURCE)
+        found = get_account_info(req.environ, self.app, swift_source=COUNTS)
         size, objects = (_number(found["sysmeta"].get(f"quota-{name}")) for name in ("bytes", "count"))
         if size is not None or objects is not None:
             yield Quota((account,), Ledger(cache, account), size, objects)
+        key = key_quotas.key_of(req.environ)
+        if not key or not key_quotas.has_some(found["sysmeta"]):
+            return
+        req.headers[key_quotas.NOTED] = key
+        size, objects = key_quotas.quota_of(key, found["sysmeta"])
+        if size is not None or objects is not None:
+            # No container has a name with a slash.
+            yield Quota((account,), Ledger(cache, f"{account}//{key}"), size, objects, key)
 
     def fits(self, req: Request, quota: Quota, on_way: Amount) -> bool:
         """Return whether all that is there and on its way fits; Uncountable."""
@@ -147,7 +182,7 @@ class Quotas:
         amount = NOTHING
         for place in places:
             for entry in self._listed(req, place):
-                if "name" in entry:
+                if "name" in entry and quota.key in (None, entry.get(KEY)):
                     # A large object has the size of its parts, which are counted where they are.
                     amount += Amount(0 if "slo_etag" in entry else int(entry["bytes"]), 1)
         ended_s = time.time()
@@ -161,7 +196,7 @@ class Quotas:
         for _ in range(_PAGES_MAX):
             asked = f"{path}?format=json&marker={quote(marker, safe='')}"
             answer: Response = make_pre_authed_request(
-                req.environ, "GET", asked, swift_source=_SOURCE, agent="%(orig)s zoe-quotas"
+                req.environ, "GET", asked, swift_source=COUNTS, agent="%(orig)s zoe-quotas"
             ).get_response(self.app)
             if answer.status_int == 404:
                 return

@@ -25,6 +25,11 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub(lambda found: _SHORT.get(found[0]) or _escape(found[0]), text)
 
 
+def shortened(text: str, width: int) -> str:
+    """Return the text, or its begin with a mark if it is longer."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
 def json_text(data: Any) -> str:
     """Return readable JSON without anything that a terminal would interpret."""
     text = json.dumps(data, indent=2, ensure_ascii=False)

@@ -103,6 +103,18 @@ class StorageCalls(Transport):
         """Remove what a tenant is guaranteed for good."""
         return self.do("DELETE", f"/storage/slos/{quote(tenant, safe='')}")
 
+    def storage_cores(self) -> wire.StorageCoresList:
+        """List the cores that filters and views of tenants may take at each proxy; for admins."""
+        return self.call(wire.StorageCoresList, "GET", "/storage/cores")
+
+    def set_storage_cores(self, tenant: str, wanted: wire.StorageCoresRequest) -> wire.StorageCoresView:
+        """Bound the cores of a tenant's filters and views at each proxy until it is removed; `*`: of all others."""
+        return self.call(wire.StorageCoresView, "PUT", f"/storage/cores/{quote(tenant, safe='')}", body=wanted)
+
+    def remove_storage_cores(self, tenant: str) -> None:
+        """Remove what was set for a tenant; a setting of the storage controller holds again."""
+        return self.do("DELETE", f"/storage/cores/{quote(tenant, safe='')}")
+
     def storage_rewrites(self) -> wire.StorageRewriteList:
         """List the jobs that store objects again by today's rules, and how far they are; for admins."""
         return self.call(wire.StorageRewriteList, "GET", "/storage/rewrites")

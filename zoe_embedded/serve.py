@@ -17,7 +17,7 @@ from zoe_embedded.preparing import prepared
 from zoe_embedded.serve_storage import served_store, tell_store
 from zoe_embedded.signals import end_by_keyboard_interrupt
 from zoe_embedded.stack import Stack
-from zoe_embedded.swift.store import ObjectStore
+from zoe_embedded.swift.site import Site
 from zoe_lib.api_tokens import FIRST_USER
 
 _LOOK_INTERVAL_S = 0.5
@@ -44,7 +44,7 @@ def main() -> int:
             with served_store(home, settings) as site:
                 tell_store(console, site)
                 _tell(console, site.stack)
-                return _keep_up(console, site.stack, site.store)
+                return _keep_up(console, site.stack, site)
         home, settings = prepared(arguments.settings, spark=False)
         with Stack(home, settings=settings, spark_optional=True) as stack:
             _tell(console, stack)
@@ -57,15 +57,15 @@ def main() -> int:
         return 0
 
 
-def _keep_up(console: Console, stack: Stack, store: ObjectStore | None = None) -> int:
+def _keep_up(console: Console, stack: Stack, site: Site | None = None) -> int:
     """Restart processes that end by themselves, until that happens too often; end when a server of the store does."""
     revivals: deque[float] = deque(maxlen=REVIVALS_MAX)
     while True:
         time.sleep(_LOOK_INTERVAL_S)
-        if store is not None and (ended := store.ended()) is not None:
-            console.print(f"[red]The store's {ended} ended by itself; see {store.directory / ended}.log[/red]")
+        if site is not None and (ended := site.store.ended()) is not None:
+            console.print(f"[red]The store's {ended} ended by itself; see {site.store.directory / ended}.log[/red]")
             return 1
-        for story in stack.revive():
+        for story in stack.revive() if site is None else site.revive():
             console.print(f"[yellow]{story}[/yellow]")
             now_s = time.monotonic()
             if len(revivals) == REVIVALS_MAX and now_s - revivals[0] < REVIVALS_WITHIN_S:

@@ -1,7 +1,7 @@
 """Headers as S3 keeps them with an object, and back. Pure.
 
-Metadata of users is S3's, too. What S3 would change or not keep (text that is not ASCII, several spaces, the time at
-which an object expires) goes along as the gateway's notes do (`kept_headers.py`).
+Metadata of users is S3's, too. What S3 would change or not keep (text that is not ASCII, several spaces, nothing at
+all, the time at which an object expires) goes along as the gateway's notes do (`kept_headers.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
-from storage_gateway.kept_headers import MARK, parts
+from storage_gateway.kept_headers import EMPTY, MARK, parts
 
 _META, _S3_META = "x-object-meta-", "x-amz-meta-"
 _SAME = frozenset(
@@ -30,10 +30,12 @@ def to_s3(headers: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in headers.items():
         short = name.lower()
-        if short in _SAME:
+        if short in _SAME or (short == "if-none-match" and value.strip() == "*"):
             found[name] = value
         elif short.startswith(_META + MARK):  # a note, which is kept so already
             found[_renamed(name)] = value
+        elif short.startswith(_META) and not value:  # which some stores leave out, and some sign wrongly
+            found[_renamed(f"{_META}{MARK}0-{short.removeprefix('x-')}")] = EMPTY
         elif short in _KEPT or (short.startswith(_META) and not _is_plain(value)):
             found.update({_renamed(one): text for one, text in parts("object", name, value)})
         elif short.startswith(_META):

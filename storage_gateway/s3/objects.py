@@ -14,7 +14,7 @@ from storage_gateway.s3.index import Entry, Index
 from storage_gateway.s3.names import bucket_of
 from storage_gateway.s3.uploads import DIGEST_OF_NOTHING, CheckedUpload
 
-_NOT_IN_IT = 416
+_NOT_IN_IT, _NOT_KNOWN = 416, 501
 _READ = ("GET", "HEAD")
 
 
@@ -69,6 +69,10 @@ class S3Objects:
             return _refused(422)  # with the last header, it would be stored
         content_type = next((value for name, value in sent.items() if name.lower() == "content-type"), "")
         upload = self.client.upload(place.account, place.path, sent)
+        if upload.refused is not None and upload.refused.status == _NOT_KNOWN:  # a store that knows no conditions
+            sent = {name: value for name, value in sent.items() if name.lower() != "if-none-match"}
+            upload.close()
+            upload = self.client.upload(place.account, place.path, sent)
 
         def stored(answer: StoreAnswer, length: int) -> StoreAnswer:
             answer = self.client.judged(place.account, place.path, answer)

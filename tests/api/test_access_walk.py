@@ -47,6 +47,7 @@ ADMIN |= {("POST", "/storage/rewrites/{number}/resume")}
 ADMIN |= {("GET", "/storage/slos"), ("PUT", "/storage/slos/{tenant}"), ("DELETE", "/storage/slos/{tenant}")}
 ADMIN |= {("GET", "/storage/metrics"), ("POST", "/storage/metrics/{name}"), ("DELETE", "/storage/metrics/{name}")}
 ADMIN |= {("GET", "/storage/controllers"), *((method, "/storage/controllers/{name}") for method in ("GET", "PUT"))}
+ADMIN |= {("GET", "/storage/cores"), ("PUT", "/storage/cores/{tenant}"), ("DELETE", "/storage/cores/{tenant}")}
 ADMIN |= {("GET", "/storage/nodes"), ("POST", "/storage/nodes/{name}/restart")}
 OPERATE = {("PUT", "/policy"), ("POST", "/policy/dry-run"), ("POST", "/replays"), ("GET", "/usage/over-time")}
 OPEN = {
@@ -194,7 +195,10 @@ class Walk:
                 ("POST", "/session"),
                 ("GET", "/session/oidc/callback"),
             }, story
-        elif path == "/storage/slos/{tenant}":  # the controller knows which tenants the store has; here is none
+        elif path in (
+            "/storage/slos/{tenant}",
+            "/storage/cores/{tenant}",
+        ):  # the controller knows which tenants the store has; here is none
             assert (status, code) == (422, "storage_rule_refused"), story
         elif not visible:
             assert (status, code) == (404, "not_found"), story
@@ -361,6 +365,7 @@ class Walk:
             ("POST", "/storage/rewrites"): lambda: {"tenant": "acme"},
             ("PUT", "/storage/filters/{name}"): lambda: {"module": "AGFzbQ=="},
             ("PUT", "/storage/slos/{tenant}"): lambda: {"read_bytes_per_s": 1000},
+            ("PUT", "/storage/cores/{tenant}"): lambda: {"cores": 0.5},
             ("POST", "/storage/metrics/{name}"): lambda: {"expression": "up"},
             ("PUT", "/storage/controllers/{name}"): lambda: {"mode": "dry"},
             ("POST", "/storage/try"): lambda: {"container": "c", "object": "o"},
@@ -466,6 +471,7 @@ def test_all_may_do_what_their_role_says_to_what_they_see(walk: Walk) -> None:
         # There is no storage controller; tests/storage/test_rules.py does these.
         "GET /storage/traffic", "GET /storage/history", "GET /executions/{execution_id}/storage",
         *(operation for operation in never if " /storage/slos" in operation),
+        *(operation for operation in never if " /storage/cores" in operation),
         *(operation for operation in never if " /storage/rewrites" in operation),
         *(operation for operation in never if " /storage/metrics" in operation or " /storage/controllers" in operation),
         *(operation for operation in never if " /storage/nodes" in operation),

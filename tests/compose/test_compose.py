@@ -17,12 +17,10 @@ from zoe_lib.domain.execution import ExecutionState
 from zoe_lib.domain.roles import Role
 
 SERVICES = {"postgres", "setup", "master", "api", "prometheus", "storage"}
-# Panels that show nothing while nothing waits and no tenant has bandwidth, and those of zoe-storage, which this
-# Prometheus does not read.
+# Panels that show nothing while nothing waits, no tenant has bandwidth, and nobody uses the store.
 EMPTY_AT_REST = {"Moved by executions", "Waiting, by reason", "Granted and achieved", "Missed"}
 EMPTY_AT_REST |= {
     "CPU of filters and views",
-    "Runs of the store's controllers (5 min)",
     "Rules with metrics that hold",
     "Values of added metrics",
 }
@@ -110,12 +108,14 @@ def test_the_api_can_neither_read_keys_of_engines_nor_write(deployment: Deployme
 
 def test_secrets_are_for_the_containers_user_only(deployment: Deployment) -> None:
     for path in (deployment.site / "secrets").iterdir():
-        assert stat.S_IMODE(path.stat().st_mode) == 0o400
+        # Prometheus has a user of its own; nobody else enters the directory.
+        assert stat.S_IMODE(path.stat().st_mode) == (0o444 if path.name == "storage_metrics_token" else 0o400)
+    assert stat.S_IMODE((deployment.site / "secrets").stat().st_mode) == 0o700
 
 
-def test_prometheus_hears_master_and_api_and_understands_the_dashboard(deployment: Deployment) -> None:
+def test_prometheus_hears_master_api_and_store_and_understands_the_dashboard(deployment: Deployment) -> None:
     for expression, shown, times in (
-        ('sum by (job) (up{job=~"zoe-api|zoe-master"}) == 1', "=> 1 ", 2),
+        ('sum by (job) (up{job=~"zoe-api|zoe-master|zoe-storage"}) == 1', "=> 1 ", 3),
         ("zoe_leader", "=> 1 ", 1),
         ("zoe_node_usable_cores", "node-", 3),
     ):

@@ -8,6 +8,7 @@ import os
 import random
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -17,6 +18,7 @@ from tests.storage.test_gateway import steps, told
 from tests.support import long
 from tests.support.gateway import gateway_before_seaweedfs, gateway_before_swift
 from tests.support.object_store import Person, logged_in
+from tests.support.s3 import s3_client
 from zoe_embedded.swift.store import ObjectStore
 
 
@@ -169,6 +171,30 @@ def test_metadata_is_what_was_put(here: Person, ann: Person, name: str) -> None:
         assert person.call("POST", f"{name}/a", headers={"X-Object-Meta-Part": "ü".encode()}).status_code == 202
     seen = [[person.call("HEAD", f"{name}/a").headers.get(one) for one in kept] for person in (here, ann)]
     assert seen[0] == seen[1]
+
+
+def test_empty_metadata_stays(gateway: ObjectStore, here: Person, name: str) -> None:
+    here.put(name)
+    here.put(f"{name}/a", b"x", **{"X-Object-Meta-Empty": "", "X-Object-Meta-Full": "y"})
+    with s3_client(gateway, "acme:ann") as client:
+        assert client.call("PUT", f"{name}/b", content=b"x", headers={"x-amz-meta-empty": ""}).status_code == 200
+    for each in ("a", "b"):
+        assert here.call("HEAD", f"{name}/{each}").headers.get("x-object-meta-empty") == ""
+
+
+def test_of_several_that_want_to_be_first_exactly_one_is(here: Person, name: str) -> None:
+    here.put(name)
+
+    def first(number: int) -> tuple[int, bytes]:
+        content = b"%d" % number * 50_000
+        return here.call("PUT", f"{name}/a", content=content, headers={"If-None-Match": "*"}).status_code, content
+
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(first, range(6)))
+    assert sorted(status for status, _ in found) == [201, 412, 412, 412, 412, 412]
+    assert here.call("GET", f"{name}/a").content == next(content for status, content in found if status == 201)
+    assert first(9)[0] == 412
+    here.put(f"{name}/a", b"others may")
 
 
 def test_uploads_that_are_not_what_was_announced(here: Person, name: str) -> None:

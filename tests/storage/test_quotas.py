@@ -6,7 +6,7 @@ import io
 import json
 import os
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,10 +18,11 @@ from storage_filters.rule_documents import RuleBook, written
 from tests.storage.test_filter_host_at_swift import pushed
 from tests.support import long
 from tests.support.gateway import gateway_before_ceph, gateway_before_seaweedfs, gateway_before_swift
-from tests.support.object_store import Person, logged_in
+from tests.support.object_store import USERS, Person, logged_in
 from tests.support.pusher import pushed_store
 from tests.support.s3 import s3_client
 from tests.support.waiting import until
+from zoe_embedded.swift.configuration import StoreUser
 from zoe_embedded.swift.store import ObjectStore
 
 RULE = "FOR TENANT acme DO SET COMPRESSION WITH TYPE=ZSTD"
@@ -33,20 +34,20 @@ def compressing(store: ObjectStore, pusher: object) -> ObjectStore:
 
 
 @contextmanager
-def before_swift(protocol: str = "swift") -> Iterator[ObjectStore]:
-    with gateway_before_swift(make=pushed_store, protocol=protocol) as (pair, pusher):
+def before_swift(protocol: str = "swift", users: Sequence[StoreUser] = USERS) -> Iterator[ObjectStore]:
+    with gateway_before_swift(make=pushed_store, protocol=protocol, users=users) as (pair, pusher):
         yield compressing(pair.gateway, pusher)
 
 
 @contextmanager
-def before_s3() -> Iterator[ObjectStore]:
-    with before_swift("s3") as gateway:
+def before_s3(users: Sequence[StoreUser] = USERS) -> Iterator[ObjectStore]:
+    with before_swift("s3", users) as gateway:
         yield gateway
 
 
 @contextmanager
-def before_seaweedfs() -> Iterator[ObjectStore]:
-    with gateway_before_seaweedfs(make=pushed_store) as (gateway, pusher):
+def before_seaweedfs(users: Sequence[StoreUser] = USERS) -> Iterator[ObjectStore]:
+    with gateway_before_seaweedfs(make=pushed_store, users=users) as (gateway, pusher):
         yield compressing(gateway, pusher)
 
 

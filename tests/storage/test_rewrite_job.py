@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 
 from storage_bridge.model import BandwidthSlo
@@ -20,7 +21,7 @@ from tests.support.postgres import PostgresServer
 from tests.support.waiting import until
 from tests.support.whole_storage import CAPACITY, TOKEN, Whole, keyring, whole_storage
 from zoe_embedded.home import Account
-from zoe_embedded.swift.configuration import ControllerLine
+from zoe_embedded.swift.configuration import PROXY_NAME, ControllerLine
 from zoe_embedded.swift.controller import ControllerSite
 
 RULE = "FOR CONTAINER acme/{} DO SET COMPRESSION, SET ENCRYPTION"
@@ -144,6 +145,31 @@ def test_one_job_at_a_time_and_it_can_be_cancelled(whole: Whole, ann: Person, co
         assert (found["state"], 0 < found["looked"] < 30) == ("cancelled", True)
         # What it was to do next is not done any more, and another job may run.
         assert ended(controller, begun(controller, container="slow", plain=True))["looked"] == 30
+
+
+def test_a_proxy_that_hangs_is_noticed_and_the_job_goes_on(whole: Whole, ann: Person, controller: httpx.Client) -> None:
+    ann.put("hung")
+    for number in range(20):
+        ann.put(f"hung/{number}", b"x" * 1000)
+    with applied(controller, whole, "FOR CONTAINER acme/hung DO SET COMPRESSION"):
+        number = begun(controller, container="hung", bytes_per_s=200_000)  # one look is 64 KiB: 7 s in all
+        until(lambda: job(controller, number)["looked"] > 0)
+        parent = psutil.Process(whole.store.processes[PROXY_NAME])
+        stopped = [parent, *parent.children(recursive=True)]
+        for one in stopped:
+            one.suspend()
+        try:
+            until(
+                lambda: "cannot reach Swift" in job(controller, number)["waits"],
+                lambda: job(controller, number),
+                deadline_s=240,
+            )
+        finally:
+            for one in stopped:
+                one.resume()
+        found = ended(controller, number)
+        assert (found["state"], found["looked"], found["failed"], found["waits"]) == ("done", 20, 0, "")
+        assert all(ann.call("GET", f"hung/{number}").content == b"x" * 1000 for number in range(20))
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,14 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
             )
             assert (second.returncode, "Zoe already runs in" in second.stdout) == (1, True), second
             httpx.put(f"{root}/docs/two", headers=token, content=b"two").raise_for_status()
+            [controller] = [
+                one
+                for one in psutil.Process(running.pid).children(recursive=True)
+                if one.cmdline()[-1] == "storage_controller"
+            ]
+            controller.kill()
+            until(lambda: "zoe-storage had ended with -9 and was restarted" in output.read_text(), output.read_text)
+            until(lambda: not client.storage().problem, lambda: client.storage().problem)
         children = psutil.Process(running.pid).children(recursive=True)
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 0, output.read_text()

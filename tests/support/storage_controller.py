@@ -19,6 +19,7 @@ from storage_controller.controller_ledger import ControllerLedger
 from storage_controller.dialects import SpokenDialect
 from storage_controller.executions import ExecutionKeys
 from storage_controller.extensions import Works
+from storage_controller.filter_cores import CpuBounds
 from storage_controller.kept_views import KeptViews
 from storage_controller.ledger import Ledger
 from storage_controller.node_restarts import NodeRestarts
@@ -112,6 +113,7 @@ def served_controller(
     dialect: SpokenDialect = SpokenDialect.BOTH,
     prometheus_url: str | None = None,
     nodes: Mapping[str, NodeSettings] = MappingProxyType({}),
+    cpu_bounds: CpuBounds | None = None,
 ) -> Iterator[Served]:
     engine = sa.create_engine(database_url)
     now_s = [1000.0]
@@ -143,6 +145,7 @@ def served_controller(
         readings=lambda: served.readings,
         active=lambda: served.active,
         metrics=lambda: served.rule_metrics,
+        cpu_bounds=cpu_bounds,
         nodes=StoreNodes(watch.nodes, NodeRestarts(nodes, PATIENCE_S)),
         objects=SwiftObjects(SwiftHttp(SwiftAdmin("http://127.0.0.1:1/auth/v1.0", "admin", "key"))),
     )

@@ -33,6 +33,7 @@ PAGES = {
     "rules": "/cluster/rules",
     "metrics": "/cluster/rules/metrics",
     "controllers": "/cluster/rules/controllers",
+    "store-nodes": "/cluster/rules/nodes",
     "policy": "/cluster/policy",
     "replay": "/cluster/replay",
     "usage": "/usage",
@@ -43,7 +44,7 @@ PAGES = {
     "audit": "/admin/audit",
 }
 # They say that there is no object store; with one, their pictures are drawn in the tests of storage.
-OF_STORES = {"rules", "metrics", "controllers"}
+OF_STORES = {"rules", "metrics", "controllers", "store-nodes"}
 DESK, TELEPHONE = ViewportSize(width=1280, height=800), ViewportSize(width=360, height=640)
 # Where pictures for the docs go; they are drawn anew only when somebody asks for it.
 PICTURES = ROOT / "docs" / "images" if os.environ.get("ZOE_TEST_PICTURES") == "1" else None

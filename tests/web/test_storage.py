@@ -15,8 +15,10 @@ from playwright.sync_api import expect
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, StoreExecution
 from storage_controller.controller_ledger import ControllerLedger, Switch
 from storage_controller.executions import ExecutionKeys
+from storage_controller.node_health import NodeKind
 from storage_controller.own_metrics import Reading
 from storage_controller.rewrite_ledger import Counts, RewriteLedger
+from storage_controller.settings import NodeSettings
 from storage_controller.supervision import Failure, Mode
 from storage_controller.use_rows import HeardUse, add_spans, add_uses
 from storage_filters.request_counters import request_name
@@ -41,12 +43,20 @@ OWNER = "zoe"
 ACHIEVED = r"Latest: read: 7\.0 MB/s, read granted: {granted} MB/s, written: 2\.0 MB/s, write granted: 0\.0 MB/s"
 
 
+NOWHERE = "http://127.0.0.1:1"
+NODES = {
+    "object-1": NodeSettings(kind=NodeKind.OBJECT, url=NOWHERE, restart=["/bin/echo", "began"]),
+    "object-2": NodeSettings(kind=NodeKind.OBJECT, url=NOWHERE, restart=["/bin/sh", "-c", "echo no unit; exit 5"]),
+    "proxy-1": NodeSettings(kind=NodeKind.PROXY, url=NOWHERE),
+}
+
+
 @pytest.fixture(scope="module")
 def controller(postgres_server: PostgresServer) -> Iterator[Served]:
     """A real one, which is told of tenants that read and write all the time."""
     url = postgres_server.create_database()
     keys = ExecutionKeys(b"s" * 32, "AUTH_")
-    with prometheus() as source, served_controller(url, keys, prometheus_url=source.url) as served:
+    with prometheus() as source, served_controller(url, keys, prometheus_url=source.url, nodes=NODES) as served:
         served.achieved |= {FIRST_TENANT: AchievedBandwidth(7 * MB, 2 * MB), "another": AchievedBandwidth(3 * MB, 0)}
         yield served
     postgres_server.drop_database(url)
@@ -122,10 +132,13 @@ def test_operators_see_who_asks_for_how_much(admin: Visitor, controller: Served)
         ],
         request_name("PUT", "another", "logs"): [time.time_ns(), 60, 0, 6, 0, 9 * MB, 660_000, 66, *[0] * 5],
     }
-    controller.traffic.hear("proxy", counters)
+    computed = {request_name("GET", FIRST_TENANT, "meters"): [time.time_ns(), 5_000_000, 1_000_000]}
+    controller.traffic.hear("proxy", counters, computed)
     page = admin.open("/cluster/storage")
     table = page.get_by_label("Requests", exact=True)
-    expect(table.get_by_role("row").nth(1)).to_have_text(re.compile("meters.*GET.*62.*2.*9[.]0 MB/s.*19[.]35 ms"))
+    expect(table.get_by_role("row").nth(1)).to_have_text(
+        re.compile("meters.*GET.*62.*2.*9[.]0 MB/s.*19[.]35 ms.*0[.]5 cores, 0[.]1 waiting")
+    )
     table.get_by_label("By").select_option(label="proxy and method")
     expect(table.get_by_role("row").nth(2)).to_have_text(re.compile("^PUTproxy|^proxyPUT"))
     assert admin.violations() == []
@@ -268,6 +281,33 @@ def test_an_admin_sees_what_is_active_where_and_sets_controllers(admin: Visitor,
     expect(standing).to_contain_text("off now: its condition does not hold")
     page.get_by_role("button", name=f"Remove rule {rule['id']}").click()
     expect(page.get_by_text("There is no rule")).to_be_visible()
+
+
+def test_an_admin_sees_the_nodes_of_the_store_and_restarts_them(admin: Visitor) -> None:
+    page = admin.open("/cluster/rules/nodes")
+    rows = page.get_by_label("Nodes of the store").get_by_role("row")
+    expect(rows.filter(has_text="proxy-1")).to_contain_text("not set up")
+    expect(rows.filter(has_text="proxy-1").get_by_role("button")).to_have_count(0)
+    row, dialog = rows.filter(has_text="object-1"), page.get_by_role("dialog")
+    expect(row).to_contain_text(re.compile("away no answer for .*connection refused"))
+    restart = page.get_by_role("button", name="Restart object-1", exact=True)
+    restart.click()
+    expect(dialog).to_contain_text("other copies are read")
+    assert admin.violations() == []
+    dialog.get_by_role("button", name="Leave it as it is").click()
+    expect(dialog).to_have_count(0)
+    expect(row).not_to_contain_text("exit code")
+    restart.focus()
+    page.keyboard.press("Enter")
+    dialog.get_by_role("button", name="Restart object-1").click()
+    expect(dialog).to_have_count(0)
+    expect(row).to_contain_text(re.compile("done .* by admin: exit code 0"), timeout=20_000)
+    row.get_by_text("What it said").click()
+    expect(row).to_contain_text("began")
+    page.get_by_role("button", name="Restart object-2", exact=True).click()
+    dialog.get_by_role("button", name="Restart object-2").click()
+    expect(rows.filter(has_text="object-2")).to_contain_text(re.compile("failed .*: exit code 5"), timeout=20_000)
+    assert wrong(admin, "store-nodes", PICTURES) == []
 
 
 def test_the_form_says_before_the_launch_what_the_store_can_never_promise_and_the_largest_that_would_do(

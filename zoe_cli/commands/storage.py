@@ -9,6 +9,7 @@ import typer
 from zoe_cli.commands import (
     credentials,
     storage_controllers,
+    storage_cores,
     storage_filters,
     storage_history,
     storage_metrics,
@@ -33,6 +34,7 @@ app.add_typer(credentials.app, name="credentials")
 app.add_typer(storage_policies.app, name="policy")
 app.add_typer(storage_filters.app, name="filter")
 app.add_typer(storage_slos.app, name="slo")
+app.add_typer(storage_cores.app, name="cores")
 app.add_typer(storage_metrics.app, name="metric")
 add(app, "why", storage_policies.why, ("zoe storage why docs/report.txt",))
 add(app, "history", storage_history.history, ("zoe storage history", "zoe storage history EXECUTION"))

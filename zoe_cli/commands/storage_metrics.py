@@ -11,12 +11,13 @@ from zoe_cli.context import options
 from zoe_cli.output import emit
 from zoe_cli.registry import add
 from zoe_cli.rows import Rows
+from zoe_cli.text import shortened
 from zoe_cli.units import duration
 from zoe_client.wire import StorageMetricRequest, StorageMetricView
 
 app = typer.Typer(help="Metrics that you add for rules of the object store, for admins.", no_args_is_help=True)
 
-_SHOWN = 3
+_SHOWN, _WIDTH = 3, 60
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the metric in rules.")]
 
 
@@ -46,7 +47,7 @@ def add_metric(
 
 
 def list_metrics(context: typer.Context) -> None:
-    """List the metrics with their values, those of three tenants or containers."""
+    """List the metrics with their values, those of three tenants or containers; -o json has all of it, uncut."""
     with options(context).client() as client:
         answer = client.storage_metrics()
     emit(answer, options(context).output, _rows(answer.metrics))
@@ -65,10 +66,10 @@ def _rows(metrics: list[StorageMetricView]) -> Rows:
             one.name,
             one.source,
             one.mode,
-            _values(one),
+            shortened(_values(one), _WIDTH),
             "" if one.age_s is None else duration(one.age_s),
-            ", ".join(map(str, one.rules)),
-            one.problem,
+            shortened(", ".join(map(str, one.rules)), _WIDTH),
+            shortened(one.problem, _WIDTH),
         )
         for one in metrics
     ]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from zoe_client.wire.sharing import *  # noqa: F403
     from zoe_client.wire.storage import *  # noqa: F403
     from zoe_client.wire.storage_controllers import *  # noqa: F403
+    from zoe_client.wire.storage_cores import *  # noqa: F403
     from zoe_client.wire.storage_filters import *  # noqa: F403
     from zoe_client.wire.storage_history import *  # noqa: F403
     from zoe_client.wire.storage_nodes import *  # noqa: F403
@@ -228,6 +229,7 @@ __getattr__ = lazy_names(
             "StorageProxyView",
             "StorageSwitchView",
         ),
+        "storage_cores": ("StorageCoresList", "StorageCoresRequest", "StorageCoresView"),
         "storage_filters": ("StorageFilterList", "StorageFilterRequest", "StorageFilterView"),
         "storage_history": (
             "ExecutionStorageView",

@@ -26,6 +26,7 @@ _PORTS = (
     "master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc",
     "s3.port", "s3.port.grpc",
 )  # fmt: skip
+_SOCKETS = Path("/tmp")  # noqa: S108 - it has no option for those of gRPC
 _ACTIONS = ("Admin", "Read", "Write", "List", "Tagging")
 
 
@@ -79,6 +80,9 @@ class SeaweedStore:
                 self._process.kill()
                 self._process.wait()
             self._process = None
+        for number in self._held.numbers:  # SeaweedFS leaves them there, under the numbers of its ports
+            for path in _SOCKETS.glob(f"seaweedfs-*-{number}.sock"):
+                path.unlink(missing_ok=True)
         self._held.close()
 
     def _start(self) -> None:

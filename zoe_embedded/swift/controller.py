@@ -54,6 +54,7 @@ class ControllerSite:
         self._directory = directory
         self._server, proxy = zmq.curve_keypair(), zmq.curve_keypair()
         self._proxy = proxy[0]
+        self._served: subprocess.Popen[bytes] | None = None
         self._ports = HeldPorts(3 * controllers)
         self._places = [_Place(*self._ports.numbers[3 * number : 3 * number + 3]) for number in range(controllers)]
         keys = directory / "proxy.keys"
@@ -116,6 +117,13 @@ class ControllerSite:
         environment["ZOE_SDS_CONFIG"] = str(self._directory / _SETTINGS.format(number))
         return self._spawn(environment)
 
+    def revive(self) -> list[str]:
+        """Start the controller that `serve` started again if it has ended by itself; return a sentence then."""
+        if self._served is None or (code := self._served.poll()) is None:
+            return []
+        self._served = self.start()
+        return [f"zoe-storage had ended with {code} and was restarted; see {self.log}"]
+
     def _spawn(self, environment: dict[str, str]) -> subprocess.Popen[bytes]:
         with log_to(self.log) as log:
             command = [sys.executable, "-m", "storage_controller"]
@@ -125,11 +133,12 @@ class ControllerSite:
     def serve(self, store: ObjectStore, admin: StoreUser, database_url: str, rates: BandwidthSlo) -> Iterator[str]:
         """Configure and run the controller; yield its URL."""
         self.configure(store, admin, database_url, rates)
-        process = self.start()
+        self._served = self.start()
         try:
-            self.wait_until_up(process)
+            self.wait_until_up(self._served)
             yield self.url
         finally:
+            process, self._served = self._served, None
             process.terminate()
             try:
                 process.wait(_STOP_WITHIN_S)

@@ -30,6 +30,11 @@ class Site:
     stack: Stack
     store: ObjectStore
     user: StoreUser
+    controller: ControllerSite
+
+    def revive(self) -> list[str]:
+        """Restart what has ended by itself, but for servers of the store; return a sentence for each."""
+        return [*self.stack.revive(), *self.controller.revive()]
 
 
 @contextmanager
@@ -82,4 +87,5 @@ def storage_site(
         database_url = EmbeddedPostgres(home).start()
         upgrade(database_url)
         undo.enter_context(controller.serve(store, admin, database_url, rates))
-        yield Site(undo.enter_context(Stack(home, settings=settings, spark_optional=spark_optional)), store, user)
+        stack = undo.enter_context(Stack(home, settings=settings, spark_optional=spark_optional))
+        yield Site(stack, store, user, controller)

@@ -31,6 +31,9 @@ class _RuleQuestion(BaseModel):
         "slos",
         "set_slo",
         "clear_slo",
+        "cores",
+        "set_cores",
+        "clear_cores",
         "rewrites",
         "rewrite",
         "resume_rewrite",
@@ -58,6 +61,7 @@ class _RuleQuestion(BaseModel):
     by: list[str] = []
     read_bytes_per_s: int | None = None
     write_bytes_per_s: int | None = None
+    cores: float = 0.0
     seconds: float = 10.0
     plain: bool = False
     dry_run: bool = False
@@ -126,6 +130,15 @@ def _about_slos(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
     return {}
 
 
+def _about_cores(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
+    if asked.do == "cores":
+        return {"cores": list(client.cores())}
+    if asked.do == "set_cores":
+        return dict(client.set_cores(asked.tenant or "", asked.cores, asked.author))
+    client.clear_cores(asked.tenant or "")
+    return {}
+
+
 def _about_rewrites(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
     if asked.do == "rewrites":
         return {"rewrites": list(client.rewrites())}
@@ -183,6 +196,7 @@ def _further_answer(client: RuleClient, asked: _RuleQuestion) -> dict[str, Any]:
 
 _FURTHER = (
     (("slos", "set_slo", "clear_slo"), _about_slos),
+    (("cores", "set_cores", "clear_cores"), _about_cores),
     (("rewrites", "rewrite", "resume_rewrite", "cancel_rewrite"), _about_rewrites),
     (("metrics", "add_metric", "drop_metric"), _about_metrics),
     (("controllers", "controller", "set_controller"), _about_controllers),

@@ -16,7 +16,9 @@ import zoe_api.metrics
 import zoe_lib.store.sql.latency
 import zoe_master.background.metrics
 import zoe_master.notifications.metrics
+from scripts.deploy_site import METRICS_TOKEN
 from storage_controller.controller_metrics import ControllerCollector
+from storage_controller.settings import ControllerSettings
 from storage_controller.supervision import Supervisor
 from storage_controller.traffic import Traffic
 from storage_controller.traffic_routes import TrafficCollector
@@ -131,4 +133,18 @@ def test_prometheus_asks_the_ports_of_the_compose_file() -> None:
     assert targets == {
         f"api:{environment['api']['ZOE_API_PORT']}",
         f"master:{environment['master']['ZOE_MASTER_METRICS_PORT']}",
+        f"storage:{ControllerSettings.model_fields['port'].default}",
     }
+
+
+def test_prometheus_has_the_token_that_opens_metrics_alone() -> None:
+    jobs = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yml").read_text())["scrape_configs"]
+    whole = yaml.safe_load((DEPLOY.parent / "docker-compose.yml").read_text())
+    (secret,) = whole["services"]["prometheus"]["secrets"]
+    named = {job["job_name"]: job.get("authorization") for job in jobs}
+    assert named == {"zoe-api": None, "zoe-master": None, "zoe-storage": {"credentials_file": f"/run/secrets/{secret}"}}
+    storage = whole["services"]["storage"]
+    assert secret in storage["secrets"]
+    assert storage["environment"]["ZOE_SDS_METRICS_TOKEN_FILE"] == f"/run/secrets/{secret}"
+    assert storage["environment"]["ZOE_SDS_TOKEN_FILE"] != f"/run/secrets/{secret}"
+    assert whole["secrets"][secret] == {"file": f"${{ZOE_SITE:-./deploy/site}}/secrets/{METRICS_TOKEN}"}

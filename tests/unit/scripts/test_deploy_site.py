@@ -37,7 +37,7 @@ def test_secrets_are_made_once(site: Site) -> None:
     site.prepare()
     first = contents(site)
     made = {"admin_token", "grafana_password", "postgres_password", "pgpass", "credentials.key"}
-    made |= {"storage_token", "storage_keys", "storage_proxy_keys", "swift_key"}
+    made |= {"storage_token", "storage_metrics_token", "storage_keys", "storage_proxy_keys", "swift_key"}
     assert set(first) == made | set(KEY_FILES)
     site.prepare()
     assert contents(site) == first
@@ -56,7 +56,8 @@ def test_files_are_for_the_containers_user_only(site: Site) -> None:
     uid = int(site.user.partition(":")[0])
     assert uid != 0
     for path in [*(site.path / "secrets").iterdir(), *(site.path / "docker").iterdir()]:
-        assert stat.S_IMODE(path.stat().st_mode) == 0o400, path
+        wanted = 0o444 if path.name == "storage_metrics_token" else 0o400  # Prometheus has a user of its own
+        assert stat.S_IMODE(path.stat().st_mode) == wanted, path
         assert path.stat().st_uid == uid
     assert stat.S_IMODE((site.path / "secrets").stat().st_mode) == 0o700
 

@@ -68,6 +68,8 @@ def test_a_program_keeps_its_state_and_is_given_counters(patient: None) -> None:
         ("x = 1", "defines no class Metric"),
         ("class Metric: pass", "has no method evaluate"),
         ("import nothing_here", "ModuleNotFoundError"),
+        ("while True: pass", "did not answer within 3 s|the program ended with -24"),
+        ("import time; time.sleep(60)", "did not answer within 3 s"),
         ("raise SystemExit(3)", "SystemExit: 3"),
         ("x" * 70_000, "at most 65536 bytes"),
     ],

@@ -62,6 +62,28 @@ def test_a_dry_run_is_judged_by_its_own_values_and_told_as_such() -> None:
     assert (loops.active(), supervisor.states()) == ({}, [])
 
 
+@pytest.mark.parametrize(
+    ("value", "on", "dry"),
+    [
+        (6.0, "switched on: MY_METRIC is 6", "would have switched on: MY_METRIC is 6"),
+        (1.0, "off, since its dry run ended", "began a dry run: it would be off"),
+    ],
+)
+def test_who_is_set_on_after_a_dry_run_is_told_as_on(value: float, on: str, dry: str) -> None:
+    supervisor = Supervisor(Clock())
+    loops = RuleLoops(supervisor, lambda: 5.0)
+    values = {7: {"MY_METRIC": value}}
+    loops.judge({}, [HOT], {7: {"MY_METRIC": 6.0}})
+    loops.judge({}, [HOT], values)
+    loops.take()
+    for held, tried, told in ((values, {}, on), ({}, values, dry)):
+        for _ in range(2):
+            loops.judge(held, [HOT], tried)
+        assert supervisor.states()[0].last == told
+        switched = [(one.active, one.dry) for one in loops.take()]
+        assert switched == ([(True, bool(tried))] if value > 5 else []), "once, and only if it is active"
+
+
 def test_what_cannot_be_stored_waits_in_order_and_is_bounded() -> None:
     loops = RuleLoops(Supervisor(Clock()), lambda: 5.0)
     for number in range(1500):

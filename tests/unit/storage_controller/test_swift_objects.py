@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+import time
+
 import httpx
 import pytest
 
@@ -9,7 +13,7 @@ from storage_bridge.model import BOOK_HEADER, DRY_HEADER, RATE_HEADER, REWRITE, 
 from storage_controller.answers import Refused
 from storage_controller.rewrite_ledger import RewriteJob
 from storage_controller.swift_http import SwiftAdmin, SwiftHttp
-from storage_controller.swift_objects import Listed, SwiftObjects
+from storage_controller.swift_objects import Listed, SwiftObjects, while_alive
 
 JOB = RewriteJob("acme", "c", False, True, 100_000)
 
@@ -23,6 +27,40 @@ def at(monkeypatch: pytest.MonkeyPatch, status: int, text: str) -> tuple[SwiftOb
 
     monkeypatch.setattr(SwiftHttp, "ask", ask)
     return SwiftObjects(SwiftHttp(SwiftAdmin("http://127.0.0.1:1/auth/v1.0", "admin", "key"))), asked
+
+
+def test_proxies_that_are_silent_are_noticed_long_before_an_object_is_late() -> None:
+    end, looks = threading.Event(), []
+
+    def silent() -> None:
+        looks.append(1)
+        raise Refused(503, "cannot reach Swift: timed out")
+
+    began_s = time.monotonic()
+    with pytest.raises(Refused, match="timed out"):
+        while_alive(lambda: end.wait(600), silent, look_s=0.01)
+    end.set()
+    assert len(looks) == 2
+    assert time.monotonic() - began_s < 60
+
+
+def test_a_slow_object_is_waited_for_while_proxies_answer() -> None:
+    asked, answers = threading.Event(), iter([Refused(503, "once"), None, None])
+
+    def look() -> None:
+        if (error := next(answers, None)) is not None:
+            raise error
+        asked.set()
+
+    assert while_alive(lambda: asked.wait(60) and "done", look, look_s=0.01) == "done"
+
+
+def test_what_the_work_raises_is_raised() -> None:
+    def work() -> None:
+        raise Refused(409, "no")
+
+    with pytest.raises(Refused, match="no"):
+        while_alive(work, lambda: None)
 
 
 def test_it_says_what_is_wanted_and_waits_as_long_as_the_rate_says(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,3 +107,15 @@ def test_a_listing_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, stat
         with pytest.raises(Refused, match=f"Swift answers {status}"):
             call()
     assert at(monkeypatch, 404, "")[0].containers("acme", "") == []
+
+
+@pytest.mark.parametrize("listens", [True, False])
+def test_a_look_finds_whether_a_proxy_answers(listens: bool) -> None:
+    """As one that is stopped, its machine accepts connections."""
+    with socket.socket() as stopped:
+        stopped.bind(("127.0.0.1", 0))
+        if listens:
+            stopped.listen()
+        url = f"http://127.0.0.1:{stopped.getsockname()[1]}/auth/v1.0"
+        with pytest.raises(Refused, match="cannot reach Swift"):
+            SwiftHttp(SwiftAdmin(url, "admin", "key")).look(0.2)

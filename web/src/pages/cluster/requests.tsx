@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, told } from "../../api/client";
+import { api, type Schemas, told } from "../../api/client";
 import { ErrorBox } from "../../components/feedback";
 import { num, Table } from "../../components/table";
 import { number, rate } from "../../format";
@@ -13,6 +13,13 @@ const VIEWS = {
   "tenant,method": "tenant and method",
   "proxy,method": "proxy and method",
 } as const;
+
+/** Cores that filters and views take; what waits for the tenant's bound is told beside it. */
+function cores(row: Schemas["StorageTrafficRow"]): string {
+  if (row.cpu_s_per_s == null) return "";
+  const waits = row.cpu_wait_s_per_s ? `, ${number(row.cpu_wait_s_per_s)} waiting` : "";
+  return row.cpu_s_per_s + (row.cpu_wait_s_per_s ?? 0) > 0 ? `${number(row.cpu_s_per_s)} cores${waits}` : "";
+}
 
 /** Who asks for how much at the proxies, now. */
 export function Requests() {
@@ -52,6 +59,7 @@ export function Requests() {
             num("Read"),
             num("Written"),
             num("Latency"),
+            num("CPU"),
           ]}
         >
           {rows.slice(0, ROWS_MAX).map((row) => (
@@ -67,6 +75,7 @@ export function Requests() {
               <td className="num">
                 {row.mean_latency_s !== null && `${number(row.mean_latency_s * 1000)} ms`}
               </td>
+              <td className="num">{cores(row)}</td>
             </tr>
           ))}
         </Table>

@@ -1,0 +1,170 @@
+"""Quotas of keys at gateways before several stores: what a key wrote last counts, and nobody else's."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.storage.test_quotas import STORES, status
+from tests.support.object_store import USERS, Person, empty, logged_in
+from tests.support.s3 import s3_client
+from tests.support.waiting import until
+from zoe_embedded.swift.configuration import StoreUser
+from zoe_embedded.swift.store import ObjectStore
+
+PEOPLE = (*USERS, StoreUser("acme", "amy", "amy-key"))
+
+
+@pytest.fixture(scope="module", params=STORES)
+def gateway(request: pytest.FixtureRequest) -> Iterator[ObjectStore]:
+    with request.param(users=PEOPLE) as made:
+        yield made
+
+
+@pytest.fixture
+def fresh(gateway: ObjectStore) -> ObjectStore:
+    """The gateway, which knows no counts of a test before, and no tokens."""
+    forget(gateway)
+    return gateway
+
+
+@pytest.fixture
+def ann(fresh: ObjectStore) -> Iterator[Person]:
+    with logged_in(fresh, "acme:ann") as person:
+        yield person
+
+
+@pytest.fixture
+def amy(fresh: ObjectStore) -> Iterator[Person]:
+    with logged_in(fresh, "acme:amy") as person:
+        yield person
+
+
+@pytest.fixture
+def admin(fresh: ObjectStore, ann: Person) -> Iterator[Person]:
+    """A reseller admin at the account of acme, which is empty and has no quotas of keys before and after."""
+    with logged_in(fresh, "controller:controller", ann.account_url) as person:
+        empty(person)
+        yield person
+    with logged_in(fresh, "controller:controller", ann.account_url) as person:
+        for key in ("acme:ann", "acme:amy", "*"):
+            for kind in ("Bytes", "Count"):
+                assert limit(person, **{f"X-Remove-Account-Key-Quota-{kind}": key}) == 204
+        empty(person)
+
+
+def forget(gateway: ObjectStore) -> None:
+    """As memcached does when it begins anew."""
+    with socket.create_connection(("127.0.0.1", gateway.memcached_port)) as connection:
+        connection.sendall(b"flush_all\r\n")
+        assert connection.recv(64) == b"OK\r\n"
+
+
+def limit(admin: Person, **headers: str) -> int:
+    return admin.call("POST", headers=headers).status_code
+
+
+def told(person: Person) -> list[str | None]:
+    found = person.call("HEAD").headers
+    return [found.get(f"x-account-key-quota-{kind}") for kind in ("bytes", "count")]
+
+
+def test_each_key_has_its_own(admin: Person, ann: Person, amy: Person) -> None:
+    assert (
+        limit(admin, **{"X-Account-Key-Quota-Bytes": "acme:ann=1000", "X-Account-Key-Quota-Count": "acme:ann=3"}) == 204
+    )
+    assert limit(admin, **{"X-Account-Key-Quota-Bytes": "acme:amy=500"}) == 204
+    assert told(ann) == ["acme:amy=500, acme:ann=1000", "acme:ann=3"]
+    ann.put("c")
+    ann.put("d")
+    assert status(ann, "c/1", os.urandom(400)) == 201
+    assert [status(ann, name, os.urandom(400)) for name in ("d/2", "c/3")] == [201, 413]
+    assert status(amy, "c/4", os.urandom(400)) == 201
+    assert status(amy, "c/5", os.urandom(400)) == 413, "what others hold is theirs"
+    assert [status(ann, name, os.urandom(5)) for name in ("c/6", "c/7")] == [201, 413], "three objects are all"
+    answer = ann.call("PUT", "c/7", content=b"")
+    assert (answer.status_code, answer.text) == (413, "Upload exceeds quota.")
+    assert amy.call("DELETE", "c/1").status_code == 204, "whoever removes it: it is the key's that wrote it"
+    until(lambda: status(ann, "c/8", os.urandom(300)) == 201)
+    assert status(admin, "c/9", os.urandom(5000)) == 201, "a reseller admin has no quota, and charges nobody"
+    assert {"name", "hash", "bytes", "content_type", "last_modified"} >= set(ann.listing("c")[0])
+
+
+def test_an_object_is_the_key_s_that_wrote_it_last(admin: Person, ann: Person, amy: Person) -> None:
+    assert limit(admin, **{"X-Account-Key-Quota-Bytes": "*=1000"}) == 204
+    ann.put("c")
+    assert status(ann, "c/1", os.urandom(900)) == 201
+    assert status(ann, "c/2", os.urandom(200)) == 413
+    assert status(amy, "c/1", os.urandom(900)) == 201
+    until(lambda: status(ann, "c/2", os.urandom(200)) == 201)
+    assert status(amy, "c/3", os.urandom(200)) == 413
+    assert ann.call("POST", "c/1", headers={"Content-Type": "text/x", "X-Object-Meta-A": "b"}).status_code == 202
+    assert ann.call("HEAD", "c/1").headers["content-type"].startswith("text/x")
+    assert status(amy, "c/3", os.urandom(200)) == 413, "metadata alone makes nobody an owner"
+    copied = ann.call("COPY", "c/1", headers={"Destination": "c/4"}).status_code
+    assert copied == 413, "a copy is its writer's"
+    assert ann.call("COPY", "c/2", headers={"Destination": "c/4"}).status_code == 201
+    assert limit(admin, **{"X-Account-Key-Quota-Bytes": "acme:amy=5000"}) == 204
+    assert status(amy, "c/3", os.urandom(4000)) == 201, "its own goes before that of every key"
+
+
+def test_uploads_at_once_do_not_exceed_it(admin: Person, ann: Person, amy: Person) -> None:
+    assert limit(admin, **{"X-Account-Key-Quota-Bytes": "acme:ann=1500"}) == 204
+    ann.put("c")
+    assert status(ann, "c/small", os.urandom(400)) == 201
+    with ThreadPoolExecutor(5) as pool:
+        hers = [pool.submit(status, ann, f"c/{number}", os.urandom(1000)) for number in range(4)]
+        another = pool.submit(status, amy, "c/amy", os.urandom(1000))
+    assert sorted(one.result() for one in hers) == [201, 413, 413, 413]
+    assert another.result() == 201
+    [stored] = [entry["name"] for entry in ann.listing("c") if entry["name"] not in ("small", "amy")]
+    assert amy.call("DELETE", f"c/{stored}").status_code == 204
+    until(lambda: status(ann, "c/after", os.urandom(1000)) == 201)
+
+
+def test_it_is_counted_anew_after_all_counts_are_lost(
+    gateway: ObjectStore, admin: Person, ann: Person, amy: Person
+) -> None:
+    assert limit(admin, **{"X-Account-Key-Quota-Bytes": "acme:ann=1000"}) == 204
+    ann.put("c")
+    assert status(ann, "c/1", os.urandom(900)) == 201
+    assert status(amy, "c/2", os.urandom(900)) == 201
+    forget(gateway)
+    with logged_in(gateway, "acme:ann") as again:
+        assert [status(again, f"c/{name}", os.urandom(size)) for name, size in (("3", 200), ("4", 100))] == [413, 201]
+
+
+def test_keys_of_s3_are_the_same(gateway: ObjectStore, admin: Person, ann: Person) -> None:
+    assert limit(admin, **{"X-Account-Key-Quota-Bytes": "acme:ann=10"}) == 204
+    ann.put("keys")  # S3 takes no name of one letter
+    with s3_client(gateway, "acme:ann") as client, s3_client(gateway, "acme:amy") as other:
+        assert client.call("PUT", "keys/a", content=b"12345").status_code == 200
+        assert other.call("PUT", "keys/b", content=b"123456").status_code == 200
+        answer = client.call("PUT", "keys/c", content=b"123456")
+        assert (answer.status_code, "<Code>EntityTooLarge</Code>" in answer.text) == (400, True)
+    assert status(ann, "keys/c", b"123456") == 413
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"X-Account-Key-Quota-Bytes": "acme:ann"}, "KEY=NUMBER"),
+        ({"X-Account-Key-Quota-Bytes": "acme:ann=much"}, "KEY=NUMBER"),
+        ({"X-Account-Key-Quota-Count": "=5"}, "a key has"),
+        ({"X-Account-Key-Quota-Count": "a,b=5"}, "a key has"),
+    ],
+)
+def test_what_is_no_quota_is_refused(admin: Person, asked: dict[str, str], why: str) -> None:
+    answer = admin.call("POST", headers=asked)
+    assert answer.status_code == 400
+    assert why in answer.text
+
+
+def test_only_resellers_set_it(admin: Person, ann: Person) -> None:
+    assert limit(ann, **{"X-Account-Key-Quota-Bytes": "acme:ann=1000000"}) == 403
+    assert limit(ann, **{"X-Remove-Account-Key-Quota-Bytes": "acme:ann"}) == 403
+    assert told(admin) == [None, None]
