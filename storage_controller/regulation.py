@@ -35,6 +35,7 @@ from storage_controller.transfers import TransferBook
 from storage_filters.alive_executions import AliveExecutions
 from storage_filters.module_files import WANTED_MAX
 from storage_filters.newest import NewestMessage
+from storage_filters.placing import AT_OBJECT_SERVERS
 from storage_filters.records import KINDS
 from storage_filters.rule_documents import written
 from storage_filters.rule_metrics import rule_of
@@ -167,7 +168,7 @@ class Regulation:
         """Return the filters of objects that all proxies have which ever reported; all there are before the first
         report.
         """
-        return frozenset((*KINDS, CACHING)).intersection(*self._hosted.values())
+        return frozenset((*KINDS, CACHING, AT_OBJECT_SERVERS)).intersection(*self._hosted.values())
 
     def hosted_by(self) -> Mapping[str, frozenset[str]]:
         """Return the filters of objects that each proxy has, of those that ever reported."""
