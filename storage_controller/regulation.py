@@ -26,7 +26,7 @@ from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidt
 from storage_controller.controller_ledger import BANDWIDTH_CONTROLLER, ControllerLedger
 from storage_controller.ledger import Ledger
 from storage_controller.module_ledger import ModuleLedger
-from storage_controller.replication import ReplicationPace
+from storage_controller.replication import Pace, ReplicationPace
 from storage_controller.rule_judge import RuleJudge
 from storage_controller.rule_ledger import RuleLedger
 from storage_controller.supervision import Mode, Supervisor
@@ -92,14 +92,14 @@ class Regulation:
         epoch: Callable[[], int | None],
         executions: bool = False,
         supervisor: Supervisor | None = None,
-        replication_bytes_per_s: int | None = None,
+        replication: Pace | None = None,
         cpu: CpuBounds | None = None,
     ) -> None:
         self._ledger = ledger
         self._cpu = cpu or CpuBounds()
         self._supervisor = supervisor or Supervisor()
         self._controllers = ControllerLedger(ledger)
-        self._replication = ReplicationPace(self._controllers, self._supervisor, replication_bytes_per_s)
+        self._replication = ReplicationPace(self._controllers, self._supervisor, replication)
         self._mode = Mode.ON
         self._regulator = RateRegulator(capacity, settings)
         self._hold_s = settings.hold_s
@@ -334,7 +334,7 @@ class Regulation:
             proxies, others = {proxy: {} for proxy in self._meters}, {}
         self._number += 1
         message: dict[str, Any] = {"epoch": epoch, "seq": self._number, "proxies": proxies, "others": others}
-        message["replication"] = self._replication.rate()
+        message["replication"] = self._replication.rate(regulator.claims)
         message["settle"] = self._book.asked
         cores = {self._prefix + tenant: one for tenant, one in self._cpu.of_tenants.items()}
         message["cpu"] = {"accounts": cores, "others": self._cpu.others}
