@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
+from storage_bridge.model import REWRITE, REWRITE_HEADER
 from storage_controller.dsl import parse_rule
 from storage_filters.rule_documents import RuleBook, written
 from tests.storage.test_filter_host_at_swift import pushed
 from tests.storage.test_rules import TEXT, on_disk
-from tests.support.object_store import Person, logged_in
+from tests.storage.test_views import WANTED, meters
+from tests.support.object_store import Person, definition, logged_in
 from tests.support.pusher import Pusher, pushed_store
 from tests.support.whole_storage import keyring
 from zoe_embedded.swift.store import ObjectStore
@@ -156,3 +158,37 @@ def test_where_no_object_server_has_filters_they_run_at_the_proxy() -> None:
         moved = {("ENCRYPTION", "proxy", "no_servers"), ("COMPRESSION", "proxy", "no_servers")}
         assert set(places(store, ann, "c/a")) == moved
         assert ann.call("GET", "c/a").content == TEXT
+
+
+def test_a_job_moves_filters_to_the_place_that_the_rules_say_now(site: Site) -> None:
+    store, pusher, ann = site
+
+    def again(*texts: str, how: str = "rules") -> tuple[str, list[tuple[str, str, str | None]]]:
+        ruled(pusher, *texts)
+        with logged_in(store, "controller:controller", ann.account_url) as admin:
+            answer = admin.call(REWRITE, "c/job", headers={REWRITE_HEADER: how})
+        assert answer.status_code == 200, answer.text
+        assert ann.call("GET", "c/job").content == TEXT
+        return answer.json()["outcome"], places(store, ann, "c/job")
+
+    ruled(pusher)
+    ann.put("c/job", TEXT)
+    there = [("COMPRESSION", "object server", None), ("ENCRYPTION", "object server", None)]
+    assert again(BOTH) == ("changed", there)
+    assert again(BOTH) == ("kept", there)
+    assert again(BOTH.replace("OBJECT", "PROXY")) == ("changed", [(one[0], "proxy", None) for one in there])
+    assert again(BOTH) == ("changed", there)
+    assert again(BOTH, how="plain") == ("changed", [])
+    assert files(store) == [TEXT, TEXT]
+
+
+def test_views_are_of_what_was_put(site: Site) -> None:
+    store, pusher, ann = site
+    body, wanted = meters(1, 2000)
+    ruled(pusher, BOTH)
+    ann.put("seen")
+    ann.put("seen/a.csv", body)
+    with logged_in(store, "controller:controller", ann.account_url) as admin:
+        admin.put("zoe-view-seen", **definition("seen", **WANTED))
+    assert ann.view("zoe-view-seen") == wanted
+    assert places(store, ann, "seen/a.csv")[0][1] == "object server"
