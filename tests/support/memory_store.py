@@ -82,6 +82,10 @@ class MemoryStore:
         self.away: list[bool] = []
         """Whether it is away at the next requests."""
 
+    def has(self, path: str) -> bool:
+        """Return whether there is an object at a path."""
+        return path in self.objects
+
     def __call__(self, env: dict[str, Any], start_response: Any) -> Any:
         request = Request(env)
         if self.away and self.away.pop(0):
@@ -189,6 +193,7 @@ class MemoryServers:
     """
 
     def __init__(self, store: Any, keyring: Keyring) -> None:
+        self._has = store.has
         self._plain = MimeStore(store)
         self.host = ObjectHost(self._plain, keyring)
         self.bare = self.fragments = False
@@ -198,7 +203,9 @@ class MemoryServers:
         return Moved.FRAGMENTS if self.fragments else None
 
     def __call__(self, env: dict[str, Any], start_response: Any) -> Any:
-        """Answer a client's request."""
+        """Answer a client's request. As at a real object server, a condition is judged before the body is read."""
+        if env["REQUEST_METHOD"] == "PUT" and env.get("HTTP_IF_NONE_MATCH") == "*" and self._has(env["PATH_INFO"]):
+            return HTTPPreconditionFailed(request=Request(env))(env, start_response)
         request = Request(env | {"PATH_INFO": env["PATH_INFO"].replace("/v1", _DEVICE, 1)})
         if request.method == "PUT" and (ask := request.environ.pop(_FOOTERS, None)) is not None:
             try:
