@@ -34,6 +34,8 @@ from storage_controller.node_routes import StoreNodes
 from storage_controller.node_watch import NodeWatch
 from storage_controller.own_metrics import OwnMetrics
 from storage_controller.regulation import Endpoints, Regulation
+from storage_controller.replication import Pace
+from storage_controller.replication_spare import Disks
 from storage_controller.rewrite_ledger import RewriteLedger
 from storage_controller.rewriter import Rewriter
 from storage_controller.rule_ledger import RuleLedger
@@ -98,7 +100,7 @@ def main() -> int:
         lambda: lead.epoch,
         keys is not None,
         supervisor,
-        settings.replication_bytes_per_s,
+        _pace(settings),
         bounds,
     )
     metrics = OwnMetrics(
@@ -212,6 +214,11 @@ def _views(settings: ControllerSettings) -> SwiftViews | None:
         raise ValueError("swift_auth_url also needs swift_key_file")
     key = settings.swift_key_file.read_text().strip()
     return SwiftViews(SwiftAdmin(settings.swift_auth_url, settings.swift_user, key, settings.account_prefix))
+
+
+def _pace(settings: ControllerSettings) -> Pace | None:
+    disks, least = settings.replication_disks, settings.replication_bytes_per_s
+    return least if disks is None or least is None else Disks(disks.servers, disks.bytes_per_s, disks.replicas, least)
 
 
 def _watch(

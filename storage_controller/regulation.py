@@ -27,7 +27,7 @@ from storage_controller.controller_ledger import BANDWIDTH_CONTROLLER, Controlle
 from storage_controller.filter_cores import CoresLedger, CpuBounds
 from storage_controller.ledger import Ledger
 from storage_controller.module_ledger import ModuleLedger
-from storage_controller.replication import ReplicationPace
+from storage_controller.replication import Pace, ReplicationPace
 from storage_controller.rule_judge import RuleJudge
 from storage_controller.rule_ledger import RuleLedger
 from storage_controller.supervision import Mode, Supervisor
@@ -36,6 +36,7 @@ from storage_controller.transfers import TransferBook
 from storage_filters.alive_executions import AliveExecutions
 from storage_filters.module_files import WANTED_MAX
 from storage_filters.newest import NewestMessage
+from storage_filters.placing import AT_OBJECT_SERVERS
 from storage_filters.records import KINDS
 from storage_filters.rule_documents import written
 from storage_filters.rule_metrics import rule_of
@@ -84,7 +85,7 @@ class Regulation:
         epoch: Callable[[], int | None],
         executions: bool = False,
         supervisor: Supervisor | None = None,
-        replication_bytes_per_s: int | None = None,
+        replication: Pace | None = None,
         cpu: CpuBounds | None = None,
     ) -> None:
         self._ledger = ledger
@@ -93,7 +94,7 @@ class Regulation:
         self._cores = CoresLedger(ledger)
         self._supervisor = supervisor or Supervisor()
         self._controllers = ControllerLedger(ledger)
-        self._replication = ReplicationPace(self._controllers, self._supervisor, replication_bytes_per_s)
+        self._replication = ReplicationPace(self._controllers, self._supervisor, replication)
         self._mode = Mode.ON
         self._regulator = RateRegulator(capacity, settings)
         self._hold_s = settings.hold_s
@@ -162,7 +163,7 @@ class Regulation:
         """Return the filters of objects that all proxies have which ever reported; all there are before the first
         report.
         """
-        return frozenset((*KINDS, CACHING)).intersection(*self._hosted.values())
+        return frozenset((*KINDS, CACHING, AT_OBJECT_SERVERS)).intersection(*self._hosted.values())
 
     def hosted_by(self) -> Mapping[str, frozenset[str]]:
         """Return the filters of objects that each proxy has, of those that ever reported."""
@@ -329,7 +330,7 @@ class Regulation:
             proxies, others = {proxy: {} for proxy in self._meters}, {}
         self._number += 1
         message: dict[str, Any] = {"epoch": epoch, "seq": self._number, "proxies": proxies, "others": others}
-        message["replication"] = self._replication.rate()
+        message["replication"] = self._replication.rate(regulator.claims)
         message["settle"] = self._book.asked
         if self._bounds is not None:  # else those that proxies have hold on
             cores = {self._prefix + tenant: one for tenant, one in self._bounds.of_tenants.items()}

@@ -70,6 +70,8 @@ def check(rule: Rule, types: Collection[str], groups: Collection[str], added: Co
     if both := sorted(kinds["SET"] & kinds["DELETE"]):
         raise Refused(400, f"it sets and deletes {both[0]}: leave one of them out")
     for action in rule.actions:
+        if action.server == "OBJECT" and (why := _AT_PROXIES.get(action.kind)) is not None:
+            raise Refused(400, f"{action.filter} cannot run ON OBJECT: {why}")
         if action.verb == "SET" and action.kind not in _FILTERS:
             _module(action)
         if (of := _FILTERS.get(action.kind)) is not None and action.verb == "SET":
@@ -145,6 +147,10 @@ def _only(action: Action, given: Mapping[str, str], known: Collection[str]) -> N
         raise Refused(400, f"{action.filter} has no parameter {unknown[0]}; known: {', '.join(known) or 'none'}")
 
 
+_AT_PROXIES = {
+    CACHING: "it saves the way to the object servers, so it is at the proxy",
+    BANDWIDTH: "a promise holds for all requests of a tenant, whichever servers hold it",
+}
 _FILTERS: Mapping[str, Callable[[Action, Mapping[str, str]], None]] = {
     CACHING: _plain,
     "COMPRESSION": _compression,

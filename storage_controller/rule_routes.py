@@ -15,17 +15,18 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from storage_bridge.model import BandwidthSlo
 from storage_controller.answers import Promisable, Refused, warning
-from storage_controller.dsl import RuleError, parse_rules, show_rule
+from storage_controller.dsl import RuleError, parse_rules
 from storage_controller.rule_checks import check, check_modules, not_carried_out, promised
 from storage_controller.rule_ledger import KeptRule, RuleLedger
+from storage_controller.rule_verdicts import Idle, told
 from storage_controller.supervision import Mode
 from storage_controller.traffic import Traffic
 from storage_controller.word_ledger import expanded
-from storage_filters.chains import Chain, ObjectRequest, Outcome, Verdict, chain_of
+from storage_filters.chains import ObjectRequest
 from storage_filters.module_filters import MODULE
-from storage_filters.records import STEPS_MAX
-from storage_filters.rule_documents import SHARED, RuleBook, action_document
-from storage_filters.rules import BANDWIDTH, Rule, TargetKind, metrics_of
+from storage_filters.placing import AT_OBJECT_SERVERS, SENTENCES, Moved
+from storage_filters.rule_documents import SHARED, action_document
+from storage_filters.rules import Rule, TargetKind, metrics_of
 
 TEXT_BYTES_MAX = 2**20
 Text = Annotated[str, StringConstraints(min_length=1, max_length=TEXT_BYTES_MAX)]
@@ -36,8 +37,6 @@ Author = Annotated[
 Caller = Annotated[
     str | None, Header(alias="X-Project-Id", max_length=256, description="Tenant of targets that name none.")
 ]
-Idle = Callable[[Rule], Sequence[str]]
-"""The filters of a rule that proxies do not have."""
 Metrics = Callable[[], Mapping[int, Mapping[str, float]]]
 """The values of metrics that proxies know, by rule."""
 
@@ -73,6 +72,10 @@ class ObjectToTry(BaseModel):
     object: Name
     size: Annotated[int, Field(ge=0)] | None = None
     tags: Annotated[list[str], Field(max_length=100)] = []
+
+    def request(self) -> ObjectRequest:
+        """Return what a proxy would judge."""
+        return ObjectRequest(self.tenant, self.container, self.object, self.size, frozenset(self.tags))
 
 
 class RuleToTry(ObjectToTry):
@@ -135,8 +138,10 @@ def own_rule_routes(
             promised(rule)
         more = _checked(rules, more)
         beside = replace(book, rules=(*book.rules, *more))
-        told = {"now": _told(book, wanted, idle_by(rules)), "then": _told(beside, wanted, idle_by(rules))}
-        return told | {"last_hour": asdict(traffic.under(more, book.groups, wanted.tenant)) if more else None}
+        idle, hosted = idle_by(rules), rules.hosted()
+        now, then = (told(one, wanted.request(), idle, hosted) for one in (book, beside))
+        hour = asdict(traffic.under(more, book.groups, wanted.tenant)) if more else None
+        return {"now": now, "then": then, "last_hour": hour}
 
     @routes.get("/why")
     def why(
@@ -150,7 +155,7 @@ def own_rule_routes(
         wanted = ObjectToTry(tenant=tenant, container=container, object=name, size=found.size, tags=list(found.tags))
         return {
             "done": list(found.filters),
-            "now": _told(replace(rules.book(), metrics=metrics()), wanted, idle_by(rules)),
+            "now": told(replace(rules.book(), metrics=metrics()), wanted.request(), idle_by(rules), rules.hosted()),
         }
 
     return routes
@@ -175,7 +180,7 @@ def keep(
             promisable.check(rule.target.tenant, BandwidthSlo(rate, rate))
             caveats += promisable.caveats(BandwidthSlo(rate, rate))
     ids = rules.add(list(zip(wanted, rates, strict=True)), author, mode)
-    response.headers.update(warning([*_caveats(wanted, idle_by(rules)), *sorted(set(caveats))]))
+    response.headers.update(warning([*_caveats(wanted, idle_by(rules), rules.hosted()), *sorted(set(caveats))]))
     return ids
 
 
@@ -228,12 +233,13 @@ def idle_by(rules: RuleLedger) -> Idle:
     return idle
 
 
-def _caveats(rules: Sequence[Rule], idle: Idle) -> list[str]:
+def _caveats(rules: Sequence[Rule], idle: Idle, hosted: Collection[str]) -> list[str]:
     found = []
     if names := sorted({name for rule in rules for name in idle(rule)}):
         found.append(f"stored, but not enforced: {', '.join(names)}")
-    if any(action.server == "OBJECT" for rule in rules for action in rule.actions):
-        found.append("filters ON OBJECT run at the proxy, after those ON PROXY")
+    asked = any(action.server == "OBJECT" for rule in rules for action in rule.actions)
+    if asked and AT_OBJECT_SERVERS not in hosted:
+        found.append(f"filters ON OBJECT run at the proxy, after those ON PROXY: {SENTENCES[Moved.NO_SERVERS]}")
     return found
 
 
@@ -317,35 +323,3 @@ def _dropped_by_number(rules: RuleLedger) -> Callable[..., Response]:
         return Response(status_code=204)
 
     return dropped
-
-
-def _told(book: RuleBook, wanted: ObjectToTry, idle: Idle) -> dict[str, Any]:
-    request = ObjectRequest(wanted.tenant, wanted.container, wanted.object, wanted.size, frozenset(wanted.tags))
-    chain = chain_of(book, request)
-    names, verdicts = _names(chain, idle), [_verdict(one, idle) for one in chain.verdicts]
-    if len(names) > STEPS_MAX:
-        for one in verdicts:
-            if one["outcome"] == str(Outcome.APPLIES):
-                one["sentence"] += f"; it is one of {len(names)}, and at most {STEPS_MAX} run: a PUT is refused"
-    return {"filters": names, "verdicts": verdicts}
-
-
-def _names(chain: Chain, idle: Idle) -> Collection[str]:
-    return [
-        step.action.kind
-        for step in chain.steps
-        if step.action.kind != BANDWIDTH and step.action.filter not in idle(step.rule)
-    ]
-
-
-def _verdict(one: Verdict, idle: Idle) -> dict[str, Any]:
-    outcome, sentence = str(one.outcome), one.sentence
-    if one.outcome is Outcome.APPLIES and one.action.filter in idle(one.rule):
-        outcome, sentence = "missing", "it would apply, and proxies do not have this filter"
-    return {
-        "rule": one.rule.id,
-        "text": show_rule(one.rule),
-        "filter": one.action.kind,
-        "outcome": outcome,
-        "sentence": sentence,
-    }

@@ -36,6 +36,16 @@ class NodeSettings(BaseModel):
     )
 
 
+class DisksSettings(BaseModel):
+    """The disks of all object servers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    servers: int = Field(ge=1, le=10_000, description="How many object servers.")
+    bytes_per_s: int = Field(ge=1_000_000, description="What the disks of each can move, reads and writes together.")
+    replicas: int = Field(default=3, ge=1, le=20, description="How often an object is stored.")
+
+
 class ControllerSettings(FileSettings):
     """Rates are bytes per second. Secrets are files, so that no environment contains them."""
 
@@ -115,6 +125,11 @@ class ControllerSettings(FileSettings):
         ge=1_000_000,
         description="Bytes per second that each object server is sent by replicators, by ssync (default: no limit).",
     )
+    replication_disks: DisksSettings | None = Field(
+        default=None,
+        description="Disks that replication shares with tenants: it gets what promises leave of them, and "
+        "`replication_bytes_per_s` at least (default: that rate, always).",
+    )
     prometheus_url: str | None = Field(
         default=None,
         description="URL of a Prometheus, which metrics of rules may ask by expressions; without it, there are none.",
@@ -159,4 +174,14 @@ class ControllerSettings(FileSettings):
     def _some_proxy_is_left(self) -> Self:
         if self.proxies_spare >= len(self.proxies):
             raise ValueError(f"proxies_spare is less than the number of proxies, {len(self.proxies)}")
+        return self
+
+    @model_validator(mode="after")
+    def _replication_has_a_least_rate(self) -> Self:
+        if (disks := self.replication_disks) is None:
+            return self
+        if self.replication_bytes_per_s is None:
+            raise ValueError("replication_disks needs replication_bytes_per_s, the least rate of replication")
+        if self.replication_bytes_per_s > disks.bytes_per_s:
+            raise ValueError("replication_bytes_per_s is at most what the disks of replication_disks can move")
         return self

@@ -11,6 +11,7 @@ from storage_bridge.model import WHY_HEADER
 from storage_controller.answers import Refused
 from storage_controller.rule_routes import Done, StoredObject
 from storage_controller.swift_http import SwiftHttp
+from storage_filters.placing import SENTENCES, Moved
 
 _NOT_FOUND = 404
 
@@ -27,8 +28,8 @@ def done_at(line: SwiftHttp) -> Done:
         if not answer.is_success:
             raise Refused(503, f"Swift answers {answer.status_code} to a look at {tenant}/{container}/{name}")
         try:
-            found: list[Mapping[str, Any]] = json.loads(answer.headers.get(WHY_HEADER, "[]"))
-        except ValueError:
+            found = [_in_words(one) for one in json.loads(answer.headers.get(WHY_HEADER, "[]"))]
+        except (ValueError, AttributeError):
             raise Refused(503, f"the filters of {tenant}/{container}/{name} are not known") from None
         length, tags = answer.headers.get("Content-Length", ""), answer.headers.get("X-Object-Meta-Tag", "")
         return StoredObject(
@@ -38,3 +39,9 @@ def done_at(line: SwiftHttp) -> Done:
         )
 
     return done
+
+
+def _in_words(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what is told of a filter, with the sentence for why it did not run where its rule says."""
+    moved = record.get("moved")
+    return record if moved not in SENTENCES else {**record, "moved": SENTENCES[Moved(moved)]}

@@ -33,7 +33,7 @@ class Compression:
 
     def __init__(self, kind: str, level: int = 1, table_at: tuple[int, int] | None = None) -> None:
         self._kind = kind
-        self._level = level
+        self.level = level
         self._table: SeekTable | None = None
         self._table_at = table_at
 
@@ -56,9 +56,9 @@ class Compression:
     def forward(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the compressed bytes."""
         if self._kind not in _FRAME:
-            yield from _to_gzip(chunks, self._level)
+            yield from _to_gzip(chunks, self.level)
             return
-        frame, frames = _FRAME[self._kind](self._level), []
+        frame, frames = _FRAME[self._kind](self.level), []
         for block in _blocks(chunks):
             packed = frame(block)
             frames.append((len(packed), len(block)))

@@ -36,26 +36,29 @@ from swift.common.swob import (
     Request,
     Response,
 )
-from swift.common.utils import close_if_possible, get_logger
+from swift.common.utils import close_if_possible, config_true_value, get_logger
 
 from storage_bridge.model import REWRITE, STORED_HEADER, WHY_HEADER
 from storage_filters.cache_setup import with_cache
 from storage_filters.chains import ObjectRequest, chain_of
+from storage_filters.done import OWN, Done
 from storage_filters.execution_auth import credential_of
 from storage_filters.filtered_body import FilteredBody
-from storage_filters.headers import DONE, PUT_ETAG, PUT_SIZE
+from storage_filters.headers import NODE_STEPS, NODE_STORED, PUT_ETAG, PUT_SIZE, SELECTED, UNDONE
 from storage_filters.keyring import Keyring
 from storage_filters.module_files import ModuleFiles, modules_directory
 from storage_filters.modules import Modules, metadata_of
+from storage_filters.placing import AT_OBJECT_SERVERS
 from storage_filters.put_bytes import Form, PutBytes, again
 from storage_filters.rate_table import Direction, RateTable, belonging_to
-from storage_filters.records import KINDS, filters_of, hosted, met_by, steps_of, stored_by, told
+from storage_filters.records import KINDS, hosted, stored_by
 from storage_filters.request_computing import computing_of
 from storage_filters.rewriting import Rewriting
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import DamagedRulesError, RuleFile, operations_file, rules_file
 from storage_filters.rule_metrics import counted_for, counter_name
 from storage_filters.second_look import WITHOUT_BODY, answer_of
+from storage_filters.stages import Servers, Stages, no_servers, of_policy
 from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused, ObjectReplaced
 from storage_filters.transformed_read import may_be_transformed, transformed
 from storage_filters.use_counters import UseCounters, uses_file
@@ -66,7 +69,6 @@ StartResponse = Callable[..., Any]
 _OBJECT_PATH_PARTS = 4
 _TRIES = 5
 _MANIFESTS = ("X-Object-Manifest", "X-Static-Large-Object", "X-Symlink-Target", "X-Object-Sysmeta-Slo-Etag")
-_OWN = (DONE, PUT_ETAG, PUT_SIZE)
 _OVERRIDES = (get_container_update_override_key("etag"), get_container_update_override_key("size"))
 _OF_BYTES = (200, 206, 416)
 _BY_S3 = "S3"
@@ -82,7 +84,7 @@ Met = Callable[[Environ, Iterable[tuple[int, str]], Direction], None]
 
 class FilterHost:
     """The WSGI filter. book: the rules that hold now; DamagedRulesError. operations: counts one under a name. met:
-    counts rules by executions.
+    counts rules by executions. servers: tells why the object servers of a request run no filters.
     """
 
     def __init__(
@@ -95,6 +97,7 @@ class FilterHost:
         operations: Callable[[str, Direction], None] = lambda *_: None,
         modules: ModuleFiles | None = None,
         met: Met = lambda *_: None,
+        servers: Servers = no_servers,
     ) -> None:
         self._app = app
         self._book = book
@@ -104,7 +107,8 @@ class FilterHost:
         self._operations = operations
         self._met = met
         self._files = modules or ModuleFiles(Path("/nonexistent"))
-        self._rewriting = Rewriting(app, keyring, size_max, _OVERRIDES)
+        self._stages = Stages(keyring, servers)
+        self._rewriting = Rewriting(app, self._stages, size_max, _OVERRIDES)
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer requests of objects; pass all others on."""
@@ -115,7 +119,7 @@ class FilterHost:
             return passed
         request = Request(env)
         if method in ("PUT", "POST"):
-            for name in _OWN:  # nobody else says what was done
+            for name in (*OWN, NODE_STEPS):  # nobody else says what was done, or is to be done
                 request.headers.pop(name, None)
         try:
             answered = self._answered(request, object_of(parts, self._prefix), start_response)
@@ -162,24 +166,20 @@ class FilterHost:
         if unsaid or any(header in request.headers for header in _MANIFESTS) or (length or 0) > self._size_max:
             return request.get_response(self._app)
         book, place = self._book(), replace(place, size=length, tags=tags_of(request.headers))
-        chain, tenant = chain_of(book, place), place.tenant
         modules, seen = self._modules(book, request), metadata_of(place, request.headers)
-        if not stored_by(chain.steps, tenant, modules):
+        its = stored_by(chain_of(book, place).steps, place.tenant, modules)
+        if not its:
             return request.get_response(self._app)
-        body = FilteredBody(
-            request,
-            lambda: steps_of(chain.steps, tenant, self._keyring, modules, seen),
-            self._size_max,
-            _OVERRIDES,
-        )
+        stages = self._stages.of(request, its, place.tenant, modules, seen)
+        body = FilteredBody(request, stages.here, self._size_max, _OVERRIDES, stages.goes_on)
         answer = request.get_response(self._app)
         if body.refused is not None and not answer.is_success:
             close_if_possible(answer.app_iter)
             raise body.refused
+        stages.check(answer, body.differs)
         if answer.is_success and body.etag:
             answer.headers["Etag"] = body.etag
         if answer.is_success:
-            its = stored_by(chain.steps, tenant, modules)
             self._met(request.environ, [(one.rule.id, one.action.kind) for one in its], "put")
         return answer
 
@@ -205,28 +205,29 @@ class FilterHost:
         update_etag_is_at_header(request, PUT_ETAG)
         why = request.headers.pop(WHY_HEADER, None)
         answer = answer_of(request, self._app)
-        text = answer.headers.get(DONE)
-        if text is None:
+        done = Done.of(answer.headers)
+        if done is None or SELECTED in answer.headers:
+            _drop(answer, (*OWN, UNDONE, NODE_STORED))
             return answer
         stored_etag = answer.headers.get("Etag", "")
-        stored_bytes = (answer.headers.get("Content-Range") or f"/{answer.content_length or 0}").rpartition("/")[2]
+        there = (answer.headers.get("Content-Range") or f"/{answer.content_length or 0}").rpartition("/")[2]
+        stored_bytes = answer.headers.get(NODE_STORED, there)
         size, etag = _put(answer)
-        for name in (*_OWN, *_OVERRIDES):
-            answer.headers.pop(name, None)
+        _drop(answer, (*OWN, *_OVERRIDES, UNDONE, NODE_STORED))
         answer.headers["Etag"] = etag
         if why is not None:
-            answer.headers[WHY_HEADER] = told(text)
+            answer.headers[WHY_HEADER] = done.told()
             answer.headers[STORED_HEADER] = stored_bytes
         if request.method == "HEAD" or answer.status_int not in _OF_BYTES:
             if request.method == "HEAD" and answer.is_success:
                 answer.content_length = size
             return answer
         try:
-            filters = filters_of(text, tenant, self._keyring, modules)
+            filters = done.filters(tenant, self._keyring, modules)
         except (FilterRefused, DamagedObjectError):
             close_if_possible(answer.app_iter)
             raise
-        self._met(request.environ, met_by(text), "get")
+        self._met(request.environ, done.met(), "get")
         whole = answer.app_iter if answer.status_int == 200 else None
         if whole is None:
             close_if_possible(answer.app_iter)
@@ -248,8 +249,8 @@ class FilterHost:
         return made
 
     def _form(self, answer: Response, tenant: str, modules: Modules) -> Form:
-        text = answer.headers.get(DONE)
-        filters = filters_of(text, tenant, self._keyring, modules) if text is not None else []
+        done = Done.of(answer.headers)
+        filters = done.filters(tenant, self._keyring, modules) if done is not None else []
         return Form(filters, answer.headers.get("Etag", ""))
 
     def _head(self, request: Request) -> Response:
@@ -270,6 +271,11 @@ def _refusal(request: Request, error: Exception) -> Response:
     return HTTPServiceUnavailable(body=f"{error}\n", request=request)
 
 
+def _drop(answer: Response, names: Iterable[str]) -> None:
+    for name in names:
+        answer.headers.pop(name, None)
+
+
 def _put(answer: Response) -> tuple[int, str]:
     """Return size and ETag of what was put; DamagedObjectError."""
     try:
@@ -287,6 +293,9 @@ def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[
     rules = RuleFile(rules_file(conf["rates_file"]), logger.error)
 
     hosted.update(KINDS)
+    at_servers = config_true_value(conf.get("object_filters", "no"))
+    if at_servers:
+        hosted.add(AT_OBJECT_SERVERS)
 
     def made(app: Any) -> FilterHost:
         with belonging_to(global_conf.get("user", "swift")):
@@ -300,9 +309,10 @@ def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[
         def counted(name: str, direction: Direction) -> None:
             table.turn(name, direction, 1, time.monotonic())
 
+        servers = of_policy(app) if at_servers else no_servers
         app = with_cache(app, conf, rules.book, logger)
         files = ModuleFiles(modules_directory(conf["rates_file"]), tpool.execute)
         prefix = conf.get("account_prefix", "AUTH_")
-        return FilterHost(app, rules.book, keyring, prefix, operations=counted, modules=files, met=met)
+        return FilterHost(app, rules.book, keyring, prefix, operations=counted, modules=files, met=met, servers=servers)
 
     return made

@@ -13,7 +13,7 @@ from typing import Any
 
 from swift.common.swob import HTTPClientDisconnect, HTTPRequestEntityTooLarge, HTTPUnprocessableEntity, Request
 
-from storage_filters.headers import DONE, PUT_ETAG, PUT_SIZE
+from storage_filters.headers import DONE, NODE_MARK, PUT_ETAG, PUT_SIZE
 from storage_filters.records import Step, written
 from storage_filters.request_computing import computing_of
 from storage_filters.stream_filters import PIECE_BYTES, FilterRefused, stored
@@ -23,11 +23,16 @@ _FOOTERS = "swift.callback.update_footers"
 
 class FilteredBody:
     """Takes the place of a request's body. `make` gives the filters when the first byte is wanted: the request has been
-    authorised by then. overrides: headers of ETag and size in listings.
+    authorised by then. overrides: headers of ETag and size in listings. goes_on: whether object servers filter it, too.
     """
 
     def __init__(
-        self, request: Request, make: Callable[[], Sequence[Step]], size_max: int, overrides: tuple[str, str]
+        self,
+        request: Request,
+        make: Callable[[], Sequence[Step]],
+        size_max: int,
+        overrides: tuple[str, str],
+        goes_on: bool = False,
     ) -> None:
         env = request.environ
         self._request = request
@@ -35,6 +40,7 @@ class FilteredBody:
         self._make = make
         self._size_max = size_max
         self._overrides = overrides
+        self._goes_on = goes_on
         self._length = request.content_length
         self._wanted_etag = request.headers.pop("Etag", None)
         self._before = env.get(_FOOTERS)
@@ -47,6 +53,8 @@ class FilteredBody:
         """Why it could not be filtered."""
         self.etag = ""
         """Of what was put, when all of it is stored."""
+        self.differs = False
+        """Whether it is not as its ETag says."""
         request.headers.pop("Content-Length", None)
         request.headers["Transfer-Encoding"] = "chunked"
         env["wsgi.input"] = self
@@ -95,10 +103,13 @@ class FilteredBody:
         etag = self._put_md5.hexdigest()
         wanted = footers.get("Etag") or self._wanted_etag
         if wanted is not None and wanted.strip('"').lower() != etag:
+            self.differs = True
             raise HTTPUnprocessableEntity(request=self._request)
         self.etag = etag
         # The object servers compute that of what they store. What comes back is checked by each filter's own format.
         footers.pop("Etag", None)
+        if self._goes_on:
+            footers["Etag"] = NODE_MARK
         footers[DONE] = written(self._steps)
         footers[PUT_ETAG] = etag
         footers[PUT_SIZE] = str(self._size)

@@ -19,6 +19,17 @@ REPLACES = "X-Backend-Zoe-Replaces"
 DONE = "X-Object-Sysmeta-Zoe-Filters"
 PUT_ETAG = "X-Object-Sysmeta-Zoe-Etag"
 PUT_SIZE = "X-Object-Sysmeta-Zoe-Size"
+# What a proxy asks object servers to do with an object that they store, and what they did: the filters, and ETag and
+# size of what they were sent.
+NODE_STEPS = "X-Backend-Zoe-Node-Filters"
+NODE_DONE = "X-Object-Sysmeta-Zoe-Node-Filters"
+NODE_ETAG = "X-Object-Sysmeta-Zoe-Node-Etag"
+NODE_SIZE = "X-Object-Sysmeta-Zoe-Node-Size"
+# In an answer of an object server: which filters it undid, and how many bytes it has.
+UNDONE = "X-Backend-Zoe-Node-Undone"
+NODE_STORED = "X-Backend-Zoe-Node-Stored"
+# In place of the ETag of what is sent: an object server that does not know it refuses the object, by Swift's own check.
+NODE_MARK = "zoe-filters-on-object"
 
 
 def environ_key(header: str) -> str:

@@ -29,7 +29,7 @@ from storage_filters.cache_fence import Fence, name_of
 from storage_filters.cache_files import CacheFiles, Fill
 from storage_filters.chains import chain_of
 from storage_filters.computing import Computing
-from storage_filters.headers import PUT_SIZE
+from storage_filters.headers import PUT_SIZE, UNDONE
 from storage_filters.request_computing import computing_of
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import DamagedRulesError
@@ -205,6 +205,8 @@ class ObjectCache:
         if answer.status_int != _OK or length is None or length > self._object_bytes_max:
             return answer
         if any(header in answer.headers for header in _OTHERS) or not self._wanted(parts, answer.headers):
+            return answer
+        if "ENCRYPTION" in answer.headers.get(UNDONE, ""):  # a proxy's disk has nothing in clear that the store has not
             return answer
         self._count("miss", 1, 0)
         told = {key: answer.headers[key] for key in (PUT_SIZE, "X-Object-Meta-Tag") if key in answer.headers}

@@ -23,7 +23,7 @@ from storage_filters.cpu_frames import CpuRecord, framed
 from storage_filters.csv_parser import UnreadableRecordError
 from storage_filters.csv_stream import first_byte, selected
 from storage_filters.delivery import MEDIA_TYPE, begun, packed
-from storage_filters.headers import DONE, FRAMED, SELECTED, SELECTION, environ_key
+from storage_filters.headers import DONE, FRAMED, NODE_DONE, SELECTED, SELECTION, environ_key
 from storage_filters.selection import Selection, SelectionError
 
 Environ = dict[str, Any]
@@ -37,6 +37,7 @@ _NOT_PLAIN_PREFIXES = (
     "X-Object-Sysmeta-Symlink",
     "X-Object-Sysmeta-Slo",
     DONE,
+    NODE_DONE,
 )
 
 
@@ -118,7 +119,9 @@ def closing(chunks: Iterator[bytes], source: Any) -> Iterator[bytes]:
 
 
 def _is_plain(response: Response) -> bool:
-    names = [name.title() for name in response.headers]
+    names = {name.title() for name in response.headers}
+    if response.headers.get(DONE) == "[]":  # no filter of the proxy; those of the object server are undone below
+        names.discard(DONE.title())
     return not any(name in _NOT_PLAIN or name.startswith(_NOT_PLAIN_PREFIXES) for name in names)
 
 

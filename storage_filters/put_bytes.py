@@ -63,7 +63,8 @@ class _Unlike(Exception):  # noqa: N818 - the name is the fact
 
 class PutBytes:
     """For swob. etag: of what was put. size: of that. whole: all that is stored, if it is there already. form: reads
-    how an object is stored from an answer of the store; FilterRefused, DamagedObjectError.
+    how an object is stored from an answer of the store; FilterRefused, DamagedObjectError. names: of the metadata that
+    tell the filters, and the ETag of what was put.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class PutBytes:
         size: int,
         whole: Any,
         form: Callable[[Response], Form],
+        names: tuple[str, str] = (DONE, PUT_ETAG),
     ) -> None:
         self._app = app
         self._request = request
@@ -83,6 +85,7 @@ class PutBytes:
         self._size = size
         self._whole = whole
         self._form = form
+        self._names = names
         self._begun: Iterator[bytes] = iter(())
         if whole is not None:
             self._iterator = self._all()
@@ -154,9 +157,9 @@ class PutBytes:
         finally:
             close_if_possible(answer.app_iter)
 
-    @staticmethod
-    def _etag_of(answer: Response) -> str:
-        return str(answer.headers.get(PUT_ETAG if DONE in answer.headers else "Etag", "")).strip('"')
+    def _etag_of(self, answer: Response) -> str:
+        done, etag = self._names
+        return str(answer.headers.get(etag if done in answer.headers else "Etag", "")).strip('"')
 
     def app_iter_ranges(
         self, ranges: Sequence[tuple[int, int]], content_type: str, boundary: str, size: int

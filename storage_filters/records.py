@@ -15,10 +15,11 @@ from storage_filters.encryption import Encryption
 from storage_filters.keyring import Keyring
 from storage_filters.module_filters import MODULE
 from storage_filters.modules import Modules
+from storage_filters.placing import Placed
 from storage_filters.stream_filters import DamagedObjectError, FilterRefused, Noop, StreamFilter
 
 STEPS_MAX = 8
-_TOLD = ("filter", "type", "key", "name", "module", "rule")
+_TOLD = ("filter", "type", "key", "name", "module", "rule", "moved")
 KINDS = ("COMPRESSION", "ENCRYPTION", "NOOP", MODULE)
 """The filters that a host has; a module goes by a name of its own."""
 _BUILT_IN = frozenset(KINDS) - {MODULE}
@@ -28,14 +29,20 @@ hosted: set[str] = set()
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A filter of an object, and the rule that set it."""
+    """A filter of an object, and the rule that set it. moved: why it runs at the proxy though ON OBJECT."""
 
     filter: StreamFilter
     rule: int
+    moved: str | None = None
+
+    def record(self) -> dict[str, Any]:
+        """Return what is kept of it."""
+        made = {**self.filter.record(), "rule": self.rule}
+        return made if self.moved is None else {**made, "moved": self.moved}
 
 
 def steps_of(
-    verdicts: Sequence[Verdict],
+    chain: Sequence[Placed],
     tenant: str,
     keyring: Keyring,
     modules: Modules | None = None,
@@ -44,10 +51,8 @@ def steps_of(
     """Return the filters of a new object, in their order at PUT. metadata: of the request, for modules.
     FilterRefused.
     """
-    known = stored_by(verdicts, tenant, modules)
-    if len(known) > STEPS_MAX:
-        raise FilterRefused(f"{len(known)} filters apply to this object, and at most {STEPS_MAX} run: see its rules")
-    return [Step(_filter(one, tenant, keyring, modules, metadata or {}), one.rule.id) for one in known]
+    made = (_filter(one.verdict, tenant, keyring, modules, metadata or {}) for one in chain)
+    return [Step(one, at.verdict.rule.id, at.moved) for one, at in zip(made, chain, strict=True)]
 
 
 def stored_by(verdicts: Sequence[Verdict], tenant: str, modules: Modules | None = None) -> Sequence[Verdict]:
@@ -63,7 +68,29 @@ def stored_by(verdicts: Sequence[Verdict], tenant: str, modules: Modules | None 
 
 def written(steps: Sequence[Step]) -> str:
     """Return what is kept of the filters of an object."""
-    return json.dumps([{**step.filter.record(), "rule": step.rule} for step in steps], separators=(",", ":"))
+    return json.dumps([step.record() for step in steps], separators=(",", ":"))
+
+
+def handed(steps: Sequence[Step]) -> str:
+    """Return what object servers are told to do: records, with the level of a compression. They are complete, so that
+    all replicas have the same bytes.
+    """
+    return json.dumps([{**step.record(), **_level(step.filter)} for step in steps], separators=(",", ":"))
+
+
+def _level(one: StreamFilter) -> dict[str, int]:
+    return {"level": one.level} if isinstance(one, Compression) else {}
+
+
+def taken(text: str, tenant: str, keyring: Keyring) -> list[Step]:
+    """Return the filters that an object server is told to run. FilterRefused, DamagedObjectError."""
+    found = []
+    for record in parsed(text):
+        made = _of_record(record, tenant, keyring, None)
+        if isinstance(made, Compression):
+            made = Compression(record["type"], int(record.get("level", 1)))
+        found.append(Step(made, int(record.get("rule") or 0)))
+    return found
 
 
 def parsed(text: str) -> list[Mapping[str, Any]]:
@@ -77,11 +104,11 @@ def parsed(text: str) -> list[Mapping[str, Any]]:
     return records
 
 
-def told(text: str) -> str:
+def told(text: str) -> list[dict[str, Any]]:
     """Return what a reader is told of the filters of an object: names, types, names of keys, and the rules that set
     them. DamagedObjectError.
     """
-    return json.dumps([{name: record[name] for name in _TOLD if name in record} for record in parsed(text)])
+    return [{name: record[name] for name in _TOLD if name in record} for record in parsed(text)]
 
 
 def met_by(text: str) -> list[tuple[int, str]]:
@@ -126,4 +153,4 @@ def _of_record(record: Mapping[str, Any], tenant: str, keyring: Keyring, modules
                 return modules.of_record(record)
     except (KeyError, ValueError, TypeError) as error:
         raise DamagedObjectError(f"its filters are not known: {error!r}") from None
-    raise FilterRefused(f"this proxy does not have the filter {record['filter']}, which this object went through")
+    raise FilterRefused(f"this server does not have the filter {record['filter']}, which this object went through")

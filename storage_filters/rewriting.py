@@ -28,13 +28,14 @@ from swift.common.wsgi import make_pre_authed_env
 
 from storage_bridge.model import BOOK_HEADER, DRY_HEADER, RATE_HEADER, REWRITE_HEADER, RewriteOutcome
 from storage_filters.chains import ObjectRequest, chain_of
+from storage_filters.done import OWN, Done
 from storage_filters.filtered_body import FilteredBody
-from storage_filters.headers import DONE, PUT_ETAG, PUT_SIZE, REPLACES, VERSION
-from storage_filters.keyring import Keyring
+from storage_filters.headers import PUT_ETAG, PUT_SIZE, REPLACES, VERSION
 from storage_filters.modules import Modules, metadata_of
-from storage_filters.records import Step, filters_of, parsed, steps_of
+from storage_filters.records import stored_by
 from storage_filters.rule_documents import RuleBook, digest_of
 from storage_filters.second_look import answer_of
+from storage_filters.stages import Staged, Stages
 from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused, exactly, read_back
 from storage_filters.wsgi_names import tags_of
 
@@ -50,7 +51,7 @@ _OF_THE_ANSWER = frozenset(
     ("accept-ranges", "connection", "content-length", "content-range", "date", "etag", "keep-alive", "last-modified")
 ) | {"transfer-encoding", "vary", "x-openstack-request-id", "x-timestamp", "x-trans-id"}
 _OF_THE_STORE = "x-backend-"
-_VARYING = ("rule", "salt", "check", "table")  # of a filter's record, without another form of what is stored
+_VARYING = ("rule", "salt", "check", "table", "moved")  # of a filter's record, without another form of what is stored
 _TRIES = 3
 _PIECE_BYTES = 64 * 1024
 _OK, _CREATED, _ACCEPTED, _NOT_FOUND, _UNPROCESSABLE, _ERRORS_FROM = 200, 201, 202, 404, 422, 500
@@ -83,9 +84,9 @@ class Rewriting:
     in listings.
     """
 
-    def __init__(self, app: Any, keyring: Keyring, size_max: int, overrides: tuple[str, str]) -> None:
+    def __init__(self, app: Any, stages: Stages, size_max: int, overrides: tuple[str, str]) -> None:
         self._app = app
-        self._keyring = keyring
+        self._stages = stages
         self._size_max = size_max
         self._overrides = overrides
         self._digest: tuple[RuleBook, str] | None = None
@@ -121,8 +122,7 @@ class Rewriting:
             one = _Stored(self._asked(request, "HEAD"), place, self._overrides)
             if (early := one.why_not()) is not None:
                 return early
-            steps = [] if wanted.plain else one.steps(book, self._keyring, modules)
-            if one.has(steps):
+            if one.has(self._staged(self._request(request, "PUT"), one, book, modules, wanted)):
                 return _Done(RewriteOutcome.KEPT, "", one.size)
             if wanted.dry:
                 return _Done(RewriteOutcome.CHANGED, "", one.size)
@@ -140,15 +140,16 @@ class Rewriting:
             one = _Stored(answer, place, self._overrides)
             if (early := one.why_not()) is not None:
                 return early
-            steps = [] if wanted.plain else one.steps(book, self._keyring, modules)
-            body = _Body(one.put_bytes(self._keyring, modules), wanted.bytes_per_s)
+            body = _Body(one.put_bytes(self._stages, modules), wanted.bytes_per_s)
             put = self._request(request, "PUT")
             put.headers.update(one.headers())
             put.environ["wsgi.input"] = body
-            filtered = None
-            if steps:
-                filtered = FilteredBody(put, lambda: steps, self._size_max, self._overrides)
+            filtered, staged = None, self._staged(put, one, book, modules, wanted)
+            if staged.any():
+                filtered = FilteredBody(put, staged.here, self._size_max, self._overrides, staged.goes_on)
             stored = put.get_response(self._app)
+            if body.error is None:
+                staged.check(stored, differs=filtered is not None and filtered.differs)
             close_if_possible(stored.app_iter)
         finally:
             close_if_possible(answer.app_iter)
@@ -160,6 +161,12 @@ class Rewriting:
         if why is None and stored.status_int == _UNPROCESSABLE:
             why = DamagedObjectError("the stored object is damaged: it is not what was put")
         return _Done(RewriteOutcome.FAILED, str(why), one.size) if why is not None else _refused(stored)
+
+    def _staged(self, put: Request, one: _Stored, book: RuleBook, modules: Modules, wanted: Wanted) -> Staged:
+        """Return the filters that are asked for, and name those of object servers in the request."""
+        place = one.place
+        its = [] if wanted.plain else stored_by(chain_of(book, place).steps, place.tenant, modules)
+        return self._stages.of(put, its, place.tenant, modules, one.seen())
 
     def _asked(self, request: Request, method: str) -> Response:
         asked = self._request(request, method)
@@ -191,11 +198,11 @@ class _Stored:
         self._answer = answer
         self._headers = HeaderKeyDict(answer.headers)
         self._overrides = overrides
-        self._done = self._headers.get(DONE)
+        self._done = Done.of(self._headers)
         self._etag = self._headers.get(PUT_ETAG if self._done else "Etag", "").strip('"')
         told = self._headers.get(PUT_SIZE if self._done else "Content-Length", "")
         self.size = int(told) if told.isdecimal() else -1
-        self._place = replace(place, size=self.size, tags=tags_of(self._headers))
+        self.place = replace(place, size=self.size, tags=tags_of(self._headers))
 
     def why_not(self) -> _Done | None:
         """Return why the object is not to be stored again; None if it may be."""
@@ -213,23 +220,25 @@ class _Stored:
             return _Done(RewriteOutcome.FAILED, why, self.size)
         return None
 
-    def steps(self, book: RuleBook, keyring: Keyring, modules: Modules) -> Sequence[Step]:
-        """Return the filters that today's rules set; FilterRefused."""
-        seen = metadata_of(self._place, self._headers)
-        return steps_of(chain_of(book, self._place).steps, self._place.tenant, keyring, modules, seen)
+    def seen(self) -> Mapping[str, str]:
+        """Return the metadata that modules see."""
+        return metadata_of(self.place, self._headers)
 
-    def has(self, steps: Sequence[Step]) -> bool:
-        """Return whether the object went through these filters already; DamagedObjectError."""
-        return _forms(parsed(self._done or "[]")) == _forms([step.filter.record() for step in steps])
+    def has(self, staged: Staged) -> bool:
+        """Return whether the object went through these filters already, at these places. FilterRefused,
+        DamagedObjectError.
+        """
+        here, there = self._done.records() if self._done is not None else ([], [])
+        return (_forms(here), _forms(there)) == tuple(map(_forms, staged.records()))
 
-    def put_bytes(self, keyring: Keyring, modules: Modules) -> Iterator[bytes]:
+    def put_bytes(self, stages: Stages, modules: Modules) -> Iterator[bytes]:
         """Return what was put; FilterRefused, and in the middle DamagedObjectError."""
-        filters = filters_of(self._done or "[]", self._place.tenant, keyring, modules)
+        filters = [] if self._done is None else self._done.filters(self.place.tenant, stages.keyring, modules)
         return exactly(read_back(filters, self._answer.app_iter, 0, None), self.size)
 
     def headers(self) -> Mapping[str, str]:
         """Return the headers with which the object is stored again."""
-        own = {DONE.lower(), PUT_ETAG.lower(), PUT_SIZE.lower()}
+        own = {name.lower() for name in OWN}
         if self._lists_what_was_put():
             own |= {name.lower() for name in self._overrides}
         kept = {

@@ -107,6 +107,12 @@ class RateRegulator:
         """
         return self._limits
 
+    @property
+    def claims(self) -> Sequence[TransferClaim] | None:
+        """Return what tenants use and are promised, as in the last epoch; None while no node reports."""
+        claims, capacity = self._shared
+        return claims if capacity.nodes else None
+
     def attainable(self, key: ClaimKey, slo: int | None) -> int | None:
         """Return the bytes per second that it would get beside other tenants now, if it used all that it may.
 

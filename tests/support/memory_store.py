@@ -1,4 +1,4 @@
-"""A store in memory that follows Swift's semantics by Swift's own library, plain and behind the host of filters.
+"""A store in memory that follows Swift's semantics by Swift's own library, plain and behind the hosts of filters.
 
 Runs in the environment of Swift: `python tests/support/memory_store.py KEYRING`. Each line of input is a list of
 requests, each line of output what both stores answered to them.
@@ -34,16 +34,25 @@ from swift.common.swob import (
     Response,
     multi_range_iterator,
 )
+from swift.common.utils import iter_multipart_mime_documents, parse_mime_headers
 
 from storage_filters.filter_host import FilterHost
+from storage_filters.headers import DONE, NODE_DONE
 from storage_filters.keyring import Keyring
 from storage_filters.module_files import ModuleFiles
+from storage_filters.object_host import ObjectHost
+from storage_filters.placing import Moved
 from storage_filters.rule_documents import RuleBook, read
 from storage_filters.rule_file import DamagedRulesError
 
 _OVERRIDE = "X-Object-Sysmeta-Container-Update-Override-"
 _BOUNDARY = re.compile(r"boundary=(\w+)")
 _TOLD = ("content-length", "content-range", "content-type", "etag", "x-object-meta-tag", "x-object-meta-a")
+_WHY = "x-zoe-why"
+_LINE = "a-line-that-no-object-has"
+_FOOTERS = "swift.callback.update_footers"
+_DEVICE = "/device/0"
+_READ_BYTES = 65536
 _PIECE_BYTES = 50_000
 
 
@@ -72,6 +81,10 @@ class MemoryStore:
         self.listing: dict[str, tuple[str, str]] = {}
         self.away: list[bool] = []
         """Whether it is away at the next requests."""
+
+    def has(self, path: str) -> bool:
+        """Return whether there is an object at a path."""
+        return path in self.objects
 
     def __call__(self, env: dict[str, Any], start_response: Any) -> Any:
         request = Request(env)
@@ -140,6 +153,83 @@ class MemoryStore:
     HEAD = GET
 
 
+class MimeStore:
+    """What is behind the filters of an object server: takes documents of MIME. store: of `/v1/...`."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    def __call__(self, env: dict[str, Any], start_response: Any) -> Any:
+        """Answer a request for `/device/partition/account/container/object`."""
+        request = Request(env | {"PATH_INFO": env["PATH_INFO"].replace(_DEVICE, "/v1", 1)})
+        if request.headers.get("X-Backend-Obj-Metadata-Footer") == "yes":
+            try:
+                self._unpack(request)
+            except HTTPException as error:
+                return error(env, start_response)
+        return self._store(request.environ, start_response)
+
+    def _unpack(self, request: Request) -> None:
+        boundary = request.headers["X-Backend-Obj-Multipart-Mime-Boundary"].encode()
+        documents = iter_multipart_mime_documents(request.environ["wsgi.input"], boundary, _READ_BYTES)
+        content, footers = _document(documents), _document(documents)
+        assert next(documents, None) is None
+        if footers[1]["Content-MD5"] != hashlib.md5(footers[0], usedforsecurity=False).hexdigest():
+            raise HTTPUnprocessableEntity(request=request)
+        request.environ["wsgi.input"] = io.BytesIO(content[0])
+        request.environ[_FOOTERS] = lambda told: told.update(json.loads(footers[0]))
+        request.headers["Content-Length"] = str(len(content[0]))
+
+
+def _document(documents: Any) -> tuple[bytes, Any]:
+    found = next(documents)
+    headers = parse_mime_headers(found)
+    return b"".join(iter(lambda: found.read(_READ_BYTES), b"")), headers
+
+
+class MemoryServers:
+    """The end of a proxy's pipeline. bare: whether the object servers run no filters. fragments: whether what they have
+    are fragments.
+    """
+
+    def __init__(self, store: Any, keyring: Keyring) -> None:
+        self._has = store.has
+        self._plain = MimeStore(store)
+        self.host = ObjectHost(self._plain, keyring)
+        self.bare = self.fragments = False
+
+    def why_none(self, _request: Request) -> Moved | None:
+        """Return what a proxy would say of the container's policy."""
+        return Moved.FRAGMENTS if self.fragments else None
+
+    def __call__(self, env: dict[str, Any], start_response: Any) -> Any:
+        """Answer a client's request. As at a real object server, a condition is judged before the body is read."""
+        if env["REQUEST_METHOD"] == "PUT" and env.get("HTTP_IF_NONE_MATCH") == "*" and self._has(env["PATH_INFO"]):
+            return HTTPPreconditionFailed(request=Request(env))(env, start_response)
+        request = Request(env | {"PATH_INFO": env["PATH_INFO"].replace("/v1", _DEVICE, 1)})
+        if request.method == "PUT" and (ask := request.environ.pop(_FOOTERS, None)) is not None:
+            try:
+                self._pack(request, ask)
+            except HTTPException as error:
+                return error(env, start_response)
+        return (self._plain if self.bare else self.host)(request.environ, start_response)
+
+    def _pack(self, request: Request, ask: Any) -> None:
+        stream = request.environ["wsgi.input"]
+        content = b"".join(iter(lambda: stream.read(_READ_BYTES), b""))
+        footers = HeaderKeyDict()
+        ask(footers)
+        told = json.dumps(footers).encode()
+        digest = hashlib.md5(told, usedforsecurity=False).hexdigest().encode()
+        line = b"--" + _LINE.encode()
+        body = line + b"\r\nX-Document: object body\r\n\r\n" + content + b"\r\n" + line
+        body += b"\r\nX-Document: object metadata\r\nContent-MD5: " + digest + b"\r\n\r\n" + told
+        body += b"\r\n" + line + b"--\r\n"
+        request.headers["X-Backend-Obj-Metadata-Footer"] = "yes"
+        request.headers["X-Backend-Obj-Multipart-Mime-Boundary"] = _LINE
+        request.environ["wsgi.input"] = io.BytesIO(body)
+
+
 class _Pair:
     """The same requests for both stores."""
 
@@ -148,7 +238,10 @@ class _Pair:
         self.plain, self.behind = MemoryStore(), MemoryStore()
         self.files = files
         self.damaged = False
-        self.host = FilterHost(self.behind, self._read_book, keyring, size_max=10**6, modules=self.files)
+        self.servers = MemoryServers(self.behind, keyring)
+        self.host = FilterHost(
+            self.servers, self._read_book, keyring, size_max=10**6, modules=self.files, servers=self.servers.why_none
+        )
 
     def _read_book(self) -> RuleBook:
         if self.damaged:
@@ -164,6 +257,15 @@ class _Pair:
         if wanted["method"] == "AWAY":
             self.behind.away = wanted["away"]
             return [None, None]
+        if wanted["method"] == "KEYRING":  # of the object servers
+            self.servers.host = ObjectHost(MimeStore(self.behind), Keyring(Path(wanted["path"])))
+            return [None, None]
+        if wanted["method"] == "FRAGMENTS":
+            self.servers.fragments = True
+            return [None, None]
+        if wanted["method"] == "RECORDS":
+            names = (DONE, NODE_DONE)
+            return [None, {path: [one[1].get(n) for n in names] for path, one in self.behind.objects.items()}]
         if wanted["method"] == "DAMAGE RULES":
             self.damaged = True
             return [None, None]
@@ -180,6 +282,7 @@ class _Pair:
             return [None, None]
         if wanted["method"] == "STORED":
             return [{path: len(one[0]) for path, one in store.objects.items()} for store in (self.plain, self.behind)]
+        self.servers.bare = wanted.get("bare", False)
         return [_answer(Request(_env(wanted)), app) for app in (self.plain, self.host)]
 
 
@@ -208,8 +311,9 @@ def _answer(request: Request, app: Any) -> dict[str, Any]:
     if found := _BOUNDARY.search(headers.get("content-type", "")):
         content = content.replace(found[1].encode(), b"boundary")
         headers["content-type"] = headers["content-type"].replace(found[1], "boundary")
-    told = {k: v for k, v in headers.items() if k in _TOLD or "sysmeta" in k}
-    return {"status": answer.status, "headers": told, "body": base64.b64encode(content).decode(), "broken": broken}
+    told = {k: v for k, v in headers.items() if k in _TOLD or "sysmeta" in k or "zoe-node" in k}
+    found = {"status": answer.status, "headers": told, "body": base64.b64encode(content).decode(), "broken": broken}
+    return found | ({"why": headers[_WHY]} if _WHY in headers else {})
 
 
 def main() -> None:

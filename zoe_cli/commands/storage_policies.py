@@ -126,8 +126,8 @@ def why(context: typer.Context, name: Object, tenant: Tenant = None) -> None:
     with options(context).client() as client:
         answer = client.why_stored(container or "-", rest or "-", tenant)
     done = Rows(
-        ("done", "how", "rule"),
-        [(one.filter, one.type or one.key or _version(one), str(one.rule)) for one in answer.done],
+        ("done", "how", "at", "rule"),
+        [(one.filter, one.type or one.key or _version(one), _place(one), str(one.rule)) for one in answer.done],
     )
     if options(context).output is not Format.TABLE:
         emit(answer, options(context).output, done)
@@ -136,6 +136,10 @@ def why(context: typer.Context, name: Object, tenant: Tenant = None) -> None:
     write(f"\nnow   {_chain(answer.now)}\n")
     if answer.now.verdicts:
         write("\n" + table(_verdicts(answer.now)))
+
+
+def _place(one: StorageDoneView) -> str:
+    return f"{one.at or ''}{f', since {one.moved}' if one.moved else ''}"
 
 
 def _version(one: StorageDoneView) -> str:

@@ -110,6 +110,8 @@ class StorageDoneView(Wire):
     key: str | None = Field(default=None, description="Name of the key of encryption.")
     name: str | None = Field(default=None, description="Of an uploaded filter.")
     module: str | None = Field(default=None, description="SHA-256 of its version.")
+    at: str | None = Field(default=None, description="Where it ran: proxy, or object server.")
+    moved: str | None = Field(default=None, description="Why it ran at the proxy, though its rule says ON OBJECT.")
 
 
 class StorageWhyView(Wire):

@@ -47,6 +47,13 @@ recon_cache_path = {recon}
 {replication}
 [filter:zoe_pushdown]
 paste.filter_factory = storage_filters.object_pushdown:filter_factory
+{object_filters}
+"""
+
+_OBJECT_FILTERS = """\
+[filter:zoe_object_filters]
+paste.filter_factory = storage_filters.object_host:filter_factory
+keyring_file = {keyring}
 """
 
 _REPLICATION = """\
@@ -159,6 +166,7 @@ paste.filter_factory = storage_gateway.quotas:filter_factory
 paste.filter_factory = storage_filters.filter_host:filter_factory
 rates_file = {rates}
 keyring_file = {keyring}
+object_filters = {at_servers}
 {cache}
 [filter:zoe_bandwidth]
 paste.filter_factory = storage_filters.bandwidth:filter_factory
@@ -306,7 +314,9 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
     user = f"user = {configuration.run_as}" if configuration.run_as else ""
     for kind in KINDS:
         filters = (
-            "zoe_pushdown " if kind == "object" and configuration.filters and configuration.filter_at_nodes else ""
+            "zoe_pushdown zoe_object_filters "
+            if kind == "object" and configuration.filters and configuration.filter_at_nodes
+            else ""
         )
         if kind == "object" and configuration.filters:
             filters = f"zoe_replication {filters}"
@@ -326,6 +336,7 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
                 recon=recon,
                 replication=_replication(directory, configuration, node, recon) if kind == "object" else "",
                 pipeline=f"healthcheck recon {filters}{kind}-server",
+                object_filters=_OBJECT_FILTERS.format(keyring=configuration.keyring or ""),
             )
             (directory / f"{kind}-{node}.conf").write_text(text)
     for name, port in zip(configuration.proxy_names, (ports.proxy, *ports.further), strict=True):
@@ -395,6 +406,7 @@ def _write_proxy(
         s3_region=S3_REGION,
         secret_file=configuration.executions_secret or "",
         keyring=configuration.keyring or "",
+        at_servers="yes" if configuration.behind is None and configuration.filter_at_nodes else "no",
         cache=_cache(directory, configuration, ports.memcached, rates),
         pipeline=configuration.pipeline
         or _PROXY_PIPELINE.format(

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks.storage.figures import caching, documents, monitoring, overheads, policies, shares
+from benchmarks.storage.figures import caching, documents, monitoring, overheads, policies, replicating, shares
 from benchmarks.storage.figures.figure import FOLDER, Measured, write
 from benchmarks.storage.table import load, tell
 from benchmarks.support import machine
@@ -37,6 +37,7 @@ EXPERIMENTS = {
     12: Experiment(documents.measure, documents.PRINTED, documents.DIFFERS),
     13: Experiment(caching.web, caching.PRINTED_13, caching.DIFFERS_13),
     14: Experiment(shares.measure, shares.PRINTED, shares.DIFFERS),
+    17: Experiment(replicating.measure, replicating.PRINTED, replicating.DIFFERS),
     18: Experiment(overheads.chain, overheads.PRINTED_18, overheads.DIFFERS_18),
     19: Experiment(overheads.modules, overheads.PRINTED_19, overheads.DIFFERS_19),
     20: Experiment(monitoring.measure, monitoring.PRINTED, monitoring.DIFFERS),

@@ -15,18 +15,18 @@ from benchmarks.storage.table import Line
 PRINTED = """PUTs into a container of random and one of redundant content: encryption at the storage nodes for the
 tenant, then compression at the proxy before it, which makes redundant content faster, then a rule of a container with
 encryption alone, which switches the tenant's compression off there."""
-DIFFERS = "Both filters run at the proxy. A rule displaces another kind of filter only with REPLACES ALL, as here."
+DIFFERS = "One node, beside the proxy. A rule displaces another kind of filter only with REPLACES ALL, as here."
 BYTES = 1_000_000
 CONTAINERS = ("random", "redundant")
 PHASES = (
     ("no rule", ()),
-    ("encryption", (f"FOR TENANT {TENANT} DO SET ENCRYPTION",)),
-    ("compression, encryption", (f"FOR TENANT {TENANT} DO SET COMPRESSION, SET ENCRYPTION",)),
+    ("encryption", (f"FOR TENANT {TENANT} DO SET ENCRYPTION ON OBJECT",)),
+    ("compression, encryption", (f"FOR TENANT {TENANT} DO SET COMPRESSION ON PROXY, SET ENCRYPTION ON OBJECT",)),
     (
         "and encryption alone for random",
         (
-            f"FOR TENANT {TENANT} DO SET COMPRESSION, SET ENCRYPTION",
-            f"FOR CONTAINER {TENANT}/random DO SET ENCRYPTION REPLACES ALL",
+            f"FOR TENANT {TENANT} DO SET COMPRESSION ON PROXY, SET ENCRYPTION ON OBJECT",
+            f"FOR CONTAINER {TENANT}/random DO SET ENCRYPTION ON OBJECT REPLACES ALL",
         ),
     ),
 )

@@ -44,7 +44,7 @@ def test_a_rate_is_pushed_while_its_controller_is_on() -> None:
     for mode in (Mode.ON, Mode.DRY, Mode.OFF):
         modes.mode = mode
         pace.look()
-        told.append((pace.rate(), supervisor.states()[0].last))
+        told.append((pace.rate([]), supervisor.states()[0].last))
     held = "what each object server is sent at 5 MB/s"
     assert told == [(RATE, f"holds {held}"), (NO_LIMIT, f"would hold {held}"), (NO_LIMIT, f"would hold {held}")]
     modes.mode = Mode.ON
@@ -52,8 +52,8 @@ def test_a_rate_is_pushed_while_its_controller_is_on() -> None:
     modes.away = True
     with pytest.raises(ConnectionError):
         pace.look()
-    assert pace.rate() == RATE
-    assert ReplicationPace(ledger, supervisor, None).rate() == NO_LIMIT
+    assert pace.rate([]) == RATE
+    assert ReplicationPace(ledger, supervisor, None).rate([]) == NO_LIMIT
 
 
 def test_nodes_hear_it_with_the_limits_of_proxies_while_the_database_is_away() -> None:
@@ -62,9 +62,7 @@ def test_nodes_hear_it_with_the_limits_of_proxies_while_the_database_is_away() -
     ledger = Ledger(sa.create_engine("postgresql+psycopg2://nobody@127.0.0.1:1/nothing"))
     endpoints = Endpoints(limits, usage, *server, frozenset({node[0]}))
     capacity = Capacity(10**8, {"p1": 10**8})
-    regulation = Regulation(
-        ledger, capacity, endpoints, "AUTH_", RateSettings(), lambda: 1, replication_bytes_per_s=RATE
-    )
+    regulation = Regulation(ledger, capacity, endpoints, "AUTH_", RateSettings(), lambda: 1, replication=RATE)
     with closing(regulation), zmq.Context() as context, context.socket(zmq.SUB) as heard:
         heard.curve_serverkey, (heard.curve_publickey, heard.curve_secretkey) = server[0], node
         heard.setsockopt(zmq.SUBSCRIBE, b"")

@@ -1,0 +1,171 @@
+"""A filter of the object server that hosts the filters which rules set ON OBJECT.
+
+    [pipeline:main]
+    pipeline = ... zoe_pushdown zoe_object_filters object-server
+    [filter:zoe_object_filters]
+    paste.filter_factory = storage_filters.object_host:filter_factory
+    keyring_file = /etc/swift/zoe-keyring.json
+    account_prefix = AUTH_
+
+The proxy's `zoe_filters` judges the rules, and names the filters in a header that no client can send. They run after
+its own, nearest to the disk, and are undone first: proxies, and the filters before this one, see the bytes, size and
+ETag of what was sent here. Files move between object servers as they are, with the metadata by which they are read.
+What cannot be undone here, for want of a key, is answered as it is stored, and the proxy undoes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from swift.common.request_helpers import resolve_etag_is_at_header
+from swift.common.swob import HTTPServiceUnavailable, HTTPUnprocessableEntity, Request, Response
+from swift.common.utils import close_if_possible, get_logger
+
+from storage_filters.cpu_frames import CpuRecord
+from storage_filters.headers import NODE_DONE, NODE_ETAG, NODE_SIZE, NODE_STEPS, NODE_STORED, UNDONE
+from storage_filters.keyring import Keyring
+from storage_filters.node_body import NodeBody, has_documents
+from storage_filters.put_bytes import Form, PutBytes
+from storage_filters.records import filters_of, taken
+from storage_filters.request_computing import attached
+from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused, ObjectReplaced
+from storage_filters.wsgi_names import text_of
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+_OBJECT_PATH_PARTS = 5
+_TRIES = 5
+_OK = 200
+_PART_OF_BYTES = (206, 416)
+_OWN = (NODE_DONE, NODE_ETAG, NODE_SIZE)
+_OF_LENGTH = ("content-length", "content-range", "etag")
+
+
+class ObjectHost:
+    """The WSGI filter. told: hears why something could not be done."""
+
+    def __init__(
+        self, app: Any, keyring: Keyring, prefix: str = "AUTH_", told: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._app = app
+        self._keyring = keyring
+        self._prefix = prefix
+        self._told = told
+
+    def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Store and read objects; pass all else on, such as files that other object servers send."""
+        parts = env["PATH_INFO"].split("/", _OBJECT_PATH_PARTS)
+        method, request = env["REQUEST_METHOD"], Request(env)
+        steps = request.headers.pop(NODE_STEPS, None)
+        if len(parts) <= _OBJECT_PATH_PARTS or method not in ("PUT", "GET", "HEAD"):
+            passed: Iterable[bytes] = self._app(env, start_response)
+            return passed
+        tenant = text_of(parts[3]).removeprefix(self._prefix)
+        if method != "PUT":
+            answer = self._read(request, tenant)
+        elif steps is not None:
+            answer = self._store(request, steps, tenant)
+        else:
+            answer = request.get_response(self._app)
+        answered: Iterable[bytes] = answer(env, start_response)
+        return answered
+
+    def _store(self, request: Request, text: str, tenant: str) -> Response:
+        """Answer with 422 what cannot be stored so: by 409, a proxy understands that there is a newer object."""
+        try:
+            steps = taken(text, tenant, self._keyring)
+        except (FilterRefused, DamagedObjectError) as error:
+            return self._refused(request, str(error))
+        if not has_documents(request):
+            return self._refused(request, "the proxy sends no metadata after the object")
+        attached(request.environ, CpuRecord())
+        body = NodeBody(request, steps)
+        answer = request.get_response(self._app)
+        if answer.is_success:  # a proxy compares what its object servers say
+            answer.headers["Etag"] = body.etag
+        return answer
+
+    def _refused(self, request: Request, why: str) -> Response:
+        self._told(f"{request.path} is not stored: {why}")
+        return HTTPUnprocessableEntity(body=f"{why}\n", request=request)
+
+    def _read(self, request: Request, tenant: str) -> Response:
+        try:
+            for _ in range(_TRIES):
+                try:
+                    return self._answer(request, tenant)
+                except ObjectReplaced:
+                    continue
+        except FilterAway as error:
+            return HTTPServiceUnavailable(body=f"{error}\n", request=request)
+        except DamagedObjectError as error:
+            self._told(f"{request.path} is damaged: {error}")
+            return HTTPUnprocessableEntity(body=f"the stored object is damaged: {error}\n", request=request)
+        return HTTPServiceUnavailable(body="the object is replaced again and again\n", request=request)
+
+    def _answer(self, request: Request, tenant: str) -> Response:
+        answer = Request(request.environ.copy()).get_response(self._app)
+        if NODE_DONE not in answer.headers:
+            return answer
+        try:
+            filters = filters_of(answer.headers[NODE_DONE], tenant, self._keyring)
+        except FilterRefused as error:
+            self._told(f"{request.path} is left to the proxy: {error}")
+            return answer
+        if answer.status_int in _PART_OF_BYTES:  # of the stored bytes
+            close_if_possible(answer.app_iter)
+            answer = _whole(request).get_response(self._app)
+            if NODE_DONE not in answer.headers:
+                close_if_possible(answer.app_iter)
+                raise ObjectReplaced("the object was replaced while it was read: try again")
+        size, etag, stored_etag = _sent(answer), answer.headers[NODE_ETAG], answer.headers.get("Etag", "")
+        told = {UNDONE: answer.headers[NODE_DONE], NODE_STORED: str(answer.content_length or 0)}
+        left = (*(name.lower() for name in _OWN), *_OF_LENGTH)
+        headers = {name: value for name, value in answer.headers.items() if name.lower() not in left} | told
+        headers["Etag"] = f'"{etag}"'
+        if answer.status_int != _OK:
+            for name in _OWN:
+                answer.headers.pop(name, None)
+            answer.headers.update({**told, "Etag": headers["Etag"]})
+            return answer
+        judged = resolve_etag_is_at_header(request, headers) or etag
+        made = Response(request=request, headers=headers, conditional_response=True, conditional_etag=judged)
+        if request.method == "GET":
+            attached(request.environ, CpuRecord())
+            first = Form(filters, stored_etag)
+            names = NODE_DONE, NODE_ETAG
+            made.app_iter = PutBytes(
+                self._app, request, first, etag, size, answer.app_iter, lambda one: self._form(one, tenant), names
+            )
+        made.content_length = size
+        return made
+
+    def _form(self, answer: Response, tenant: str) -> Form:
+        text = answer.headers.get(NODE_DONE)
+        filters = filters_of(text, tenant, self._keyring) if text is not None else []
+        return Form(filters, answer.headers.get("Etag", ""))
+
+
+def _whole(request: Request) -> Request:
+    made = Request(request.environ.copy())
+    made.headers.pop("Range", None)
+    return made
+
+
+def _sent(answer: Response) -> int:
+    """Return the size of what a proxy sent; DamagedObjectError."""
+    try:
+        return int(answer.headers[NODE_SIZE])
+    except (KeyError, ValueError):
+        close_if_possible(answer.app_iter)
+        raise DamagedObjectError("its size is not known") from None
+
+
+def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], ObjectHost]:
+    """Return the filter, for paste."""
+    conf = {**global_conf, **local_conf}
+    logger = get_logger(conf, log_route="zoe-object-filters")
+    keyring = Keyring(Path(conf["keyring_file"]) if conf.get("keyring_file") else None)
+    return lambda app: ObjectHost(app, keyring, conf.get("account_prefix", "AUTH_"), logger.warning)
