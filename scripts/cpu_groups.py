@@ -15,6 +15,8 @@ from pathlib import Path
 
 MOUNTS = Path("/proc/self/mountinfo")
 OWN = Path("/proc/self/cgroup")
+ENGINES_PARENT = "ZOE_TEST_ENGINES_PARENT"
+"""The group below which engines of tests put their containers."""
 _CLOSE_S = 2.0
 _NUMBERS = itertools.count(1)
 # The shell moves itself, so everything of the command counts; without the permission it goes on where it is.
@@ -30,7 +32,7 @@ class CpuGroup:
     @classmethod
     def make(cls, name: str) -> CpuGroup | None:
         """Make one; None if the machine does not let this process do so."""
-        for above in _places():
+        for _, above in _places():
             path = above / f"zoe-tests-{os.getpid()}-{next(_NUMBERS)}-{name.replace(' ', '-')}"
             with contextlib.suppress(OSError):
                 path.mkdir()
@@ -43,6 +45,18 @@ class CpuGroup:
     def command(self, command: Sequence[str]) -> list[str]:
         """Return a command that does the same in this group."""
         return ["/bin/sh", "-c", _ENTER, str(self._path / "cgroup.procs"), *command]
+
+    @property
+    def for_engines(self) -> str:
+        """Return the group as an engine knows it, for its option `--cgroup-parent`; "" if it may not hold containers.
+
+        An engine puts containers into groups of all hierarchies, outside of its own. In the second version, a group
+        with processes, such as this one, cannot hold others that are limited.
+        """
+        for point, place in _places():
+            if self._path.parent == place and "memory" not in _controllers(place):
+                return f"/{self._path.relative_to(point)}"
+        return ""
 
     def close(self) -> float | None:
         """Return the CPU seconds of everything that ran here; remove the group. None if nothing could enter it.
@@ -73,8 +87,8 @@ class CpuGroup:
         return not self._path.exists()
 
 
-def _places() -> Iterator[Path]:
-    """Yield the directories of this process's groups where CPU is counted: of the second version, then `cpuacct`."""
+def _places() -> Iterator[tuple[Path, Path]]:
+    """Yield mount points and this process's groups where CPU is counted: of the second version, then `cpuacct`."""
     try:
         own = [line.split(":", 2) for line in OWN.read_text().splitlines()]
         mounts = [line.split() for line in MOUNTS.read_text().splitlines()]
@@ -83,7 +97,15 @@ def _places() -> Iterator[Path]:
     for kind, controller in (("cgroup2", ""), ("cgroup", "cpuacct")):
         paths = [path for _, controllers, path in own if controller in controllers.split(",")]
         for fields in mounts:
-            root, point, (found, _, options) = fields[3], fields[4], fields[fields.index("-") + 1 :][:3]
+            root, point, (found, _, options) = fields[3], Path(fields[4]), fields[fields.index("-") + 1 :][:3]
             if found == kind and (not controller or controller in options.split(",")):
                 below = (os.path.relpath(path, root) for path in paths)
-                yield from (Path(point, path) for path in below if not path.startswith(".."))  # a container sees a part
+                yield from ((point, point / path) for path in below if not path.startswith(".."))  # a container's part
+
+
+def _controllers(group: Path) -> list[str]:
+    """Return the controllers of a group of the second version; nothing for one of the first."""
+    try:
+        return (group / "cgroup.controllers").read_text().split()
+    except OSError:
+        return []

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scripts.cpu_groups import CpuGroup
+from scripts.cpu_groups import ENGINES_PARENT, CpuGroup
 from scripts.pytest_order import ORDER
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -63,7 +63,9 @@ def pytest_run(arguments: Sequence[str], directory: Path, records: Path) -> Case
     try:
         with output.open("wb") as file:
             begun = group.command(command) if group else command
-            exit_code = _wait(subprocess.Popen(begun, cwd=ROOT, stdout=file, stderr=subprocess.STDOUT), records)
+            env = {**os.environ, ENGINES_PARENT: group.for_engines if group else ""}
+            process = subprocess.Popen(begun, cwd=ROOT, env=env, stdout=file, stderr=subprocess.STDOUT)
+            exit_code = _wait(process, records)
     finally:
         group_cpu_s = group.close() if group else None
     with records.open("a", encoding="utf-8") as file_of_records:

@@ -88,12 +88,26 @@ def test_where_groups_would_be_made(
     mounts: str, own: str, place: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hierarchy(tmp_path, monkeypatch, mounts.format(tmp_path), own)
-    assert list(cpu_groups._places()) == ([tmp_path / place] if place else [])
+    assert [found for _, found in cpu_groups._places()] == ([tmp_path / place] if place else [])
     # These are plain directories, in which nothing is counted: there is no group, and nothing stays.
     if place:
         (tmp_path / place).mkdir(parents=True)
     assert CpuGroup.make("a") is None
     assert not place or not list((tmp_path / place).iterdir())
+
+
+@pytest.mark.parametrize(
+    ("controllers", "engines"), [(None, "/session/a"), ("hugetlb\n", "/session/a"), ("cpu memory pids\n", "")]
+)
+def test_a_group_that_may_hold_containers_is_told_to_engines(
+    controllers: str | None, engines: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hierarchy(tmp_path, monkeypatch, f"29 2 0:5 / {tmp_path}/v2 rw - cgroup2 cgroup2 rw\n", "0::/session\n")
+    session = tmp_path / "v2" / "session"
+    session.mkdir(parents=True)
+    if controllers is not None:
+        (session / "cgroup.controllers").write_text(controllers)
+    assert CpuGroup(session / "a").for_engines == engines
 
 
 def test_without_a_group_a_part_runs_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
