@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 
+from scripts import direct_needs
+from scripts.changed_parts import PROJECT, RULES_OF_CHECKS
+from scripts.direct_needs import ARROW, LOCATES, DirectNeeds
 from scripts.parsed_needs import ParsedNeeds
 
 # A change of these can change the result of any test.
 REACH_EVERYTHING = (
     "conftest.py",
-    "pyproject.toml",
+    PROJECT,
     "pytest.ini",
     "requirements/zoe.lock",
     "scripts/pytest_main.py",
@@ -88,9 +90,8 @@ class ImportGraph:
                 users.setdefault(one, set()).add(path)
         # Code finds a data file by the name of a folder around it, or from the location of a module in such a folder.
         folders = {str(parent) for path in changed for parent in PurePosixPath(path).parents}
-        data_folders = {str(parent) for path in changed if not path.endswith(".py") for parent in _inner_folders(path)}
-        neighbours = {path for path in self._needs if str(PurePosixPath(path).parent) in data_folders}
-        reached = changed | folders | neighbours
+        data = {path for path in changed if not path.endswith(".py")}
+        reached = changed | folders | {one for path in data for one in self._neighbours(path, users)}
         waiting = list(reached)
         while waiting:
             more = users.get(waiting.pop(), set()) - reached
@@ -98,66 +99,31 @@ class ImportGraph:
             waiting.extend(more)
         return reached
 
+    def _neighbours(self, path: str, users: dict[str, set[str]]) -> set[str]:
+        """Return the modules near a data file by whose location code may find it."""
+        folders = {str(folder) for folder in _inner_folders(path)}
+        found = {one for one in self._needs if str(PurePosixPath(one).parent) in folders}
+        if not path.endswith(".md") or path.startswith("tests/"):
+            return found
+        # A text in a package is mostly for people: it takes a module that reads locations, its own or a neighbour's.
+        locate = users.get(LOCATES, set())
+        return locate & found.union(*(users.get(one, set()) for one in found))
+
     @cached_property
     def _needs(self) -> dict[str, set[str]]:
-        # What a text may name depends on the folders at the top; and what is found in a file, on this module.
-        parsed = ParsedNeeds(self._known, [Path(__file__).read_text("utf-8"), *sorted(self._tops), *sorted(self._code)])
-        needs = {
-            path: parsed.of(path, (self._root / path).read_bytes(), partial(self._direct, path))
-            for path in self._paths
-            if path.endswith(".py")
-        }
+        # What a text may name depends on the folders at the top; and what is found in a file, on these rules.
+        rules = Path(direct_needs.__file__).read_text("utf-8")
+        parsed = ParsedNeeds(self._known, [rules, *sorted(self._tops), *sorted(self._code)])
+        direct = DirectNeeds(self._tops, self._code)
+        needs: dict[str, set[str]] = {PROJECT: {RULES_OF_CHECKS}}
+        for path in self._paths:
+            if path.endswith(".py"):
+                found = parsed.of(path, (self._root / path).read_bytes(), partial(direct.of, path))
+                needs[path] = {one for one in found if ARROW not in one}
+                for node, _, one in (edge.partition(ARROW) for edge in found - needs[path]):
+                    needs.setdefault(node, set()).add(one)
         parsed.save()
         return needs
-
-    def _direct(self, path: str, content: bytes) -> Iterator[str]:
-        try:
-            tree = ast.parse(content)
-        except (SyntaxError, ValueError):
-            return  # the checks that follow report the file
-        for node in ast.walk(tree):
-            match node:
-                case ast.Import():
-                    for alias in node.names:
-                        yield from self._module(alias.name)
-                case ast.ImportFrom():
-                    module = _absolute(path, node)
-                    yield from self._module(module)
-                    for alias in node.names:
-                        yield from self._module(f"{module}.{alias.name}")
-                case ast.Constant(value=str(text)):
-                    yield from self._named(text)
-        if path.startswith("tests/"):
-            yield from (str(folder / "conftest.py") for folder in PurePosixPath(path).parents)
-
-    def _module(self, name: str) -> Iterator[str]:
-        """Yield the files of a dotted name, including a module that the change has deleted."""
-        parts = name.split(".")
-        if parts[0] not in self._tops:
-            return
-        for end in range(1, len(parts) + 1):
-            folder = "/".join(parts[:end])
-            yield f"{folder}.py"
-            yield f"{folder}/__init__.py"
-
-    def _named(self, text: str) -> Iterator[str]:
-        """Yield what a string constant may name: `zoe_master.main:main`, `docs/reference/cli.md`,
-        `app_descriptions`.
-        """
-        name = text.partition(":")[0]
-        if name.split(".", 1)[0] in self._tops and name.replace(".", "_").isidentifier():
-            yield from self._module(name)
-            yield f"{name.replace('.', '/')}/__main__.py"
-        if len(text) < 200 and text.split("/", 1)[0] in self._tops and text not in self._code:  # paths are not longer
-            yield text.rstrip("/")
-
-
-def _absolute(path: str, node: ast.ImportFrom) -> str:
-    """Return the dotted name from which an import in the file `path` imports."""
-    if node.level == 0:
-        return node.module or ""
-    package = PurePosixPath(path).parts[: -node.level]
-    return ".".join((*package, *([node.module] if node.module else [])))
 
 
 def _inner_folders(path: str) -> list[PurePosixPath]:

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from scripts.affected import ImportGraph, NotComparable, base_of, changed_files
+from scripts.changed_parts import changed_parts
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
@@ -44,7 +45,7 @@ def check(root: Path, base: str) -> int:
     """Print what is checked, then each command's output as it ends."""
     began_s = time.monotonic()
     changed = changed_files(root, base)
-    tests = ImportGraph(root, root / PARSED).affected(changed, UNIT)
+    tests = ImportGraph(root, root / PARSED).affected(changed_parts(root, base, changed), UNIT)
     _say_what(base, changed, tests)
     lint = [*LINT, *([WEB_LINT] if _touches(changed, WEB_SOURCES) else [])]
     with ThreadPoolExecutor(2) as pool:
@@ -81,9 +82,11 @@ def _test(root: Path, tests: list[str]) -> int:
 
 def _run(root: Path, command: tuple[str, ...]) -> int:
     began_s = time.monotonic()
+    # Without bytecode, each pytest compiles what it imports: 2.0 CPU s to begin instead of 0.5.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
         [str(BIN / command[0]), *command[1:]],
-        cwd=root, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        cwd=root, check=False, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
     )  # fmt: skip
     name = " ".join(command[:4])
     print(f"\n=== {name} ({time.monotonic() - began_s:.1f} s)\n{done.stdout.strip()}", flush=True)

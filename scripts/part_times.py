@@ -1,14 +1,19 @@
-"""Print how the last `make test` spent its time: parts, fixtures and the slowest tests, as Markdown tables."""
+"""Print how the last `make test` spent its time: parts, fixtures and the slowest tests, as Markdown tables.
+
+At the end, what `scripts/parts.py` says of parts, as this run took it.
+"""
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.support import machine
+from scripts.parts import TAKES
 from scripts.pytest_run import Record, read_records
 from scripts.run_tests import RECORDS
 
@@ -17,8 +22,9 @@ HEAD = """# Where the seconds of the tests go
 `make test`, then `make test-times`: {machine}.
 
 Parts run beside each other, so seconds overlap; those of a part are those of its tests. A fixture's seconds count in
-the test that asked for it first. CPU seconds of containers, and of processes that nobody waited for, are not among
-those of parts, fixtures and tests.
+the test that asked for it first. CPU seconds are of the tests' own process and those for which it has waited. "With
+all" has those of containers, and of processes that nobody waited for, too: the control group of the part counts
+them ([what it does not see](tests.md#cpu-time-of-a-part)).
 
 ## Parts"""
 FIXTURES_MAX = 25
@@ -32,6 +38,16 @@ class Total:
     count: int = 0
     seconds: float = 0.0
     cpu_s: float = 0.0
+    group_cpu_s: float | None = None
+    """Of the part's control group, if there was one."""
+    process_s: float = 0.0
+    """How long the part's process ran."""
+
+    @property
+    def cores(self) -> float:
+        """Return how many cores the part kept busy, rounded up to tenths; at least one tenth."""
+        cpu_s = self.cpu_s if self.group_cpu_s is None else self.group_cpu_s
+        return max(math.ceil(10 * cpu_s / self.process_s), 1) / 10
 
     def add(self, record: Record) -> None:
         """Add one more record."""
@@ -52,12 +68,24 @@ def main() -> int:
     for path in files:
         parts[path.stem] = _read(path, fixtures, tests)
     print(HEAD.format(machine=machine()))
-    _table("part", parts, len(parts))
+    print("\n| part | times | seconds | CPU s | with all |\n|---|---|---|---|---|")
+    for name, total in _longest(parts.items(), len(parts)):
+        with_all = "" if total.group_cpu_s is None else f"{total.group_cpu_s:.1f}"
+        print(f"| `{name}` | {total.count} | {total.seconds:.1f} | {total.cpu_s:.1f} | {with_all} |")
     print("\n## Fixtures")
     _table("fixture (scope)", fixtures, FIXTURES_MAX)
     print("\n## Slowest tests")
     _table("test", tests, TESTS_MAX)
+    print("\n## For `scripts/parts.py`\n```python\nTAKES = {", *_takes(parts), "}\n```", sep="\n")
     return 0
+
+
+def _takes(parts: dict[str, Total]) -> Iterator[str]:
+    """Yield the lines of TAKES; those of parts that this run did not have stay as they are."""
+    for name, (seconds, cores) in TAKES.items():
+        part = parts.get(name.replace(" ", "-"), Total())
+        said = (round(part.process_s), part.cores) if part.process_s else (seconds, cores)
+        yield f'    "{name}": {said},'
 
 
 def _read(path: Path, fixtures: defaultdict[str, Total], tests: defaultdict[str, Total]) -> Total:
@@ -73,6 +101,8 @@ def _read(path: Path, fixtures: defaultdict[str, Total], tests: defaultdict[str,
                 part.seconds += record["seconds"]
             case {"kind": "end" | "exit", "own_cpu_s": own_s, "children_cpu_s": children_s}:
                 part.cpu_s += own_s + children_s
+            case {"kind": "run", "seconds": seconds, "cpu_s": cpu_s}:
+                part.process_s, part.group_cpu_s = seconds, cpu_s
     return part
 
 

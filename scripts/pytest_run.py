@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from scripts.cpu_groups import ENGINES_PARENT, CpuGroup
+from scripts.pytest_order import ORDER
+
 ROOT = Path(__file__).resolve().parent.parent
 SOME_FAILED = 1
 """The exit code of pytest for failed tests, if it ran to its end."""
@@ -43,6 +46,9 @@ class Cases:
     """Whether every collected test has an outcome."""
     found: int = 0
     cpu_s: float = 0.0
+    """Of the process, and of those for which it or its children have waited."""
+    group_cpu_s: float | None = None
+    """Of all that it started; None where the machine has no control group for it."""
 
 
 def pytest_run(arguments: Sequence[str], directory: Path, records: Path) -> Cases:
@@ -51,12 +57,21 @@ def pytest_run(arguments: Sequence[str], directory: Path, records: Path) -> Case
     A run in which no test begins or ends for HANG_S prints the stacks of its threads and ends as failed.
     """
     command = [sys.executable, "-m", "scripts.pytest_main", "-q", "-p", "scripts.pytest_records"]
-    options = [f"--records={records}", "-o", f"cache_dir={directory}/cache"]
-    output = records.with_suffix(f"{records.suffix}.log")
-    with output.open("wb") as file:
-        process = subprocess.Popen([*command, *options, *arguments], cwd=ROOT, stdout=file, stderr=subprocess.STDOUT)
-        exit_code = _wait(process, records)
-    cases = Cases(exit_code, _end_of(output))
+    command += ["-p", "scripts.pytest_order"] if os.environ.get(ORDER) else []
+    command += [f"--records={records}", "-o", f"cache_dir={directory}/cache", *arguments]
+    output, began_s, group = records.with_suffix(f"{records.suffix}.log"), time.monotonic(), CpuGroup.make(records.stem)
+    try:
+        with output.open("wb") as file:
+            begun = group.command(command) if group else command
+            env = {**os.environ, ENGINES_PARENT: group.for_engines if group else ""}
+            process = subprocess.Popen(begun, cwd=ROOT, env=env, stdout=file, stderr=subprocess.STDOUT)
+            exit_code = _wait(process, records)
+    finally:
+        group_cpu_s = group.close() if group else None
+    with records.open("a", encoding="utf-8") as file_of_records:
+        run = {"kind": "run", "seconds": time.monotonic() - began_s, "cpu_s": group_cpu_s}
+        file_of_records.write(f"\n{json.dumps(run)}\n")  # the last line of a run that crashed may be incomplete
+    cases = Cases(exit_code, _end_of(output), group_cpu_s=group_cpu_s)
     for record in read_records(records):
         _count(cases, record)
     if not cases.ended and exit_code == 0:

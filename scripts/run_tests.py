@@ -3,7 +3,8 @@
 With ZOE_REQUIRE_ALL=1 a missing program fails instead of being skipped; a missing privilege or absent ZOE_TEST_DATA
 stays a named skip. A few failed tests of a part get a second try, except in deterministic parts; tests that then pass
 are named with their output (docs/decisions/0027-a-second-try-for-tests-of-real-programs.md), and fail the run with
-ZOE_STRICT=1. The records of the last run stay in .test-records, for `make test-times`.
+ZOE_STRICT=1. ZOE_RANDOM_ORDER=SEED runs the tests of each part in the order of that seed, once. The records of the
+last run stay in .test-records, for `make test-times`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import psutil
 
 from scripts.part_schedule import PartSchedule, run_beside
 from scripts.parts import PARTS, Part
+from scripts.pytest_order import ORDER
 from scripts.pytest_run import ROOT, SOME_FAILED, Cases, pytest_run, read_records
 
 BIN = Path(sys.executable).parent
@@ -52,6 +54,7 @@ class Result:
     name: str
     seconds: float = 0.0
     cpu_s: float = 0.0
+    group_cpu_s: float | None = None
     passed: int = 0
     failed: int = 0
     skips: Counter[str] = field(default_factory=Counter)
@@ -77,6 +80,8 @@ def main() -> int:
         print("another run of the tests is under way in this clone", file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, _end_all)
+    if os.environ.get(ORDER):
+        print(f"tests in the order of {ORDER}={os.environ[ORDER]}; nothing is tried twice", flush=True)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # otherwise hundreds of processes would compile what they import
     began_s, cpu_s = time.monotonic(), machine_cpu_s()
     shutil.rmtree(RECORDS, ignore_errors=True)
@@ -137,21 +142,26 @@ def suite(part: Part) -> Result:
     result.passed, result.skips = len(cases.passed) + len(result.second_try), cases.skips
     result.ok = (cases.exit_code == 0 and not cases.failed) or (bool(result.second_try) and not failed)
     result.failed = len(failed) or int(not result.ok)
-    result.seconds, result.cpu_s = time.monotonic() - began_s, cases.cpu_s
+    result.seconds, result.cpu_s, result.group_cpu_s = time.monotonic() - began_s, cases.cpu_s, cases.group_cpu_s
     return result
 
 
 def deserves_second_try(part: Part, cases: Cases) -> bool:
-    """Return whether chance may be the reason: few tests failed, of a part with processes, sockets or random keys."""
-    return cases.exit_code == SOME_FAILED and 0 < len(cases.failed) <= SECOND_TRIES_MAX and not part.seeded
+    """Return whether chance may be the reason: few tests failed, of a part with processes, sockets or random keys.
+
+    In random order, what an earlier test left may be the reason, which a try without that test would hide.
+    """
+    few = cases.exit_code == SOME_FAILED and 0 < len(cases.failed) <= SECOND_TRIES_MAX
+    return few and not part.seeded and not os.environ.get(ORDER)
 
 
 def close(results: list[Result], took_s: float, cpu_s: float) -> int:
     """Print the closing table; return the exit code."""
-    print(f"\n{'part':<16}{'seconds':>9}{'CPU s':>9}{'passed':>9}{'failed':>9}{'skipped':>9}")
+    print(f"\n{'part':<16}{'seconds':>9}{'CPU s':>9}{'with all':>9}{'passed':>9}{'failed':>9}{'skipped':>9}")
     for one in sorted(results, key=lambda result: -result.seconds):
         counts = f"{one.passed:9}{one.failed:9}{one.skips.total():9}"
-        print(f"{one.name:<16}{one.seconds:9.1f}{one.cpu_s:9.1f}{counts}")
+        with_all = "" if one.group_cpu_s is None else f"{one.group_cpu_s:.1f}"
+        print(f"{one.name:<16}{one.seconds:9.1f}{one.cpu_s:9.1f}{with_all:>9}{counts}")
     reasons: Counter[str] = sum((one.skips for one in results), Counter())
     if reasons:
         print("\nskipped:")

@@ -95,6 +95,7 @@ def test_a_link_to_what_only_the_master_may_read_is_not_followed(stack: Stack) -
             assert "progress not understood" in progress_words(view.model_dump())  # type: ignore[arg-type]
         finally:
             cancel_all(client)
+            (stack.home.workspaces / "default" / "admin" / "out" / "progress").unlink(missing_ok=True)
 
 
 def test_a_port_tells_how_far_it_is_and_lies_change_nothing(stack: Stack, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.swarm.certificates import make_certificates
 from tests.swarm.engine_host import EngineHost, wait_for
-from tests.swarm.keeper import Keeper
+from tests.swarm.keeper import Keeper, group_of_containers
 from tests.swarm.tiny_image import GATEWAY_SETTINGS, gateway_image, tiny_image
 
 IMAGES = ("shell", "python", "zoe/tiny")
@@ -44,12 +44,13 @@ class Cluster:
         self.base = Path(tempfile.mkdtemp(prefix="zoe-swarm-test-"))
         self._bridge = _bridge_name(number)
         self._subnet = f"10.213.{number}"
-        self._keeper = Keeper(self.base, f"zoe-swarm-test-{os.getpid()}-{one}", self._bridge, _forbids())
+        cgroup = group_of_containers(f"zoe-swarm-test-{os.getpid()}-{one}")
+        self._keeper = Keeper(self.base, cgroup, self._bridge, _forbids())
         self.certificates = self.base / "certificates"
         self.hosts: list[EngineHost] = []
         self._images = images
         try:
-            self._build(nodes, f"/zoe-swarm-test-{os.getpid()}-{one}")
+            self._build(nodes, cgroup)
         except BaseException:
             self.remove()
             raise

@@ -19,7 +19,7 @@ from scripts.images.engine import BuildError, Engine
 from tests.compose.stand_ins import NAMES, put_stand_ins, stand_in_key
 from tests.swarm.engine_host import EngineHost
 from tests.swarm.image_cache import alone, directory, forget_unused, put
-from tests.swarm.keeper import Keeper
+from tests.swarm.keeper import Keeper, group_of_containers
 
 # An image holds the layers of those before it; what differs by engine or installation is not among them.
 IMAGES = ("base", "gateway", "mpi", "spark", "jupyter-spark", "server")
@@ -64,11 +64,11 @@ def _key() -> str:
 def _make(path: Path) -> None:
     forget_unused()
     base = Path(tempfile.mkdtemp(prefix="zoe-image-disk-", dir=directory()))
-    cgroup = f"zoe-image-disk-{os.getpid()}"
+    cgroup = group_of_containers(f"zoe-image-disk-{os.getpid()}")
     keeper = Keeper(base, cgroup)
     host = None
     try:
-        host = EngineHost("disk", base, f"/{cgroup}", own_network=False, disk=_last())
+        host = EngineHost("disk", base, cgroup, own_network=False, disk=_last())
         host.await_namespaces()
         host.start_engine("--bridge=none", "--iptables=false", "--ip-forward=false")
         host.await_engine()

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+from scripts.cpu_groups import ENGINES_PARENT
+
+
+def group_of_containers(name: str) -> str:
+    """Return the control group for an engine's containers, below that of the part, which so counts their CPU time."""
+    return f"{os.environ.get(ENGINES_PARENT, '')}/{name}"
+
 
 class Keeper:
-    """`undo.py` at work; `bridge` is empty where there is none, `forwards` whether its forwarding had to be allowed."""
+    """`undo.py` at work; `cgroup` begins with "/", `bridge` is empty where there is none.
+
+    `forwards`: whether its forwarding had to be allowed.
+    """
 
     def __init__(self, base: Path, cgroup: str, bridge: str = "", forwards: bool = False) -> None:
         program = str(Path(__file__).with_name("undo.py"))

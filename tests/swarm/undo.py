@@ -38,7 +38,8 @@ def main() -> None:
 def until_gone(cgroup: str) -> None:
     """Remove the control groups as soon as the last process has left them."""
     end_s = time.monotonic() + DEADLINE_S
-    while groups := list(Path("/sys/fs/cgroup").glob(f"*/{cgroup}")) + list(Path("/sys/fs/cgroup").glob(cgroup)):
+    name, tree = cgroup.lstrip("/"), Path("/sys/fs/cgroup")
+    while groups := [*tree.glob(f"*/{name}"), *tree.glob(name)]:
         for group in groups:
             for directory, _, _ in os.walk(group, topdown=False):
                 with contextlib.suppress(OSError):
@@ -46,6 +47,10 @@ def until_gone(cgroup: str) -> None:
         if time.monotonic() > end_s:
             return
         time.sleep(0.05)
+    above = name.rpartition("/")[0]  # the engine has made it in each hierarchy, and the part's own is not empty yet
+    for group in tree.glob(f"*/{above}") if above else []:
+        with contextlib.suppress(OSError):
+            group.rmdir()
 
 
 def until_no_loops(base: str) -> None:

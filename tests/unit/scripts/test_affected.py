@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from scripts.affected import ImportGraph, NotComparable, base_of, changed_files
+from scripts.changed_parts import changed_parts
+from scripts.check import PARSED
 
 FILES = {
     "lib/__init__.py": "",
@@ -20,6 +22,12 @@ FILES = {
     "lib/deep/__init__.py": "",
     "lib/deep/relative.py": "from . import sibling\nfrom ..alone import x\n",
     "lib/deep/sibling.py": "",
+    "lib/located.py": "from pathlib import Path\nHERE = Path(__file__).parent\n",
+    "lib/late/__init__.py": "if TYPE_CHECKING:\n    from lib.late.one import *\n    from lib.late.two import *\n"
+    "__getattr__ = lazy_names(__name__, {'one': ('One', 'Uno'), 'two': ('Two',)})\n",
+    "lib/late/one.py": "",
+    "lib/late/two.py": "",
+    "lib/later/__init__.py": "if TYPE_CHECKING:\n    from lib.alone import *\ndef __getattr__(name): ...\n",
     "data/one.json": "{}",
     "tests/conftest.py": "",
     "tests/unit/test_low.py": "from lib.low import LOW\n",
@@ -34,6 +42,16 @@ FILES = {
     "tests/unit/test_größe.py": "from lib import grün\n",
     "lib/grün.py": "",
     "tests/unit/test_broken.py": "def (",
+    "tests/unit/test_one.py": "from lib.late import One\n",
+    "tests/unit/test_two.py": "TARGET = 'lib.late.Two'\n",
+    "tests/unit/test_inner.py": "from lib.late.one import One\n",
+    "tests/unit/test_whole.py": "from lib import late\n",
+    "tests/unit/test_all.py": "import lib.late\n",
+    "tests/unit/test_star.py": "from lib.late import *\n",
+    "tests/unit/test_built.py": "import_module(f'lib.late.{name}')\n",
+    "tests/unit/test_later.py": "from lib.later import x\n",
+    "tests/unit/test_located.py": "from lib.located import HERE\n",
+    "tests/unit/test_checked.py": "if TYPE_CHECKING:\n    import lib.low\nelse:\n    import lib.alone\n",
     "tests/unit/deep/conftest.py": "from lib import alone\n",
     "tests/unit/deep/test_deep.py": "",
     "tests/api/test_api.py": "from lib.low import LOW\n",
@@ -69,7 +87,11 @@ def commit(root: Path) -> None:
         ("lib/low.py", {"low", "high", "lazy", "process", "factory"}),
         ("lib/high.py", {"high", "lazy", "factory"}),
         ("lib/lazy.py", {"lazy"}),
-        ("lib/alone.py", {"deep", "relative"}),
+        ("lib/alone.py", {"deep", "relative", "later", "checked"}),
+        ("lib/late/one.py", {"one", "inner", "whole", "all", "star", "built"}),
+        ("lib/late/two.py", {"two", "whole", "all", "star", "built"}),
+        ("lib/late/__init__.py", {"one", "two", "inner", "whole", "all", "star", "built"}),
+        ("lib/README.md", {"located"}),
         ("lib/deep/sibling.py", {"relative"}),
         ("lib/deep/more/values.json", {"relative"}),
         ("tests/unit/near/recorded/all.csv", {"recorded"}),
@@ -93,6 +115,45 @@ def test_what_a_changed_file_reaches(tree: Path, changed: str, reached: set[str]
 @pytest.mark.parametrize("changed", ["pyproject.toml", "requirements/zoe.lock", "tests/conftest.py", "pytest.ini"])
 def test_some_files_reach_all(tree: Path, changed: str) -> None:
     assert len(ImportGraph(tree).affected([changed], "tests/unit")) == len(UNIT)
+
+
+LATE = "lib/late/__init__.py"
+PROJECT = "[project]\nname = 'x'\n[tool.ruff]\nline-length = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "now", "reached"),
+    [
+        ("pyproject.toml", PROJECT.replace("= 1", "= 2"), {"reader_of_rules"}),
+        ("pyproject.toml", PROJECT + "[tool.mypy]\nstrict = true\n", {"reader_of_rules"}),
+        ("pyproject.toml", PROJECT.replace("'x'", "'y'"), None),
+        ("pyproject.toml", PROJECT + "[tool.pytest.ini_options]\naddopts = '-x'\n", None),
+        ("pyproject.toml", PROJECT + "[", None),
+        (LATE, FILES[LATE].replace("'Uno'", "'Eins'"), {"whole", "all", "star", "built"}),
+        (LATE, FILES[LATE].replace("'One', 'Uno'", "'Uno',"), {"one", "whole", "all", "star", "built"}),
+        (LATE, FILES[LATE].replace("'one':", "'uno':"), {"one", "whole", "all", "star", "built"}),
+        (LATE, FILES[LATE] + "print()\n", {"one", "two", "inner", "whole", "all", "star", "built"}),
+        (LATE, FILES[LATE] + "(", {"one", "two", "inner", "whole", "all", "star", "built"}),
+        ("lib/deep/__init__.py", "X = 1\n", {"relative"}),
+    ],
+)
+def test_what_a_changed_part_of_a_file_reaches(tree: Path, path: str, now: str, reached: set[str] | None) -> None:
+    """None: everything."""
+    added = {"pyproject.toml": PROJECT, "tests/unit/test_reader_of_rules.py": "TEXT = open('pyproject.toml')\n"}
+    for name, text in added.items():
+        (tree / name).write_text(text)
+    commit(tree)
+    before = (tree / path).read_text()
+    (tree / path).write_text(now)
+    try:
+        found = ImportGraph(tree).affected(changed_parts(tree, "HEAD", [path]), "tests/unit")
+        names = {Path(one).stem.removeprefix("test_") for one in found}
+        assert names == reached if reached is not None else len(found) == len(UNIT) + 1
+    finally:
+        (tree / path).write_text(before)
+        for name in added:
+            (tree / name).unlink()
+        commit(tree)
 
 
 def test_a_deleted_module_reaches_those_that_still_import_it(tree: Path) -> None:
@@ -135,7 +196,10 @@ def test_what_is_no_commit_is_refused_in_gits_words(tree: Path, base: str) -> No
 
 def test_this_repository_is_read_whole() -> None:
     root = Path(__file__).resolve().parents[3]
-    needed = ImportGraph(root).needs("tests/unit/zoe_master/scheduler/test_cycle.py")
+    graph = ImportGraph(root, root / PARSED)  # reading all files takes some 5 CPU s where no check has done so
+    needed = graph.needs("tests/unit/zoe_master/scheduler/test_cycle.py")
     assert "zoe_master/scheduler/cycle.py" in needed
     assert "zoe_lib/domain/execution.py" in needed
     assert "zoe_api/main.py" not in needed
+    wire = graph.affected(["zoe_client/wire/storage_nodes.py"], "tests/unit")
+    assert 0 < len(wire) < 60  # the package of the wire imports its modules late

@@ -36,7 +36,7 @@ def test_nothing_is_parsed_twice(tree: Path, tmp_path: Path, monkeypatch: pytest
     known = tmp_path / "build" / "known.json"
     first = ImportGraph(tree, known).needs("tests/unit/test_high.py")
     assert "lib/low.py" in first
-    monkeypatch.setattr("scripts.affected.ast.parse", lambda _: pytest.fail("parsed"))
+    monkeypatch.setattr("scripts.direct_needs.ast.parse", lambda _: pytest.fail("parsed"))
     assert ImportGraph(tree, known).needs("tests/unit/test_high.py") == first
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from scripts import pytest_run, run_tests
 from scripts.parts import Part
+from scripts.pytest_order import ORDER
 from scripts.pytest_run import SOME_FAILED, Cases
 from scripts.run_tests import SECOND_TRIES_MAX, Result, close, run, suite
 
@@ -47,7 +49,8 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_tests, "RECORDS", tmp_path)
     monkeypatch.setattr(run_tests, "KNOWN_SECOND_TRIES", tmp_path / "known.md")
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.delenv("ZOE_STRICT", raising=False)
+    for name in ("ZOE_STRICT", ORDER):
+        monkeypatch.delenv(name, raising=False)
 
 
 def counts(result: Result) -> tuple[int, int, int, bool]:
@@ -109,11 +112,65 @@ def test_what_a_part_waits_for_when_it_exits_counts(tmp_path: Path) -> None:
         "def test_leaves(): atexit.register(lambda: subprocess.run([sys.executable, '-c', BUSY]))\n"
     )
     result = suite(Part("swarm", (str(tmp_path),), 1, 1))
-    *_, end, last = pytest_run.read_records(tmp_path / "swarm.jsonl")
+    *_, end, last, run = pytest_run.read_records(tmp_path / "swarm.jsonl")
     assert (end["kind"], last["kind"], last["children_cpu_s"] >= 0.3) == ("end", "exit", True)
+    assert run["kind"] == "run"
     assert result.cpu_s == pytest.approx(
         sum(one[name] for one in (end, last) for name in ("own_cpu_s", "children_cpu_s"))
     )
+
+
+ORDERED = """
+import pytest
+RAN = []
+
+@pytest.fixture(scope="module", params=["x", "y"])
+def made(request):
+    RAN.append(request.param)
+    return request.param
+
+@pytest.mark.parametrize("number", range(6))
+def test_shares(made, number): assert RAN[-1] == made and len(RAN) == len(set(RAN))
+
+@pytest.mark.parametrize("number", range(12))
+def test_first(number): pass
+"""
+
+
+def ran(records: Path) -> list[str]:
+    return [one["name"] for one in pytest_run.read_records(records) if one["kind"] == "test"]
+
+
+def test_a_seed_orders_modules_and_their_tests_and_modules_stay_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abcdef":
+        (tmp_path / f"test_{name}.py").write_text(ORDERED, "utf-8")
+    orders = []
+    for number, seed in enumerate(["", "1", "1", "2"]):
+        monkeypatch.setenv(ORDER, seed)
+        cases = pytest_run.pytest_run([str(tmp_path)], tmp_path, tmp_path / f"{number}.jsonl")
+        assert (cases.exit_code, len(cases.passed)) == (0, 6 * 24)
+        assert f"in the order of {ORDER}={seed}" in cases.output or not seed
+        orders.append(ran(tmp_path / f"{number}.jsonl"))
+    plain, first, again, other = orders
+    assert first == again
+    assert sorted(plain) == sorted(first) == sorted(other)
+    assert len({tuple(order) for order in orders}) == 3
+    modules = [[name.partition("::")[0] for name in order] for order in orders]
+    assert all(sum(one != next_ for one, next_ in pairwise(names)) == 5 for names in modules)
+    assert len({tuple(dict.fromkeys(names)) for names in modules}) == 3
+    one_file = tmp_path / "test_c.py"
+    monkeypatch.setenv(ORDER, "1")
+    pytest_run.pytest_run([str(one_file)], tmp_path, tmp_path / "alone.jsonl")
+    assert ran(tmp_path / "alone.jsonl") == [name for name in first if "test_c.py" in name]
+
+
+def test_in_random_order_nothing_is_tried_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ORDER, "1")
+    runs = Runs(monkeypatch, some_failed("chance"), Cases(0, passed={"chance"}))
+    assert counts(suite(ENGINES)) == (1, 1, 1, False)
+    assert runs.left == 1
 
 
 @pytest.mark.parametrize("end", ["import os; os._exit(0)", "import pytest; pytest.exit('bye', returncode=0)"])

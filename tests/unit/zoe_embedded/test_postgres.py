@@ -48,6 +48,7 @@ def crash(server: EmbeddedPostgres) -> None:
 
 
 def test_start_and_stop_any_number_of_times(server: EmbeddedPostgres, home: Home) -> None:
+    server.stop()  # the tests of this home leave it running
     url = server.start()
     assert answers(url)
     assert not server.reused

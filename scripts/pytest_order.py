@@ -1,0 +1,33 @@
+"""A pytest plugin that runs modules, and the tests of each module, in the order of a seed: ZOE_RANDOM_ORDER=SEED.
+
+Tests of a module stay together, so a fixture of a module or a session is still made once; pytest then puts those
+together that share a fixture's parameter. The order of a module's tests depends on the seed and their names alone, so
+`ZOE_RANDOM_ORDER=7 pytest -p scripts.pytest_order FILE` repeats it without the other modules.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+import pytest
+
+ORDER = "ZOE_RANDOM_ORDER"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort by what a hash makes of the seed and the names: of the module first, then of the test."""
+    seed = os.environ.get(ORDER)
+    if seed:
+        items.sort(key=lambda item: (_place(seed, item.nodeid.partition("::")[0]), _place(seed, item.nodeid)))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which order it was."""
+    if seed := os.environ.get(ORDER):
+        terminalreporter.write_line(f"in the order of {ORDER}={seed}")
+
+
+def _place(seed: str, name: str) -> bytes:
+    return hashlib.sha256(f"{seed} {name}".encode()).digest()

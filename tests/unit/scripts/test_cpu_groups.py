@@ -1,0 +1,133 @@
+"""CPU seconds of what nobody waits for count to the group of a part, wherever the machine lets one be made."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scripts import cpu_groups
+from scripts.cpu_groups import CpuGroup
+from scripts.pytest_run import pytest_run, read_records
+
+BUSY = "import time\nwhile time.process_time() < 0.3: pass"
+# A child of its own session, whose parent ends before it.
+LEFT = f"import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', {BUSY!r}], start_new_session=True)"
+
+
+@pytest.fixture
+def group() -> Iterator[CpuGroup]:
+    made = CpuGroup.make("a part")
+    if made is None:
+        pytest.skip("this machine lets no control group be made here")
+    yield made
+    made.close()
+
+
+def test_what_nobody_waits_for_counts(group: CpuGroup) -> None:
+    done = subprocess.run(group.command([sys.executable, "-c", LEFT]), check=True, stdout=subprocess.PIPE)
+    assert done.stdout == b""  # which ends when the last one has closed it
+    used_s = group.close()
+    assert used_s is not None
+    assert 0.3 <= used_s < 5
+    assert not list(group._path.parent.glob(f"{group._path.name}*"))
+
+
+def test_what_still_runs_goes_on_in_the_group_above(group: CpuGroup) -> None:
+    waits = subprocess.Popen(
+        group.command([sys.executable, "-c", "print(); input()"]), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert waits.stdout is not None
+    waits.stdout.readline()
+    inner = group._path / "inner"
+    inner.mkdir()
+    assert str(waits.pid) in (group._path / "cgroup.procs").read_text().split()
+    assert group.close() is not None
+    assert not group._path.exists()
+    assert waits.poll() is None
+    waits.communicate(b"\n")
+    assert waits.returncode == 0
+
+
+def test_exit_codes_and_arguments_are_those_of_the_command(group: CpuGroup) -> None:
+    program = "import sys; print(sys.argv[1:]); sys.exit(3)"
+    done = subprocess.run(
+        group.command([sys.executable, "-c", program, "$0 'x", ""]), check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (3, "[\"$0 'x\", '']\n", "")
+
+
+def test_a_command_that_may_not_enter_runs_where_it_is(tmp_path: Path) -> None:
+    group = CpuGroup(tmp_path)
+    (tmp_path / "cgroup.procs").mkdir()
+    done = subprocess.run(group.command(["echo", "ran"]), check=True, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("ran\n", "")
+
+
+def hierarchy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mounts: str, own: str) -> None:
+    for name, text in {"MOUNTS": mounts, "OWN": own}.items():
+        (tmp_path / name).write_text(text)
+        monkeypatch.setattr(cpu_groups, name, tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("mounts", "own", "place"),
+    [
+        ("29 2 0:5 / {}/v2 rw - cgroup2 cgroup2 rw\n", "0::/session\n", "v2/session"),
+        ("29 2 0:5 / {}/cpu rw - cgroup cgroup rw,cpu,cpuacct\n", "4:cpu,cpuacct:/a\n0::/\n", "cpu/a"),
+        ("29 2 0:5 /box {}/v2 rw shared:1 - cgroup2 cgroup2 rw\n", "0::/box/in\n", "v2/in"),
+        ("29 2 0:5 /box {}/v2 rw - cgroup2 cgroup2 rw\n", "0::/\n", None),
+        ("29 2 0:5 / {}/memory rw - cgroup cgroup rw,memory\n", "4:memory:/\n", None),
+        ("", "", None),
+    ],
+)
+def test_where_groups_would_be_made(
+    mounts: str, own: str, place: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hierarchy(tmp_path, monkeypatch, mounts.format(tmp_path), own)
+    assert [found for _, found in cpu_groups._places()] == ([tmp_path / place] if place else [])
+    # These are plain directories, in which nothing is counted: there is no group, and nothing stays.
+    if place:
+        (tmp_path / place).mkdir(parents=True)
+    assert CpuGroup.make("a") is None
+    assert not place or not list((tmp_path / place).iterdir())
+
+
+@pytest.mark.parametrize(
+    ("controllers", "engines"), [(None, "/session/a"), ("hugetlb\n", "/session/a"), ("cpu memory pids\n", "")]
+)
+def test_a_group_that_may_hold_containers_is_told_to_engines(
+    controllers: str | None, engines: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hierarchy(tmp_path, monkeypatch, f"29 2 0:5 / {tmp_path}/v2 rw - cgroup2 cgroup2 rw\n", "0::/session\n")
+    session = tmp_path / "v2" / "session"
+    session.mkdir(parents=True)
+    if controllers is not None:
+        (session / "cgroup.controllers").write_text(controllers)
+    assert CpuGroup(session / "a").for_engines == engines
+
+
+def test_without_a_group_a_part_runs_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hierarchy(tmp_path, monkeypatch, "", "")
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    (tmp_path / "test_some.py").write_text("def test_fine(): pass\n")
+    cases = pytest_run([str(tmp_path)], tmp_path, tmp_path / "a.jsonl")
+    assert (cases.exit_code, cases.group_cpu_s, len(cases.passed)) == (0, None, 1)
+
+
+def test_a_part_tells_what_its_tests_left_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: CpuGroup
+) -> None:
+    """The process that it leaves ends before the last test, so all of it counts."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    (tmp_path / "test_some.py").write_text(
+        f"import subprocess, sys\ndef test_leaves(): subprocess.run([sys.executable, '-c', {LEFT!r}], stdout=-1)\n"
+    )
+    cases = pytest_run([str(tmp_path)], tmp_path, tmp_path / "a.jsonl")
+    assert cases.group_cpu_s is not None
+    assert cases.group_cpu_s >= cases.cpu_s + 0.25
+    *_, run = read_records(tmp_path / "a.jsonl")
+    assert (run["kind"], run["cpu_s"]) == ("run", cases.group_cpu_s)
