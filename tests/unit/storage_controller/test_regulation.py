@@ -16,6 +16,7 @@ from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.bandwidth.regulator import RateSettings
 from storage_controller.ledger import Ledger
 from storage_controller.regulation import Endpoints, Regulation
+from storage_filters.placing import AT_OBJECT_SERVERS
 from storage_filters.records import KINDS
 from storage_filters.rules import CACHING
 from tests.support.installation import free_port
@@ -104,7 +105,7 @@ def test_reports_that_make_no_sense_are_told_and_the_next_one_counts(
 
 def test_what_the_proxies_host_is_known_by_their_reports(loop: Loop) -> None:
     """Until one reports, all is taken to be there; a proxy of an older version says nothing, and has no host."""
-    assert loop.regulation.hosted() == {*KINDS, CACHING}
+    assert loop.regulation.hosted() == {*KINDS, CACHING, AT_OBJECT_SERVERS}
     assert loop.regulation.hosted_by() == {}
     loop.proxy.send(report(time.monotonic_ns(), filters=["NOOP", "COMPRESSION"]))
     until(lambda: loop.regulation.hosted() == {"NOOP", "COMPRESSION"})
