@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from tempfile import SpooledTemporaryFile
@@ -51,6 +52,7 @@ _ALONE_S = 1.0
 _IN_MEMORY_BYTES = 1 << 20
 """Of a body that is kept here; what is longer goes to the disk."""
 _REPLACED_ANEW = 3
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)", re.ASCII)
 _RANGES = (HTTP_PARTIAL_CONTENT, HTTP_PRECONDITION_FAILED, HTTP_REQUESTED_RANGE_NOT_SATISFIABLE)
 
 
@@ -104,7 +106,7 @@ class _Forwarding:
         """
         if answer.status not in _RANGES:
             return False
-        if len(req.range.ranges) > 1 and "multipart" not in answer.headers.get("Content-Type", ""):
+        if len(req.range.ranges) > 1 and answer.status == HTTP_PARTIAL_CONTENT and not _is_all_of_them(req, answer):
             return True
         asked = req.headers.get("X-Backend-Ignore-Range-If-Metadata-Present", "").split(",")
         names = {name.strip().lower() for name in asked if name.strip()}
@@ -290,3 +292,14 @@ class GatewayObjects(_Forwarding, ReplicatedObjectController):  # type: ignore[m
 def _version(answer: StoreAnswer) -> str:
     """Return what changes with each write of an object."""
     return "|".join(answer.headers.get(name, "") for name in ("Etag", "X-Timestamp", "Last-Modified", "Content-Length"))
+
+
+def _is_all_of_them(req: Request, answer: StoreAnswer) -> bool:
+    """Return whether the answer has all ranges of several: in parts, or as the only one that the object has."""
+    if "multipart" in answer.headers.get("Content-Type", ""):
+        return True
+    found = _CONTENT_RANGE.fullmatch(answer.headers.get("Content-Range", ""))
+    if found is None:
+        return False
+    first, last, length = map(int, found.groups())
+    return req.range.ranges_for_length(length) == [(first, last + 1)]

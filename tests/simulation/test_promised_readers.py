@@ -30,10 +30,10 @@ class Reading(Promising):
     takes.
     """
 
-    def __init__(self, share: float = 0.9) -> None:
+    def __init__(self, share: float = 0.9, others_s: float = 100.0) -> None:
         controller = SimulatedController(CAPACITY)
         super().__init__([node("n1"), node("n2")], behave=self._behave, controller=controller)
-        self.share = share
+        self.share, self.others_s = share, others_s
         policy = replace(self.store.policy(), promise_share=1.0)
         self.store.set_policy(policy, 0, self.clock(), "test")
         kind = "default", "ada", "reader"
@@ -44,7 +44,7 @@ class Reading(Promising):
 
     def _behave(self, start: ServiceStart) -> ServiceBehaviour:
         promise = self.get(start.execution_id).promise
-        return ServiceBehaviour(run_s=self.share * promise.terms.run_s if promise is not None else 100.0)
+        return ServiceBehaviour(run_s=self.share * promise.terms.run_s if promise is not None else self.others_s)
 
 
 def reader() -> Application:
@@ -93,6 +93,23 @@ def test_bandwidth_that_is_booked_for_later_is_used_until_then_by_what_ends_befo
     world.run(3000.0, check_invariants)
     assert (world.state(promised), world.get(promised).missed) == (ExecutionState.SUCCEEDED, None)
     assert world.state(long) is ExecutionState.SUCCEEDED
+
+
+def test_readers_that_are_all_late_begin_one_after_the_other() -> None:
+    """Another execution has held the whole store for far longer than expected. The rates that were booked for one after
+    the other are more than the store has: none of them may wait for those behind it.
+    """
+    world = Reading(others_s=5000.0)
+    world.submit(holds(100, 100.0))
+    world.run(1.0)
+    asked = [world.ask(reader(), in_s=seconds) for seconds in (320.0, 480.0, 640.0)]
+    world.run(5.0)
+    rates = [world.terms(one).read_bytes_per_s or 0 for one in asked]
+    assert sum(rates) > 100 * MB
+    world.run(8000.0, check_invariants)
+    assert [world.state(one) for one in asked] == [ExecutionState.SUCCEEDED] * 3
+    placed = [world.get(one).marks[Mark.PLACED] for one in asked]
+    assert placed == sorted(placed)
 
 
 def test_promises_of_random_readers_are_kept_beside_others_and_hold_no_more_than_there_is() -> None:

@@ -74,6 +74,7 @@ def steps(chance: random.Random) -> Iterator[tuple[str, str, bytes, dict[str, st
                 yield "POST", path, b"", {"X-Object-Meta-Size": "9"}
             case 4:
                 spans = ["bytes=0-9", "bytes=-7", "bytes=65530-", "bytes=5-2", "bytes=90000-", "bytes=0-1,60000-60003"]
+                spans += ["bytes=90000-90009,1-", "bytes=0-0,90000-", "bytes=90000-,91000-91001"]
                 yield "GET", path, b"", {"Range": chance.choice(spans)}
             case 5:
                 condition = chance.choice(["If-Match", "If-None-Match"])

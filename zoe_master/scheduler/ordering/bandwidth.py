@@ -107,8 +107,16 @@ class Guarantees:
         if not self._readings or wanted.write > self._free.write:
             return False
         own = [one for one in self._readings if booked_for(one.execution_id) == execution.id]
-        others = [one for one in self._readings if booked_for(one.execution_id) != execution.id]
         if own and execution.promise is not None:
+            turn = min(map(_turn, own))
+            others = [
+                one
+                for one in self._readings
+                if booked_for(one.execution_id) != execution.id
+                and (
+                    one.begins_s > self._now_s or _turn(one) < turn
+                )  # else it is late itself, and comes after this one
+            ]
             ends_s = max(self._now_s + execution.promise.terms.run_s, *(one.ends_s for one in own))
             held = most_held([*self._held, *(one.reads(self._now_s) for one in others)], self._now_s, ends_s)
         else:
@@ -176,6 +184,13 @@ def _kept_for(bookings: Iterable[Booking]) -> dict[ExecutionId, Rates]:
             name = booked_for(one.execution_id)
             kept[name] = Rates(max(kept.get(name, Rates()).read, one.read_bytes_per_s))
     return kept
+
+
+def _turn(booking: Booking) -> tuple[float, ExecutionId]:
+    """Return a key that puts first what has to begin first. Those that are late must have an order: if each kept its
+    bandwidth from all others, none of them would ever begin.
+    """
+    return booking.begins_s, booking.execution_id
 
 
 def _reason(why: str, hint: str = _HINT) -> Reason:
