@@ -106,7 +106,9 @@ def transfers_view(execution: Execution, so_far: StoreTransfers | None) -> Trans
 def waits_for(execution: Execution) -> Reason | None:
     """Return why an execution waits, from what is stored; None if it does not, or the master has not said it yet."""
     if execution.state is ExecutionState.SUBMITTED:
-        return reason_of(execution.conditions, time.time()) or _unpromised(execution)
+        kept = reason_of(execution.conditions, time.time())
+        offered = execution.offers is not None and awaits_promise(execution)  # its user has little time to answer
+        return _unpromised(execution) if offered or kept is None else kept
     return execution.reason or refused(execution)
 
 

@@ -84,6 +84,14 @@ def test_an_earlier_run_must_be_able_to_end_before_the_next_is_submitted(http: h
     assert "3600 s apart" in refused["detail"]
 
 
+def test_jitter_may_bring_a_run_close_to_the_next(http: httpx.Client) -> None:
+    body = {"expression": "@hourly", "document": job("true", name="nightly"), "overlap": "replace", "jitter_s": 3000.0}
+    refused = problem(http.put(f"{SCHEDULES}/nightly", json={**body, "ahead_s": 600.0}))
+    assert "600 s apart" in refused["detail"]
+    http.put(f"{SCHEDULES}/nightly", json={**body, "ahead_s": 500.0}).raise_for_status()
+    http.put(f"{SCHEDULES}/nightly", json={**body, "jitter_s": 7200.0}).raise_for_status()
+
+
 def test_few_runs_wait_at_once(http: httpx.Client, leader: Leader) -> None:
     body = {"expression": "@hourly", "document": job("true", name="nightly"), "overlap": "allow"}
     refused = problem(http.put(f"{SCHEDULES}/nightly", json={**body, "ahead_s": 24 * HOUR}))

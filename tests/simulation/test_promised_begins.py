@@ -10,8 +10,9 @@ from tests.simulation.test_promised_arrays import members, submit
 from tests.simulation.test_promises import WISH, Promising, job, work_of
 from tests.simulation.world import check_invariants
 from zoe_client.vocabulary import DependencyKind, Holder
+from zoe_lib.domain import events as ev
 from zoe_lib.domain.conditions import Conditions, Dependency
-from zoe_lib.domain.execution import ExecutionState, Mark
+from zoe_lib.domain.execution import Cause, ExecutionState, Mark
 from zoe_lib.domain.values import changed
 
 
@@ -66,6 +67,29 @@ def test_too_little_time_after_its_begin_is_told() -> None:
     world.run(1000.0, check_invariants)
     found = world.get(one)
     assert (found.state, found.missed) == (ExecutionState.SUCCEEDED, None)
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_offers_that_nobody_accepts_keep_no_room_until_it_may_begin(held: bool) -> None:
+    """Also of what is held meanwhile."""
+    world = work_of({"job": 100.0})
+    one = ask(world, 8, 100.0, begins_in_s=5000.0, in_s=5050.0)
+    world.run(2.0)
+    offers = world.get(one).offers
+    assert offers is not None
+    assert offers.offers
+    if held:
+        execution = world.get(one)
+        world.store.append(one, [ev.Held(at_s=world.clock(), by=Holder.USER, user="ada")], execution.version, None)
+        world.waker.wake()
+    world.run(offers.ends_s - world.clock() - 1.0)
+    assert world.state(one) is ExecutionState.SUBMITTED
+    world.run(10.0, check_invariants)
+    found = world.get(one)
+    assert (found.state, found.cause) == (ExecutionState.FAILED, Cause.NO_PROMISE)
+    other = ask(world, 8, 100.0, begins_in_s=5000.0, in_s=5250.0)
+    world.run(2.0)
+    assert world.terms(other).finish_s <= world.get(other).submitted_at_s + 5250.0
 
 
 def test_another_master_keeps_its_room() -> None:

@@ -209,11 +209,13 @@ def _check_ahead(schedule: Schedule, now_s: float) -> None:
     while at_s is not None and len(times) <= AHEAD_RUNS_MAX:
         times.append(at_s)
         at_s = first_after(schedule, at_s)
-    least_s = min((later - one for one, later in pairwise(times)), default=math.inf)
+    # Of two runs, the earlier one may begin late by the jitter, and the later one early.
+    least_s = min((later - one for one, later in pairwise(times)), default=math.inf) - schedule.jitter_s
     why = ""
-    if schedule.ahead_s >= least_s and schedule.overlap_policy is not OverlapPolicy.ALLOW:
+    if schedule.ahead_s and schedule.ahead_s >= least_s and schedule.overlap_policy is not OverlapPolicy.ALLOW:
         why = (
-            f"its times are {least_s:g} s apart, so an earlier run never has ended so long before: let overlap be allow"
+            f"its runs may begin {max(least_s, 0):g} s apart, so an earlier one may not have begun so long before: let "
+            "overlap be allow"
         )
     if len(times) > AHEAD_RUNS_MAX and times[-1] - times[0] < schedule.ahead_s:
         why = f"more than {AHEAD_RUNS_MAX} of its runs would wait at once"

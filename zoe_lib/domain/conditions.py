@@ -73,14 +73,16 @@ class Conditions:
     @property
     def met_but_for_time(self) -> bool:
         """Return whether only the time before which it must not begin may still keep it from the queue."""
-        return self.held is None and self._dependencies_met()
+        return self.held is None and self.dependencies_met
 
     @property
     def begins_s(self) -> float:
         """Return when it may begin at the earliest, in seconds since the epoch; 0 without such a time."""
         return self.begin_at_s or 0.0
 
-    def _dependencies_met(self) -> bool:
+    @property
+    def dependencies_met(self) -> bool:
+        """Return whether all that it runs after has ended as wished."""
         if self.any_of and self.after:
             return any(one.met for one in self.after)
         return all(one.met for one in self.after)

@@ -105,8 +105,10 @@ def _work_ended_s(execution: Execution) -> float | None:
 def _enters_queue(execution: Execution, now_s: float, cause_id: str) -> ev.Event | None:
     """It enters the queue when its conditions are met; when they no longer can be, it ends, or is held if so wished."""
     conditions = execution.conditions
+    if awaits_promise(execution) and conditions.dependencies_met:  # whether it may begin yet, or is held, or not
+        return _unpromised(execution, now_s, cause_id)
     if conditions.met(now_s):
-        return _unpromised(execution, now_s, cause_id) if awaits_promise(execution) else _queued(now_s, cause_id)
+        return None if awaits_promise(execution) else _queued(now_s, cause_id)
     if not conditions.impossible:
         return None
     if conditions.keep:
