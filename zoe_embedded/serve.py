@@ -25,6 +25,7 @@ STOPPED = (
     "Stopped. With the next `make serve`, queued executions keep their places, and those that ran begin again from the "
     "start."
 )
+_TOKENS = "memcached"
 # If a process ends more often than this, a restart does not help.
 REVIVALS_MAX = 5
 REVIVALS_WITHIN_S = 60.0
@@ -58,13 +59,21 @@ def main() -> int:
 
 
 def _keep_up(console: Console, stack: Stack, site: Site | None = None) -> int:
-    """Restart processes that end by themselves, until that happens too often; end when a server of the store does."""
+    """Restart processes that end by themselves, until that happens too often. A server of the store stays away until an
+    admin restarts it, as with any store; without the one that knows the tokens, nothing goes on.
+    """
     revivals: deque[float] = deque(maxlen=REVIVALS_MAX)
+    away: list[str] = []
     while True:
         time.sleep(_LOOK_INTERVAL_S)
-        if site is not None and (ended := site.store.ended()) is not None:
-            console.print(f"[red]The store's {ended} ended by itself; see {site.store.directory / ended}.log[/red]")
-            return 1
+        if site is not None:
+            away, before = site.store.all_ended(), away
+            for name in set(away).difference(before):
+                console.print(f"[red]The store's {name} ended by itself; see {site.store.directory / name}.log[/red]")
+                if name != _TOKENS:
+                    console.print(f"[yellow]`zoe storage restart {name}` starts it again.[/yellow]")
+            if _TOKENS in away:
+                return 1
         for story in stack.revive() if site is None else site.revive():
             console.print(f"[yellow]{story}[/yellow]")
             now_s = time.monotonic()

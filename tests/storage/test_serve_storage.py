@@ -51,6 +51,13 @@ def _environment(commands: dict[str, str]) -> dict[str, str]:
     return {name: commands[name] for name in ("ZOE_URL", "ZOE_TOKEN_FILE")}
 
 
+def _child(pid: int, name: str) -> psutil.Process:
+    """The program that was started for this, not its workers nor what keeps its log."""
+    children = psutil.Process(pid).children()
+    [found] = [one for one in children if any(part.endswith((name, f"{name}.conf")) for part in one.cmdline())]
+    return found
+
+
 def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> None:
     output = home / "serve.out"
     with output.open("wb") as file:
@@ -79,6 +86,8 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
             assert httpx.get(f"{root}/docs/one", headers=token).content == b"text " * 2000
             done = client.why_stored("docs", "one").done
             assert [one.filter for one in done] == ["COMPRESSION", "ENCRYPTION"]
+            _child(running.pid, "object-1").kill()
+            until(lambda: "The store's object-1 ended by itself" in output.read_text(), output.read_text)
             restarted = CliRunner().invoke(app, ["storage", "restart", "object-1"], env=_environment(commands))
             assert (restarted.exit_code, "it was restarted" in restarted.output) == (0, True), restarted
             until(lambda: {one.name for one in client.storage_nodes().nodes if one.latency_s is not None} == SERVERS)
@@ -94,12 +103,7 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
             )
             assert (second.returncode, "Zoe already runs in" in second.stdout) == (1, True), second
             httpx.put(f"{root}/docs/two", headers=token, content=b"two").raise_for_status()
-            [controller] = [
-                one
-                for one in psutil.Process(running.pid).children(recursive=True)
-                if one.cmdline()[-1] == "storage_controller"
-            ]
-            controller.kill()
+            _child(running.pid, "storage_controller").kill()
             until(lambda: "zoe-storage had ended with -9 and was restarted" in output.read_text(), output.read_text)
             until(lambda: not client.storage().problem, lambda: client.storage().problem)
         children = psutil.Process(running.pid).children(recursive=True)

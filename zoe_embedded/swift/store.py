@@ -85,9 +85,13 @@ class ObjectStore:
 
     def ended(self) -> str | None:
         """Return the name of a server that ended by itself; None if all run."""
-        return next(
-            (name for name, one in self._processes.items() if one.poll() is not None and name != self._restarting), None
-        )
+        return next(iter(self.all_ended()), None)
+
+    def all_ended(self) -> list[str]:
+        """Return the names of the servers that ended by themselves, and were not restarted."""
+        return [
+            name for name, one in list(self._processes.items()) if one.poll() is not None and name != self._restarting
+        ]
 
     def log_of(self, name: str) -> str:
         """Return the log of a server."""
