@@ -82,10 +82,13 @@ def test_all_of_zoe_is_served_with_a_store_until_it_is_stopped(home: Path) -> No
             login = httpx.get(commands["ST_AUTH"], headers={"X-Auth-User": commands["ST_USER"], "X-Auth-Key": key})
             root, token = login.headers["X-Storage-Url"], {"X-Auth-Token": login.headers["X-Auth-Token"]}
             httpx.put(f"{root}/docs", headers=token).raise_for_status()
-            httpx.put(f"{root}/docs/one", headers=token, content=b"text " * 2000).raise_for_status()
+
+            def stored() -> list[str]:
+                httpx.put(f"{root}/docs/one", headers=token, content=b"text " * 2000).raise_for_status()
+                return [one.filter for one in client.why_stored("docs", "one").done]
+
+            until(lambda: stored() == ["COMPRESSION", "ENCRYPTION"])  # a rule reaches the proxy within a second or two
             assert httpx.get(f"{root}/docs/one", headers=token).content == b"text " * 2000
-            done = client.why_stored("docs", "one").done
-            assert [one.filter for one in done] == ["COMPRESSION", "ENCRYPTION"]
             _child(running.pid, "object-1").kill()
             until(lambda: "The store's object-1 ended by itself" in output.read_text(), output.read_text)
             restarted = CliRunner().invoke(app, ["storage", "restart", "object-1"], env=_environment(commands))
