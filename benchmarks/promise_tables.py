@@ -46,13 +46,13 @@ def _calibration(rows: Sequence[Row]) -> None:
         _kept("all", confidence, [one for one in rows if one["strategy"] == name])
 
 
-def _kept(what: str, confidence: float, found: Sequence[Row]) -> None:
+def _kept(what: str, confidence: str, found: Sequence[Row]) -> None:
     columns = ("kept", "made", "refused", "announced", "ahead")
     kept, made, refused, announced, ahead = (_sum(found, column) for column in columns)
     if made:
         share, low, high = wilson(kept, made)
         said = f"{share:.1%} ({low:.1%} to {high:.1%})"
-        print(f"| {what} | {confidence:.0%} | {made} | {refused} | {said} | {announced} of {made - kept} | {ahead} |")
+        print(f"| {what} | {confidence} | {made} | {refused} | {said} | {announced} of {made - kept} | {ahead} |")
 
 
 def _use(rows: Sequence[Row]) -> None:
@@ -101,7 +101,7 @@ def _by_factor(rows: Sequence[Row]) -> None:
         for one in rows:
             groups.setdefault(value(StudyCase(int(one["seed"]), 1.0, 1.0)), []).append(one)
         for key, found in sorted(groups.items(), key=lambda item: str(item[0])):
-            cells = [_share(found, CALIBRATED[confidence]) for confidence in (0.5, 0.9)]
+            cells = [_share(found, CALIBRATED[confidence]) for confidence in ("50%", "90%")]
             cells += [f"{_mean(found, name):.3f}" for name in ("promises 50 %", EDF_EASY)]
             print(f"| {title} {key} | {' | '.join(cells)} |")
 

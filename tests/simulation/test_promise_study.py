@@ -173,5 +173,15 @@ def test_a_warning_counts_as_early_by_the_share_of_the_run_time_that_was_left() 
     assert outcome.announced(0.2) == 1
 
 
+@pytest.mark.parametrize("tells", [False, True])
+def test_what_tells_its_progress_is_known_to_be_late_long_before(tells: bool) -> None:
+    """It takes three times as long as declared and hoped, and nobody knows but by its progress."""
+    slow = app(1, in_s=400.0, run_s=1200.0, declared_s=300.0)
+    rules = RunRules(POLICY, PromiseWish(0.5), tells=tells)
+    outcome = run(slow, app(2, at_s=390.0), rules=rules).outcome
+    assert outcome.kept() == (0, 1)
+    assert outcome.announced(0.2) == int(tells)
+
+
 def _slack(one: StudyApplication) -> float:
     return (one.deadline_s - one.submit_s) / one.takes_s(one.total, CAPACITY)

@@ -15,6 +15,7 @@ from zoe_lib.domain.events import Event, Promised, Refused
 from zoe_lib.domain.execution import Cause, Execution, ExecutionState, Outcome, ServiceState
 from zoe_lib.domain.finish_times import PromiseOffers, PromiseWish
 from zoe_lib.domain.policy import Policy
+from zoe_lib.domain.progress import READINGS_MAX, ExecutionProgress, ProgressReading
 from zoe_lib.domain.storage import Credential
 from zoe_lib.store.memory import MemoryStore
 from zoe_master.backends.simulated import ManualClock, SimulatedBackend
@@ -36,6 +37,7 @@ _TICKS_AT_ONCE_MAX = 200
 _EVENTS_MAX = 200_000
 _NEWS_MAX = 20_000
 _AGAIN = "w"  # ends the names of what was submitted again, as a wish
+_TOLD_IN_A_RUN = 40
 _RUNS = (ExecutionState.STARTING, ExecutionState.RUNNING)
 
 
@@ -53,6 +55,7 @@ class WhenRefused(StrEnum):
 class RunRules:
     """How a run is decided. wish: what those with a deadline ask for; None: they ask for no promise. cores, bandwidth:
     the means that promises may use. exact: run times are known, not learned. learns: else it goes by what was declared.
+    tells: whether promised applications tell their progress.
     """
 
     policy: Policy
@@ -62,6 +65,7 @@ class RunRules:
     bandwidth: bool = True
     exact: bool = False
     learns: bool = True
+    tells: bool = False
 
 
 class StoreRun:
@@ -91,6 +95,7 @@ class StoreRun:
         self._decisions = self._deciding()
         self._active: dict[str, ApplicationWork] = {}
         self._waiting: set[str] = set()
+        self._told: dict[str, list[ProgressReading]] = {}
         self._changes = sorted(
             [(one.at_s, False, one.node) for one in failures] + [(one.back_s, True, one.node) for one in failures],
             reverse=True,
@@ -144,6 +149,7 @@ class StoreRun:
         times += [self._changes[-1][0]] if self._changes else []
         # The production loop ticks every few seconds; here, when a booking begins or a retry is due.
         times += [one.begins_s for one in self._master.cache.promises.frozen() if one.begins_s > now_s]
+        times += [at_s for name in self._told if (at_s := self._tells_s(name)) > now_s]
         due_s = self._master.next_due_s(now_s) if self._waiting else None
         times += [] if due_s is None else [due_s]
         return min(times, default=math.inf)
@@ -161,6 +167,15 @@ class StoreRun:
         for work in self._active.values():
             work.advance(seconds)
         self._clock.advance(seconds)
+        for name, told in self._told.items():
+            if self._clock() >= self._tells_s(name):
+                told[:] = [*told, ProgressReading(self._clock(), self._active[name].done)][-READINGS_MAX:]
+
+    def _tells_s(self, name: str) -> float:
+        """Return when an application tells its progress again: each fortieth of the time that was promised for it."""
+        promise = self._store.execution(name).promise
+        assert promise is not None
+        return self._told[name][-1].at_s + promise.terms.run_s / _TOLD_IN_A_RUN
 
     def _change_nodes(self) -> None:
         while self._changes and self._changes[-1][0] <= self._clock():
@@ -193,6 +208,7 @@ class StoreRun:
         for name in [name for name, work in self._active.items() if work.left_s == 0.0]:
             work, execution = self._active.pop(name), self._master.cache.get(name)
             assert execution is not None
+            self._told.pop(name, None)
             self.outcome.ends.append(_end(work.application, work.start_s, self._clock(), execution))
             for service in execution.services:
                 if service.id in there:
@@ -205,7 +221,7 @@ class StoreRun:
             tick = self._master.tick()
             self.outcome.ticks += 1
             self._follow(tick)
-            made = self._decisions.made_on(tick)
+            made = self._decisions.made_on(tick, progress=self._progress())
             self._master.tell_promises(made)
             self.outcome.noticed |= {one.execution.id: one.notice.at_s for one in made if one.notice is not None}
             answered = self._answer_offers()
@@ -215,11 +231,20 @@ class StoreRun:
                 return
         raise RuntimeError("the master does not come to rest")
 
+    def _progress(self) -> dict[str, ExecutionProgress]:
+        """Return what applications have told of this attempt."""
+        return {
+            name: ExecutionProgress(name, self._store.execution(name).attempt, told[-1].at_s, tuple(told))
+            for name, told in self._told.items()
+        }
+
     def _follow(self, tick: Tick) -> None:
         """Note what starts; what is no longer active has lost its attempt, and all its work."""
         for name in tick.plan.starts:
             self._waiting.discard(name)
             self._active[name] = ApplicationWork(self._applications[name], self._clock())
+            if self._rules.tells and self._store.execution(name).promise is not None:
+                self._told[name] = [ProgressReading(self._clock(), 0.0)]
         for name in list(self._active):
             execution = self._store.execution(name)
             if execution.terminal:
@@ -228,6 +253,7 @@ class StoreRun:
             elif execution.state not in _RUNS:
                 self._active.pop(name)
                 self._waiting.add(name)
+        self._told = {name: told for name, told in self._told.items() if name in self._active}
 
     def _share(self) -> None:
         for name, work in self._active.items():

@@ -33,9 +33,12 @@ RULES: Mapping[str, RunRules] = {
     "promises 90 %": RunRules(_DEFAULT, PromiseWish(0.9)),
     "promises 95 %": RunRules(_DEFAULT, PromiseWish(0.95)),
     "promises 99 %": RunRules(_DEFAULT, PromiseWish(0.99)),
+    "50 %, told": RunRules(_DEFAULT, PromiseWish(0.5), tells=True),
+    "90 %, told": RunRules(_DEFAULT, PromiseWish(0.9), tells=True),
     "90 % or less sure": RunRules(_DEFAULT, PromiseWish(0.9), WhenRefused.LESS_SURE),
     "90 %, less sure, or a wish": RunRules(_EDF, PromiseWish(0.9), WhenRefused.WISH),
     "50 %, or a wish": RunRules(_EDF, PromiseWish(0.5), WhenRefused.WISH),
+    "50 %, told, or a wish": RunRules(_EDF, PromiseWish(0.5), WhenRefused.WISH, tells=True),
     "cores only, 90 %": RunRules(_DEFAULT, PromiseWish(0.9), bandwidth=False),
     "bandwidth only, 90 %": RunRules(_DEFAULT, PromiseWish(0.9), cores=False),
     "exact run times": RunRules(_DEFAULT, PromiseWish(0.9), exact=True),
@@ -45,18 +48,30 @@ RIVALS: Mapping[str, Callable[[], Rival]] = {
     "ElasticFlow-like": ElasticFlowLike,
     "3Sigma-like": ThreeSigmaLike,
 }
-CALIBRATED: Mapping[float, str] = {
-    0.5: "promises 50 %",
-    0.8: "promises 80 %",
-    0.9: "promises 90 %",
-    0.95: "promises 95 %",
-    0.99: "promises 99 %",
+CALIBRATED: Mapping[str, str] = {
+    "50%": "promises 50 %",
+    "80%": "promises 80 %",
+    "90%": "promises 90 %",
+    "95%": "promises 95 %",
+    "99%": "promises 99 %",
+    "50%, told": "50 %, told",
+    "90%, told": "90 %, told",
 }
+"""By the confidence, and whether they tell their progress."""
 OTHERS = ("FCFS + EASY", "EDF", EDF_EASY, DEFAULT, *RIVALS)
 """What promises are compared with: the best of these in each seed."""
 MAIN = (
     *(EDF_EASY, DEFAULT, *RIVALS),
-    *("promises 50 %", "promises 90 %", "90 % or less sure", "90 %, less sure, or a wish", "50 %, or a wish"),
+    *(
+        "promises 50 %",
+        "promises 90 %",
+        "50 %, told",
+        "90 %, told",
+        "90 % or less sure",
+        "90 %, less sure, or a wish",
+        "50 %, or a wish",
+        "50 %, told, or a wish",
+    ),
 )
 CONFIDENCES = ("promises 80 %", "promises 95 %", "promises 99 %")
 LEVERS = ("cores only, 90 %", "bandwidth only, 90 %", "exact run times", "FCFS + EASY", "EDF")
