@@ -302,4 +302,4 @@ def _is_all_of_them(req: Request, answer: StoreAnswer) -> bool:
     if found is None:
         return False
     first, last, length = map(int, found.groups())
-    return req.range.ranges_for_length(length) == [(first, last + 1)]
+    return bool(req.range.ranges_for_length(length) == [(first, last + 1)])
