@@ -92,6 +92,14 @@ def test_jitter_may_bring_a_run_close_to_the_next(http: httpx.Client) -> None:
     http.put(f"{SCHEDULES}/nightly", json={**body, "jitter_s": 7200.0}).raise_for_status()
 
 
+def test_a_priority_of_zero_is_one(api: Api, http: httpx.Client, leader: Leader) -> None:
+    """It stands against that of the description, as any other."""
+    document = {**job("true", name="nightly"), "priority": 7}
+    added = add(http, **TOMORROW, document=document, priority=0)
+    leader.look(added["due_s"])
+    assert api.store.execution(made(http)[0]).priority == 0
+
+
 def test_few_runs_wait_at_once(http: httpx.Client, leader: Leader) -> None:
     body = {"expression": "@hourly", "document": job("true", name="nightly"), "overlap": "allow"}
     refused = problem(http.put(f"{SCHEDULES}/nightly", json={**body, "ahead_s": 24 * HOUR}))

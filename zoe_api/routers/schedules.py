@@ -178,7 +178,7 @@ def _schedule(name: str, body: ScheduleRequest, principal: Principal, now_s: flo
         version=body.version,
         document=body.document,
         parameters=body.parameters,
-        options={key: one for key, one in options.items() if one},
+        options={key: one for key, one in options.items() if one is not None},
         missed=body.missed.value,
         overlap=body.overlap.value,
         jitter_s=body.jitter_s,
