@@ -109,14 +109,9 @@ class Guarantees:
         own = [one for one in self._readings if booked_for(one.execution_id) == execution.id]
         if own and execution.promise is not None:
             turn = min(map(_turn, own))
-            others = [
-                one
-                for one in self._readings
-                if booked_for(one.execution_id) != execution.id
-                and (
-                    one.begins_s > self._now_s or _turn(one) < turn
-                )  # else it is late itself, and comes after this one
-            ]
+            others = [one for one in self._readings if booked_for(one.execution_id) != execution.id]
+            # What is late itself, and comes after this one, waits for it.
+            others = [one for one in others if one.begins_s > self._now_s or _turn(one) < turn]
             ends_s = max(self._now_s + execution.promise.terms.run_s, *(one.ends_s for one in own))
             held = most_held([*self._held, *(one.reads(self._now_s) for one in others)], self._now_s, ends_s)
         else:
