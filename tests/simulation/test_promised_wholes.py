@@ -181,3 +181,37 @@ def test_a_step_that_is_held_is_announced_as_such_and_those_after_it_as_late_by_
         world.waker.wake()
     risks = [promise.notice.risk for one in ids if (promise := world.get(one).promise) is not None and promise.notice]
     assert risks == ([PromiseRisk.HELD, PromiseRisk.INPUT_LATE] if held == ids[0] else [PromiseRisk.HELD])
+
+
+def test_it_is_decided_when_what_it_runs_after_beside_its_own_has_ended() -> None:
+    """So it is with a run of a schedule that waits for the one before: no promise is broken by that one's time."""
+    for way in ("after", "held"):
+        world = work_of({"job": 100.0})
+        earlier = world.submit(job("job", 2, 100.0))
+        world.run(1.0)
+        waits = Conditions(held=Holder.USER)
+        if way == "after":
+            waits = Conditions(after=(Dependency(DependencyKind.ANY, earlier),))
+        deadline_s, wish = world.clock() + 3000.0, PromiseWish(0.9)
+        first = world.submit(
+            changed(job("job", 2, 100.0), promise=wish),
+            deadline_s=deadline_s,
+            conditions=changed(waits, whole="w1", members=2),
+        )
+        second = world.submit(
+            changed(job("job", 2, 100.0), promise=wish),
+            deadline_s=deadline_s,
+            conditions=Conditions(after=(Dependency(DependencyKind.OK, first),), whole="w1", members=2),
+        )
+        world.run(60.0, check_invariants)
+        world.waker.wake()
+        world.run(2.0)
+        assert not any(world.get(one).promise or world.get(one).offers for one in (first, second))
+        world.run(60.0, check_invariants)
+        if way == "held":
+            world.store.append(first, [ev.Released(at_s=world.clock())], world.get(first).version, None)
+        world.run(5.0, check_invariants)
+        assert all(world.get(one).promise is not None for one in (first, second)), way
+        world.run(3000.0, check_invariants)
+        assert [world.state(one) for one in (first, second)] == [ExecutionState.SUCCEEDED] * 2
+        assert [world.get(one).missed for one in (first, second)] == [None] * 2

@@ -100,7 +100,7 @@ class PromiseDecisions:
         ]
         now_s = tick.snapshot.now_s
         ready = [[one] for one in tick.asking if not one.conditions.whole and one.conditions.met_but_for_time]
-        ready += wholes(tick.asking, now_s)
+        ready += wholes(tick.asking, tick.promised, now_s)
         if not tick.unplaced and not ready:
             return made
         later = NodesLater(tick.snapshot, tick.policy, give_up)

@@ -11,7 +11,7 @@ The search is small: five paces for all of them, from the cheapest choices to th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from graphlib import TopologicalSorter
 
@@ -44,20 +44,37 @@ class WholeLimits:
     end_s: float = math.inf
 
 
-def wholes(asking: Iterable[Execution], now_s: float) -> list[list[Execution]]:
-    """Return the executions that ask together, each before those that run after it, as soon as all of them are there;
-    after a while without those that have ended meanwhile.
+def wholes(asking: Iterable[Execution], promised: Iterable[Execution], now_s: float) -> list[list[Execution]]:
+    """Return the executions that ask together, each before those that run after it, as soon as all of them are there
+    and only each other, or a time, keeps them waiting; after a while without those that have ended meanwhile.
+
+    promised: to which something is promised already, some of them perhaps to members of these.
     """
     groups: dict[str, list[Execution]] = {}
     for one in asking:
         if one.conditions.whole:
             groups.setdefault(one.conditions.whole, []).append(one)
-    complete = (
+    if not groups:
+        return []
+    inside: dict[str, set[ExecutionId]] = {whole: {one.id for one in group} for whole, group in groups.items()}
+    for one in promised:
+        if one.conditions.whole in inside:
+            inside[one.conditions.whole].add(one.id)
+    ready = (
         group
-        for group in groups.values()
-        if len(group) >= group[0].conditions.members or now_s - group[0].submitted_at_s > _ALL_THERE_S
+        for whole, group in groups.items()
+        if (len(group) >= group[0].conditions.members or now_s - group[0].submitted_at_s > _ALL_THERE_S)
+        and not any(_kept_from_outside(one, inside[whole]) for one in group)
     )
-    return [in_order(group) for group in complete]
+    return [in_order(group) for group in ready]
+
+
+def _kept_from_outside(execution: Execution, inside: Container[ExecutionId]) -> bool:
+    """Return whether a hold, or what does not belong to its whole, keeps it waiting: an earlier run of its schedule."""
+    conditions = execution.conditions
+    if conditions.held is not None:
+        return True
+    return not conditions.dependencies_met and any(need.on not in inside for need in conditions.awaited)
 
 
 def limits_of_neighbours(members: Sequence[Execution], promised: Iterable[Execution]) -> Mapping[str, WholeLimits]:
