@@ -84,7 +84,9 @@ def modify(
         if not array.open_count:
             raise ApiProblem(Code.ILLEGAL_STATE, f"it has ended: it is {array.state}")
         if domain.asks_as_whole(array) and wanted.given - {"priority"}:
-            raise ApiProblem(Code.ILLEGAL_STATE, "a promised array cannot be changed, but for its priority", _ANEW)
+            raise ApiProblem(
+                Code.ILLEGAL_STATE, "an array that asks for a promise cannot be changed, but for its priority", _ANEW
+            )
         if wanted.application is not None and array.application != seen.application:
             raise ApiProblem(Code.CONFLICT, "its description was changed meanwhile", "look at it, and change it again")
         after = wanted.of_array(array)

@@ -54,13 +54,17 @@ def accept_array(services: Services, principal: Principal, array: Array, number:
     services.store.change_array(array.id, decide, time.time(), request.state.request_id)
 
 
-def unpromised(services: Services, arrays: Sequence[Array]) -> frozenset[ArrayId]:
-    """Return which of these arrays wait for a decision or an answer: all indices of one are promised in one moment, so
-    that its first tells.
+def not_begun(services: Services, arrays: Sequence[Array]) -> frozenset[ArrayId]:
+    """Return which of these arrays wait for a decision, an answer, or the time before which none of it may begin,
+    though the executions of their indices are there: these are promised in one moment, so that the first tells.
     """
-    first = {member_id(one.id, one.indices.first): one.id for one in arrays if asks_as_whole(one) and one.open_count}
+    first = {member_id(one.id, one.indices.first): one for one in arrays if asks_as_whole(one) and one.open_count}
     found = _found(services, list(first)) if first else ()
-    return frozenset(first[one.id] for one in found if one.promise is None and not one.terminal)
+    now_s = time.time()
+    waiting = (one for one in found if not one.terminal)
+    return frozenset(
+        first[one.id].id for one in waiting if one.promise is None or first[one.id].conditions.begins_s > now_s
+    )
 
 
 def _found(services: Services, ids: Sequence[str]) -> Sequence[Execution]:

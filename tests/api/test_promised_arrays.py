@@ -12,7 +12,7 @@ from tests.support.limits import Quota, set_quota
 from tests.support.master import TickingMaster
 from tests.support.waiting import until
 from zoe_client import Client, Conflict, Refused
-from zoe_client.vocabulary import DeadlineStatus, OfferKind
+from zoe_client.vocabulary import DeadlineStatus, ExecutionState, IndexState, OfferKind
 from zoe_client.wire import ArrayModifyRequest, ArrayView
 from zoe_master.backends.simulated import ServiceBehaviour
 
@@ -60,7 +60,7 @@ def test_offers_are_accepted_for_all_indices_once(client: Client, master: Tickin
         client.accept(f"{made.id}_1", 1)
     with pytest.raises(Conflict):
         client.arrays.accept(made.id, 9)
-    with pytest.raises(Conflict, match="promised array cannot be changed"):
+    with pytest.raises(Conflict, match="asks for a promise cannot be changed"):
         client.arrays.modify(made.id, ArrayModifyRequest(at_once_max=4))
     accepted = client.arrays.accept(made.id, 1)
     assert accepted.promise is not None
@@ -112,6 +112,21 @@ def test_an_array_whose_accepted_offer_is_kept_has_not_missed_what_it_asked_for(
     assert (done.late_count, done.counts) == (None, {"succeeded": 4})
     assert done.promise.terms is not None
     assert done.deadline_s == done.promise.terms.finish_s
+
+
+def test_before_the_time_at_which_it_may_begin_all_its_indices_wait(client: Client, master: TickingMaster) -> None:
+    made = client.arrays.submit(sized(1, 2), "0-2", finish_by="+2h", begin_in_s=3600)
+    promise = decided(client, made.id).promise
+    assert promise is not None
+    assert promise.terms is not None
+    found = client.arrays.array(made.id)
+    assert (found.state, found.counts) == (ExecutionState.SUBMITTED, {"waiting": 3})
+    assert found.reason is not None
+    [listed] = [one for one in client.arrays.list().arrays if one.id == made.id]
+    assert (listed.state, listed.counts) == (found.state, found.counts)
+    assert [one.state for one in client.arrays.indices(made.id)] == [IndexState.WAITING] * 3
+    with pytest.raises(Conflict, match="asks for a promise cannot be changed"):
+        client.arrays.modify(made.id, ArrayModifyRequest(at_once_max=1))
 
 
 @pytest.mark.parametrize(

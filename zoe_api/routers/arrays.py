@@ -13,7 +13,7 @@ from fastapi import Header, Query, Request, Response
 from zoe_api import array_modifying
 from zoe_api import arrays as doing
 from zoe_api.access import Reader, Submitter, check
-from zoe_api.array_promises import accept_array, array_promise, planned_array, unpromised
+from zoe_api.array_promises import accept_array, array_promise, not_begun, planned_array
 from zoe_api.array_views import array_summary, array_view, brief_text, indices_found, with_execution
 from zoe_api.arrays import new_array, owns_array, seen_array
 from zoe_api.dependencies import Services, ServicesDep, checking
@@ -33,7 +33,7 @@ from zoe_client.wire import (
     PromisePlan,
 )
 from zoe_client.wire.arrays import BRIEF_MAX
-from zoe_lib.domain.arrays import Array, member_id, unanswered
+from zoe_lib.domain.arrays import Array, member_id, with_all_waiting
 from zoe_lib.domain.execution import Execution
 from zoe_lib.domain.indices import INDEX_MAX
 from zoe_lib.domain.roles import Scope
@@ -117,8 +117,8 @@ def list_arrays(
         cursor=cursor,
     )
     page = services.store.arrays(query)
-    waiting = unpromised(services, page.arrays)
-    told = (unanswered(one, b"")[0] if one.id in waiting else one for one in page.arrays)
+    waiting = not_begun(services, page.arrays)
+    told = (with_all_waiting(one, b"")[0] if one.id in waiting else one for one in page.arrays)
     return ArrayList(arrays=[array_summary(array) for array in told], next_cursor=page.next_cursor)
 
 
@@ -144,8 +144,8 @@ def accept_array_offer(
 def _shown(services: Services, principal: Principal, array_id: str) -> ArrayView:
     array, states = services.store.array_with_states(array_id)
     promise = array_promise(services, array)
-    if unpromised(services, [array]):
-        array, states = unanswered(array, states)
+    if not_begun(services, [array]):
+        array, states = with_all_waiting(array, states)
     return array_view(array, states, principal.operator or owns_array(principal, array), promise)
 
 
@@ -163,6 +163,8 @@ def list_indices(
     """List the indices of an array with their states and newest executions, in order."""
     seen_array(array_id, services, principal, request)
     array, states = services.store.array_with_states(array_id)
+    if not_begun(services, [array]):
+        array, states = with_all_waiting(array, states)
     most = min(limit, BRIEF_MAX if brief else services.settings.api_page_max)
     found = indices_found(array, states, frozenset(state) if state else None, after, most + 1)
     page, next_after = found[:most], found[most - 1][0] if len(found) > most else None

@@ -53,13 +53,13 @@ def asked_deadline(text: str) -> tuple[str, str]:
         raise typer.BadParameter(str(error)) from None
 
 
-def duration(text: str) -> float:
-    """Return a duration such as 90m, 12h, 1d2h, or seconds, in seconds."""
+def duration(text: str, most_s: float = SECONDS_MAX) -> float:
+    """Return a duration such as 90m, 12h, 1d2h, or seconds, in seconds; at most so many, which are whole days."""
     found_s = span_s(text.strip())
     if found_s is None and text.strip().isascii() and text.strip().isdecimal():
         found_s = float(text.strip()[:_DIGITS_MAX])
-    if found_s is not None and found_s > SECONDS_MAX:
-        raise typer.BadParameter(f"{text!r} is longer than {SECONDS_MAX / 86_400:.0f} days")
+    if found_s is not None and found_s > most_s:
+        raise typer.BadParameter(f"{text!r} is longer than {most_s / 86_400:.0f} days")
     if found_s is None:
         raise typer.BadParameter(f"{text!r} is not a duration; use 90m, 12h, 3d or a number of seconds")
     return found_s

@@ -81,6 +81,7 @@ def add_one(
 ) -> None:
     """Add a schedule, or replace the one of this name. It runs as you, from the next of its times on."""
     from zoe_client.wire import ScheduleRequest
+    from zoe_client.wire.schedules import AHEAD_S_MAX
 
     file = Path(what) if what == "-" or what.endswith(_FILES) or "/" in what else None
     read: LocatedDocument | None = None if file is None else read_document(file)
@@ -94,7 +95,7 @@ def add_one(
         "confidence": None if confidence is None else share_of(confidence),
         "budget": None if budget is None else checked_budget(budget),
         "indices": array,
-        "ahead_s": None if ahead is None else seconds_of(ahead),
+        "ahead_s": None if ahead is None else seconds_of(ahead, AHEAD_S_MAX),
     }
     given |= {option: one for option, one in options_of.items() if one is not None}
     body = ScheduleRequest(

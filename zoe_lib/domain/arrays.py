@@ -231,9 +231,9 @@ def promised(array: Array, finish_s: float) -> Array:
     return changed(array, deadline_s=finish_s, late_count=None)
 
 
-def unanswered(array: Array, states: bytes) -> tuple[Array, bytes]:
-    """Return an array and the states of its indices as they are told while none of it is promised: executions are made
-    for the decision, but all of them wait for it or for an answer to its offers.
+def with_all_waiting(array: Array, states: bytes) -> tuple[Array, bytes]:
+    """Return an array and the states of its indices as they are told before any may begin: their executions are made
+    for the decision on its promise, but all of them wait for it, for an answer to its offers, or for a time.
     """
     counts = _moved(array.counts, IndexState.ACTIVE, IndexState.WAITING, array.count(IndexState.ACTIVE))
     return changed(array, counts=counts), states.translate(_mapping(IndexState.ACTIVE, into=IndexState.WAITING))

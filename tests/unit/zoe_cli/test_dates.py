@@ -35,3 +35,9 @@ def test_a_question_names_the_moment_that_was_said(
     sent, moment = asked_deadline("+1h30m15s")
     assert sent == "+1h30m15s", "so that a request that is repeated is the same"
     assert f"deadline: {read_deadline(moment, 1_795_652_113.1).in_full}" in capsys.readouterr().err
+
+
+def test_a_duration_of_which_less_is_allowed_says_how_much() -> None:
+    assert duration("7d", 7 * 86_400) == 7 * 86_400
+    with pytest.raises(typer.BadParameter, match="is longer than 7 days"):
+        duration("400d", 7 * 86_400)
