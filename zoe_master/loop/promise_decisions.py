@@ -48,7 +48,8 @@ _ENOUGH = f"No offers: {OFFERED_MAX} of your executions have some already"
 _TOO_LARGE = "Looking for room takes longer than a decision may take"
 _NO_RATE = "It reads from the object store, which has no bandwidth to guarantee"
 _TYPICAL = 0.5
-_SLOW = 1_000_000  # bytes per second: what waits for the store takes longer with so few
+_SLOW, _READERS = 1_000_000, 64
+"""A run without a guarantee may be left with so few bytes per second, or with its part of the store beside so many."""
 _SOONER = 0.98  # a rate that saves less is not worth a guarantee
 _SOON_S = 5.0  # late by more, a begin is what breaks a promise
 
@@ -190,7 +191,8 @@ class PromiseDecisions:
         ]
         no_choice = ""
         if application.storage is not None and application.storage.inputs:
-            extremes = (_SLOW, later.shares.read_rate) if later.shares.read_rate else ()
+            most = later.shares.read_rate
+            extremes = (min(_SLOW, max(most // _READERS, 1)), most) if most else ()
             rated = [held for one in choices for held in _with_rates(one, rates, extremes, run_time)]
             choices, no_choice = rated, _NO_RATE if choices else ""
         return PromiseSearch(execution, choices, run_time, price, later, offers_end_s, no_choice)

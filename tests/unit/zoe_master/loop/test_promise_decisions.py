@@ -49,14 +49,14 @@ def reader(workers: int = 8) -> Application:
     )
 
 
-def taught(compute_s: float) -> RunTimesKept:
-    """It takes `compute_s` shared by its workers' cores, and as long as 6 GB take at the rate of the store."""
+def taught(compute_s: float, read_bytes: float = BYTES) -> RunTimesKept:
+    """It takes `compute_s` shared by its workers' cores, and as long as its bytes take at the rate of the store."""
     times, kind = RunTimesKept(), ("default", "ada", "reads")
     for number in range(24):
         cores, rate = (1.0, 2.0, 4.0, 8.0, 9.0)[number % 5], (10.0, 20.0, 40.0)[number % 3] * MB
-        computes_s, reads_s = compute_s / cores, BYTES / rate
+        computes_s, reads_s = compute_s / cores, read_bytes / rate
         work_s = max(computes_s, reads_s)
-        sample = RunSample(RunSetting(cores, BYTES, rate, rate), 1.0, work_s, min(computes_s / work_s, 1.0))
+        sample = RunSample(RunSetting(cores, read_bytes, rate, rate), 1.0, work_s, min(computes_s / work_s, 1.0))
         times._times.learn(str(number), kind, sample)
     return times
 
@@ -108,6 +108,14 @@ def test_what_reads_is_not_promised_without_a_rate() -> None:
     no_store = decided(taught(600.0), 100_000.0, supply=MB // 2)
     assert no_store.offers is not None
     assert "no bandwidth to guarantee" in no_store.offers.why
+
+
+def test_a_rate_is_left_out_only_where_the_least_part_of_the_store_is_enough() -> None:
+    """30 MB take 30 s at 1 MB/s, less than it computes; beside many others who read, a small store gives less."""
+    few = taught(600.0, 30 * MB)
+    assert terms(decided(few, 100_000.0, supply=4 * MB)).read_bytes_per_s is not None
+    assert terms(decided(few, 100_000.0, supply=400 * MB)).read_bytes_per_s is None
+    assert terms(decided(taught(600.0, MB), 100_000.0, supply=4 * MB)).read_bytes_per_s is None
 
 
 def test_promises_hold_no_more_of_the_store_than_their_share() -> None:
