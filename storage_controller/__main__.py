@@ -15,15 +15,15 @@ from typing import Any, NoReturn, Protocol
 import sqlalchemy as sa
 import uvicorn
 
-from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.bandwidth.regulator import RateSettings
 from storage_bridge.model import BandwidthSlo, View, ViewSample
-from storage_controller.answers import Promisable, Refused, bounded
+from storage_controller.answers import Promisable, Refused, at_most, bounded
 from storage_controller.app import make_app
 from storage_controller.controller_ledger import HEALTH_CONTROLLER, ControllerLedger
 from storage_controller.executions import ExecutionKeys
 from storage_controller.extensions import Works
 from storage_controller.filter_cores import CpuBounds
+from storage_controller.held_places import HeldPlaces
 from storage_controller.kept_views import KeptViews
 from storage_controller.lead import Lead
 from storage_controller.ledger import Ledger
@@ -93,7 +93,7 @@ def main() -> int:
     bounds = CpuBounds(settings.filter_cores_of, settings.filter_cores)
     regulation = Regulation(
         ledger,
-        Capacity(sum(settings.proxies.values()), settings.proxies),
+        held_places(settings),
         endpoints,
         settings.account_prefix,
         rate_settings(settings),
@@ -131,6 +131,7 @@ def main() -> int:
         traffic=regulation.traffic,
         caches=regulation.caches,
         silent_s=regulation.silent_s,
+        silent_nodes_s=regulation.silent_nodes_s,
         metrics=regulation.metrics,
         supervisor=supervisor,
         active=regulation.judge.active,
@@ -184,17 +185,21 @@ def rate_settings(settings: ControllerSettings) -> RateSettings:
     return replace(found, lost_s=_LOST_S) if settings.proxies_spare else found
 
 
+def held_places(settings: ControllerSettings) -> HeldPlaces:
+    """Return where bandwidth is held, and who reports."""
+    nodes, further = settings.bandwidth_nodes, settings.object_servers
+    return HeldPlaces(settings.proxies, nodes, settings.bandwidth_replicas, further)
+
+
 def promisable_by(settings: ControllerSettings, has_account: Callable[[str], bool]) -> Promisable:
     """Return how much may be promised; log which part of the settings the proxies cannot keep."""
     configured = BandwidthSlo(settings.read_bytes_per_s, settings.write_bytes_per_s)
-    promisable = Promisable(
-        bounded(configured, settings.proxies, settings.proxies_spare), has_account, settings.proxies
-    )
-    if promisable.capacity != configured:
-        _log.warning(
-            "the proxies that count move less than the settings promise; promises are limited to %s",
-            promisable.capacity,
-        )
+    places, capacity = held_places(settings), bounded(configured, settings.proxies, settings.proxies_spare)
+    if disks := sum(places.nodes.values()):
+        capacity = at_most(capacity, disks, disks // places.copies)
+    promisable = Promisable(capacity, has_account, settings.proxies, places=places)
+    if capacity != configured:
+        _log.warning("the store moves less than the settings promise; promises are limited to %s", capacity)
     for caveat in promisable.caveats(promisable.capacity):
         _log.warning("what may be promised cannot always be kept: %s", caveat)
     return promisable
@@ -218,7 +223,11 @@ def _views(settings: ControllerSettings) -> SwiftViews | None:
 
 def _pace(settings: ControllerSettings) -> Pace | None:
     disks, least = settings.replication_disks, settings.replication_bytes_per_s
-    return least if disks is None or least is None else Disks(disks.servers, disks.bytes_per_s, disks.replicas, least)
+    if disks is None or least is None:
+        return least
+    # What is held at the object servers is counted there, for each replica.
+    replicas = 1 if settings.bandwidth_nodes else disks.replicas
+    return Disks(disks.servers, disks.bytes_per_s, replicas, least)
 
 
 def _watch(

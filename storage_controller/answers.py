@@ -13,6 +13,7 @@ from sqlalchemy.exc import DataError, SQLAlchemyError
 from starlette.exceptions import HTTPException
 
 from storage_bridge.model import BandwidthSlo
+from storage_controller.held_places import HeldPlaces
 from zoe_client.plain_errors import sentence
 
 _log = logging.getLogger(__name__)
@@ -43,12 +44,14 @@ class Promisable:
     """How much may be promised at most, and to which tenants: those that the store does not report as missing.
 
     proxies: bytes per second that each proxy can move, both ways together. unkept: why no promise is kept at present.
+    places: where bandwidth is held.
     """
 
     capacity: BandwidthSlo
     has_account: Callable[[str], bool] = lambda _: True
     proxies: Mapping[str, int] = field(default_factory=dict)
     unkept: Callable[[], Sequence[str]] = tuple
+    places: HeldPlaces | None = None
 
     def check(self, tenant: str, slo: BandwidthSlo) -> Mapping[str, str]:
         """Return the headers that say what the proxies may not be able to keep of a promise.
@@ -77,7 +80,18 @@ class Promisable:
             found.append(
                 f"the proxies move {all_of_them} bytes/s together: not as much can be read and written at once"
             )
-        return found
+        return found + self._of_disks(slo)
+
+    def _of_disks(self, slo: BandwidthSlo) -> list[str]:
+        if self.places is None or not self.places.nodes:
+            return []
+        disks, copies = sum(self.places.nodes.values()), self.places.copies
+        if (slo.read_bytes_per_s or 0) + (slo.write_bytes_per_s or 0) * copies <= disks:
+            return []
+        return [
+            f"the object servers move {disks} bytes/s together, and what is written {copies} times: not as much can be "
+            "read and written at once"
+        ]
 
 
 def bounded(rates: BandwidthSlo, proxies: Mapping[str, int], spare: int = 0) -> BandwidthSlo:
@@ -85,7 +99,12 @@ def bounded(rates: BandwidthSlo, proxies: Mapping[str, int], spare: int = 0) -> 
     when the `spare` fastest ones are lost.
     """
     most = sum(sorted(proxies.values())[: len(proxies) - spare])
-    return BandwidthSlo(min(rates.read_bytes_per_s or 0, most), min(rates.write_bytes_per_s or 0, most))
+    return at_most(rates, most, most)
+
+
+def at_most(rates: BandwidthSlo, read: int, write: int) -> BandwidthSlo:
+    """Return rates, none of which is higher than these."""
+    return BandwidthSlo(min(rates.read_bytes_per_s or 0, read), min(rates.write_bytes_per_s or 0, write))
 
 
 def answer_errors(app: FastAPI) -> None:

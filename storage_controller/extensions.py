@@ -99,6 +99,7 @@ class Works:
         traffic: Traffic | None = None,
         caches: Callable[[], Mapping[str, Mapping[str, tuple[int, int]]]] = dict,
         silent_s: Callable[[], Mapping[str, float]] = dict,
+        silent_nodes_s: Callable[[], Mapping[str, float]] = dict,
         metrics: Callable[[], Mapping[int, Mapping[str, float]]] = dict,
         objects: SwiftObjects | None = None,
         rewrite_bytes_per_s: int = 20_000_000,
@@ -125,6 +126,7 @@ class Works:
         self.traffic = traffic or Traffic(str)
         self.caches = caches
         self.silent_s = silent_s
+        self.silent_nodes_s = silent_nodes_s
         self.metrics = metrics
         self.supervisor = supervisor or Supervisor()
         self.active = active
@@ -166,7 +168,7 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
 
     @routes.get("/reports")
     def reports() -> dict[str, float | None]:
-        return {name: None if math.isinf(one) else round(one, 2) for name, one in works.silent_s().items()}
+        return _silence({**works.silent_s(), **works.silent_nodes_s()})
 
     @routes.get("/unkept")
     def unkept() -> list[str]:
@@ -174,7 +176,7 @@ def extension_routes(ledger: Ledger, works: Works) -> APIRouter:
 
     @routes.get("/hosting")
     def hosting() -> dict[str, dict[str, Any]]:
-        silent, hosted = reports(), works.hosted_by()
+        silent, hosted = _silence(works.silent_s()), works.hosted_by()
         return {name: {"silent_s": silent[name], "filters": sorted(hosted.get(name, ()))} for name in sorted(silent)}
 
     @routes.post("/feasible")
@@ -300,3 +302,7 @@ def add_views(routes: APIRouter, ledger: Ledger, works: Works) -> None:
     def drop_view(owner: str, view_id: str) -> Response:
         works.views.drop(view_id, owner)
         return Response(status_code=204)
+
+
+def _silence(seconds: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: None if math.isinf(one) else round(one, 2) for name, one in seconds.items()}

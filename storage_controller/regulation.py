@@ -1,35 +1,36 @@
-"""The loop that shares bandwidth: it receives reports of proxies over ZeroMQ, and sends limits four times a second.
+"""The loop that shares bandwidth: it receives reports over ZeroMQ, and sends limits four times a second.
 
-Each proxy is a node of the algorithm. A report counts only if it is newer than that proxy's last one, by the epoch in
-which the proxy began and by its number.
+Each proxy is a node of the algorithm, or each object server if bandwidth is held there. A report counts only if it is
+newer than the last one of that server, by the epoch in which it began and by its number.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
-from storage_bridge.bandwidth.assignment import Capacity, ClaimKey, TransferKind, claimant, execution_of, tenant_of
+from storage_bridge.bandwidth.assignment import ClaimKey, TransferKind, claimant, execution_of, tenant_of
 from storage_bridge.bandwidth.meter import Meter, TransferProgress
 from storage_bridge.bandwidth.regulator import RateRegulator, RateSettings, TransferReport
 from storage_bridge.model import AchievedBandwidth, BandwidthSlo, MissedBandwidth, StoreExecution
 from storage_controller.controller_ledger import BANDWIDTH_CONTROLLER, ControllerLedger
 from storage_controller.filter_cores import CoresLedger, CpuBounds
+from storage_controller.held_places import HeldPlaces
 from storage_controller.ledger import Ledger
 from storage_controller.module_ledger import ModuleLedger
 from storage_controller.replication import Pace, ReplicationPace
 from storage_controller.rule_judge import RuleJudge
 from storage_controller.rule_ledger import RuleLedger
+from storage_controller.server_reports import DIRECTIONS, BadReport, ServerReport, read_report
 from storage_controller.supervision import Mode, Supervisor
 from storage_controller.traffic import Traffic
 from storage_controller.transfers import TransferBook
@@ -39,7 +40,6 @@ from storage_filters.newest import NewestMessage
 from storage_filters.placing import AT_OBJECT_SERVERS
 from storage_filters.records import KINDS
 from storage_filters.rule_documents import written
-from storage_filters.rule_metrics import rule_of
 from storage_filters.rules import CACHING
 from zoe_lib.messaging.keys import Only
 
@@ -48,8 +48,7 @@ EPOCH_S = 0.25
 _HEARD_S = 2.0  # a proxy reports four times a second
 _EPOCHS_A_LIST = 4  # the list of executions is sent when it changes, and each second
 _EPOCHS_A_BOOK = 8  # rules are, too, and each other second
-_DIRECTIONS = {"get": TransferKind.READ, "put": TransferKind.WRITE}
-_NAMES = {traffic: name for name, traffic in _DIRECTIONS.items()}
+_NAMES = {traffic: name for name, traffic in DIRECTIONS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +69,14 @@ CacheCounts = Mapping[str, tuple[int, int]]
 
 
 class Regulation:
-    """The thread of the loop. `capacity` is what all proxies can move together and each of them alone, in bytes per
-    second. `epoch` is that of the lead; without the lead, reports are read and no limits are sent. `executions`:
-    whether executions have credentials, so that proxies have to know which may use the store.
+    """The thread of the loop. `epoch` is that of the lead; without the lead, reports are read and no limits are sent.
+    `executions`: whether executions have credentials, so that proxies have to know which may use the store.
     """
 
     def __init__(
         self,
         ledger: Ledger,
-        capacity: Capacity,
+        places: HeldPlaces,
         endpoints: Endpoints,
         account_prefix: str,
         settings: RateSettings,
@@ -96,7 +94,8 @@ class Regulation:
         self._controllers = ControllerLedger(ledger)
         self._replication = ReplicationPace(self._controllers, self._supervisor, replication)
         self._mode = Mode.ON
-        self._regulator = RateRegulator(capacity, settings)
+        self._places = places
+        self._regulator = RateRegulator(places.capacity, settings)
         self._hold_s = settings.hold_s
         self._prefix = account_prefix
         self._slos: Mapping[ClaimKey, int] = {}
@@ -113,11 +112,13 @@ class Regulation:
         self._told_rule_book: Mapping[str, Any] | None = None
         self.traffic = Traffic(self._tenant)
         self.judge = RuleJudge(self._controllers, self._supervisor, self.traffic)
-        self._newest = {proxy: NewestMessage(settings.hold_s) for proxy in capacity.nodes}
-        self._meters = {proxy: Meter(proxy) for proxy in capacity.nodes}
+        servers = (*places.proxies, *places.object_servers)
+        self._newest = {server: NewestMessage(settings.hold_s) for server in servers}
+        self._meters = {server: Meter(server) for server in servers}
         self._reports: dict[str, TransferReport] = {}
-        self._book = TransferBook(ledger, capacity.nodes)
-        self._of_clients = {proxy: Meter(proxy) for proxy in capacity.nodes}
+        self._heard_nodes: dict[str, float] = {}
+        self._book = TransferBook(ledger, places.proxies)
+        self._of_clients = {proxy: Meter(proxy) for proxy in places.proxies}
         self._client_reports: dict[str, TransferReport] = {}
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -178,8 +179,17 @@ class Regulation:
         now_s = time.monotonic()
         with self._lock:
             return {
-                name: now_s - self._reports[name].at_s if name in self._reports else math.inf for name in self._meters
+                name: now_s - self._reports[name].at_s if name in self._reports else math.inf
+                for name in self._places.proxies
             }
+
+    def silent_nodes_s(self) -> Mapping[str, float]:
+        """Return the same of the object servers where bandwidth is held."""
+        return self._silent_nodes_s(self._places.nodes)
+
+    def _silent_nodes_s(self, names: Iterable[str]) -> dict[str, float]:
+        now_s, heard_s = time.monotonic(), dict(self._heard_nodes)
+        return {name: now_s - heard_s.get(name, -math.inf) for name in names}
 
     def caches(self) -> Mapping[str, CacheCounts]:
         """Return what the caches of proxies counted since their machines were started, as last reported."""
@@ -213,7 +223,7 @@ class Regulation:
         found: dict[str, dict[TransferKind, int]] = {}
         for (name, traffic), amount in self._regulator.missed.items():
             amounts = found.setdefault(tenant_of(name), {})
-            amounts[traffic] = amounts.get(traffic, 0) + amount
+            amounts[traffic] = amounts.get(traffic, 0) + self._places.seen(amount, traffic)
         return {t: MissedBandwidth(m.get(TransferKind.READ, 0), m.get(TransferKind.WRITE, 0)) for t, m in found.items()}
 
     def _run(self) -> None:
@@ -252,44 +262,40 @@ class Regulation:
         return found
 
     def _read(self, message: bytes) -> TransferReport | None:
+        """Take in a message; return what it says to the algorithm, if anything."""
         try:
-            fields: dict[str, Any] = json.loads(message)
-            proxy, order, seconds = (
-                str(fields["proxy"]),
-                (int(fields["epoch"]), int(fields["seq"])),
-                float(fields["seconds"]),
-            )
-            if proxy not in self._meters:
-                raise ValueError(f"unknown proxy {proxy}")
+            found = read_report(message, self._tenant)
+            if found.server not in self._newest:
+                raise BadReport(f"unknown server {found.server}")
             now_s = time.monotonic()
-            if self._newest[proxy].outdated(order, now_s):
+            if self._newest[found.server].outdated(found.order, now_s):
                 return None
-            if not seconds > 0:
-                raise ValueError(f"moved within {seconds} s")
-            amounts = _amounts(fields["accounts"], self._tenant)
-            of_clients = _amounts(fields.get("clients", {}), str)
-            operations = _operations(fields.get("operations", {}))
-            hosted = frozenset(map(str, fields.get("filters", ())))
-            lacks = set(map(str, fields.get("lacks", ())))
-            waiting = frozenset((self._tenant(one), _DIRECTIONS[way]) for one, way in fields.get("waiting", []))
-            self.traffic.hear(proxy, fields.get("requests", {}), fields.get("computed", {}))
-            cache = {str(name): (int(counts[0]), int(counts[1])) for name, counts in fields.get("cache", {}).items()}
-            self._book.hear(proxy, fields.get("moved"), fields.get("settled", ()), fields.get("uses", {}))
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
-            _log.error("invalid report of a proxy: %s", error)
+            self.traffic.hear(found.server, found.requests, found.computed)
+            if found.server in self._of_clients:
+                self._book.hear(found.server, found.moved, found.settled, found.uses)
+        except (BadReport, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
+            _log.error("invalid report of a server: %s", error)
             return None
-        self._newest[proxy].heard(order, now_s)
-        self.judge.hear(operations, now_s)
-        self._hosted[proxy] = hosted
+        self._newest[found.server].heard(found.order, now_s)
+        report = self._meters[found.server].add(found.progress, now_s)
+        if found.server in self._of_clients:
+            self._hear_proxy(found, report, now_s)
+        else:
+            self._heard_nodes[found.server] = now_s
+        return report if found.server in self._places.capacity.nodes else None
+
+    def _hear_proxy(self, found: ServerReport, report: TransferReport, now_s: float) -> None:
+        self.judge.hear(found.operations, now_s)
+        self._hosted[found.server] = found.hosted
         if len(self._lacked) < WANTED_MAX:
-            self._lacked |= lacks
-        self._caches[proxy] = cache
-        report = self._meters[proxy].add(TransferProgress(seconds, amounts, waiting), time.monotonic())
-        client_report = self._of_clients[proxy].add(TransferProgress(seconds, of_clients), time.monotonic())
+            self._lacked |= found.lacks
+        self._caches[found.server] = found.cache
+        client_report = self._of_clients[found.server].add(
+            TransferProgress(found.progress.seconds, found.clients), now_s
+        )
         with self._lock:
-            self._reports[proxy] = report
-            self._client_reports[proxy] = client_report
-        return report
+            self._reports[found.server] = report
+            self._client_reports[found.server] = client_report
 
     def _look_at_promises(self) -> None:
         """Read the promises; while the database is away, the last ones hold."""
@@ -304,7 +310,7 @@ class Regulation:
             _log.warning("cannot read the promises: %s", error)
             return
         self._rule_book = written(replace(books.held, metrics=self.judge.judge(books, time.monotonic())))
-        self._promised, self._slos = promised, divided(promised, executions)
+        self._promised, self._slos = promised, self._places.held(divided(promised, executions))
         if self._executions:
             alive: dict[str, dict[str, int]] = {}
             for one in executions:
@@ -321,13 +327,15 @@ class Regulation:
     def _push(self, epoch: int) -> None:
         """Always send everything: a proxy that was away needs no history."""
         regulator = self._regulator
-        others = {proxy: dict.fromkeys(_DIRECTIONS, max(rate, 1)) for proxy, rate in regulator.newcomers.items()}
+        others = {proxy: dict.fromkeys(DIRECTIONS, max(rate, 1)) for proxy, rate in regulator.newcomers.items()}
         proxies: dict[str, dict[str, dict[str, int]]] = {proxy: {} for proxy in others}
         for ((tenant, traffic), proxy), rate in {**regulator.limits, **regulator.standing}.items():
             accounts = proxies.setdefault(proxy, {})
             accounts.setdefault(self._prefix + tenant, {})[_NAMES[traffic]] = max(rate, 1)
-        if self._mode is not Mode.ON:  # no limits, which is what proxies had without the algorithm
-            proxies, others = {proxy: {} for proxy in self._meters}, {}
+        for server in self._meters.keys() - self._places.capacity.nodes:
+            proxies[server] = {}  # it is not held there, or no longer
+        if self._mode is not Mode.ON:  # nor without the algorithm
+            proxies, others = {server: {} for server in self._meters}, {}
         self._number += 1
         message: dict[str, Any] = {"epoch": epoch, "seq": self._number, "proxies": proxies, "others": others}
         message["replication"] = self._replication.rate(regulator.claims)
@@ -335,7 +343,8 @@ class Regulation:
         if self._bounds is not None:  # else those that proxies have hold on
             cores = {self._prefix + tenant: one for tenant, one in self._bounds.of_tenants.items()}
             message["cpu"] = {"accounts": cores, "others": self._bounds.others}
-        message["heard"] = sorted(name for name, silent_s in self.silent_s().items() if silent_s <= _HEARD_S)
+        silent = {**self.silent_s(), **self._silent_nodes_s(self._places.object_servers)}
+        message["heard"] = sorted(name for name, silent_s in silent.items() if silent_s <= _HEARD_S)
         if self._alive is not None and (self._alive != self._told or self._number % _EPOCHS_A_LIST == 0):
             self._told, message["executions"] = self._alive, asdict(self._alive)
         book = self._rule_book
@@ -375,20 +384,3 @@ def divided(promised: Mapping[str, BandwidthSlo], executions: Sequence[StoreExec
 def _by_traffic(slo: BandwidthSlo) -> list[tuple[TransferKind, int]]:
     both = (TransferKind.READ, slo.read_bytes_per_s), (TransferKind.WRITE, slo.write_bytes_per_s)
     return [(traffic, rate) for traffic, rate in both if rate is not None]
-
-
-def _operations(told: Mapping[str, Mapping[str, Any]]) -> dict[int, dict[str, int]]:
-    return {
-        rule_of(str(name)): {str(direction): int(count) for direction, count in counts.items()}
-        for name, counts in told.items()
-    }
-
-
-def _amounts(
-    accounts: Mapping[str, Mapping[str, Any]], name: Callable[[str], str]
-) -> dict[tuple[str, TransferKind], int]:
-    return {
-        (name(one), _DIRECTIONS[direction]): int(moved)
-        for one, directions in accounts.items()
-        for direction, moved in directions.items()
-    }

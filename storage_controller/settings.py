@@ -88,6 +88,15 @@ class ControllerSettings(FileSettings):
         description="How many proxies may be lost while all that is promised is kept: what the fastest of them could "
         "move is not promised.",
     )
+    bandwidth_nodes: dict[NodeName, Annotated[int, Field(ge=1_000_000)]] = Field(
+        default={},
+        max_length=1000,
+        description="Bandwidth of the disks of each object server, by its node_name, reads and writes together. With "
+        "it, bandwidth is held there, not at the proxies (default: at the proxies).",
+    )
+    bandwidth_replicas: int = Field(
+        default=3, ge=1, le=20, description="How often an object is stored, where bandwidth is held at object servers."
+    )
     account_prefix: str = Field(default="AUTH_", description="Prefix of a tenant's name in Swift's accounts.")
     executions_secret_file: Path | None = Field(
         default=None,
@@ -175,6 +184,17 @@ class ControllerSettings(FileSettings):
         if self.proxies_spare >= len(self.proxies):
             raise ValueError(f"proxies_spare is less than the number of proxies, {len(self.proxies)}")
         return self
+
+    @model_validator(mode="after")
+    def _servers_have_names_of_their_own(self) -> Self:
+        if twice := sorted(self.proxies.keys() & (self.bandwidth_nodes.keys() | self.object_servers)):
+            raise ValueError(f"{twice[0]} is the name of a proxy and of an object server")
+        return self
+
+    @property
+    def object_servers(self) -> frozenset[str]:
+        """Return the names of the object servers in `swift_nodes`."""
+        return frozenset(name for name, one in self.swift_nodes.items() if one.kind == "object")
 
     @model_validator(mode="after")
     def _replication_has_a_least_rate(self) -> Self:

@@ -26,24 +26,25 @@ The storage controller pushes limits and receives each second what was moved, so
 
 from __future__ import annotations
 
-import random
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from eventlet import sleep, spawn_n
+from eventlet import spawn_n
 from swift.common.swob import wsgi_to_str
 from swift.common.utils import close_if_possible, config_true_value, get_logger
 
 from storage_filters.computing import Computing
+from storage_filters.controller_connection import ControllerConnection
 from storage_filters.cpu_budget import CpuBudget, Took
 from storage_filters.execution_auth import caller_of, credential_of, execution_of
 from storage_filters.execution_names import ExecutionUser
 from storage_filters.limits import LimitsAgent
+from storage_filters.pacing import PIECE_BYTES, PacedInput, paced
 from storage_filters.rate_table import Direction, RateTable, belonging_to, name_in_table
-from storage_filters.request_computing import attached
+from storage_filters.request_computing import attached, of_execution
 from storage_filters.request_counters import Also, CountedRequest, RequestCounters, request_name, requests_file
 from storage_filters.transfer_counters import StoreWait, TransferCounters, counters_file, name_of
 from storage_filters.use_counters import UseCounters, uses_file
@@ -51,14 +52,9 @@ from storage_filters.use_counters import UseCounters, uses_file
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 
-PIECE_BYTES = 64 * 1024
-_LOOK_S = 0.25  # how soon a request that waits at an old rate notices a new one
-# What the kernel may buffer of a body before it is counted; by default it buffers megabytes, and then nothing for long.
-_AHEAD_BYTES = 256 * 1024
 _ACCOUNT_PATH_PARTS = 3
 _VERSIONS = ("v1", "v1.0")
 _NOT_ALLOWED = ("401", "403")
-_PIECES_A_TURN = (1, 2, 3)
 
 
 class Bandwidth:
@@ -78,15 +74,18 @@ class Bandwidth:
         self._budget = CpuBudget(rates_file)
         if config_true_value(conf.get("connected", "limits_from" in conf)):
             counted = self._counters, self._requests, self._uses, self._budget
-            agent = LimitsAgent(self._table, self._clients, *counted, conf, self._logger)
-            spawn_n(agent.run)
+            name = conf.get("proxy_name", socket.gethostname())
+            agent = LimitsAgent(self._table, self._clients, *counted, conf["rates_file"], name)
+            spawn_n(ControllerConnection(agent, name, conf, self._logger).run)
 
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Pace what is read and written on behalf of an account."""
         parts = env["PATH_INFO"].split("/", _ACCOUNT_PATH_PARTS)
         if len(parts) < _ACCOUNT_PATH_PARTS or parts[1] not in _VERSIONS or not parts[2]:
             return self._unpaced(env, start_response)
-        account, client = name_in_table(parts[2], execution_of(env)), str(env.get("REMOTE_ADDR", ""))
+        execution = execution_of(env)
+        of_execution(env, execution)
+        account, client = name_in_table(parts[2], execution), str(env.get("REMOTE_ADDR", ""))
         user = credential_of(env)
         waited: list[bool] = []
         name = _counter_of(env["REQUEST_METHOD"], parts[2:])
@@ -180,67 +179,14 @@ class Bandwidth:
         length: int,
         its_turn: bool = True,
     ) -> bool:
-        """Count a piece and wait for its time; a piece that must not wait is only counted, and the next waits for both.
-
-        Return whether the account is limited at all. Addresses of clients are only counted.
-        """
+        """Count a piece and wait for its time, as `paced`. Addresses of clients are only counted."""
         self._clients.turn(client, direction, length, time.monotonic())
-        turn = self._table.turn(account, direction, length, time.monotonic())
-        held, left_s = turn.rate > 0, turn.wait_s
-        if its_turn and left_s > 0 and not waited:
-            waited.append(True)
-        while its_turn and left_s > 0:
-            sleep(min(left_s, _LOOK_S))
-            left_s = self._table.left_s(account, direction, turn.place, time.monotonic())
-        return held
 
+        def waits() -> None:
+            if not waited:
+                waited.append(True)
 
-class PacedInput:
-    """A request's body, read no faster than its account may write.
-
-    Each body waits before every first, second or third piece, at random: bodies of one account that advance in step
-    would end at once, and then all of them would wait for the disks. For a limited body the kernel buffers little: what
-    its sender has sent is what was counted, within a few pieces.
-    """
-
-    def __init__(self, stream: Any, server_input: Any, wait: Callable[[int, bool], bool], counted: StoreWait) -> None:
-        self._counted = counted
-        self._stream = stream
-        self._server_input = server_input  # the server's own stream, which knows the connection
-        self._wait = wait
-        self._every = random.choice(_PIECES_A_TURN)
-        self._pieces = 0
-
-    def read(self, length: int = -1, *rest: Any, **more: Any) -> bytes:
-        """Read like the stream."""
-        return self._waited(lambda: self._stream.read(length, *rest, **more))
-
-    def readline(self, *arguments: Any, **more: Any) -> bytes:
-        """Read a line like the stream."""
-        return self._waited(lambda: self._stream.readline(*arguments, **more))
-
-    def __iter__(self) -> Iterator[bytes]:
-        lines = iter(self._stream)
-        while line := self._waited(lambda: next(lines, b"")):
-            yield line
-
-    def __getattr__(self, name: str) -> Any:
-        # Swift uses further methods of the server's own stream, such as for answers to `Expect: 100-continue`.
-        return getattr(self._stream, name)
-
-    def _waited(self, read: Callable[[], bytes]) -> bytes:
-        self._counted.moved("put", 0)  # until now, the store was busy with what it has got
-        data = read()
-        self._counted.begins()
-        for start in range(0, len(data), PIECE_BYTES):
-            self._pieces += 1
-            length = min(PIECE_BYTES, len(data) - start)
-            held = self._wait(length, self._pieces % self._every == 0)
-            self._counted.moved("put", length)
-            if held and self._server_input is not None:
-                self._server_input.get_socket().setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _AHEAD_BYTES)
-                self._server_input = None
-        return data
+        return paced(self._table, account, direction, length, its_turn, waits)
 
 
 def _container_of(parts: Sequence[str]) -> str:

@@ -44,7 +44,7 @@ from storage_filters.chains import ObjectRequest, chain_of
 from storage_filters.done import OWN, Done
 from storage_filters.execution_auth import credential_of
 from storage_filters.filtered_body import FilteredBody
-from storage_filters.headers import NODE_STEPS, NODE_STORED, PUT_ETAG, PUT_SIZE, SELECTED, UNDONE
+from storage_filters.headers import NODE_EXECUTION, NODE_STEPS, NODE_STORED, PUT_ETAG, PUT_SIZE, SELECTED, UNDONE
 from storage_filters.keyring import Keyring
 from storage_filters.module_files import ModuleFiles, modules_directory
 from storage_filters.modules import Modules, metadata_of
@@ -52,7 +52,7 @@ from storage_filters.placing import AT_OBJECT_SERVERS
 from storage_filters.put_bytes import Form, PutBytes, again
 from storage_filters.rate_table import Direction, RateTable, belonging_to
 from storage_filters.records import KINDS, hosted, stored_by
-from storage_filters.request_computing import computing_of
+from storage_filters.request_computing import computing_of, noted_execution
 from storage_filters.rewriting import Rewriting
 from storage_filters.rule_documents import RuleBook
 from storage_filters.rule_file import DamagedRulesError, RuleFile, operations_file, rules_file
@@ -118,6 +118,9 @@ class FilterHost:
             passed: Iterable[bytes] = self._app(env, start_response)
             return passed
         request = Request(env)
+        request.headers.pop(NODE_EXECUTION, None)
+        if execution := noted_execution(env):
+            request.headers[NODE_EXECUTION] = execution
         if method in ("PUT", "POST"):
             for name in (*OWN, NODE_STEPS):  # nobody else says what was done, or is to be done
                 request.headers.pop(name, None)

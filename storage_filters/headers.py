@@ -28,6 +28,8 @@ NODE_SIZE = "X-Object-Sysmeta-Zoe-Node-Size"
 # In an answer of an object server: which filters it undid, and how many bytes it has.
 UNDONE = "X-Backend-Zoe-Node-Undone"
 NODE_STORED = "X-Backend-Zoe-Node-Stored"
+# Which execution makes a request, for object servers.
+NODE_EXECUTION = "X-Backend-Zoe-Execution"
 # In place of the ETag of what is sent: an object server that does not know it refuses the object, by Swift's own check.
 NODE_MARK = "zoe-filters-on-object"
 

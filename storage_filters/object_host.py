@@ -29,7 +29,7 @@ from storage_filters.keyring import Keyring
 from storage_filters.node_body import NodeBody, has_documents
 from storage_filters.put_bytes import Form, PutBytes
 from storage_filters.records import filters_of, taken
-from storage_filters.request_computing import attached
+from storage_filters.request_computing import attached_once
 from storage_filters.stream_filters import DamagedObjectError, FilterAway, FilterRefused, ObjectReplaced
 from storage_filters.wsgi_names import text_of
 
@@ -80,7 +80,7 @@ class ObjectHost:
             return self._refused(request, str(error))
         if not has_documents(request):
             return self._refused(request, "the proxy sends no metadata after the object")
-        attached(request.environ, CpuRecord())
+        attached_once(request.environ, CpuRecord())
         body = NodeBody(request, steps)
         answer = request.get_response(self._app)
         if answer.is_success:  # a proxy compares what its object servers say
@@ -133,7 +133,7 @@ class ObjectHost:
         judged = resolve_etag_is_at_header(request, headers) or etag
         made = Response(request=request, headers=headers, conditional_response=True, conditional_etag=judged)
         if request.method == "GET":
-            attached(request.environ, CpuRecord())
+            attached_once(request.environ, CpuRecord())
             first = Form(filters, stored_etag)
             names = NODE_DONE, NODE_ETAG
             made.app_iter = PutBytes(

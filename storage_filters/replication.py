@@ -18,29 +18,27 @@ rate several times a second; the last one holds while it is away, and before the
 from __future__ import annotations
 
 import json
-import socket
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from eventlet import sleep, spawn_n
+from eventlet import spawn_n
 from eventlet.green import zmq
 from swift.common.utils import get_logger
 
-from storage_filters.limits import addresses, secured
+from storage_filters.controller_connection import addresses, secured
 from storage_filters.newest import NewestMessage
+from storage_filters.pacing import PacedInput, Uncounted, paced
 from storage_filters.rate_table import RateTable, belonging_to
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 
 METHOD = "SSYNC"
-PIECE_BYTES = 64 * 1024
 _NAME = "replication"
 # After a pause, no more may follow at once than a piece: who watches windows of a second sees no burst.
 _BURST_S = 0.0
-_LOOK_S = 0.25  # how soon a piece that waits at an old rate notices a new one
 _SILENCE_S = 5.0
 # What the kernel may buffer before it is counted; by default it buffers megabytes.
 _AHEAD_BYTES = 64 * 1024
@@ -59,18 +57,14 @@ class Replication:
     def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Pace what a replicator sends; all other requests pass."""
         if env["REQUEST_METHOD"] == METHOD:
-            env["wsgi.input"] = _PacedInput(env["wsgi.input"], self._wait)
+            stream = env["wsgi.input"]
+            env["wsgi.input"] = PacedInput(stream, stream, self._wait, Uncounted(), _AHEAD_BYTES)
         passed: Iterable[bytes] = self._app(env, start_response)
         return passed
 
-    def _wait(self, length: int) -> bool:
+    def _wait(self, length: int, _: bool) -> bool:
         """Count a piece and wait for its time; return whether there is a limit."""
-        turn = self._table.turn(_NAME, "put", length, time.monotonic())
-        left_s = turn.wait_s
-        while left_s > 0:
-            sleep(min(left_s, _LOOK_S))
-            left_s = self._table.left_s(_NAME, "put", turn.place, time.monotonic())
-        return turn.rate > 0
+        return paced(self._table, _NAME, "put", length)
 
     def _listen(self, conf: Mapping[str, str]) -> None:
         limits = secured(zmq.Context().socket(zmq.SUB), conf["key_file"])
@@ -96,35 +90,6 @@ class Replication:
             raise ValueError(f"{rate} bytes per second")
         self._table.set_rates({(_NAME, "put"): rate}, now_s)
         newest.heard(order, now_s)
-
-
-class _PacedInput:
-    """A replicator's body, read no faster than it may fill the disks."""
-
-    def __init__(self, stream: Any, wait: Callable[[int], bool]) -> None:
-        self._stream = stream
-        self._wait = wait
-        self._narrow = False
-
-    def read(self, *arguments: Any, **more: Any) -> bytes:
-        """Read like the stream."""
-        return self._waited(self._stream.read(*arguments, **more))
-
-    def readline(self, *arguments: Any, **more: Any) -> bytes:
-        """Read a line like the stream."""
-        return self._waited(self._stream.readline(*arguments, **more))
-
-    def __getattr__(self, name: str) -> Any:
-        # Swift asks for the connection, to end it.
-        return getattr(self._stream, name)
-
-    def _waited(self, data: bytes) -> bytes:
-        for start in range(0, len(data), PIECE_BYTES):
-            held = self._wait(min(PIECE_BYTES, len(data) - start))
-            if held and not self._narrow:
-                self._narrow = True
-                self._stream.get_socket().setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _AHEAD_BYTES)
-        return data
 
 
 def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], Replication]:

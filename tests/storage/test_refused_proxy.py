@@ -89,8 +89,9 @@ AWAY = """
 import logging, os, sys, time
 from pathlib import Path
 import eventlet
+from storage_filters import controller_connection as connection
 from storage_filters import cpu_budget, limits, rate_table, request_counters, transfer_counters, use_counters
-limits._SILENCE_S, limits.REPORT_INTERVAL_S = 0.2, 0.02
+connection._SILENCE_S, connection.REPORT_INTERVAL_S = 0.2, 0.02
 listener = eventlet.listen(("127.0.0.1", 0))
 attempts = []
 def refuse():
@@ -106,7 +107,8 @@ moved = transfer_counters.TransferCounters(directory / "moved")
 asked = request_counters.RequestCounters(directory / "asked")
 uses, budget = use_counters.UseCounters(directory / "uses"), cpu_budget.CpuBudget(directory / "rates")
 conf = {"rates_file": str(directory / "rates"), "key_file": sys.argv[2], "limits_from": address, "usage_to": address}
-eventlet.spawn_n(limits.LimitsAgent(*tables, moved, asked, uses, budget, conf, logging.getLogger()).run)
+agent = limits.LimitsAgent(*tables, moved, asked, uses, budget, conf["rates_file"], "proxy")
+eventlet.spawn_n(connection.ControllerConnection(agent, "proxy", conf, logging.getLogger()).run)
 eventlet.sleep(2)
 early = len(attempts)
 eventlet.sleep(6)

@@ -48,6 +48,15 @@ recon_cache_path = {recon}
 [filter:zoe_pushdown]
 paste.filter_factory = storage_filters.object_pushdown:filter_factory
 {object_filters}
+{bandwidth}
+"""
+
+_NODE_BANDWIDTH = """\
+[filter:zoe_node_bandwidth]
+paste.filter_factory = storage_filters.node_bandwidth:filter_factory
+rates_file = {rates}
+node_name = {name}
+{line}
 """
 
 _OBJECT_FILTERS = """\
@@ -115,6 +124,7 @@ pipeline = {pipeline}
 [app:proxy-server]
 {application}
 {accounts}
+{patience}
 [filter:catch_errors]
 use = egg:swift#catch_errors
 [filter:gatekeeper]
@@ -174,6 +184,8 @@ rates_file = {rates}
 proxy_name = {name}
 {controller}
 """
+# An object server that holds an account back answers late, and is no lost one.
+_PATIENCE = "node_timeout = 60\nrecoverable_node_timeout = 60"
 # By default a proxy has two connections to memcached, and after ten requests that waited a second for one it does not
 # use memcached for a minute: all tokens are unknown then, and every request gets 401 or 503. 64 clients reach that if
 # memcached gets no CPU time for a second. With no other server to try, this does not help.
@@ -251,7 +263,8 @@ class StoreConfiguration:
     without which nothing is encrypted by rules. `cache`: the proxy keeps what rules say; `cache_fence` False: it asks
     the nodes each time. `versions`: containers may keep old versions. `hosts`: the addresses of the nodes' servers,
     which the rings use; loopback if not given. `behind`: the proxy is a gateway to that store, without nodes of its
-    own. `proxies`: how many proxies there are before the same nodes.
+    own. `proxies`: how many proxies there are before the same nodes. `bandwidth_at_nodes`: the controller holds
+    bandwidth at the object servers.
     """
 
     users: Sequence[StoreUser]
@@ -276,6 +289,7 @@ class StoreConfiguration:
     hosts: Sequence[str] = ()
     behind: StoreBehind | None = None
     proxies: int = 1
+    bandwidth_at_nodes: bool = False
 
     @property
     def proxy_names(self) -> Sequence[str]:
@@ -319,7 +333,7 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
             else ""
         )
         if kind == "object" and configuration.filters:
-            filters = f"zoe_replication {filters}"
+            filters = f"zoe_node_bandwidth zoe_replication {filters}"
         for node, port in enumerate(ports.servers[kind], start=1):
             recon = directory / f"recon-{node}"
             text = _SERVER.format(
@@ -337,6 +351,9 @@ def write(directory: Path, configuration: StoreConfiguration, ports: Ports, hash
                 replication=_replication(directory, configuration, node, recon) if kind == "object" else "",
                 pipeline=f"healthcheck recon {filters}{kind}-server",
                 object_filters=_OBJECT_FILTERS.format(keyring=configuration.keyring or ""),
+                bandwidth=_NODE_BANDWIDTH.format(
+                    rates=directory / f"node-rates-{node}", name=f"{kind}-{node}", line=_line(configuration.controller)
+                ),
             )
             (directory / f"{kind}-{node}.conf").write_text(text)
     for name, port in zip(configuration.proxy_names, (ports.proxy, *ports.further), strict=True):
@@ -390,11 +407,14 @@ def _application(behind: StoreBehind | None, directory: Path) -> str:
     )
 
 
+def _line(line: ControllerLine | None) -> str:
+    return "\n".join(f"{name} = {value}" for name, value in asdict(line).items()) if line else ""
+
+
 def _write_proxy(
     directory: Path, configuration: StoreConfiguration, ports: Ports, user: str, hash_prefix: str, name: str
 ) -> None:
     rates = name.replace(PROXY_NAME, "rates")
-    line = configuration.controller
     users = (f"user_{u.account}_{u.name} = {' '.join((u.key, *u.groups))}" for u in configuration.users)
     text = _PROXY.format(
         port=ports.proxy,
@@ -420,11 +440,12 @@ def _write_proxy(
             rules="zoe_filters " if configuration.filters else "",
             encryption="keymaster encryption " if configuration.encrypted else "",
         ),
-        controller="\n".join(f"{name} = {value}" for name, value in asdict(line).items()) if line else "",
+        controller=_line(configuration.controller),
         application=_application(configuration.behind, directory),
         # Segments are removed later by the nodes' own programs.
         slo="allow_async_delete = false" if configuration.behind else "",
         accounts="account_autocreate = true" if configuration.autocreate else "allow_account_management = true",
+        patience=_PATIENCE if configuration.bandwidth_at_nodes else "",
         memcached=ports.memcached,
         memcache=_MEMCACHE,
         users="\n".join(users),

@@ -98,6 +98,7 @@ class ControllerSite:
             "proxies": dict.fromkeys(store.configuration.proxy_names, max(read, write)),
             "proxies_spare": store.configuration.proxies - 1,
             **self._for_executions(store),
+            **_at_nodes(store, max(read, write)),
             "swift_auth_url": store.auth_url,
             "swift_user": admin.login,
             "swift_key_file": str(self._private("swift.key", admin.key)),
@@ -169,3 +170,12 @@ class ControllerSite:
                     time.sleep(_LOOK_S)
         story = self.log.read_text(errors="replace")[-_STORY_CHARACTERS:]
         raise StoreError(f"the storage controller does not start (exit code {process.poll()}); {self.log}:\n{story}")
+
+
+def _at_nodes(store: ObjectStore, rate: int) -> dict[str, object]:
+    """Return the settings with which bandwidth is held at the object servers, if it is: each moves so much."""
+    configuration = store.configuration
+    if not configuration.bandwidth_at_nodes:
+        return {}
+    names = (name for name, (kind, _) in store.servers.items() if kind == "object")
+    return {"bandwidth_nodes": dict.fromkeys(names, rate), "bandwidth_replicas": configuration.replicas}

@@ -12,8 +12,8 @@ import pytest
 import sqlalchemy as sa
 import zmq
 
-from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.bandwidth.regulator import RateSettings
+from storage_controller.held_places import HeldPlaces
 from storage_controller.ledger import Ledger
 from storage_controller.regulation import Endpoints, Regulation
 from storage_filters.placing import AT_OBJECT_SERVERS
@@ -41,7 +41,7 @@ def loop() -> Iterator[Loop]:
     limits, told = (f"tcp://127.0.0.1:{free_port()}" for _ in range(2))
     ledger = Ledger(sa.create_engine("postgresql+psycopg2://nobody@127.0.0.1:1/nothing"))
     endpoints = Endpoints(limits, told, *server, frozenset({client[0]}))
-    regulation = Regulation(ledger, Capacity(10**8, {"p1": 10**8}), endpoints, "AUTH_", RateSettings(), lambda: 1)
+    regulation = Regulation(ledger, HeldPlaces({"p1": 10**8}), endpoints, "AUTH_", RateSettings(), lambda: 1)
     regulation.begin()
     with line(told, server[0], client) as proxy:
         yield Loop(regulation, told, server[0], proxy)
@@ -99,7 +99,7 @@ def test_reports_that_make_no_sense_are_told_and_the_next_one_counts(
     ]
     for message in nonsense:
         loop.proxy.send(message)
-    until(lambda: caplog.text.count("invalid report of a proxy") == len(nonsense), lambda: caplog.text)
+    until(lambda: caplog.text.count("invalid report of a server") == len(nonsense), lambda: caplog.text)
     until(lambda: counts(loop))
 
 

@@ -9,9 +9,9 @@ import pytest
 import sqlalchemy as sa
 import zmq
 
-from storage_bridge.bandwidth.assignment import Capacity
 from storage_bridge.bandwidth.regulator import RateSettings
 from storage_controller.controller_ledger import ControllerLedger
+from storage_controller.held_places import HeldPlaces
 from storage_controller.ledger import Ledger
 from storage_controller.regulation import Endpoints, Regulation
 from storage_controller.replication import NO_LIMIT, ReplicationPace
@@ -61,8 +61,8 @@ def test_nodes_hear_it_with_the_limits_of_proxies_while_the_database_is_away() -
     limits, usage = (f"tcp://127.0.0.1:{free_port()}" for _ in range(2))
     ledger = Ledger(sa.create_engine("postgresql+psycopg2://nobody@127.0.0.1:1/nothing"))
     endpoints = Endpoints(limits, usage, *server, frozenset({node[0]}))
-    capacity = Capacity(10**8, {"p1": 10**8})
-    regulation = Regulation(ledger, capacity, endpoints, "AUTH_", RateSettings(), lambda: 1, replication=RATE)
+    places = HeldPlaces({"p1": 10**8})
+    regulation = Regulation(ledger, places, endpoints, "AUTH_", RateSettings(), lambda: 1, replication=RATE)
     with closing(regulation), zmq.Context() as context, context.socket(zmq.SUB) as heard:
         heard.curve_serverkey, (heard.curve_publickey, heard.curve_secretkey) = server[0], node
         heard.setsockopt(zmq.SUBSCRIBE, b"")

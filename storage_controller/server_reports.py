@@ -1,0 +1,85 @@
+"""What proxies and object servers report, as `storage_filters/limits.py` and `node_bandwidth.py` send it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from storage_bridge.bandwidth.assignment import ClaimKey, TransferKind
+from storage_bridge.bandwidth.meter import TransferProgress
+from storage_filters.rule_metrics import rule_of
+
+DIRECTIONS = {"get": TransferKind.READ, "put": TransferKind.WRITE}
+"""Kinds of traffic by their names in messages."""
+
+
+class BadReport(Exception):  # noqa: N818 - it is an answer
+    """A message is no report."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReport:
+    """One report. order: the epoch of the server and the number of the report. clients: what was moved, by address.
+
+    operations: by rule and direction. hosted: filters that the server has; lacks: modules that it needs. cache: how
+    often, and bytes, by name. requests, computed, moved, settled, uses: counters as they are sent.
+    """
+
+    server: str
+    order: tuple[int, int]
+    progress: TransferProgress
+    clients: Mapping[ClaimKey, int]
+    operations: Mapping[int, Mapping[str, int]]
+    hosted: frozenset[str]
+    lacks: frozenset[str]
+    cache: Mapping[str, tuple[int, int]]
+    requests: Mapping[str, Sequence[int]]
+    computed: Mapping[str, Sequence[int]]
+    moved: Any
+    settled: Sequence[Any]
+    uses: Any
+
+
+def read_report(message: bytes, tenant: Callable[[str], str]) -> ServerReport:
+    """Return a report; BadReport. tenant: of an account, or of an execution's account."""
+    try:
+        fields: dict[str, Any] = json.loads(message)
+        seconds = float(fields["seconds"])
+        if not seconds > 0:
+            raise ValueError(f"moved within {seconds} s")
+        waiting = frozenset((tenant(one), DIRECTIONS[way]) for one, way in fields.get("waiting", []))
+        cache = fields.get("cache", {}).items()
+        return ServerReport(
+            str(fields["proxy"]),
+            (int(fields["epoch"]), int(fields["seq"])),
+            TransferProgress(seconds, _amounts(fields["accounts"], tenant), waiting),
+            _amounts(fields.get("clients", {}), str),
+            _operations(fields.get("operations", {})),
+            frozenset(map(str, fields.get("filters", ()))),
+            frozenset(map(str, fields.get("lacks", ()))),
+            {str(name): (int(counts[0]), int(counts[1])) for name, counts in cache},
+            dict(fields.get("requests", {})),
+            dict(fields.get("computed", {})),
+            fields.get("moved"),
+            fields.get("settled", ()),
+            fields.get("uses", {}),
+        )
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
+        raise BadReport(str(error)) from None
+
+
+def _operations(told: Mapping[str, Mapping[str, Any]]) -> dict[int, dict[str, int]]:
+    return {
+        rule_of(str(name)): {str(direction): int(count) for direction, count in counts.items()}
+        for name, counts in told.items()
+    }
+
+
+def _amounts(accounts: Mapping[str, Mapping[str, Any]], name: Callable[[str], str]) -> dict[ClaimKey, int]:
+    return {
+        (name(one), DIRECTIONS[direction]): int(moved)
+        for one, directions in accounts.items()
+        for direction, moved in directions.items()
+    }

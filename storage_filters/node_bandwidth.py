@@ -1,0 +1,150 @@
+"""A filter of the object server: bytes per second of each account at this server, and what filters compute here for it.
+
+    [pipeline:main]
+    pipeline = healthcheck recon zoe_node_bandwidth zoe_replication zoe_pushdown zoe_object_filters object-server
+    [filter:zoe_node_bandwidth]
+    paste.filter_factory = storage_filters.node_bandwidth:filter_factory
+    rates_file = /run/swift/zoe-node-rates
+    node_name = object1
+    limits_from = tcp://controller:5561
+    usage_to = tcp://controller:5562
+    key_file = /etc/swift/zoe.key
+
+Its place is before all filters that transform objects, so that it counts what leaves the server, and what comes in. The
+storage controller pushes limits if its setting `bandwidth_nodes` names this server; else it only pushes how many cores
+filters may take. What servers of the store send each other is neither counted nor held; see `replication.py`.
+
+A proxy waits for an object server that holds an account back. Its `node_timeout` and `recoverable_node_timeout` have to
+be longer than the slowest account's pieces take: 64 KB for each of its streams, at what it may move.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from eventlet import spawn_n
+from swift.common.utils import close_if_possible, config_true_value, get_logger
+
+from storage_filters.computing import Computing
+from storage_filters.controller_connection import ControllerConnection
+from storage_filters.cpu_budget import CpuBudget
+from storage_filters.headers import NODE_EXECUTION, environ_key
+from storage_filters.limits import REPORTS_A_LIST, MovedBytes, take_bounds, take_rates, waiting
+from storage_filters.pacing import PIECE_BYTES, PacedInput, Uncounted, paced
+from storage_filters.rate_table import RateTable, belonging_to, name_in_table
+from storage_filters.request_computing import attached
+from storage_filters.request_counters import changed_counts, request_name
+from storage_filters.wsgi_names import text_of
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+_OBJECT_PATH_PARTS = 5
+_BY_SERVERS = "HTTP_X_BACKEND_REPLICATION"
+
+
+class NodeBandwidth:
+    """The WSGI filter."""
+
+    def __init__(self, app: Any, conf: Mapping[str, str]) -> None:
+        self._app = app
+        rates_file = Path(conf["rates_file"])
+        self._table = RateTable(rates_file, float(conf.get("burst_s", "0.5")))
+        self._budget = CpuBudget(rates_file)
+        if conf.get("limits_from"):
+            name = conf.get("node_name", socket.gethostname())
+            agent = NodeAgent(self._table, self._budget, name)
+            logger = get_logger(dict(conf), log_route="zoe-node-bandwidth")
+            spawn_n(ControllerConnection(agent, name, conf, logger).run)
+
+    def __call__(self, env: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Pace what is read and written of an account's objects."""
+        execution = str(env.pop(environ_key(NODE_EXECUTION), ""))
+        parts, method = env["PATH_INFO"].split("/", _OBJECT_PATH_PARTS), env["REQUEST_METHOD"]
+        of_servers = config_true_value(env.get(_BY_SERVERS, ""))
+        if len(parts) <= _OBJECT_PATH_PARTS or method not in ("GET", "PUT") or of_servers:
+            passed: Iterable[bytes] = self._app(env, start_response)
+            return passed
+        account, container = text_of(parts[3]), text_of(parts[4])
+        name = name_in_table(account, execution)
+        computing = attached(env, self._budget.of_request(request_name(method, account, container), account))
+        if method == "PUT":
+            env["wsgi.input"] = PacedInput(
+                env["wsgi.input"],
+                env.get("eventlet.input"),
+                lambda length, its_turn: paced(self._table, name, "put", length, its_turn),
+                Uncounted(),
+            )
+        statuses: list[str] = []
+
+        def started(status: str, *more: Any) -> Any:
+            statuses.append(status)
+            return start_response(status, *more)
+
+        try:
+            body = self._app(env, started)
+        except BaseException:
+            computing.close()
+            raise
+        return self._paced(body, name, statuses, computing)
+
+    def _paced(self, body: Iterable[bytes], name: str, statuses: list[str], computing: Computing) -> Iterator[bytes]:
+        """Pace a body; only successful answers count."""
+        try:
+            for chunk in body:
+                if not statuses or not statuses[-1].startswith("2"):
+                    yield chunk
+                    continue
+                for start in range(0, len(chunk), PIECE_BYTES):
+                    piece = chunk[start : start + PIECE_BYTES]
+                    paced(self._table, name, "get", len(piece))
+                    yield piece
+        finally:
+            computing.close()
+            close_if_possible(body)
+
+
+class NodeAgent:
+    """What an object server tells, and takes in."""
+
+    def __init__(self, table: RateTable, budget: CpuBudget, name: str) -> None:
+        self._table = table
+        self._budget = budget
+        self._name = name
+        self._moved = MovedBytes(table)
+        self._at_s = time.monotonic()
+        self._computed_told: dict[str, Any] = {}
+
+    def take_any(self, message: Mapping[str, Any]) -> None:
+        """Ignore modules: they run at proxies."""
+
+    def take(self, message: Mapping[str, Any]) -> bool:
+        """Take in limits and bounds."""
+        take_rates(message, self._name, self._table)
+        take_bounds(message, self._budget)
+        return True
+
+    def report(self, number: int, again: bool) -> Mapping[str, Any]:
+        """Return what was moved and computed."""
+        now_s = time.monotonic()
+        if again:
+            self._computed_told.clear()
+        accounts, now = self._moved.since(now_s)
+        report = {"seconds": now_s - self._at_s, "accounts": accounts, "waiting": waiting(now)}
+        if number % REPORTS_A_LIST == 0:
+            report["computed"] = changed_counts(self._computed_told, self._budget.counts())
+        self._at_s = now_s
+        return report
+
+
+def filter_factory(global_conf: dict[str, str], **local_conf: str) -> Callable[[Any], NodeBandwidth]:
+    """Return the filter, for paste. Its files belong to the server's user, also while root starts it."""
+
+    def made(app: Any) -> NodeBandwidth:
+        with belonging_to(global_conf.get("user", "swift")):
+            return NodeBandwidth(app, local_conf)
+
+    return made
