@@ -127,7 +127,7 @@ bench-swarm: setup ## Zoe on a swarm beside bare docker-py (as root, 15 minutes;
 bench-storage: setup ## the object store: filters, SLOs, views (docs/performance.md; 40 minutes; ROWS="slo cost pushdown connector stranger")
 	@$(RUN) -W ignore -m benchmarks.storage $(ROWS)
 
-bench-store: setup ## figures of the founding document on filters, caches and monitoring (FIG="10 11 12 13 14 17 18 19 20"; each some minutes)
+bench-store: setup ## figures of the founding document on filters, caches and monitoring (FIG="10 11 12 13 14 15 16 17 18 19 20"; each some minutes)
 	@$(RUN) -W ignore -m benchmarks.storage.figures $(FIG)
 
 bench-scheduler: setup ## speed of the scheduler beside its goals, and the plot of its growth (minutes)

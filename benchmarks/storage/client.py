@@ -6,6 +6,7 @@ import bisect
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -17,11 +18,20 @@ CONTAINER = "bench"
 
 
 class Client:
-    """Streams of one tenant, from `__enter__` to `__exit__` or `stop`."""
+    """Streams of one tenant, from `__enter__` to `__exit__` or `stop`. url: of its account, at another proxy. sizes: of
+    the objects of its streams, in turn.
+    """
 
-    def __init__(self, person: Person, direction: str) -> None:
-        url, token = f"{person.account_url}/{CONTAINER}", str(person.http.headers["X-Auth-Token"])
-        self._command = [direction, url, token, str(STREAMS), str(OBJECT_BYTES)]
+    def __init__(
+        self,
+        person: Person,
+        direction: str,
+        url: str | None = None,
+        streams: int = STREAMS,
+        sizes: Sequence[int] = (OBJECT_BYTES,),
+    ) -> None:
+        place, token = f"{url or person.account_url}/{CONTAINER}", str(person.http.headers["X-Auth-Token"])
+        self._command = [direction, place, token, str(streams), ",".join(map(str, sizes))]
         self._times: list[float] = []
         self._totals: list[int] = []
 
@@ -64,8 +74,8 @@ class Client:
             self._times.append(float(at_s))
 
 
-def prepare(person: Person, content: bytes) -> None:
-    """Create the objects to read, one for each stream."""
+def prepare(person: Person, *contents: bytes) -> None:
+    """Create the objects to read, one for each stream, with these contents in turn."""
     person.put(CONTAINER)
     for number in range(STREAMS):
-        person.put(f"{CONTAINER}/{number}", content)
+        person.put(f"{CONTAINER}/{number}", contents[number % len(contents)])

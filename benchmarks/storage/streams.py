@@ -6,6 +6,7 @@ so that what was sent is what the proxy has received.
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 import threading
@@ -20,12 +21,16 @@ _TIMEOUT_S = 120
 
 
 def main() -> None:
-    """Run with the arguments: get or put, the container's URL, a token, number of streams, bytes of an object."""
-    direction, url, token, streams, size = *sys.argv[1:4], int(sys.argv[4]), int(sys.argv[5])
+    """Run with the arguments: get or put, the container's URL, a token, number of streams, and bytes of an object, or
+    several sizes with commas, which streams have in turn.
+    """
+    direction, url, token, streams = *sys.argv[1:4], int(sys.argv[4])
+    sizes = [int(size) for size in sys.argv[5].split(",")]
     moved = [0] * streams
     stream = _get if direction == "get" else _put
     for number in range(streams):
-        threading.Thread(target=stream, args=(url, token, number, size, moved), daemon=True).start()
+        its = url, token, number, sizes[number % len(sizes)], moved
+        threading.Thread(target=stream, args=its, daemon=True).start()
     while True:
         print(f"{time.monotonic():.6f} {sum(moved)}", flush=True)
         time.sleep(TELL_INTERVAL_S)
@@ -49,7 +54,7 @@ def _put(url: str, token: str, number: int, size: int, moved: list[int]) -> None
     connection, path = _connected(url)
     piece = bytes(PIECE_BYTES)
     while True:
-        connection.putrequest("PUT", f"{path}/w{number}")
+        connection.putrequest("PUT", f"{path}/w{os.getpid()}-{number}")
         connection.putheader("X-Auth-Token", token)
         connection.putheader("Content-Length", str(size))
         connection.endheaders()
