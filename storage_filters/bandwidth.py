@@ -89,12 +89,13 @@ class Bandwidth:
         user = credential_of(env)
         waited: list[bool] = []
         name = _counter_of(env["REQUEST_METHOD"], parts[2:])
-        took = None if user is None else self._took_by(user, env["REQUEST_METHOD"], parts[3:])
+        container = "" if user is None else self._seen_container(user, parts[2:])
+        took = None if user is None else self._took_by(user, env["REQUEST_METHOD"], container)
         computing = attached(env, self._budget.of_request(name, parts[2], took))
         request = CountedRequest(
             self._requests,
             name,
-            None if user is None else self._by_execution(user, env["REQUEST_METHOD"], parts[3:], waited),
+            None if user is None else self._by_execution(user, env["REQUEST_METHOD"], container, waited),
         )
         counted = StoreWait(self._counters, name_of(user) if user is not None else "", request)
         if env["REQUEST_METHOD"] in ("PUT", "POST"):
@@ -161,13 +162,18 @@ class Bandwidth:
             computing.close()
             close_if_possible(body)
 
-    def _by_execution(self, user: ExecutionUser, method: str, parts: Sequence[str], waited: list[bool]) -> Also:
+    def _seen_container(self, user: ExecutionUser, parts: Sequence[str]) -> str:
+        """Return the container of a request in the history of its execution; of others' accounts, it may open none.
+        parts: account, and what follows it.
+        """
+        account, container = (*parts, "")[:2]
+        return _container_of([container]) if wsgi_to_str(account) == self._prefix + user.tenant else ""
+
+    def _by_execution(self, user: ExecutionUser, method: str, container: str, waited: list[bool]) -> Also:
         """Return what counts a request by its execution. waited: not empty if a limit held it up."""
-        container = _container_of(parts)
         return lambda served, moved: self._uses.request(user, method, container, served, moved, bool(waited))
 
-    def _took_by(self, user: ExecutionUser, method: str, parts: Sequence[str]) -> Took:
-        container = _container_of(parts)
+    def _took_by(self, user: ExecutionUser, method: str, container: str) -> Took:
         return lambda cpu_us: self._uses.computed(user, method, container, cpu_us)
 
     def _wait(
