@@ -10,9 +10,9 @@ from typing import Literal
 class Part:
     """Tests that run in one process of pytest.
 
-    `seconds` and `cores` are what the part takes alone on two quiet cores (docs/tests.md); they decide only when it
-    runs. Of parts with the same `uses`, one runs at a time. A `quiet` part measures rates, which are far below what a
-    core can move, and runs in parallel only with other quiet ones.
+    `seconds` and `cores` are what the part takes on two cores (docs/tests.md); they decide only when it runs. Of parts
+    with the same `uses`, one runs at a time. A `quiet` part measures rates, which are far below what a core can move,
+    and runs in parallel only with other quiet ones.
     """
 
     name: str
@@ -25,27 +25,28 @@ class Part:
     """Its seeds make it deterministic: what fails there fails again."""
 
 
-# Seconds and cores, as `make test-times` prints them after a run of all parts.
+# Seconds in a run of all parts, which say what begins first, and cores of parts that ran alone. `make test-times`
+# prints both of the last run.
 TAKES = {
-    "unit": (45, 0.9),
-    "properties": (35, 1.0),
-    "simulation": (22, 1.0),
-    "traces": (20, 1.0),
-    "contract": (110, 0.3),
-    "migration": (8, 0.5),
-    "local back-end": (60, 0.3),
-    "swarm": (350, 0.7),
-    "compose": (120, 0.5),
-    "storage": (190, 0.8),
-    "bandwidth": (40, 0.3),
-    "controller": (60, 0.3),
-    "api": (200, 0.5),
-    "web": (250, 0.5),
-    "cli": (50, 0.7),
-    "docs": (65, 0.7),
-    "package": (35, 0.7),
-    "end to end": (200, 0.6),
-    "demo": (230, 1.2),
+    "unit": (270, 0.9),
+    "properties": (104, 1.0),
+    "simulation": (69, 1.0),
+    "traces": (49, 1.0),
+    "contract": (718, 0.3),
+    "migration": (54, 0.5),
+    "local back-end": (437, 0.3),
+    "swarm": (1379, 0.7),
+    "compose": (165, 0.5),
+    "storage": (1440, 0.8),
+    "bandwidth": (43, 0.3),
+    "controller": (59, 0.3),
+    "api": (1685, 0.5),
+    "web": (977, 0.5),
+    "cli": (324, 0.7),
+    "docs": (220, 0.7),
+    "package": (93, 0.7),
+    "end to end": (697, 0.6),
+    "demo": (331, 1.2),
 }
 BANDWIDTH = tuple(f"tests/storage/test_{name}.py" for name in ("bandwidth", "s3"))
 CONTROLLER = tuple(f"tests/storage/test_{name}.py" for name in ("controller", "kills"))
