@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -121,11 +122,22 @@ def test_reads_and_writes_are_held_at_each_server_which_counts_its_copy(
 
 def test_copies_that_servers_send_each_other_are_not_counted(pushed: tuple[ObjectStore, Nodes], ann: Person) -> None:
     store, nodes = pushed
-    nodes.push()
+    assert ann.call("GET", "data").is_success
+    nodes.push(**{account_of(ann): {"get": MB / 10, "put": MB / 10}})
     nodes.listen()
     nodes.moved.clear()
+    place = store.directory / "devices" / "node2" / "d2" / "objects"
+
+    def bytes_there() -> int:
+        return sum(path.stat().st_size for path in place.rglob("*.data"))
+
+    before = bytes_there()
+    assert before >= OBJECT_BYTES
+    shutil.rmtree(place)
+    began_s = time.monotonic()
     store.replicate(1)
-    assert ann.call("GET", "data").is_success
+    assert bytes_there() == before
+    assert time.monotonic() - began_s < before / MB, "ten times as fast as the account"
     nodes.listen()
     assert nodes.moved == {}
 
