@@ -1,11 +1,11 @@
 """`make demo-deadline` again and again: how often promises of a Spark job are kept, and what each lever does for it.
 
-`python -m benchmarks.deadline_demo [--rounds 5] [--minutes N] [--out FILE]`. Each round asks for the three deadlines of
-the demo: in its own surroundings, and with a noisy neighbour (an execution without a promise whose services compute all
-the time, and two more who read from the store, one of them of the same tenant). Then the tight deadline's choice runs
-without a promise beside the same neighbour, as a program could without Zoe's levers: with the same workers and
-bandwidth, but cores that nobody promised; without the bandwidth; with a single worker. The last two have no promised
-cores either.
+`python -m benchmarks.deadline_demo [--rounds 5] [--levers N] [--minutes N] [--out FILE]`. Each round asks for the three
+deadlines of the demo: in its own surroundings, and with a noisy neighbour (an execution without a promise whose
+services compute all the time, and two more who read from the store, one of them of the same tenant). Then, in the first
+N rounds, the tight deadline's choice runs without a promise beside the same neighbour, as a program could without Zoe's
+levers: with the same workers and bandwidth, but cores that nobody promised; without the bandwidth; with a single
+worker. The last two have no promised cores either.
 
 Errors are of the time that half of such runs take (p50) against what was measured; coverage is the share of runs within
 p90, with its 95 % interval (Wilson).
@@ -66,6 +66,7 @@ def main() -> int:
     """Run the rounds, print and write the rows; return 1 if something could not run."""
     parser = argparse.ArgumentParser(prog="deadline_demo", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--levers", type=int, help="take the levers away in so many rounds, the first ones [all]")
     parser.add_argument("--minutes", type=float, default=600.0, help="begin no round after so many minutes [600]")
     parser.add_argument("--rows", type=int, default=ROWS, help=f"readings in the store [{ROWS}]")
     parser.add_argument("--out", type=Path, help="CSV file for all runs")
@@ -77,7 +78,8 @@ def main() -> int:
     try:
         home, settings = prepared(None, programs=[MEMCACHED])
         with stage(console, home, settings, arguments.rows, FURTHER) as running:
-            for row in _all(console, running, arguments.rounds, began_s + arguments.minutes * 60):
+            levers = arguments.rounds if arguments.levers is None else arguments.levers
+            for row in _all(console, running, arguments.rounds, levers, began_s + arguments.minutes * 60):
                 rows.append(row)
                 console.print(_text(row), markup=False)
                 if arguments.out is not None:
@@ -91,7 +93,7 @@ def main() -> int:
     return 0
 
 
-def _all(console: Console, running: DeadlineStage, rounds: int, until_s: float) -> Iterator[DemoRow]:
+def _all(console: Console, running: DeadlineStage, rounds: int, levers: int, until_s: float) -> Iterator[DemoRow]:
     with held_cores(running.client):
         for outcome in learn(console, running.runs, len(LEARNING)):
             if outcome.expected is not None:
@@ -104,7 +106,8 @@ def _all(console: Console, running: DeadlineStage, rounds: int, until_s: float) 
             yield from _promised(running, number, QUIET, choices)
         with _noise(running):
             yield from _promised(running, number, NOISY, choices)
-            yield from _without_levers(running, number, choices)
+            if number <= levers:
+                yield from _without_levers(running, number, choices)
 
 
 @contextmanager
